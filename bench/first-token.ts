@@ -1,0 +1,72 @@
+import { type Bench, type Findings, verdict } from './support/bench.ts'
+import { prepare, stream } from './support/http-client.ts'
+import { KEY, startServer } from './support/server-process.ts'
+import { median, percentile, round, show, spreadOf } from './support/statistics.ts'
+import { takeTurns } from './support/take-turns.ts'
+import { modelAt, startUpstream } from './support/upstream-process.ts'
+
+const REQUESTS_A_ROUND = 100
+const CHUNKS = 10_000
+const GOAL_MILLISECONDS = 5
+const PACE = { delayMilliseconds: 10, deltas: 20, intervalMilliseconds: 0 }
+
+/** How much later the first delta comes through the server than from the upstream itself. */
+export async function firstToken({ seeded, progress, rounds }: Bench): Promise<Findings> {
+  const seed = await seeded.of(CHUNKS)
+  const upstream = await startUpstream()
+  await upstream.pace(PACE)
+  const server = await startServer({
+    directory: seed.directory,
+    environment: modelAt(upstream.url),
+  })
+  const asking = (url: string) => {
+    const requests = seed.queries.map((content) => prepare(url, KEY, question(content)))
+    return async (at: number) => {
+      const request = requests[at % requests.length]
+      if (!request) throw new Error('There are no queries')
+      const { status, firstDelta, deltas } = await stream(request)
+      if (status !== 200 || deltas !== PACE.deltas) throw new Error(`${url} answered ${status}`)
+      return firstDelta
+    }
+  }
+  const found = await takeTurns(
+    {
+      direct: asking(`${upstream.url}/chat/completions`),
+      completions: asking(`${server.url}/v1/chat/completions`),
+      chat: asking(`${server.url}/chat`),
+    },
+    { rounds, calls: REQUESTS_A_ROUND },
+    progress,
+  )
+  const direct = found('direct')
+  await server.stop()
+  await upstream.stop()
+  return {
+    title: `Time to the first token, ${seed.chunks} chunks`,
+    rows: [
+      toRow('the upstream itself', direct, direct),
+      toRow('/v1/chat/completions', found('completions'), direct),
+      toRow('/chat', found('chat'), direct),
+    ],
+    notes: [
+      `The upstream waits ${PACE.delayMilliseconds} ms; one request at a time, each way in its turn, ${REQUESTS_A_ROUND} a round, ${rounds} rounds.`,
+    ],
+  }
+}
+
+function question(content: string) {
+  return { model: 'bench', stream: true, messages: [{ role: 'user', content }] }
+}
+
+function toRow(name: string, times: readonly number[][], direct: readonly number[][]) {
+  const medians = times.map(median)
+  const added = spreadOf(medians.map((value, run) => value - median(direct[run] ?? [])))
+  const own = times === direct
+  return {
+    'asked at': name,
+    'p50 ms': show(spreadOf(medians)),
+    'p95 ms': round(percentile(times.flat(), 0.95)),
+    'added at p50, ms': own ? '' : show(added),
+    [`≤ ${GOAL_MILLISECONDS} ms`]: own ? '' : verdict(added.median <= GOAL_MILLISECONDS),
+  }
+}

@@ -1,0 +1,93 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { coldStart } from './cold-start.ts'
+import { firstToken } from './first-token.ts'
+import { ingestion } from './ingestion.ts'
+import { query } from './query.ts'
+import { queryWhileIngesting } from './query-while-ingesting.ts'
+import { searchIndex } from './search-index.ts'
+import { streams } from './streams.ts'
+import type { Bench, Findings } from './support/bench.ts'
+import { createCorpus } from './support/corpus.ts'
+import { createSeededData } from './support/seeded-data.ts'
+import { renderTable } from './support/table.ts'
+
+const BENCHMARKS = {
+  'first-token': firstToken,
+  streams,
+  query,
+  ingestion,
+  'query-while-ingesting': queryWhileIngesting,
+  'search-index': searchIndex,
+  'cold-start': coldStart,
+} satisfies Record<string, (bench: Bench) => Promise<Findings>>
+
+const SIZES = [1_000, 10_000, 100_000]
+
+const HELP = `npm run bench -- [options]
+  --only <name>    one of ${Object.keys(BENCHMARKS).join(', ')}; may be repeated
+  --chunks <n>     the largest corpus, in chunks (${SIZES.at(-1)})
+  --rounds <n>     rounds of each measurement (5)
+  --json <file>    write the findings there, too
+  --corpus <dir>   take the text from here instead of the system's documentation
+  --keep <dir>     keep the filled data directories there, for the next run`
+
+const { values: options } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    chunks: { type: 'string', default: String(SIZES.at(-1)) },
+    rounds: { type: 'string', default: '5' },
+    json: { type: 'string' },
+    corpus: { type: 'string' },
+    keep: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+})
+
+if (options.help) process.stdout.write(`${HELP}\n`)
+else await run()
+
+async function run(): Promise<void> {
+  const names = options.only ?? Object.keys(BENCHMARKS)
+  const chosen = Object.entries(BENCHMARKS).filter(([name]) => names.includes(name))
+  if (chosen.length < names.length) throw new Error(`There is no such benchmark.\n${HELP}`)
+
+  const directory = await mkdtemp(join(tmpdir(), 'agent-server-bench-'))
+  const kept = options.keep ?? join(directory, 'seeds')
+  await mkdir(kept, { recursive: true })
+  const corpus = createCorpus(options.corpus)
+  const largest = Number(options.chunks)
+  const sizes = [...SIZES.filter((size) => size < largest), largest]
+  const found: Record<string, Findings> = {}
+  process.stdout.write(`${machine()}\n\n`)
+  try {
+    for (const [name, measure] of chosen) {
+      const progress = (message: string) => tell(`${name}: ${message}`)
+      const seeded = createSeededData({ corpus, kept, directory, progress })
+      const rounds = Number(options.rounds)
+      const findings = await measure({ corpus, seeded, directory, rounds, sizes, progress })
+      tell('')
+      process.stdout.write(`${renderTable(findings)}\n`)
+      found[name] = findings
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+  process.stdout.write(`${corpus.notes().join('\n')}\n`)
+  if (options.json) await writeFile(options.json, JSON.stringify({ machine: machine(), found }))
+}
+
+/** One line on stderr that is written over. */
+function tell(message: string): void {
+  process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${message}` : message && `${message}\n`)
+}
+
+function machine(): string {
+  const [cpu] = cpus()
+  const memory = Math.round(totalmem() / 2 ** 30)
+  const cores = `${availableParallelism()} × ${cpu?.model.trim() ?? 'unknown processor'}`
+  const date = new Date().toISOString().slice(0, 10)
+  return `${date}, Node ${process.versions.node}, ${process.platform} ${release()}, ${cores}, ${memory} GiB`
+}

@@ -1,0 +1,135 @@
+import { type Bench, type Findings, verdict } from './support/bench.ts'
+import { type Prepared, prepare, type Streamed, stream } from './support/http-client.ts'
+import { type Found, interleave } from './support/interleave.ts'
+import { KEY, type ServerProcess, startServer } from './support/server-process.ts'
+import { median, percentile, round, show, spreadOf } from './support/statistics.ts'
+import { modelAt, startUpstream, type Upstream } from './support/upstream-process.ts'
+
+const CHUNKS = 10_000
+const MEMORY_SAMPLE_MILLISECONDS = 100
+
+/** Paced as models write, and as fast as it goes. */
+const LOADS = [
+  { streams: 32, pace: { delayMilliseconds: 50, deltas: 100, intervalMilliseconds: 20 } },
+  { streams: 32, pace: { delayMilliseconds: 50, deltas: 2_000, intervalMilliseconds: 0 } },
+  { streams: 1_000, pace: { delayMilliseconds: 50, deltas: 50, intervalMilliseconds: 100 } },
+  { streams: 1_000, pace: { delayMilliseconds: 50, deltas: 100, intervalMilliseconds: 0 } },
+]
+
+type Load = (typeof LOADS)[number]
+
+interface Flood {
+  deltasPerSecond: number
+  gaps: number[]
+  firstDeltas: number[]
+  failed: number
+  /** Growth of the server's memory at its highest, in bytes. */
+  growth: number
+}
+
+/** Many chats at once: what reaches the clients of what the upstream could send them itself. */
+export async function streams(bench: Bench): Promise<Findings> {
+  const seed = await bench.seeded.of(CHUNKS)
+  const upstream = await startUpstream()
+  const rows: Findings['rows'] = []
+  for (const load of LOADS) {
+    const environment = modelAt(upstream.url)
+    const server = await startServer({ directory: seed.directory, environment })
+    rows.push(await measure(load, upstream, server, seed.queries, bench))
+    await server.stop()
+  }
+  await upstream.stop()
+  return {
+    title: 'Concurrent chat streams',
+    rows,
+    notes: [
+      'Upstream, server and load generator share the cores, so the ratio of unpaced streams is that of the work done for a delta on either way, not of two servers with a machine each.',
+      'Memory per stream: how far the resident memory of a fresh server grows at most, spread over the streams.',
+    ],
+  }
+}
+
+async function measure(
+  load: Load,
+  upstream: Upstream,
+  server: ServerProcess,
+  queries: readonly string[],
+  { rounds, progress }: Bench,
+) {
+  await upstream.pace(load.pace)
+  const { intervalMilliseconds: interval } = load.pace
+  const label = `${load.streams} streams, ${interval === 0 ? 'unpaced' : `a delta each ${interval} ms`}`
+  const requestsTo = (url: string) =>
+    Array.from({ length: load.streams }, (_, at) => {
+      const content = queries[at % queries.length] ?? ''
+      return prepare(url, KEY, { model: 'bench', messages: [{ role: 'user', content }] })
+    })
+  const direct = requestsTo(`${upstream.url}/chat/completions`)
+  const chat = requestsTo(`${server.url}/chat`)
+  const found = await interleave(
+    {
+      direct: () => flood(direct, load, undefined),
+      chat: () => flood(chat, load, server),
+    },
+    rounds,
+    (message) => progress(`${label}: ${message}`),
+  )
+  return toRow(label, load, found)
+}
+
+async function flood(
+  requests: readonly Prepared[],
+  { pace }: Load,
+  server: ServerProcess | undefined,
+): Promise<Flood> {
+  const before = (await server?.memory()) ?? 0
+  let highest = before
+  const sample = async () => {
+    highest = Math.max(highest, (await server?.memory()) ?? 0)
+  }
+  const sampling = setInterval(() => void sample(), MEMORY_SAMPLE_MILLISECONDS)
+  const started = performance.now()
+  const answers = await Promise.all(requests.map(stream))
+  const seconds = (performance.now() - started) / 1_000
+  clearInterval(sampling)
+  const deltas = answers.reduce((sum, answer) => sum + answer.deltas, 0)
+  return {
+    deltasPerSecond: deltas / seconds,
+    gaps: answers.flatMap(({ gaps }) => gaps),
+    firstDeltas: answers.map(({ firstDelta }) => firstDelta),
+    failed: answers.filter((answer) => !isWhole(answer, pace.deltas)).length,
+    growth: highest - before,
+  }
+}
+
+function isWhole({ status, deltas, tail }: Streamed, expected: number): boolean {
+  const ended = tail.includes('"finishReason":"stop"') || tail.includes('[DONE]')
+  return status === 200 && deltas === expected && ended
+}
+
+function toRow(label: string, load: Load, found: Found<'direct' | 'chat', Flood>) {
+  const [direct, chat] = [found('direct'), found('chat')]
+  const ratios = chat.map(
+    ({ deltasPerSecond }, run) => deltasPerSecond / (direct[run]?.deltasPerSecond ?? 0),
+  )
+  const gap = (floods: readonly Flood[], share: number) =>
+    round(
+      percentile(
+        floods.flatMap(({ gaps }) => gaps),
+        share,
+      ),
+      1,
+    )
+  const failed = chat.reduce((sum, flood) => sum + flood.failed, 0)
+  return {
+    load: label,
+    'deltas/s direct': round(median(direct.map((flood) => flood.deltasPerSecond))),
+    'deltas/s /chat': round(median(chat.map((flood) => flood.deltasPerSecond))),
+    ratio: show(spreadOf(ratios)),
+    'first p50 ms': round(median(chat.flatMap((flood) => flood.firstDeltas)), 0),
+    'gap p50/p99 ms direct': `${gap(direct, 0.5)} / ${gap(direct, 0.99)}`,
+    'gap p50/p99 ms /chat': `${gap(chat, 0.5)} / ${gap(chat, 0.99)}`,
+    'kB/stream': round(Math.max(...chat.map(({ growth }) => growth)) / load.streams / 1_024, 0),
+    'no error': verdict(failed === 0),
+  }
+}

@@ -1,0 +1,30 @@
+import type { Corpus } from './corpus.ts'
+import type { SeededData } from './seeded-data.ts'
+
+export type Cell = string | number | boolean
+
+/** What a benchmark found: rows of one table, and what has to be known to read it. */
+export interface Findings {
+  title: string
+  rows: Record<string, Cell>[]
+  notes: string[]
+}
+
+/** What every benchmark is given. */
+export interface Bench {
+  corpus: Corpus
+  seeded: SeededData
+  /** A folder of this run, for logs and data that need not outlive it. */
+  directory: string
+  /** Rounds of each measurement; the figures are medians over them. */
+  rounds: number
+  /** The sizes of the corpora, in chunks, ascending. */
+  sizes: readonly number[]
+  /** Tells the person who waits what is going on. */
+  progress(message: string): void
+}
+
+/** Whether a figure holds its goal, as the table says it. */
+export function verdict(holds: boolean): string {
+  return holds ? 'yes' : 'NO'
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { splitText } from '../../src/services/ingestion/split/split-text.ts'
+import { toPlainText } from './plain-text.ts'
+
+export interface CorpusDocument {
+  title: string
+  text: string
+}
+
+/** Where systems keep documentation; what is not there is passed over. */
+const ROOTS = [
+  '/usr/share/doc',
+  '/usr/share/info',
+  '/usr/share/perl',
+  '/usr/share/vim',
+  '/usr/share/man',
+  '/opt/homebrew/share/doc',
+  '/opt/homebrew/share/man',
+]
+/** Legal texts and change lists repeat themselves, and so do sources and styles of rendered pages. */
+const SKIPPED = /^(copyright|changelog|licen[cs]e|_sources|_static|src$|\.git)/i
+const SMALLEST_TEXT = 1_000
+const LARGEST_FILE = 8_000_000
+
+/** Packages of Debian that hold much text. */
+const HELPFUL_PACKAGES = 'linux-doc rust-doc sqlite3-doc vim-doc debian-handbook git-doc'
+
+/** Real text found on this machine, each text once, shuffled, but always alike for the same files. */
+export interface Corpus {
+  /** Documents that together make at least so many chunks. */
+  take(chunks: number): Generator<CorpusDocument>
+  /** What a reader of the figures has to know, as far as the corpus has been read. */
+  notes(): string[]
+}
+
+export function createCorpus(folder: string | undefined): Corpus {
+  const files = listFiles(folder === undefined ? ROOTS : [folder])
+  let spliced = false
+
+  return {
+    *take(chunks) {
+      let left = chunks
+      for (const document of readAll(files)) {
+        yield document
+        left -= splitText(document.text).length
+        if (left <= 0) return
+      }
+      spliced = true
+      for (const document of splice(files)) {
+        yield document
+        left -= splitText(document.text).length
+        if (left <= 0) return
+      }
+    },
+    notes: () => [
+      `Text: ${files.length} files of documentation found on this machine.`,
+      ...(spliced ? [`They do not suffice: the rest is spliced of them. ${ADVICE}`] : []),
+    ],
+  }
+}
+
+const ADVICE = `For more real text, install packages such as ${HELPFUL_PACKAGES}, or name a folder with --corpus.`
+
+function listFiles(roots: readonly string[]): string[] {
+  const files = roots.filter(existsSync).flatMap((root) => [...filesBelow(root)])
+  const keyed = files.map((path) => ({ path, key: sha1(path) }))
+  return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ path }) => path)
+}
+
+function* filesBelow(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (SKIPPED.test(entry.name)) continue
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) yield* filesBelow(path)
+    else if (entry.isFile() && toPlainText(path, '') !== undefined) yield path
+  }
+}
+
+function* readAll(files: readonly string[]): Generator<CorpusDocument> {
+  const seen = new Set<string>()
+  for (const path of files) {
+    const text = readText(path)
+    const digest = sha1(text)
+    if (text.length < SMALLEST_TEXT || seen.has(digest)) continue
+    seen.add(digest)
+    yield { title: titleOf(path), text }
+  }
+}
+
+/** Documents that nobody wrote: every second paragraph of one, every second of another. */
+function* splice(files: readonly string[]): Generator<CorpusDocument> {
+  for (let distance = 1; ; distance += 1) {
+    let yielded = false
+    for (const [index, path] of files.entries()) {
+      const one = readText(path).split('\n\n')
+      const other = readText(files[(index + distance) % files.length] ?? path).split('\n\n')
+      const text = one.map((part, at) => (at % 2 === 0 ? part : (other[at] ?? part))).join('\n\n')
+      if (text.length < SMALLEST_TEXT) continue
+      yielded = true
+      yield { title: titleOf(path), text }
+    }
+    if (!yielded) throw new Error(`There is no text to measure with. ${ADVICE}`)
+  }
+}
+
+function readText(path: string): string {
+  if (statSync(path).size > LARGEST_FILE) return ''
+  const bytes = readFileSync(path)
+  const source = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8')
+  const readable = !source.includes('\0') && !source.includes('\ufffd')
+  return readable ? (toPlainText(path, source) ?? '') : ''
+}
+
+function titleOf(path: string): string {
+  return basename(path)
+    .replace(/\.gz$/, '')
+    .replace(/\.(html?|txt|md|rst|[1-9])$/, '')
+    .replaceAll(/[_-]+/g, ' ')
+}
+
+function sha1(text: string): string {
+  return createHash('sha1').update(text).digest('base64')
+}

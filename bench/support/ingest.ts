@@ -1,0 +1,52 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Readiness } from '../../src/schemas/ops.ts'
+import type { CorpusDocument } from './corpus.ts'
+import { post, prepare } from './http-client.ts'
+import { KEY } from './server-process.ts'
+
+/** Requests under way at once. */
+const CONNECTIONS = 16
+const QUEUE_FULL_MILLISECONDS = 100
+const POLL_MILLISECONDS = 20
+
+/** Sends every document over HTTP and resolves once all of them are ready. Throws if one fails. */
+export async function ingest(url: string, documents: Iterable<CorpusDocument>): Promise<void> {
+  const waiting = documents[Symbol.iterator]()
+  const sendAll = async () => {
+    for (let next = waiting.next(); !next.done; next = waiting.next()) await send(url, next.value)
+  }
+  await Promise.all(Array.from({ length: CONNECTIONS }, sendAll))
+  await untilIdle(url)
+}
+
+async function send(url: string, document: CorpusDocument): Promise<void> {
+  const prepared = prepare(`${url}/documents`, KEY, document)
+  for (;;) {
+    const { status } = await post(prepared)
+    if (status === 202) return
+    if (status !== 429) throw new Error(`POST /documents answered ${status}`)
+    await pause(QUEUE_FULL_MILLISECONDS)
+  }
+}
+
+async function untilIdle(url: string): Promise<void> {
+  for (;;) {
+    const { pending, processing, failed } = await countDocuments(url)
+    if (failed > 0) throw new Error(`${failed} documents failed`)
+    if (pending + processing === 0) return
+    await pause(POLL_MILLISECONDS)
+  }
+}
+
+async function countDocuments(url: string) {
+  const response = await fetch(`${url}/readiness`)
+  const { documents } = Readiness.parse(await response.json())
+  if (!documents) throw new Error('The server is not ready')
+  return documents
+}
+
+/** Chunks that the server holds, from its metrics. */
+export async function countChunks(url: string): Promise<number> {
+  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${KEY}` } })
+  return Number(/^agent_server_chunks (\d+)/m.exec(await response.text())?.[1])
+}

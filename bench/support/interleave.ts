@@ -1,0 +1,22 @@
+/** What a way gave, round by round. */
+export type Found<Name extends string, Result> = (name: Name) => readonly Result[]
+
+/**
+ * Runs every way once a round, one after the other, so that whatever else the machine does meets all of
+ * them alike. A round before the first only warms up.
+ */
+export async function interleave<Name extends string, Result>(
+  ways: Record<Name, (round: number) => Promise<Result>>,
+  rounds: number,
+  progress: (message: string) => void,
+): Promise<Found<Name, Result>> {
+  const results = new Map<string, Result[]>()
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [name, run] of Object.entries<(round: number) => Promise<Result>>(ways)) {
+      progress(`${name}, ${round === 0 ? 'warming up' : `round ${round} of ${rounds}`}`)
+      const result = await run(round)
+      if (round > 0) results.set(name, [...(results.get(name) ?? []), result])
+    }
+  }
+  return (name) => results.get(name) ?? []
+}

@@ -1,0 +1,85 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Corpus } from './corpus.ts'
+import { countChunks, ingest } from './ingest.ts'
+import { startServer } from './server-process.ts'
+
+/** A data directory filled over HTTP, its server stopped. */
+export interface Seed {
+  /** Holds the `data` folder of the server. */
+  directory: string
+  chunks: number
+  documents: number
+  /** Questions that the corpus can answer: words of its own passages. */
+  queries: string[]
+}
+
+export interface SeededData {
+  /** Made on first use, then shared. Whoever writes to it takes a copy. */
+  of(chunks: number): Promise<Seed>
+  copy(seed: Seed, name: string): Promise<Seed>
+}
+
+const QUERIES = 1_000
+const QUERY_WORDS = 8
+
+interface Options {
+  corpus: Corpus
+  /** Where the filled directories stand; one that is there already is taken as it is. */
+  kept: string
+  /** Where copies go. */
+  directory: string
+  progress: (message: string) => void
+}
+
+export function createSeededData({ corpus, kept, directory, progress }: Options): SeededData {
+  return {
+    async of(chunks) {
+      const target = join(kept, `chunks-${chunks}`)
+      const description = join(target, 'seed.json')
+      try {
+        return JSON.parse(await readFile(description, 'utf8'))
+      } catch {
+        await mkdir(join(target, 'data'), { recursive: true })
+      }
+      const seed = await fill(corpus, chunks, target, progress)
+      await writeFile(description, JSON.stringify(seed))
+      return seed
+    },
+    async copy(seed, name) {
+      const target = join(directory, name)
+      await cp(seed.directory, target, { recursive: true })
+      return { ...seed, directory: target }
+    },
+  }
+}
+
+async function fill(
+  corpus: Corpus,
+  chunks: number,
+  directory: string,
+  progress: (message: string) => void,
+): Promise<Seed> {
+  const server = await startServer({ directory })
+  const queries = new Map<number, string>()
+  let documents = 0
+  const noting = function* () {
+    for (const document of corpus.take(chunks)) {
+      documents += 1
+      if (documents % 200 === 0) progress(`filling ${chunks} chunks: ${documents} documents`)
+      queries.set(documents % QUERIES, questionOf(document.text, documents))
+      yield document
+    }
+  }
+  await ingest(server.url, noting())
+  const counted = await countChunks(server.url)
+  await server.stop()
+  return { directory, chunks: counted, documents, queries: [...queries.values()] }
+}
+
+/** Some words in a row from the inside of a text. */
+function questionOf(text: string, seed: number): string {
+  const words = text.match(/\p{L}[\p{L}\p{N}'-]+/gu) ?? ['documentation']
+  const from = (seed * 7_919) % Math.max(words.length - QUERY_WORDS, 1)
+  return words.slice(from, from + 3 + (seed % (QUERY_WORDS - 2))).join(' ')
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const POLL_MILLISECONDS = 5
+const START_DEADLINE_MILLISECONDS = 600_000
+
+export const KEY = 'a-key-for-benchmarks'
+
+export interface ServerOptions {
+  /** For DATA_DIR, the log and the working directory. */
+  directory: string
+  environment?: Record<string, string>
+  /** Flags of Node itself, such as `--cpu-prof`. */
+  nodeFlags?: readonly string[]
+}
+
+/** The server as people run it: src/main.ts in a process of its own, its log written to a file. */
+export interface ServerProcess {
+  url: string
+  /** Milliseconds from the start of the process until `/readiness` said so. */
+  startMilliseconds: number
+  /** Resident memory of the process, in bytes; NaN where the system does not tell. */
+  memory(): Promise<number>
+  stop(): Promise<void>
+}
+
+export async function startServer(options: ServerOptions): Promise<ServerProcess> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const started = performance.now()
+  const child = spawnServer(options, port)
+  await untilReady(url, child)
+  const startMilliseconds = performance.now() - started
+
+  return {
+    url,
+    startMilliseconds,
+    memory: () => residentBytes(child.pid ?? 0),
+    async stop() {
+      if (child.exitCode !== null) return
+      const exited = once(child, 'exit')
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+function spawnServer({ directory, environment, nodeFlags = [] }: ServerOptions, port: number) {
+  const log = openSync(join(directory, 'server.log'), 'a')
+  const child = spawn(process.execPath, [...nodeFlags, MAIN], {
+    cwd: directory,
+    stdio: ['ignore', log, log],
+    env: {
+      PATH: process.env.PATH,
+      SERVER_API_KEY: KEY,
+      CHAT_MODEL: 'extractive',
+      DATA_DIR: join(directory, 'data'),
+      PORT: String(port),
+      SHUTDOWN_GRACE: '1',
+      ...environment,
+    },
+  })
+  closeSync(log)
+  return child
+}
+
+async function untilReady(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + START_DEADLINE_MILLISECONDS
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error('The server ended at its start; see server.log')
+    if (await isReady(url)) return
+    await pause(POLL_MILLISECONDS)
+  }
+  throw new Error('The server was not ready in time; see server.log')
+}
+
+async function isReady(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/readiness`)).ok
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('There is no free port')
+  return address.port
+}
+
+async function residentBytes(pid: number): Promise<number> {
+  try {
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
+    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024
+  } catch {
+    return Number.NaN
+  }
+}

@@ -1,0 +1,59 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { DELTA_MARK } from './support/http-client.ts'
+
+/** How the answers go: sent by the parent process before each measurement. */
+export interface Pace {
+  /** Until the first delta. */
+  delayMilliseconds: number
+  deltas: number
+  /** Between two deltas; 0 sends them as fast as the reader takes them. */
+  intervalMilliseconds: number
+}
+
+/** A chat-completions server in a process of its own that answers everything with the same deltas. */
+const HEAD = { 'content-type': 'text/event-stream; charset=utf-8' }
+const ROLE = chunk({ role: 'assistant', content: '' })
+const DELTA = chunk({ content: `word${DELTA_MARK} ` })
+const END = `${chunk({}, 'stop')}data: [DONE]\n\n`
+
+let pace: Pace = { delayMilliseconds: 10, deltas: 20, intervalMilliseconds: 0 }
+process.on('message', (next: Pace) => {
+  pace = next
+  process.send?.({ paced: true })
+})
+process.on('disconnect', () => process.exit(0))
+
+const server = createServer((request, response) => {
+  request.resume().on('end', () => setTimeout(begin, pace.delayMilliseconds, response, pace))
+})
+server.listen(0, '127.0.0.1', () => process.send?.(server.address()))
+
+function begin(response: ServerResponse, { deltas, intervalMilliseconds }: Pace): void {
+  response.writeHead(200, HEAD)
+  response.write(ROLE)
+  let left = deltas
+  const sendOne = () => {
+    left -= 1
+    return response.write(DELTA)
+  }
+  const sendAll = () => {
+    while (left > 0) if (!sendOne()) return response.once('drain', sendAll)
+    return response.end(END)
+  }
+  if (intervalMilliseconds === 0) {
+    sendAll()
+    return
+  }
+  sendOne()
+  const timer = setInterval(() => {
+    if (left > 0) sendOne()
+    else response.end(END)
+  }, intervalMilliseconds)
+  response.on('close', () => clearInterval(timer))
+}
+
+function chunk(delta: object, finishReason: string | null = null): string {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: finishReason }]
+  const head = { id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1, model: 'bench' }
+  return `data: ${JSON.stringify({ ...head, choices })}\n\n`
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts')
+const ADDRESS = /listening at (http:\/\/[^\s",]+)/
+
+export interface LocalServer {
+  url: string
+  key: string
+  stop(): Promise<void>
+}
+
+/** A server as its own process on a free port, with the settings of this environment and its own directory. */
+export async function startLocalServer(directory: string): Promise<LocalServer> {
+  const key = randomBytes(16).toString('hex')
+  const child = spawn(process.execPath, [MAIN], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      CHAT_MODEL: 'extractive',
+      ...process.env,
+      SERVER_API_KEY: key,
+      DATA_DIR: directory,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'info',
+    },
+  })
+  const ended = once(child, 'exit')
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [, url] = ADDRESS.exec(line) ?? []
+    if (url === undefined) continue
+    child.stdout.resume()
+    return { url, key, stop: () => stop(child, ended) }
+  }
+  throw new Error('The server did not start')
+}
+
+async function stop(child: ReturnType<typeof spawn>, ended: Promise<unknown>): Promise<void> {
+  child.kill('SIGTERM')
+  await ended
+}

@@ -1,0 +1,55 @@
+import { relative } from 'node:path'
+import { z } from 'zod'
+
+const Report = z.object({
+  success: z.boolean(),
+  testResults: z.array(
+    z.object({
+      name: z.string(),
+      status: z.string(),
+      assertionResults: z.array(
+        z.object({ ancestorTitles: z.array(z.string()), title: z.string(), status: z.string() }),
+      ),
+    }),
+  ),
+})
+
+export interface Outcome {
+  passed: number
+  failed: number
+  skipped: number
+  /** Each suite of which tests were skipped: its file, its titles and how many; the titles say what it needs. */
+  skippedSuites: string[]
+}
+
+/** Reads vitest's JSON report. A file that could not be loaded, and a run that failed otherwise, count as one failure. */
+export function readReport(json: string, root: string): Outcome {
+  const { success, testResults } = Report.parse(JSON.parse(json))
+  const tests = testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map((test) => ({ ...test, file: relative(root, name) })),
+  )
+  const count = (status: string) => tests.filter((test) => test.status === status).length
+  const broken = testResults.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
+  )
+  const failed = count('failed') + broken.length
+  const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed')
+  const suites = Map.groupBy(skipped, ({ file, ancestorTitles, title }) =>
+    [file, ...(ancestorTitles.length > 0 ? ancestorTitles : [title])].join(' > '),
+  )
+  return {
+    passed: count('passed'),
+    failed: failed === 0 && !success ? 1 : failed,
+    skipped: skipped.length,
+    skippedSuites: suites
+      .entries()
+      .map(([suite, { length }]) => `${suite} (${length})`)
+      .toArray(),
+  }
+}
+
+/** The closing line of a test run. */
+export function closingLine({ passed, failed, skipped }: Outcome): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
+}

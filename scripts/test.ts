@@ -1,0 +1,44 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CHECK_NAMES, runChecks } from './checks.ts'
+import { closingLine, type Outcome, readReport } from './read-report.ts'
+import { runTool } from './run-tool.ts'
+
+/** What vitest is told where nothing else is asked for: all that needs neither root nor a network. */
+const EVERYWHERE = ['--project=everywhere']
+
+// `npm test` checks and tests everything; `npm test -- <file or option>` hands its words to vitest and checks nothing.
+const asked = process.argv.slice(2)
+const checks = asked.length === 0 ? CHECK_NAMES : []
+const failedChecks = await runChecks(checks)
+const outcome = await runSuites(asked.length === 0 ? EVERYWHERE : asked)
+
+for (const suite of outcome.skippedSuites) console.log(`skipped: ${suite}`)
+if (asked.length === 0) {
+  console.log('not run: test/system/ (container engine, browser), see npm run test:system')
+}
+for (const check of failedChecks) console.log(`failed: ${check}`)
+const total = {
+  ...outcome,
+  passed: outcome.passed + checks.length - failedChecks.length,
+  failed: outcome.failed + failedChecks.length,
+}
+console.log(closingLine(total))
+process.exitCode = total.failed === 0 ? 0 : 1
+
+async function runSuites(parameters: readonly string[]): Promise<Outcome> {
+  const directory = await mkdtemp(join(tmpdir(), 'agent-server-test-'))
+  const report = join(directory, 'report.json')
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
+  try {
+    const passed = await runTool('vitest', 'run', ...reporters, ...parameters)
+    const outcome = readReport(await readFile(report, 'utf8'), process.cwd())
+    return passed || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
+  } catch (error) {
+    console.error(error)
+    return { passed: 0, failed: 1, skipped: 0, skippedSuites: [] }
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+}

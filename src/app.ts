@@ -1,0 +1,70 @@
+import cors from '@fastify/cors'
+import type { FastifyInstance } from 'fastify'
+import { installAuthentication } from './http/authenticate.ts'
+import { createHttpServer, type HttpOptions } from './http/create-http-server.ts'
+import { installErrorHandler } from './http/error-handler.ts'
+import { installSchemas } from './http/openapi.ts'
+import { installReference } from './http/reference.ts'
+import { type EndedRequest, installRequestLog } from './http/request-log.ts'
+import { installSecurityHeaders } from './http/security-headers.ts'
+import { installShutdown } from './http/shutdown.ts'
+import { agentRoutes } from './routes/agent.ts'
+import { chatRoutes } from './routes/chat.ts'
+import { knowledgeRoutes } from './routes/knowledge.ts'
+import { opsRoutes } from './routes/ops.ts'
+import type { AgentDescription } from './services/agent/describe-agent.ts'
+import type { Chat } from './services/chat/create-chat.ts'
+import type { Documents } from './services/ingestion/create-documents.ts'
+import type { Metrics } from './services/ops/metrics.ts'
+import type { createReadiness } from './services/ops/readiness.ts'
+import type { Retrieval } from './services/retrieval/create-retrieval.ts'
+
+export interface Services {
+  documents: Documents
+  retrieval: Retrieval
+  chat: Chat
+  description: AgentDescription
+  readiness: ReturnType<typeof createReadiness>
+  metrics: Metrics
+}
+
+export interface AppOptions extends HttpOptions {
+  serverApiKey: string
+  corsOrigin: string[] | undefined
+  shutdownGraceMilliseconds: number
+  version: string
+}
+
+/** The whole server without its process: what stands in front of every route, then the routes. */
+export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
+  const app = createHttpServer(options)
+  const requestEnded = (request: EndedRequest) => services.metrics.requestEnded(request)
+
+  installErrorHandler(app)
+  installRequestLog(app, requestEnded)
+  const stopping = installShutdown(app, options.shutdownGraceMilliseconds)
+  installSecurityHeaders(app)
+  // Before authentication: a browser asks for permission without the key.
+  if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
+  installAuthentication(app, options.serverApiKey)
+  await installSchemas(app, { version: options.version, description: DESCRIPTION })
+  await installReference(app)
+
+  await app.register(knowledgeRoutes(services, stopping))
+  await app.register(chatRoutes(services.chat, stopping))
+  await app.register(agentRoutes(services.description))
+  await app.register(opsRoutes(services))
+  return app
+}
+
+function corsOptions(origins: string[]) {
+  const origin = origins.includes('*') ? '*' : origins
+  return { origin, methods: ['GET', 'POST', 'PUT', 'DELETE'], exposedHeaders: EXPOSED_HEADERS }
+}
+
+const EXPOSED_HEADERS = ['location', 'retry-after', 'x-request-id']
+
+const DESCRIPTION = `Your documents and an agent behind one HTTP API.
+
+Every request but those marked public needs \`Authorization: Bearer <SERVER_API_KEY>\`.
+Every failure answers with the one \`Error\` shape; its \`code\` is stable.`

@@ -1,0 +1,242 @@
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Services } from './app.ts'
+import { type Config, EXTRACTIVE } from './config.ts'
+import { createAnalyser } from './indexes/analyser.ts'
+import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
+import type { ChatModel } from './models/chat-model.ts'
+import type { Embedder } from './models/embedder.ts'
+import { createExtractiveModel } from './models/extractive/extractive-model.ts'
+import { createOpenAiEmbedder } from './models/openai/openai-embedder.ts'
+import { createOpenAiModel } from './models/openai/openai-model.ts'
+import { loadConfiguration } from './services/agent/configuration.ts'
+import { describeAgent } from './services/agent/describe-agent.ts'
+import { limitRuns } from './services/agent/limit-runs.ts'
+import { observeRuns } from './services/agent/observe-runs.ts'
+import { createAgent } from './services/agent/run-agent.ts'
+import { createChat } from './services/chat/create-chat.ts'
+import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
+import { createEmbedding } from './services/embedding/create-embedding.ts'
+import { replaceVectors } from './services/embedding/replace-vectors.ts'
+import { createDocuments } from './services/ingestion/create-documents.ts'
+import { createIngestion } from './services/ingestion/create-ingestion.ts'
+import { createPreparer } from './services/ingestion/create-preparer.ts'
+import { createReconciliation } from './services/ingestion/reconcile-index.ts'
+import { createSettlement } from './services/ingestion/settlement.ts'
+import { createMetrics } from './services/ops/metrics.ts'
+import { createReadiness } from './services/ops/readiness.ts'
+import { createRetrieval } from './services/retrieval/create-retrieval.ts'
+import { observeSearches } from './services/retrieval/observe-searches.ts'
+import { onceReady } from './services/retrieval/once-ready.ts'
+import { withFeedback } from './services/retrieval/with-feedback.ts'
+import { createToolRegistry } from './services/tools/registry.ts'
+import { semanticSearch } from './services/tools/semantic-search.ts'
+import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
+
+/** For the documents in work when the server stops; what is not done by then goes back to the queue. */
+const INGESTION_GRACE_MILLISECONDS = 5_000
+/** Splitting and analysing one document; the largest take seconds. */
+const PREPARATION_MILLISECONDS = 60_000
+
+export interface Composition {
+  services: Services
+  /** Brings the index up to date, then begins to ingest. Resolves when that has begun. */
+  start(): Promise<void>
+  /** Finishes what is under way, in bounded time, and closes everything that was opened. */
+  close(): Promise<void>
+}
+
+/** The one file that names concrete stores, indexes and models; everything else sees interfaces. */
+export async function compose(
+  config: Config,
+  log: FastifyBaseLogger,
+  onFatal: (error: Error) => void,
+): Promise<Composition> {
+  const loaded = await loadConfiguration(config.AGENT_CONFIG)
+  const { AGENT_CONFIG: file } = config
+  log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
+  const knowledge = await openKnowledge(config, log, onFatal)
+  const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
+
+  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
+  const searching = createRetrieval({
+    index: withFeedback({ index, store, analyser }),
+    store,
+    analyseQuery: analyser.query,
+    meaning: embedding && {
+      embed: embedding.query,
+      nearest: index.nearest,
+      readVectors: store.readVectors,
+    },
+  })
+  const retrieval = onceReady(
+    observeSearches(searching, metrics.searchEnded),
+    reconciliation.progress,
+  )
+
+  const { configuration } = loaded
+  const model = createModel(config, log)
+  const switches = new Map(Object.entries(configuration.tools))
+  const tools = createToolRegistry({
+    tools: [semanticSearch(retrieval, config.TOP_K)],
+    isEnabled: (name) => switches.get(name) ?? true,
+    log,
+  })
+  const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
+  const agent = createAgent({ model, retrieval, tools, prompt })
+  const observed = limitRuns(observeRuns(agent, metrics.runs), config.CHAT_CONCURRENCY)
+
+  return {
+    services: {
+      retrieval,
+      metrics,
+      documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
+      chat: createChat({
+        agent: observed,
+        modelName: configuration.name,
+        defaultTopK: config.TOP_K,
+      }),
+      description: describeAgent({
+        ...{ loaded, model, tools },
+        retrieval: embedding ? 'hybrid' : 'lexical',
+      }),
+      readiness: createReadiness({
+        checks: {
+          store: store.check,
+          index: reconciliation.check,
+          agent: async () => void (await loaded.hasChanged()),
+        },
+        embedder: embedding?.check,
+        counts: store.counts,
+        log,
+      }),
+    },
+    start: knowledge.start,
+    close: knowledge.close,
+  }
+}
+
+/** The document side: authority, index, and the ingestion that moves text from one to the other. */
+async function openKnowledge(
+  config: Config,
+  log: FastifyBaseLogger,
+  onFatal: (error: Error) => void,
+) {
+  const store = await createSqliteStore({
+    directory: config.DATA_DIR,
+    queueLimit: config.INGEST_QUEUE_LIMIT,
+    onCrash: onFatal,
+    log,
+  })
+  const embedding = await openEmbedding(config, store, log)
+  const metrics = createMetrics(store.counts)
+  const index = await createEmbeddedIndex({
+    directory: join(config.DATA_DIR, 'index'),
+    fingerprint: createAnalyser(config.SEARCH_LANGUAGE).fingerprint,
+    vectorFingerprint: String(await store.vectorsGeneration()),
+    onCrash: onFatal,
+    log,
+  })
+  const preparer = createPreparer({
+    language: config.SEARCH_LANGUAGE,
+    deadlineMilliseconds: PREPARATION_MILLISECONDS,
+    log,
+  })
+  const reconciliation = createReconciliation({
+    ...{ store, index, preparer, log },
+    hybrid: embedding !== undefined,
+  })
+  const settlement = createSettlement(store)
+  const ingestion = createIngestion({
+    ...{ store, index, preparer, embedding, log },
+    concurrency: config.INGEST_CONCURRENCY,
+    onOutcome(outcome) {
+      metrics.ingestionEnded(outcome)
+      settlement.ended(outcome)
+    },
+  })
+  const stopping = new AbortController()
+
+  return {
+    ...{ store, index, ingestion, settlement, reconciliation, embedding, metrics },
+    async start() {
+      try {
+        await reconciliation.run(stopping.signal)
+        await ingestion.start()
+      } catch (error) {
+        // Stopped before it had begun in full: the next start goes on from there.
+        if (!stopping.signal.aborted) throw error
+      }
+    },
+    async close() {
+      stopping.abort()
+      await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
+      await preparer.close()
+      await index.close()
+      await store.close()
+    },
+  }
+}
+
+/** Throws where the vectors that are kept are not of the model that is configured; the store is closed then. */
+async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBaseLogger) {
+  if (config.EMBEDDING_MODEL === undefined) return undefined
+  try {
+    const dimension = await checkEmbedding(store, config.EMBEDDING_MODEL)
+    const embedder = createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
+    await checkDimension(embedder)
+    return createEmbedding({ embedder, log })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** The embedder that is configured; `dimension` is that of the vectors that are kept. */
+function createEmbedder(
+  config: Config,
+  model: string,
+  dimension: number | undefined,
+  log: FastifyBaseLogger,
+): Embedder {
+  return createOpenAiEmbedder({
+    apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
+    baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,
+    ...{ model, dimension, log },
+  })
+}
+
+/** Embeds every passage anew with the model that is configured, while no server runs on the directory. */
+export async function reindex(
+  config: Config,
+  log: FastifyBaseLogger,
+  progress: (done: number, total: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if (config.EMBEDDING_MODEL === undefined) {
+    throw new Error('There is nothing to embed with: set EMBEDDING_MODEL')
+  }
+  const store = await createSqliteStore({
+    directory: config.DATA_DIR,
+    queueLimit: config.INGEST_QUEUE_LIMIT,
+    onCrash: (error) => log.error({ err: error }, 'the document store has failed'),
+    log,
+  })
+  try {
+    const embedder = createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
+    await replaceVectors({ store, replacement: store.replacement, embedder, progress }, signal)
+  } finally {
+    await store.close()
+  }
+}
+
+function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
+  if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
+  return createOpenAiModel({
+    apiKey: config.CHAT_API_KEY ?? '',
+    baseUrl: config.CHAT_BASE_URL,
+    model: config.CHAT_MODEL,
+    idleTimeoutMilliseconds: config.CHAT_IDLE_TIMEOUT * 1_000,
+    log,
+  })
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
+
+const number = (minimum: number, maximum: number) =>
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(
+      z
+        .number()
+        .min(minimum, `must be at least ${minimum}`)
+        .max(maximum, `must be at most ${maximum}`),
+    )
+
+const httpUrl = z.url({
+  protocol: /^https?$/,
+  error: 'must be a URL that begins with http:// or https://',
+})
+
+// Anything else cannot travel in a header.
+const KEY = [/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'] as const
+
+/** Quotes the documents instead of asking a model; needs no key. */
+export const EXTRACTIVE = 'extractive'
+
+const MINIMUM_KEY = 16
+
+// The defaults are strings, as the environment would hold them; .env.example shows the same.
+const Variables = z.object({
+  SERVER_API_KEY: z
+    .string({ error: 'is required: the key that every request must present' })
+    .min(MINIMUM_KEY, `must have at least ${MINIMUM_KEY} characters`)
+    .regex(...KEY),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: number(0, 65_535).prefault('3000'),
+  DATA_DIR: z.string().default('./data'),
+  TOP_K: number(1, 100).prefault('5'),
+  CHAT_API_KEY: z
+    .string()
+    .regex(...KEY)
+    .optional(),
+  CHAT_MODEL: z.string().max(256).default('gpt-5-mini'),
+  CHAT_BASE_URL: httpUrl.default('https://api.openai.com/v1'),
+  CHAT_CONTEXT_TOKENS: number(1_000, 10_000_000).prefault('32768'),
+  CHAT_IDLE_TIMEOUT: number(1, 3_600).prefault('120'),
+  CHAT_CONCURRENCY: number(1, 100_000).prefault('2000'),
+  EMBEDDING_MODEL: z.string().max(256).optional(),
+  EMBEDDING_BASE_URL: httpUrl.optional(),
+  EMBEDDING_API_KEY: z
+    .string()
+    .regex(...KEY)
+    .optional(),
+  SEARCH_LANGUAGE: z
+    .enum(ANALYSER_LANGUAGES, { error: `must be one of ${ANALYSER_LANGUAGES.join(', ')}` })
+    .default('english'),
+  INGEST_CONCURRENCY: number(1, 512).prefault('128'),
+  INGEST_QUEUE_LIMIT: number(1, 10_000_000).prefault('10000'),
+  BODY_LIMIT: number(1_000, 1_000_000_000).prefault('10000000'),
+  SHUTDOWN_GRACE: number(0, 600).prefault('10'),
+  AGENT_CONFIG: z.string().default('./agent.json'),
+  CORS_ORIGIN: z
+    .string()
+    .transform((list) => list.split(',').map((origin) => origin.trim()))
+    .refine((origins) => origins.every(isOrigin), {
+      error: 'must be origins like https://example.org, separated by commas, or *',
+    })
+    .optional(),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
+      error: 'must be trace, debug, info, warn, error, fatal or silent',
+    })
+    .default('info'),
+})
+
+/** Browsers send scheme, host and port alone, so nothing else could ever match. */
+function isOrigin(text: string): boolean {
+  return text === '*' || (/^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text)
+}
+
+/** Meant for later versions; set today, they would be ignored, and nobody would know. */
+const NOT_YET = ['DATABASE_URL', 'QDRANT_URL', 'E2B_API_KEY'] as const
+
+export const VARIABLE_NAMES = Object.keys(Variables.shape)
+
+export type Config = Readonly<z.output<typeof Variables>>
+
+/** Every mistake of the environment in one message, with the name of each variable and never a value. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+/** The environment, read once and whole; an empty variable counts as not set. Throws `ConfigError`. */
+export function loadConfig(environment: NodeJS.ProcessEnv): Config {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const result = Variables.safeParse(set)
+  const mistakes = [
+    ...(result.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} ${message}`),
+    ...crossMistakes(set),
+  ]
+  if (!result.success || mistakes.length > 0) {
+    const lines = [...new Set(mistakes)].map((mistake) => `  ${mistake}`)
+    throw new ConfigError(`The environment is not right:\n${lines.join('\n')}`)
+  }
+  return Object.freeze(result.data)
+}
+
+function crossMistakes(environment: Record<string, string | undefined>): string[] {
+  const { CHAT_MODEL: model, CHAT_API_KEY: key } = environment
+  const { EMBEDDING_MODEL: embedder, EMBEDDING_API_KEY: embedderKey = key } = environment
+  const mistakes = NOT_YET.filter((name) => environment[name] !== undefined).map(
+    (name) => `${name} is not supported by this version: remove it`,
+  )
+  if (model !== EXTRACTIVE && key === undefined) {
+    mistakes.push(
+      `CHAT_API_KEY is required (any value for servers that ask for none), or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
+    )
+  }
+  if (embedder !== undefined && embedderKey === undefined) {
+    mistakes.push(
+      'EMBEDDING_API_KEY is required with EMBEDDING_MODEL where there is no CHAT_API_KEY (any value for servers that ask for none)',
+    )
+  }
+  return mistakes
+}

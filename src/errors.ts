@@ -1,0 +1,59 @@
+/**
+ * Every error a client can see: the HTTP status it travels with and the `type` that
+ * chat-completions clients switch on. Adding a code here is adding to the public contract;
+ * a retired code is never used again for something else.
+ */
+export const ERRORS = {
+  invalid_request: { status: 400, type: 'invalid_request_error' },
+  unauthorized: { status: 401, type: 'authentication_error' },
+  document_not_found: { status: 404, type: 'invalid_request_error' },
+  model_not_found: { status: 404, type: 'invalid_request_error' },
+  route_not_found: { status: 404, type: 'invalid_request_error' },
+  request_timeout: { status: 408, type: 'invalid_request_error' },
+  document_not_failed: { status: 409, type: 'invalid_request_error' },
+  idempotency_conflict: { status: 409, type: 'invalid_request_error' },
+  body_too_large: { status: 413, type: 'invalid_request_error' },
+  unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  queue_full: { status: 429, type: 'rate_limit_error' },
+  too_many_runs: { status: 429, type: 'rate_limit_error' },
+  internal: { status: 500, type: 'server_error' },
+  upstream_failed: { status: 502, type: 'upstream_error' },
+  upstream_refused: { status: 502, type: 'upstream_error' },
+  upstream_unauthorized: { status: 502, type: 'upstream_error' },
+  upstream_model_not_found: { status: 502, type: 'upstream_error' },
+  upstream_rate_limited: { status: 503, type: 'upstream_error' },
+  upstream_timeout: { status: 504, type: 'upstream_error' },
+  index_not_ready: { status: 503, type: 'server_error' },
+  store_unavailable: { status: 503, type: 'server_error' },
+  shutting_down: { status: 503, type: 'server_error' },
+  storage_full: { status: 507, type: 'server_error' },
+} as const satisfies Record<string, { status: number; type: string }>
+
+export type ErrorCode = keyof typeof ERRORS
+
+export interface AppErrorOptions {
+  cause?: unknown
+  /** The request field at fault, as a dotted path: `messages.0.content`. */
+  param?: string | undefined
+  /** Seconds after which the same request may succeed; sent as `Retry-After`. */
+  retryAfter?: number | undefined
+}
+
+/** A failure the caller is told about. `message` is shown as it is, so it never holds a secret or an upstream's words. */
+export class AppError extends Error {
+  override readonly name = 'AppError'
+  readonly code: ErrorCode
+  readonly param: string | undefined
+  readonly retryAfter: number | undefined
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.param = options.param
+    this.retryAfter = options.retryAfter
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { AppError } from '../errors.ts'
+import { createBrokenRequestHandler } from './broken-request.ts'
+import { sendError } from './error-handler.ts'
+
+export interface HttpOptions {
+  log: FastifyBaseLogger
+  /** Bytes. */
+  bodyLimit: number
+}
+
+/** From the first byte of a request to its last; a large document on a slow line takes a while. */
+const REQUEST_MILLISECONDS = 120_000
+/** Longer than the idle limit of common load balancers, so that it is not this side that closes first. */
+const KEEP_ALIVE_MILLISECONDS = 75_000
+const MAXIMUM_PARAMETER = 256
+
+/** Identifiers of callers are kept for tracing across services, where they are harmless in a log. */
+const REQUEST_ID = /^[\w.:-]{1,100}$/
+
+export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit,
+    requestTimeout: REQUEST_MILLISECONDS,
+    keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    routerOptions: { maxParamLength: MAXIMUM_PARAMETER, ignoreTrailingSlash: true },
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id']
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    },
+    // Fastify's own refusal has another shape; `installShutdown` refuses in the one envelope.
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) =>
+      sendError(error, request, reply.header('x-request-id', request.id)),
+    clientErrorHandler: (error, socket) => refuseBroken(error, socket),
+  })
+  const refuseBroken = createBrokenRequestHandler(app)
+  refuseCompressedBodies(app)
+  ignoreTypesOfNothing(app)
+  // Without it, text would reach the routes and be refused for its shape and not for its media type.
+  app.removeContentTypeParser('text/plain')
+  return app
+}
+
+/** Said at once: the bytes would be refused anyway, but for not being JSON. */
+function refuseCompressedBodies(app: FastifyInstance): void {
+  app.addHook('preParsing', async ({ headers }) => {
+    const coding = headers['content-encoding'] ?? 'identity'
+    if (coding === 'identity') return
+    throw new AppError('unsupported_media_type', 'Compressed bodies are not supported')
+  })
+}
+
+/** Many clients name a media type whatever they send: `curl -X POST -d ''`, or an SDK that deletes. */
+function ignoreTypesOfNothing(app: FastifyInstance): void {
+  app.addHook('preParsing', async ({ raw: { headers }, routeOptions }) => {
+    const isEmpty = Number(headers['content-length'] ?? 0) === 0 && !headers['transfer-encoding']
+    if (isEmpty && !routeOptions.schema?.body) delete headers['content-type']
+  })
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../errors.ts'
+
+const SWEEP_MILLISECONDS = 100
+/** From the end of the grace period until sockets are cut: enough to write an error frame. */
+const FAREWELL_MILLISECONDS = 500
+const RETRY_AFTER_SECONDS = 5
+
+/**
+ * Makes `app.close()` end in bounded time with streams open: they may finish within the grace period,
+ * then the answered signal aborts, which ends them with an error frame, then what is left is cut.
+ */
+export function installShutdown(app: FastifyInstance, graceMilliseconds: number): AbortSignal {
+  const stopping = new AbortController()
+  let open = 0
+  let closing = false
+
+  app.addHook('onRequest', async (_request, reply) => {
+    open += 1
+    reply.raw.once('close', () => {
+      open -= 1
+    })
+    if (closing) throw shuttingDown()
+  })
+  app.addHook('preClose', async () => {
+    closing = true
+    // Node counts a socket that never sent a request as busy, and one that finished its stream late as
+    // idle only after the first sweep; both would hold the close back.
+    const sweep = setInterval(() => {
+      if (open === 0) app.server.closeAllConnections()
+      else app.server.closeIdleConnections()
+    }, SWEEP_MILLISECONDS)
+    const farewell = setTimeout(() => {
+      stopping.abort(shuttingDown())
+      setTimeout(() => app.server.closeAllConnections(), FAREWELL_MILLISECONDS).unref()
+    }, graceMilliseconds)
+    app.server.once('close', () => {
+      clearInterval(sweep)
+      clearTimeout(farewell)
+    })
+  })
+  return stopping.signal
+}
+
+function shuttingDown(): AppError {
+  return new AppError('shutting_down', 'The server is shutting down', {
+    retryAfter: RETRY_AFTER_SECONDS,
+  })
+}

@@ -1,0 +1,77 @@
+/** Two generations of this many words are kept. */
+const CACHED_WORDS = 65_536
+/** A power of two, so that half of the places stay free and a search for one is short. */
+const PLACES = CACHED_WORDS * 2
+
+/** A hash table whose keys are looked up where they stand in a longer text: to cut each out would cost more than the rest. */
+interface Generation {
+  /** The number of the word at each place, from 1; 0 where there is none. */
+  places: Uint32Array
+  words: string[]
+  terms: (readonly number[])[]
+}
+
+/** Remembers the terms of words met lately, since a stemmer takes microseconds. */
+export interface WordCache {
+  /** The terms of the word that is `text` from `start` to `end`. */
+  termsOf(text: string, start: number, end: number): readonly number[]
+}
+
+export function createWordCache(toTerms: (word: string) => readonly number[]): WordCache {
+  let young = createGeneration()
+  let old = createGeneration()
+
+  return {
+    termsOf(text, start, end) {
+      const hash = hashOf(text, start, end)
+      const known = find(young, hash, text, start, end)
+      if (known) return known
+      const word = copyOf(text.slice(start, end))
+      const terms = find(old, hash, text, start, end) ?? toTerms(word)
+      if (young.words.length >= CACHED_WORDS) {
+        old = young
+        young = createGeneration()
+      }
+      add(young, hash, word, terms)
+      return terms
+    },
+  }
+}
+
+function createGeneration(): Generation {
+  return { places: new Uint32Array(PLACES), words: [], terms: [] }
+}
+
+function find(
+  { places, words, terms }: Generation,
+  hash: number,
+  text: string,
+  start: number,
+  end: number,
+): readonly number[] | undefined {
+  for (let place = hash; ; place = (place + 1) & (PLACES - 1)) {
+    const number = places[place] ?? 0
+    if (number === 0) return undefined
+    const word = words[number - 1] ?? ''
+    if (word.length === end - start && text.startsWith(word, start)) return terms[number - 1]
+  }
+}
+
+function add(generation: Generation, hash: number, word: string, terms: readonly number[]): void {
+  let place = hash
+  while (generation.places[place] !== 0) place = (place + 1) & (PLACES - 1)
+  generation.places[place] = generation.words.push(word)
+  generation.terms.push(terms)
+}
+
+/** FNV-1a over the code units, see http://www.isthe.com/chongo/tech/comp/fnv, with its upper bits folded in. */
+function hashOf(text: string, start: number, end: number): number {
+  let hash = 0x811c9dc5
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return (hash ^ (hash >>> 15)) & (PLACES - 1)
+}
+
+/** A slice of a string keeps the whole string alive; a copy does not. */
+function copyOf(word: string): string {
+  return Buffer.from(word, 'utf16le').toString('utf16le')
+}

@@ -1,0 +1,84 @@
+import type { QueryTerms, TermBatch } from './term-batch.ts'
+
+/** Chunks that are taken to answer a query, so that what they have in common is searched for, too. */
+export interface Feedback {
+  terms: TermBatch
+  /** How much each chunk counts, above 0. */
+  weights: Float32Array<ArrayBuffer>
+}
+
+export interface IndexQuery {
+  terms: QueryTerms
+  feedback?: Feedback | undefined
+  /** The keys, ascending, among which to search; without it, all. They change what is found, not how it scores. */
+  only?: Uint32Array | undefined
+  /** The most matches wanted, at least 1. */
+  limit: number
+}
+
+export interface NearestQuery {
+  /** A unit vector. */
+  vector: Float32Array<ArrayBuffer>
+  /** As in `IndexQuery`; where few are left by it, some of them may not be found. */
+  only?: Uint32Array | undefined
+  limit: number
+}
+
+export interface IndexMatch {
+  key: number
+  /** Higher is better; comparable within one answer only. */
+  score: number
+}
+
+/** Unit vectors of chunks, one after another, in the order of `keys`. */
+export interface VectorBatch {
+  keys: Uint32Array<ArrayBuffer>
+  /** Length of each. */
+  dimension: number
+  values: Float32Array<ArrayBuffer>
+}
+
+/** How vectors are searched: with an approximate graph, or by looking at each of them. */
+export type VectorSearch = 'graph' | 'scan'
+
+export interface IndexStatistics {
+  chunks: number
+  /** Chunks that have a vector here. */
+  vectors: number
+  vectorSearch: VectorSearch
+  /** Memory the index holds, in bytes. */
+  bytes: number
+  segments: number
+}
+
+/**
+ * A search index derived from the authority. It may hold keys that the authority does not (a claim under
+ * way, a deletion not yet applied), so every match is checked there before it is shown. Changes take effect
+ * in the order of the calls, awaited or not.
+ */
+export interface ChunkIndex {
+  /**
+   * Adds one chunk per key; when it resolves, the very next `search` finds them. A key already present is
+   * replaced; of a key given twice the last chunk counts. The arrays stay the caller's.
+   */
+  add(keys: Uint32Array<ArrayBuffer>, terms: TermBatch): Promise<void>
+  /** Adds the vectors of chunks, or replaces them; when it resolves, the very next `nearest` finds them. All have the same dimension. */
+  addVectors(batch: VectorBatch): Promise<void>
+  /** Forgets keys; unknown ones are ignored. When it resolves, neither `search` nor `nearest` returns them. */
+  remove(keys: readonly number[]): Promise<void>
+  /** Best first; equal scores in ascending key order. Throws what `signal` was aborted with. */
+  search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]>
+  /**
+   * The chunks whose vectors are nearest to a unit vector, best first: candidates, whose scores are
+   * cosines to about a hundredth. Throws what `signal` was aborted with.
+   */
+  nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]>
+  /** As `keys`, for the vectors. */
+  vectorKeys(): Promise<Uint32Array>
+  /** Every key held, ascending: what a start compares with the authority. */
+  keys(): Promise<Uint32Array>
+  statistics(): Promise<IndexStatistics>
+  /** Makes what was added so far quick to load at the next start. Losing it costs time, never data. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}

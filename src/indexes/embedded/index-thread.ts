@@ -1,0 +1,96 @@
+import { setImmediate } from 'node:timers/promises'
+import { workerData } from 'node:worker_threads'
+import { notify, serveThread, transferring } from '../../lib/thread.ts'
+import type { IndexQuery, IndexStatistics, NearestQuery, VectorBatch } from '../chunk-index.ts'
+import type { TermBatch } from '../term-batch.ts'
+import { MOST_CHUNKS_BUILT } from './build-segment.ts'
+import { createLexicalIndex } from './lexical-index.ts'
+import { createMaintenance } from './maintenance.ts'
+import { openSnapshot } from './snapshot.ts'
+import { openVectorPart } from './vector-part.ts'
+
+export interface IndexThreadData {
+  directory: string
+  fingerprint: string
+  vectorFingerprint: string
+}
+
+export interface Addition {
+  keys: Uint32Array<ArrayBuffer>
+  terms: TermBatch
+}
+
+const { directory, fingerprint, vectorFingerprint }: IndexThreadData = workerData
+const snapshot = await openSnapshot({ directory, fingerprint, notify })
+const index = createLexicalIndex(snapshot.loaded)
+const maintenance = createMaintenance({ index, snapshot, notify })
+const vectors = await openVectorPart({ directory, fingerprint: vectorFingerprint, notify })
+/** Additions and removals take effect in the order in which they came. */
+let changes: Promise<unknown> = Promise.resolve()
+
+const methods = {
+  /** Answers when the snapshot has been loaded. */
+  ready: () => true,
+
+  add: (addition: Addition) => change(() => add(addition)),
+
+  addVectors: (batch: VectorBatch) => change(() => vectors.add(batch)),
+
+  remove: (keys: readonly number[]) =>
+    change(() => {
+      index.remove(keys)
+      return vectors.remove(keys)
+    }),
+
+  search({ terms, limit, feedback, only }: IndexQuery) {
+    const { keys, scores } = index.search(terms, limit, feedback, only)
+    return transferring({ keys, scores }, [keys.buffer, scores.buffer])
+  },
+
+  nearest(query: NearestQuery) {
+    const { keys, scores } = vectors.nearest(query)
+    return transferring({ keys, scores }, [keys.buffer, scores.buffer])
+  },
+
+  vectorKeys() {
+    const keys = vectors.keys()
+    return transferring(keys, [keys.buffer])
+  },
+
+  keys() {
+    const keys = index.keys()
+    return transferring(keys, [keys.buffer])
+  },
+
+  statistics(): IndexStatistics {
+    const { chunks, bytes, segments } = index.statistics()
+    const { size, search, bytes: vectorBytes } = vectors.statistics()
+    return { chunks, segments, vectors: size, vectorSearch: search, bytes: bytes + vectorBytes }
+  },
+
+  async flush() {
+    await change(() => undefined)
+    await maintenance.flush()
+    await change(vectors.flush)
+  },
+}
+
+export type IndexMethods = typeof methods
+
+serveThread(methods, { overlapping: true })
+
+function change(apply: () => Promise<void> | void): Promise<void> {
+  const done = changes.then(apply).then(maintenance.wake)
+  changes = done.catch(() => undefined)
+  return done
+}
+
+async function add({ keys, terms }: Addition): Promise<void> {
+  for (let from = 0; from < terms.size; from += MOST_CHUNKS_BUILT) {
+    // Searches that came meanwhile are answered between two parts of a large batch.
+    if (from > 0) await setImmediate()
+    index.add(keys, terms, from, Math.min(from + MOST_CHUNKS_BUILT, terms.size))
+    maintenance.wake()
+    await maintenance.room()
+  }
+}

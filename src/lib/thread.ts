@@ -1,0 +1,178 @@
+import { parentPort, type Transferable, Worker } from 'node:worker_threads'
+import { AppError, type ErrorCode } from '../errors.ts'
+
+interface Request {
+  id: number
+  method: string
+  input: unknown
+}
+
+type Response =
+  | { id: number; output: unknown }
+  | { id: number; error: unknown }
+  | { id: number; failure: Failure }
+  | { notice: Notice }
+
+/** An `AppError` in transit: a structured clone keeps only the message of an error. */
+interface Failure {
+  code: ErrorCode
+  message: string
+  param: string | undefined
+  retryAfter: number | undefined
+}
+
+/** What a thread has to say unasked, for the log. */
+export interface Notice {
+  message: string
+  fields: object
+}
+
+const TRANSFERRING = Symbol('transferring')
+
+interface Transferring<Output> {
+  [TRANSFERRING]: readonly Transferable[]
+  output: Output
+}
+
+/** What a thread can be asked: one input, one output per method. */
+export type ThreadMethods = Record<string, (input: never) => unknown>
+
+type Input<Method> = Method extends (input: infer I) => unknown ? I : never
+type Output<Method> = Method extends (input: never) => infer O ? Plain<Awaited<O>> : never
+type Plain<O> = O extends Transferring<infer Inner> ? Inner : O
+
+export interface ThreadOptions {
+  /** Handed to the thread as `workerData`. */
+  data?: unknown
+  /** Called once when the thread ends by itself; every call under way has been rejected by then. */
+  onCrash?: (error: Error) => void
+  /** Called with whatever the thread hands to `notify`. */
+  onNotice?: (notice: Notice) => void
+  /** The most memory its JavaScript heap may take, in megabytes. */
+  heapMegabytes?: number
+}
+
+/** A worker thread that answers calls in the order in which they are made. */
+export interface Thread<Methods extends ThreadMethods> {
+  call<Name extends keyof Methods & string>(
+    method: Name,
+    input: Input<Methods[Name]>,
+    transfer?: readonly Transferable[],
+  ): Promise<Output<Methods[Name]>>
+  /** Ends the thread; calls under way are rejected. */
+  terminate(): Promise<void>
+}
+
+interface Waiting {
+  resolve: (output: never) => void
+  reject: (error: Error) => void
+}
+
+/** Starts the module at `url`, which must call `serveThread` with the same methods. */
+export function startThread<Methods extends ThreadMethods>(
+  url: URL,
+  { data, onCrash, onNotice, heapMegabytes }: ThreadOptions = {},
+): Thread<Methods> {
+  const worker = new Worker(url, {
+    workerData: data,
+    ...(heapMegabytes && { resourceLimits: { maxOldGenerationSizeMb: heapMegabytes } }),
+  })
+  const waiting = new Map<number, Waiting>()
+  let lastId = 0
+  let ended: Error | undefined
+  let terminating = false
+
+  const end = (error: Error) => {
+    if (ended) return
+    ended = error
+    for (const { reject } of waiting.values()) reject(error)
+    waiting.clear()
+    if (!terminating) onCrash?.(error)
+  }
+
+  worker.on('message', (response: Response) => {
+    if ('notice' in response) {
+      onNotice?.(response.notice)
+      return
+    }
+    const call = waiting.get(response.id)
+    waiting.delete(response.id)
+    if (!call) return
+    if ('output' in response) call.resolve(response.output as never)
+    else if ('failure' in response) call.reject(toAppError(response.failure))
+    else call.reject(toError(response.error))
+  })
+  worker.on('error', (error) => end(toError(error)))
+  worker.on('exit', (code) => end(new Error(`The thread ${url.pathname} ended with code ${code}`)))
+
+  return {
+    call(method, input, transfer = []) {
+      if (ended) return Promise.reject(ended)
+      return new Promise((resolve, reject) => {
+        waiting.set(++lastId, { resolve, reject })
+        worker.postMessage({ id: lastId, method, input } satisfies Request, [...transfer])
+      })
+    },
+    async terminate() {
+      terminating = true
+      await worker.terminate()
+    },
+  }
+}
+
+/**
+ * Answers one call after another with `methods`, each given time to finish before the next begins; with
+ * `overlapping`, each begins as it comes, in order, though an earlier one may still be waiting.
+ */
+export function serveThread(methods: ThreadMethods, { overlapping = false } = {}): void {
+  const port = parentPort
+  if (!port) throw new Error('serveThread runs in a worker thread only')
+  let previous: Promise<void> = Promise.resolve()
+
+  const answer = async ({ id, method, input }: Request) => {
+    try {
+      const handler = methods[method]
+      if (!handler) throw new Error(`The thread has no method ${method}`)
+      const output = await handler(input as never)
+      if (isTransferring(output)) {
+        port.postMessage({ id, output: output.output }, [...output[TRANSFERRING]])
+      } else port.postMessage({ id, output })
+    } catch (error) {
+      if (error instanceof AppError) port.postMessage({ id, failure: toFailure(error) })
+      else port.postMessage({ id, error })
+    }
+  }
+  port.on('message', (request: Request) => {
+    if (overlapping) void answer(request)
+    else previous = previous.then(() => answer(request))
+  })
+}
+
+/** Tells the thread's starter what it did not ask for. */
+export function notify(notice: Notice): void {
+  parentPort?.postMessage({ notice } satisfies Response)
+}
+
+/** Marks a thread's answer so that `buffers` move to the caller instead of being copied. */
+export function transferring<Output>(
+  output: Output,
+  buffers: readonly Transferable[],
+): Transferring<Output> {
+  return { [TRANSFERRING]: buffers, output }
+}
+
+function isTransferring(output: unknown): output is Transferring<unknown> {
+  return typeof output === 'object' && output !== null && TRANSFERRING in output
+}
+
+function toFailure({ code, message, param, retryAfter }: AppError): Failure {
+  return { code, message, param, retryAfter }
+}
+
+function toAppError({ code, message, param, retryAfter }: Failure): AppError {
+  return new AppError(code, message, { param, retryAfter })
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}

@@ -1,0 +1,155 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { pino } from 'pino'
+import { buildApp } from './app.ts'
+import { compose, reindex } from './compose.ts'
+import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
+import { prepareFirstStart, welcome } from './first-start.ts'
+
+/** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
+const CLOSING_MILLISECONDS = 15_000
+
+/** `npm run reindex`. */
+const REINDEX = 'reindex'
+
+/** The names of errors that an operator can do something about. */
+const TOLD_IN_WORDS = ['Error', 'AppError', 'ConfigError', 'EmbedderError']
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+async function main(): Promise<void> {
+  const stop = firstSignal()
+  const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env)
+  loadEnvironmentFile()
+  const config = loadConfig(process.env)
+  const log = createLog(config)
+
+  if (process.argv[2] === REINDEX) return runReindex(config, log)
+
+  const composition = await compose(config, log, (error) => {
+    log.fatal(
+      { err: error },
+      'a vital part has failed; the server ends, nothing acknowledged is lost',
+    )
+    process.exit(1)
+  })
+  const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
+  const app = await buildApp(composition.services, {
+    log,
+    version,
+    bodyLimit: config.BODY_LIMIT,
+    serverApiKey: config.SERVER_API_KEY,
+    corsOrigin: config.CORS_ORIGIN,
+    shutdownGraceMilliseconds: config.SHUTDOWN_GRACE * 1_000,
+  })
+  const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })
+  if (newKey) process.stdout.write(welcome(endpoint, newKey))
+  void closeOn(stop, config, log, async () => {
+    await app.close()
+    await composition.close()
+  })
+  await composition.start()
+}
+
+/** Interrupted, it goes on where it was when it is run again. */
+async function runReindex(config: Config, log: ReturnType<typeof createLog>): Promise<void> {
+  const interrupted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () =>
+      interrupted.abort(new Error('Interrupted: run it again to go on where it was')),
+    )
+  }
+  const lineEnd = process.stderr.isTTY ? '\r' : '\n'
+  const tell = (done: number, total: number) =>
+    process.stderr.write(`${done} of ${total} passages embedded${lineEnd}`)
+  await reindex(config, log, tell, interrupted.signal)
+  process.stderr.write(`\nThe documents are embedded with ${config.EMBEDDING_MODEL}\n`)
+}
+
+const listenTextResolver = (address: string) =>
+  `listening at ${address}, reference at ${address}/reference`
+
+/** Variables that are set already win over the file, as everywhere; set to nothing counts as not set. */
+function loadEnvironmentFile(): void {
+  for (const name of VARIABLE_NAMES) if (process.env[name] === '') delete process.env[name]
+  try {
+    process.loadEnvFile('.env')
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  }
+}
+
+function createLog({ LOG_LEVEL: level }: Config) {
+  const redact = { paths: ['*.authorization', '*.apiKey', '*.headers.authorization'], remove: true }
+  const options = { level, redact }
+  if (!process.stdout.isTTY) return pino(options)
+  return pino({
+    ...options,
+    transport: {
+      target: 'pino-pretty',
+      options: { ignore: 'pid,hostname,reqId', translateTime: 'SYS:HH:MM:ss', singleLine: true },
+    },
+  })
+}
+
+/**
+ * Resolves with the first signal to stop; a second one ends the process at once. Heard from the first
+ * moment, since the first process of a container would not hear it otherwise, and acted on once the server
+ * has started: to leave while threads begin can hang.
+ */
+function firstSignal(): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  let heard = false
+  for (const signal of STOP_SIGNALS) {
+    process.on(signal, () => {
+      if (heard) process.exit(1)
+      heard = true
+      resolve(signal)
+    })
+  }
+  return promise
+}
+
+async function closeOn(
+  stop: Promise<NodeJS.Signals>,
+  { SHUTDOWN_GRACE }: Config,
+  log: ReturnType<typeof createLog>,
+  close: () => Promise<void>,
+): Promise<void> {
+  const signal = await stop
+  log.info(`${signal}: closing; a second signal ends the server at once`)
+  const late = () => {
+    log.error('closing took too long; the server ends, nothing acknowledged is lost')
+    process.exit(1)
+  }
+  setTimeout(late, SHUTDOWN_GRACE * 1_000 + CLOSING_MILLISECONDS).unref()
+  try {
+    await close()
+    log.info('closed')
+  } catch (error) {
+    log.error({ err: error }, 'closing failed')
+    process.exitCode = 1
+  }
+}
+
+try {
+  await main()
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? explain(error) : String(error)}\n`)
+  process.exit(1)
+}
+
+/** Mistakes that the operator can mend are told in words; anything else keeps its stack. */
+function explain(error: Error): string {
+  if ('code' in error && error.code === 'EADDRINUSE') {
+    return `${error.message}: another server listens there. Set PORT to a free port.`
+  }
+  if (!TOLD_IN_WORDS.includes(error.name)) return error.stack ?? error.message
+  const { cause } = error
+  // The system's own reason, such as a permission that is missing.
+  return cause instanceof Error && 'syscall' in cause
+    ? `${error.message}: ${cause.message}`
+    : error.message
+}

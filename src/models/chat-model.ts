@@ -1,0 +1,71 @@
+/** A message as the model sees it. */
+export type ModelMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
+  | { role: 'tool'; callId: string; content: string }
+
+export interface ModelToolCall {
+  callId: string
+  name: string
+  /** The arguments as the model wrote them: JSON text that may be broken. */
+  arguments: string
+  /** What the provider attached and wants back on the next turn, passed through untouched. */
+  extra?: unknown
+}
+
+export interface ModelTool {
+  name: string
+  description: string
+  /** JSON Schema of the arguments. */
+  parameters: Record<string, unknown>
+}
+
+/** A retrieved passage; its place in the list, from 1, is the number that an answer cites. */
+export interface ModelPassage {
+  title: string
+  text: string
+}
+
+export interface Sampling {
+  temperature?: number | undefined
+  topP?: number | undefined
+  maxTokens?: number | undefined
+  stop?: readonly string[] | undefined
+  presencePenalty?: number | undefined
+  frequencyPenalty?: number | undefined
+  seed?: number | undefined
+  responseFormat?: Record<string, unknown> | undefined
+  reasoningEffort?: string | undefined
+}
+
+export interface ModelRequest {
+  messages: readonly ModelMessage[]
+  tools: readonly ModelTool[]
+  /** `auto` unless the caller insists: the wire's own value, passed through. */
+  toolChoice?: unknown
+  sampling: Sampling
+  /** What stands in the messages as text already; for models that quote instead of generating. */
+  passages: readonly ModelPassage[]
+}
+
+export interface Usage {
+  promptTokens: number
+  completionTokens: number
+}
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+/** What a model says, in order; every stream that does not throw ends with exactly one `finish`. */
+export type ModelEvent =
+  | { type: 'text-delta'; text: string }
+  | { type: 'tool-call'; call: ModelToolCall }
+  | { type: 'finish'; reason: FinishReason; usage: Usage | undefined }
+
+export interface ChatModel {
+  /** The name that `/agent` and `/v1/models` show. */
+  readonly name: string
+  /** False for models that never call a tool. */
+  readonly supportsTools: boolean
+  /** Throws AppError `upstream_*`; an aborted signal ends the stream by throwing its reason. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent>
+}

@@ -1,0 +1,140 @@
+import type { Unit } from './quotable-units.ts'
+import { CHARACTER_WORTH, isWord, termsOf } from './terms.ts'
+
+const MAXIMUM_QUOTES = 4
+const MAXIMUM_QUESTION_TERMS = 64
+
+/** The part of the question, by weight, that a quote and what stands above it share at least. */
+const LEAST_COVERAGE = 0.2
+/** The same where only the title of the document has to do with the question. */
+const LEAST_COVERAGE_BY_TITLE = 0.5
+/** So many words in common are enough, however long the question is. */
+const ENOUGH_WORDS = 3
+/** A further quote must come this close to the best one. */
+const LEAST_SHARE_OF_BEST = 0.5
+/** Quotes that share more of their terms than this say the same. */
+const SAME = 0.6
+/** How much likeness to the quotes already chosen costs (maximal marginal relevance). */
+const REDUNDANCY_COST = 0.5
+
+/** What is left of the score where only the title matches: such a quote stands in for better ones. */
+const BY_TITLE_ALONE = 0.1
+/** What a word is worth that stands not in the quote but in a heading above it, or in the title. */
+const HEADING_WORTH = 0.5
+const TITLE_WORTH = 0.25
+/** A word of the question before, which "and on Sunday?" leans on. */
+const EARLIER_WORTH = 0.2
+/** Each place further down in the list of passages. */
+const RANK_COST = 0.08
+/** BM25's length normalisation, softer than usual: sentences differ less than documents. */
+const LENGTH_WEIGHT = 0.4
+/** Shorter pieces are mostly labels, which say little alone. */
+const SHORT_TERMS = 3
+
+export interface Question {
+  text: string
+  /** What was asked before it. */
+  before: string
+}
+
+/** A unit, and the words in it and above it. */
+export interface Candidate {
+  unit: Unit
+  own: ReadonlySet<string>
+  /** Its own and those of the headings above it. */
+  withHeading: ReadonlySet<string>
+  /** Those and the ones of the title. */
+  all: ReadonlySet<string>
+}
+
+interface Scored extends Candidate {
+  score: number
+}
+
+export function toCandidate(unit: Unit, title: string): Candidate {
+  const own = termsOf([unit.text, ...unit.code].join('\n'))
+  const withHeading = [...own, ...termsOf(unit.context)]
+  const all = [...withHeading, ...termsOf(title)]
+  return { unit, own: new Set(own), withHeading: new Set(withHeading), all: new Set(all) }
+}
+
+/** The units that answer the question best, best first, nothing twice; none when nothing fits. */
+export function chooseQuotes(question: Question, candidates: readonly Candidate[]): Unit[] {
+  const worths = weighTerms(weighQuestion(question), candidates)
+  const averageLength = sum(candidates.map(({ own }) => own.size)) / candidates.length
+  const scored = candidates.map((candidate): Scored => {
+    const length = Math.max(candidate.own.size, SHORT_TERMS) / averageLength
+    const divisor = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * length
+    return { ...candidate, score: scoreCandidate(candidate, worths) / divisor }
+  })
+  return pickDiverse(scored.filter(({ score }) => score > 0)).map(({ unit }) => unit)
+}
+
+function scoreCandidate(
+  { unit, own, withHeading, all }: Candidate,
+  worths: ReadonlyMap<string, number>,
+): number {
+  const byOwn = worthOf(own, worths)
+  const byHeading = worthOf(withHeading, worths) - byOwn
+  const byTitle = worthOf(all, worths) - byOwn - byHeading
+  const byTitleAlone = byOwn + byHeading === 0
+  const coverage = (byOwn + byHeading + byTitle) / sum([...worths.values()])
+  const least = byTitleAlone ? LEAST_COVERAGE_BY_TITLE : LEAST_COVERAGE
+  const words = [...worths.keys()].filter((term) => own.has(term)).length
+  if (!(coverage >= least || words >= ENOUGH_WORDS)) return 0
+  const score = byOwn + HEADING_WORTH * byHeading + TITLE_WORTH * byTitle
+  return (score * (byTitleAlone ? BY_TITLE_ALONE : 1)) / (1 + RANK_COST * unit.passage)
+}
+
+function worthOf(terms: ReadonlySet<string>, worths: ReadonlyMap<string, number>): number {
+  return sum([...worths].map(([term, worth]) => (terms.has(term) ? worth : 0)))
+}
+
+function weighQuestion({ text, before }: Question): Map<string, number> {
+  const earlier = termsOf(before).map((term): [string, number] => [term, EARLIER_WORTH])
+  const now = termsOf(text).map((term): [string, number] => [term, 1])
+  // The later entry of a term wins.
+  const weights = new Map([...earlier, ...now].slice(-MAXIMUM_QUESTION_TERMS))
+  for (const [term, weight] of weights)
+    if (isWord(term)) weights.set(term, weight * CHARACTER_WORTH)
+  return weights
+}
+
+/** What each term of the question is worth: its weight times its rarity among the units, as in BM25. */
+function weighTerms(
+  asked: ReadonlyMap<string, number>,
+  candidates: readonly Candidate[],
+): Map<string, number> {
+  const worths = [...asked].map(([term, weight]): [string, number] => {
+    const count = candidates.filter(({ own }) => own.has(term)).length
+    return [term, weight * Math.log(1 + (candidates.length - count + 0.5) / (count + 0.5))]
+  })
+  return new Map(worths)
+}
+
+function pickDiverse(scored: readonly Scored[]): Scored[] {
+  const best = scored.reduce((top, { score }) => Math.max(top, score), 0)
+  let left = scored.filter(({ score }) => score >= best * LEAST_SHARE_OF_BEST)
+  const chosen: Scored[] = []
+  while (left.length > 0 && chosen.length < MAXIMUM_QUOTES) {
+    const value = (candidate: Scored) =>
+      candidate.score * (1 - REDUNDANCY_COST * likeness(candidate, chosen))
+    const next = left.reduce((top, candidate) => (value(candidate) > value(top) ? candidate : top))
+    chosen.push(next)
+    left = left.filter((candidate) => candidate !== next && likeness(candidate, [next]) < SAME)
+  }
+  return chosen
+}
+
+/** The largest share of its terms that a candidate has in common with a chosen quote. */
+function likeness({ own }: Candidate, chosen: readonly Candidate[]): number {
+  const shares = chosen.map((other) => {
+    const shared = [...own].filter((term) => other.own.has(term)).length
+    return shared / Math.max(1, Math.min(own.size, other.own.size))
+  })
+  return Math.max(0, ...shares)
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}

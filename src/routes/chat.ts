@@ -1,0 +1,131 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { callSignal } from '../http/call-signal.ts'
+import { type Dialect, sendEvents } from '../http/event-stream.ts'
+import { ChatFrame, ChatRequest } from '../schemas/chat.ts'
+import {
+  Completion,
+  CompletionChunk,
+  CompletionRequest,
+  Model,
+  ModelList,
+  ModelParams,
+} from '../schemas/completion.ts'
+import { errorResponses } from '../schemas/error.ts'
+import type { Chat } from '../services/chat/create-chat.ts'
+
+const tags = ['chat']
+
+const CHAT_DIALECT: Dialect<ChatFrame> = {
+  encode: (frame) => {
+    const name = frame.type === 'done' ? 'done' : 'message'
+    return `event: ${name}\ndata: ${JSON.stringify(frame)}\n\n`
+  },
+  encodeError: ({ error }) => `event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`,
+  end: '',
+}
+
+// Chat-completions clients choke on named events, so everything is a plain data line.
+const COMPLETION_DIALECT: Dialect<CompletionChunk> = {
+  encode: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
+  encodeError: (body) => `data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`,
+  end: 'data: [DONE]\n\n',
+}
+
+const modelErrors = errorResponses(429, 502, 504)
+
+export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyncZod {
+  return async (app) => {
+    const chatPaths = [
+      { url: '/chat', operationId: 'chat' },
+      { url: '/agent/chat', operationId: 'agentChat' },
+    ]
+    for (const { url, operationId } of chatPaths) {
+      app.post(
+        url,
+        {
+          schema: {
+            operationId,
+            summary: 'Stream an answer with citations',
+            description:
+              'Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.',
+            tags,
+            body: ChatRequest,
+            response: {
+              200: {
+                description: 'The answer as it is generated.',
+                content: { 'text/event-stream': { schema: ChatFrame } },
+              },
+              ...modelErrors,
+            },
+          },
+        },
+        (request, reply) => {
+          const signal = callSignal(reply, stopping)
+          return sendEvents(reply, chat.frames(request.body, signal), CHAT_DIALECT)
+        },
+      )
+    }
+    app.register(completionRoutes(chat, stopping))
+  }
+}
+
+function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(
+      '/v1/chat/completions',
+      {
+        schema: {
+          operationId: 'createChatCompletion',
+          summary: 'Chat through the chat-completions interface',
+          description:
+            'Streams unless `stream` is false. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.',
+          tags,
+          body: CompletionRequest,
+          response: {
+            200: {
+              description: 'One completion, or its chunks as they are generated.',
+              content: {
+                'application/json': { schema: Completion },
+                'text/event-stream': { schema: CompletionChunk },
+              },
+            },
+            ...modelErrors,
+          },
+        },
+      },
+      (request, reply) => {
+        const signal = callSignal(reply, stopping)
+        return request.body.stream === false
+          ? chat.complete(request.body, signal)
+          : sendEvents(reply, chat.chunks(request.body, signal), COMPLETION_DIALECT)
+      },
+    )
+
+    app.get(
+      '/v1/models',
+      {
+        schema: {
+          operationId: 'listModels',
+          summary: 'List the agent as a model',
+          tags,
+          response: { 200: ModelList.describe('The one agent.'), ...errorResponses() },
+        },
+      },
+      () => chat.models(),
+    )
+
+    app.get(
+      '/v1/models/:model',
+      {
+        schema: {
+          operationId: 'getModel',
+          summary: 'Read the agent as a model',
+          tags,
+          params: ModelParams,
+          response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
+        },
+      },
+      ({ params }) => chat.model(params.model),
+    )
+  }
+}

@@ -1,0 +1,197 @@
+import type { FastifyReply } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { callSignal } from '../http/call-signal.ts'
+import {
+  ChosenParams,
+  ChunkList,
+  ChunkListQuery,
+  Document,
+  DocumentBatch,
+  DocumentBatchResult,
+  DocumentCreated,
+  DocumentInput,
+  DocumentList,
+  DocumentListQuery,
+  DocumentParams,
+  IdempotencyHeaders,
+  WaitQuery,
+} from '../schemas/document.ts'
+import { errorResponses } from '../schemas/error.ts'
+import type { Documents } from '../services/ingestion/create-documents.ts'
+
+const tags = ['knowledge']
+
+const accepted = {
+  200: DocumentCreated.describe('Ingestion has ended: the document is ready, or has failed.'),
+  202: DocumentCreated.describe('The document is stored and waits for ingestion, or is in it.'),
+}
+
+const IN_BACKGROUND =
+  'Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.'
+
+export function documentRoutes(documents: Documents, stopping: AbortSignal): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.register(writingRoutes(documents, stopping))
+    app.register(readingRoutes(documents))
+    app.register(changingRoutes(documents))
+  }
+}
+
+function writingRoutes(documents: Documents, stopping: AbortSignal): FastifyPluginAsyncZod {
+  const answer = async (reply: FastifyReply, created: DocumentCreated, seconds: number) => {
+    const document = await documents.settled(created, seconds, callSignal(reply, stopping))
+    const isSettled = document.status === 'ready' || document.status === 'failed'
+    return reply
+      .status(isSettled ? 200 : 202)
+      .header('location', `/documents/${document.id}`)
+      .send(document)
+  }
+
+  return async (app) => {
+    app.post(
+      '/documents',
+      {
+        schema: {
+          operationId: 'createDocument',
+          summary: 'Ingest a new document into the corpus',
+          description: IN_BACKGROUND,
+          tags,
+          headers: IdempotencyHeaders,
+          querystring: WaitQuery,
+          body: DocumentInput,
+          response: { ...accepted, ...errorResponses(409, 429, 507) },
+        },
+      },
+      async ({ body, headers, query }, reply) => {
+        const created = await documents.create(body, headers['idempotency-key'])
+        return answer(reply, created, query.wait)
+      },
+    )
+
+    app.put(
+      '/documents/:id',
+      {
+        schema: {
+          operationId: 'putDocument',
+          summary: 'Replace a document, or ingest it under an id of your own',
+          description: `${IN_BACKGROUND} Until then, and if ingestion fails, queries find the earlier content; then they find the new content alone.`,
+          tags,
+          params: ChosenParams,
+          querystring: WaitQuery,
+          body: DocumentInput,
+          response: { ...accepted, ...errorResponses(429, 507) },
+        },
+      },
+      async ({ params, body, query }, reply) =>
+        answer(reply, await documents.put(params.id, body), query.wait),
+    )
+
+    app.post(
+      '/documents/batch',
+      {
+        schema: {
+          operationId: 'createDocuments',
+          summary: 'Ingest many new documents at once',
+          description:
+            'Answers once what could be stored is durable. A document out of its bounds refuses the whole batch, naming its place; one that finds the queue or the disk full fails alone.',
+          tags,
+          body: DocumentBatch,
+          response: {
+            202: DocumentBatchResult.describe('What became of each; at least one is stored.'),
+            ...errorResponses(429, 507),
+          },
+        },
+      },
+      async ({ body }, reply) => reply.status(202).send(await documents.createAll(body)),
+    )
+  }
+}
+
+function readingRoutes(documents: Documents): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/documents',
+      {
+        schema: {
+          operationId: 'listDocuments',
+          summary: 'List documents, newest first',
+          tags,
+          querystring: DocumentListQuery,
+          response: { 200: DocumentList.describe('One page.'), ...errorResponses() },
+        },
+      },
+      ({ query }) => documents.list(query),
+    )
+
+    app.get(
+      '/documents/:id',
+      {
+        schema: {
+          operationId: 'getDocument',
+          summary: 'Read a document’s state',
+          tags,
+          params: DocumentParams,
+          response: { 200: Document.describe('The document.'), ...errorResponses(404) },
+        },
+      },
+      ({ params }) => documents.get(params.id),
+    )
+
+    app.get(
+      '/documents/:id/chunks',
+      {
+        schema: {
+          operationId: 'listChunks',
+          summary: 'List the chunks of a document',
+          description:
+            'Of the revision that queries find; none before the document is first ready.',
+          tags,
+          params: DocumentParams,
+          querystring: ChunkListQuery,
+          response: { 200: ChunkList.describe('One page.'), ...errorResponses(404) },
+        },
+      },
+      ({ params, query }) => documents.chunks(params.id, query),
+    )
+  }
+}
+
+function changingRoutes(documents: Documents): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.delete(
+      '/documents/:id',
+      {
+        schema: {
+          operationId: 'deleteDocument',
+          summary: 'Delete a document and its chunks',
+          description: 'The very next query no longer finds it.',
+          tags,
+          params: DocumentParams,
+          response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
+        },
+      },
+      async ({ params }, reply) => {
+        await documents.remove(params.id)
+        return reply.status(204).send()
+      },
+    )
+
+    app.post(
+      '/documents/:id/retry',
+      {
+        schema: {
+          operationId: 'retryDocument',
+          summary: 'Ingest a failed document again',
+          tags,
+          params: DocumentParams,
+          response: {
+            202: DocumentCreated.describe('The document waits for ingestion again.'),
+            ...errorResponses(404, 409),
+          },
+        },
+      },
+      async ({ params }, reply) => reply.status(202).send(await documents.retry(params.id)),
+    )
+  }
+}

@@ -1,0 +1,75 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { errorResponses } from '../schemas/error.ts'
+import { Health, Readiness } from '../schemas/ops.ts'
+import type { Metrics } from '../services/ops/metrics.ts'
+
+interface Services {
+  readiness: () => Promise<Readiness>
+  metrics: Pick<Metrics, 'render' | 'contentType'>
+}
+
+const tags = ['ops']
+// Polled every few seconds by whoever watches the server: worth a line only when something is wrong.
+const quiet = { logLevel: 'warn' } as const
+
+export function opsRoutes({ readiness, metrics }: Services): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/health',
+      {
+        ...quiet,
+        config: { public: true },
+        schema: {
+          operationId: 'health',
+          summary: 'Whether the process answers',
+          tags,
+          response: { 200: Health.describe('It does.') },
+        },
+      },
+      () => ({ status: 'ok' as const }),
+    )
+
+    app.get(
+      '/readiness',
+      {
+        ...quiet,
+        config: { public: true },
+        schema: {
+          operationId: 'readiness',
+          summary: 'Whether every part of the server works',
+          tags,
+          response: {
+            200: Readiness.describe('Every part works.'),
+            503: Readiness.describe('A part does not; `checks` names it.'),
+          },
+        },
+      },
+      async (_request, reply) => {
+        const result = await readiness()
+        return reply.status(result.status === 'ready' ? 200 : 503).send(result)
+      },
+    )
+
+    app.get(
+      '/metrics',
+      {
+        ...quiet,
+        schema: {
+          operationId: 'metrics',
+          summary: 'Metrics for Prometheus',
+          tags,
+          response: {
+            200: {
+              description: 'The metrics in the text exposition format.',
+              content: { 'text/plain': { schema: z.string() } },
+            },
+            ...errorResponses(),
+          },
+        },
+      },
+      async (_request, reply) =>
+        reply.header('content-type', metrics.contentType).send(await metrics.render()),
+    )
+  }
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod'
+
+const State = z.enum(['on', 'off', 'unavailable']).meta({
+  description: '`off` by configuration; `unavailable` although wanted, see `reason`.',
+})
+
+export const RetrievalMode = z.enum(['lexical', 'hybrid'])
+
+export const AgentRecord = z
+  .object({
+    name: z.string(),
+    profile: z.object({
+      description: z.string(),
+      model: z.string(),
+      retrieval: RetrievalMode,
+    }),
+    tools: z.array(z.object({ name: z.string(), source: z.string() })),
+  })
+  .meta({ id: 'Agent' })
+
+export const ToolRecord = z
+  .object({
+    name: z.string(),
+    title: z.string(),
+    description: z.string(),
+    inputSchema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema.' }),
+    source: z.string().meta({
+      description: '`builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`.',
+    }),
+    state: State,
+    reason: z.string().optional(),
+  })
+  .meta({ id: 'Tool' })
+
+export const ToolList = z.object({ tools: z.array(ToolRecord) }).meta({ id: 'ToolList' })
+
+export const Capabilities = z
+  .object({
+    skills: z.array(z.object({ name: z.string(), description: z.string(), state: State })),
+    sandbox: z.object({ kind: z.string(), state: State, reason: z.string().optional() }),
+    mcp: z.array(
+      z.object({ name: z.string(), url: z.string(), state: State, reason: z.string().optional() }),
+    ),
+    plugins: z.array(z.object({ name: z.string(), state: State, reason: z.string().optional() })),
+    chat: z.object({
+      model: z.string(),
+      tools: z.boolean().meta({ description: 'Whether the chat model calls tools.' }),
+    }),
+    retrieval: RetrievalMode.meta({
+      description: '`lexical`: BM25 alone; `hybrid`: fused with embeddings.',
+    }),
+    restartRequired: z.boolean().meta({
+      description: 'The agent configuration on disk differs from the one that runs.',
+    }),
+  })
+  .meta({ id: 'Capabilities' })
+
+export type RetrievalMode = z.output<typeof RetrievalMode>
+export type AgentRecord = z.output<typeof AgentRecord>
+export type ToolRecord = z.output<typeof ToolRecord>
+export type ToolList = z.output<typeof ToolList>
+export type Capabilities = z.output<typeof Capabilities>

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { ErrorDetail } from './error.ts'
+import { Filter } from './metadata.ts'
+import { DEGRADED, Hit, TopK } from './query.ts'
+import { boundedText } from './text.ts'
+
+/** UTF-16 code units of one message; longer input belongs into a document. */
+export const MAXIMUM_MESSAGE = 1_000_000
+export const MAXIMUM_MESSAGES = 2_000
+
+export const ChatMessage = z
+  .object({
+    role: z.enum(['user', 'assistant', 'system']),
+    content: boundedText(MAXIMUM_MESSAGE).meta({ description: 'Message text.' }),
+  })
+  .meta({ id: 'ChatMessage' })
+
+export const ChatRequest = z
+  .object({
+    messages: z
+      .array(ChatMessage)
+      .min(1)
+      .max(MAXIMUM_MESSAGES)
+      .refine((messages) => lastUserText(messages).trim() !== '', {
+        message: 'must hold a user message with text',
+      })
+      .meta({ description: 'The conversation; the latest user message is what is answered.' }),
+    topK: TopK.optional().meta({
+      description: "Maximum number of context chunks to retrieve. Default: the server's TOP_K.",
+    }),
+    filter: Filter.optional(),
+    includeSteps: z.boolean().default(false).meta({
+      description: 'Also stream `tool-call` and `tool-result` frames.',
+    }),
+  })
+  .meta({
+    id: 'ChatRequest',
+    examples: [{ messages: [{ role: 'user', content: 'When does the library open?' }] }],
+  })
+
+export const Usage = z
+  .object({
+    promptTokens: z.int(),
+    completionTokens: z.int(),
+    totalTokens: z.int(),
+  })
+  .meta({ id: 'Usage', description: 'Tokens of all model calls of the run, summed.' })
+
+export const FINISH_REASONS = [
+  'stop',
+  'length',
+  'content_filter',
+  'tool_calls',
+  'round_limit',
+] as const
+
+const TextDeltaFrame = z
+  .object({ type: z.literal('text-delta'), text: z.string() })
+  .meta({ id: 'TextDeltaFrame', description: 'The next fragment of the answer.' })
+
+const ToolCallFrame = z
+  .object({
+    type: z.literal('tool-call'),
+    callId: z.string(),
+    tool: z.string(),
+    input: z.unknown(),
+  })
+  .meta({ id: 'ToolCallFrame', description: 'A tool is called. Only with `includeSteps`.' })
+
+const ToolResultFrame = z
+  .object({
+    type: z.literal('tool-result'),
+    callId: z.string(),
+    tool: z.string(),
+    output: z.string(),
+    isError: z.boolean(),
+  })
+  .meta({ id: 'ToolResultFrame', description: 'What a tool answered. Only with `includeSteps`.' })
+
+const DoneFrame = z
+  .object({
+    type: z.literal('done'),
+    hits: z.array(Hit).meta({
+      description: 'The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1.',
+    }),
+    finishReason: z.enum(FINISH_REASONS),
+    degraded: DEGRADED,
+    usage: Usage.optional().meta({ description: 'Absent where the model does not report it.' }),
+  })
+  .meta({ id: 'DoneFrame', description: 'The answer is complete. Always the last frame.' })
+
+const ErrorFrame = z
+  .object({ type: z.literal('error'), error: ErrorDetail })
+  .meta({ id: 'ErrorFrame', description: 'The stream failed. Always the last frame.' })
+
+/** Each frame travels as an SSE event: `done` and `error` under their own name, all others as `message`. */
+export const ChatFrame = z
+  .discriminatedUnion('type', [
+    TextDeltaFrame,
+    ToolCallFrame,
+    ToolResultFrame,
+    DoneFrame,
+    ErrorFrame,
+  ])
+  .meta({
+    id: 'ChatFrame',
+    description: 'The JSON object in the `data` field of each server-sent event.',
+    examples: [{ type: 'text-delta', text: 'At nine on weekdays [1].' }],
+  })
+
+/** The text of the latest user message, or nothing. */
+export function lastUserText(messages: readonly { role: string; content: string }[]): string {
+  return messages.findLast(({ role }) => role === 'user')?.content ?? ''
+}
+
+export type ChatMessage = z.output<typeof ChatMessage>
+export type ChatRequest = z.output<typeof ChatRequest>
+export type ChatFrame = z.output<typeof ChatFrame>
+export type Usage = z.output<typeof Usage>
+export type RunFinishReason = (typeof FINISH_REASONS)[number]

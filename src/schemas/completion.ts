@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
+import { freeObject } from './free-object.ts'
+import { DEGRADED, Hit, TopK } from './query.ts'
+import { boundedText } from './text.ts'
+
+// Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
+// Unknown fields are ignored, as its clients expect: each sends extras of its own.
+
+const MAXIMUM_TOOLS = 128
+
+const TextPart = z.object({ type: z.literal('text'), text: boundedText(MAXIMUM_MESSAGE) })
+
+const Content = z
+  .union([boundedText(MAXIMUM_MESSAGE), z.array(TextPart).max(1_000)], {
+    error: 'must be a string or a list of text parts; other kinds of parts are not supported',
+  })
+  .meta({ description: 'Text, or text parts. Images, audio and files are not supported.' })
+
+const ToolCall = z.object({
+  id: z.string().max(256),
+  type: z.literal('function').default('function'),
+  function: z.object({
+    name: z.string().min(1).max(256),
+    arguments: boundedText(MAXIMUM_MESSAGE),
+  }),
+})
+
+export const CompletionMessage = z
+  .discriminatedUnion('role', [
+    z.object({ role: z.literal(['system', 'developer']), content: Content }),
+    z.object({ role: z.literal('user'), content: Content }),
+    z.object({
+      role: z.literal('assistant'),
+      content: Content.nullish(),
+      tool_calls: z.array(ToolCall).max(MAXIMUM_TOOLS).nullish(),
+    }),
+    z.object({ role: z.literal('tool'), content: Content, tool_call_id: z.string().max(256) }),
+  ])
+  .meta({ id: 'CompletionMessage' })
+
+const ClientTool = z.object({
+  type: z.literal('function'),
+  function: z.object({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens'),
+    description: boundedText(100_000).nullish(),
+    parameters: freeObject().nullish(),
+  }),
+})
+
+export const CompletionRequest = z
+  .object({
+    model: z.string().min(1).max(256).optional().meta({
+      description: 'Accepted for the sake of clients; the server runs its one configured agent.',
+    }),
+    messages: z
+      .array(CompletionMessage)
+      .min(1)
+      .max(MAXIMUM_MESSAGES)
+      .refine((messages) => lastUserText(messages.map(toPlain)).trim() !== '', {
+        message: 'must hold a user message with text',
+      }),
+    stream: z.boolean().nullish().meta({ description: 'Default: true.' }),
+    stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    n: z.literal(1, { error: 'only one choice per request is supported' }).nullish(),
+    stop: z.union([z.string().max(1_000), z.array(z.string().max(1_000)).max(16)]).nullish(),
+    max_tokens: z.int().min(1).max(10_000_000).nullish(),
+    max_completion_tokens: z.int().min(1).max(10_000_000).nullish(),
+    presence_penalty: z.number().min(-2).max(2).nullish(),
+    frequency_penalty: z.number().min(-2).max(2).nullish(),
+    seed: z.int().nullish(),
+    response_format: freeObject().nullish(),
+    reasoning_effort: z.string().max(32).nullish(),
+    tools: z.array(ClientTool).max(MAXIMUM_TOOLS).nullish().meta({
+      description: "The client's own tools: calls to them are returned as `tool_calls`.",
+    }),
+    tool_choice: z.union([z.string().max(32), freeObject()]).nullish(),
+    topK: TopK.optional().meta({
+      description: 'Extension: maximum number of context chunks to retrieve.',
+    }),
+  })
+  .meta({
+    id: 'CompletionRequest',
+    examples: [
+      { model: 'agent', messages: [{ role: 'user', content: 'When does the library open?' }] },
+    ],
+  })
+
+const CompletionUsage = z
+  .object({ prompt_tokens: z.int(), completion_tokens: z.int(), total_tokens: z.int() })
+  .meta({ id: 'CompletionUsage', description: 'Tokens of all model calls of the run, summed.' })
+
+const CompletionFinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
+
+const AgentExtra = z
+  .object({
+    hits: z.array(Hit),
+    finishReason: z.enum(FINISH_REASONS),
+    degraded: DEGRADED,
+  })
+  .meta({
+    id: 'AgentExtra',
+    description: 'Extension: the retrieved chunks; `[n]` in the answer cites the n-th of them.',
+  })
+
+const MessageToolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+})
+
+export const Completion = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: z.string().nullable(),
+          refusal: z.null(),
+          tool_calls: z.array(MessageToolCall).optional(),
+        }),
+        logprobs: z.null(),
+        finish_reason: CompletionFinishReason,
+      }),
+    ),
+    usage: CompletionUsage.optional(),
+    agent: AgentExtra,
+  })
+  .meta({ id: 'Completion' })
+
+export const CompletionChunk = z
+  .object({
+    id: z.string(),
+    object: z.literal('chat.completion.chunk'),
+    created: z.int(),
+    model: z.string(),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        delta: z.object({
+          role: z.literal('assistant').optional(),
+          content: z.string().optional(),
+          tool_calls: z.array(MessageToolCall.extend({ index: z.int() })).optional(),
+        }),
+        logprobs: z.null(),
+        finish_reason: CompletionFinishReason.nullable(),
+      }),
+    ),
+    usage: CompletionUsage.nullable().optional(),
+    agent: AgentExtra.optional(),
+  })
+  .meta({
+    id: 'CompletionChunk',
+    description: 'The JSON object in each `data` line; the stream ends with `data: [DONE]`.',
+  })
+
+export const Model = z
+  .object({
+    id: z.string(),
+    object: z.literal('model'),
+    created: z.int(),
+    owned_by: z.string(),
+  })
+  .meta({ id: 'Model' })
+
+export const ModelList = z
+  .object({ object: z.literal('list'), data: z.array(Model) })
+  .meta({ id: 'ModelList' })
+
+export const ModelParams = z.object({ model: z.string().min(1).max(256) })
+
+/** A message's role and text, whatever form its content has. */
+export function toPlain(message: CompletionMessage): { role: string; content: string } {
+  const { role, content } = message
+  if (content === null || content === undefined) return { role, content: '' }
+  if (typeof content === 'string') return { role, content }
+  return { role, content: content.map(({ text }) => text).join('') }
+}
+
+export type CompletionMessage = z.output<typeof CompletionMessage>
+export type CompletionRequest = z.output<typeof CompletionRequest>
+export type Completion = z.output<typeof Completion>
+export type CompletionChunk = z.output<typeof CompletionChunk>
+export type Model = z.output<typeof Model>
+export type ModelList = z.output<typeof ModelList>

@@ -1,0 +1,184 @@
+import { z } from 'zod'
+import { Metadata } from './metadata.ts'
+import { boundedText, filledText } from './text.ts'
+
+/** UTF-16 code units; the body limit bounds it further. */
+const MAXIMUM_TEXT = 50_000_000
+
+export const DocumentId = z
+  .string()
+  .min(1)
+  .max(128)
+  .meta({ description: 'Identifier of the document.', examples: ['doc_0198c5f28f2e7c1b'] })
+
+/** What a client may choose: words that need no escaping in a path. */
+export const ChosenId = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.:@~-]{0,127}$/, {
+    error: 'must be a letter or digit, then at most 127 of A-Z a-z 0-9 _ . : @ ~ -',
+  })
+  .meta({ description: 'Identifier of the document, chosen by the caller.', examples: ['hours'] })
+
+export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta({
+  id: 'DocumentStatus',
+  description:
+    '`pending` waits, `processing` is being ingested, `ready` is found by the very next query, `failed` carries `error`.',
+})
+
+export const DocumentInput = z
+  .object({
+    text: filledText(MAXIMUM_TEXT).meta({ description: 'Raw text content of the document.' }),
+    title: boundedText(1_000).optional().meta({ description: 'Title of the document.' }),
+    url: boundedText(4_000).optional().meta({ description: 'URL where the document originated.' }),
+    metadata: Metadata.optional(),
+  })
+  .meta({
+    id: 'NewDocument',
+    examples: [
+      {
+        title: 'Opening hours',
+        text: 'The library opens at nine on weekdays and at ten on Saturdays.',
+        url: 'https://example.org/hours',
+      },
+    ],
+  })
+
+const DocumentError = z.object({ code: z.string(), message: z.string() }).meta({
+  id: 'DocumentError',
+  description: 'Why ingestion failed, or why its last attempt did; see docs/ingestion.md.',
+})
+
+export const DocumentCreated = z
+  .object({
+    id: DocumentId,
+    status: DocumentStatus,
+    error: DocumentError.optional(),
+  })
+  .meta({
+    id: 'DocumentCreated',
+    examples: [{ id: 'doc_0198c5f28f2e7c1b', status: 'pending' }],
+  })
+
+export const Document = z
+  .object({
+    id: DocumentId,
+    title: z.string().optional(),
+    url: z.string().optional(),
+    metadata: Metadata.optional(),
+    status: DocumentStatus,
+    error: DocumentError.optional(),
+    attempts: z.int().meta({ description: 'How often ingestion was begun.' }),
+    revision: z
+      .int()
+      .meta({ description: 'Grows by 1 with each replacement of the content, from 1.' }),
+    servedRevision: z.int().optional().meta({
+      description:
+        'The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one.',
+    }),
+    chunks: z.int().meta({ description: 'How many chunks the document was split into.' }),
+    characters: z
+      .int()
+      .meta({ description: 'Length of the text in UTF-16 code units, the unit of every offset.' }),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+  })
+  .meta({ id: 'Document' })
+
+const PageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20).meta({
+    description: 'How many to answer at most.',
+  }),
+  cursor: z.string().min(1).max(200).optional().meta({
+    description: '`nextCursor` of the page before.',
+  }),
+})
+
+export const DocumentListQuery = PageQuery.extend({ status: DocumentStatus.optional() })
+
+export const DocumentList = z
+  .object({
+    documents: z.array(Document).meta({ description: 'Newest first.' }),
+    nextCursor: z
+      .string()
+      .optional()
+      .meta({ description: 'Hand it back as `cursor` to read on; absent on the last page.' }),
+  })
+  .meta({ id: 'DocumentList' })
+
+export const DocumentParams = z.object({ id: DocumentId })
+export const ChosenParams = z.object({ id: ChosenId })
+
+const emptyIsMissing = (value: unknown) => (value === '' ? Number.NaN : value)
+
+export const WaitQuery = z.object({
+  wait: z.preprocess(emptyIsMissing, z.coerce.number().min(0).max(60)).default(0).meta({
+    description:
+      'Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`.',
+  }),
+})
+
+export const IdempotencyHeaders = z.looseObject({
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' })
+    .optional()
+    .meta({
+      description:
+        'Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409.',
+    }),
+})
+
+export const ChunkListQuery = PageQuery
+
+const Chunk = z
+  .object({
+    id: z.string().meta({ description: 'Chunk identifier, as in hits.' }),
+    text: z.string(),
+    heading: z.string().optional(),
+    start: z.int(),
+    end: z.int(),
+  })
+  .meta({ id: 'Chunk', description: 'A passage of a document; its fields are those of a hit.' })
+
+export const ChunkList = z
+  .object({
+    chunks: z.array(Chunk).meta({ description: 'In the order of the text.' }),
+    nextCursor: z.string().optional().meta({
+      description:
+        'Hand it back as `cursor` to read on; absent on the last page. Refused once the document was replaced.',
+    }),
+  })
+  .meta({ id: 'ChunkList' })
+
+const MAXIMUM_BATCH = 1_000
+
+export const DocumentBatch = z
+  .array(DocumentInput)
+  .min(1)
+  .max(MAXIMUM_BATCH)
+  .meta({
+    id: 'NewDocuments',
+    description: `At most ${MAXIMUM_BATCH} documents; BODY_LIMIT bounds them further.`,
+    examples: [[{ text: 'Owls hunt at night.' }, { title: 'Herons', text: 'Herons wait.' }]],
+  })
+
+const BatchFailure = z
+  .object({ error: DocumentError })
+  .meta({ id: 'BatchFailure', description: 'This one was not stored: send it again.' })
+
+export const DocumentBatchResult = z
+  .object({
+    results: z
+      .array(z.union([DocumentCreated, BatchFailure]))
+      .meta({ description: 'One per document, in the order of the request.' }),
+  })
+  .meta({ id: 'DocumentBatchResult' })
+
+export type DocumentInput = z.output<typeof DocumentInput>
+export type DocumentCreated = z.output<typeof DocumentCreated>
+export type Document = z.output<typeof Document>
+export type DocumentListQuery = z.output<typeof DocumentListQuery>
+export type ChunkListQuery = z.output<typeof ChunkListQuery>
+export type ChunkList = z.output<typeof ChunkList>
+export type DocumentBatchResult = z.output<typeof DocumentBatchResult>
+export type DocumentList = z.output<typeof DocumentList>

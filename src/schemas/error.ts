@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { ERRORS } from '../errors.ts'
+
+const CODES = Object.keys(ERRORS)
+
+export const ErrorDetail = z
+  .object({
+    message: z.string().meta({ description: 'What went wrong and what can be done about it.' }),
+    type: z
+      .enum([...new Set(Object.values(ERRORS).map(({ type }) => type))])
+      .meta({ description: 'The family of the error.' }),
+    code: z
+      .enum(CODES)
+      .meta({ description: 'Stable name of the error; see the table in docs/errors.md.' }),
+    param: z
+      .string()
+      .nullable()
+      .meta({ description: 'The field at fault as a dotted path, or null.' }),
+    request_id: z
+      .string()
+      .meta({ description: 'Also in the `x-request-id` header and in the log.' }),
+  })
+  .meta({ id: 'ErrorDetail' })
+
+export const ErrorBody = z.object({ error: ErrorDetail }).meta({
+  id: 'Error',
+  description: 'The one shape that every failed request answers with.',
+  examples: [
+    {
+      error: {
+        message: 'query: must not be empty',
+        type: 'invalid_request_error',
+        code: 'invalid_request',
+        param: 'query',
+        request_id: '0198c5f2-8f2e-7c1b-9d58-0c9f5f0f4a11',
+      },
+    },
+  ],
+})
+
+export type ErrorDetail = z.output<typeof ErrorDetail>
+export type ErrorBody = z.output<typeof ErrorBody>
+
+const DESCRIPTION_BY_STATUS: Record<number, string> = {
+  400: 'The request is malformed; `param` names the field.',
+  401: 'The key is missing or wrong.',
+  404: 'There is no such thing.',
+  408: 'The request did not arrive in time.',
+  409: 'What is stored already does not allow this.',
+  413: 'The body is larger than BODY_LIMIT.',
+  415: 'The body is not of a supported media type.',
+  429: 'Too much at once; try again after `Retry-After` seconds.',
+  500: 'A fault of the server; the log has the cause under the request id.',
+  502: 'The chat model answered with an error.',
+  503: 'Not ready, or a part does not work; try again, where given after `Retry-After` seconds.',
+  504: 'The chat model did not answer in time.',
+  507: 'The disk is full.',
+}
+
+/** The error responses of a route: what any route can answer, and `more` of its own. */
+export function errorResponses(...more: number[]) {
+  const statuses = [400, 401, 408, 413, 415, 500, 503, ...more].sort((a, b) => a - b)
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      {
+        description: DESCRIPTION_BY_STATUS[status] ?? 'An error.',
+        content: { 'application/json': { schema: ErrorBody } },
+      },
+    ]),
+  )
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { boundedText } from './text.ts'
+
+const MAXIMUM_FIELDS = 32
+const MAXIMUM_VALUES = 100
+const MAXIMUM_PARTS = 20
+/** Names and values in a filter, which bound what it costs. */
+const MAXIMUM_SIZE = 1_000
+
+const FieldName = z.string().regex(/^[A-Za-z_][\w.-]{0,63}$/, {
+  error: 'must be a letter or _, then at most 63 of A-Z a-z 0-9 _ . -',
+})
+
+const Text = boundedText(500)
+const Scalar = z.union([Text, z.number(), z.boolean()], {
+  error: 'must be a string of at most 500 characters, a number or a boolean',
+})
+const Bound = z.union([Text, z.number()], {
+  error: 'must be a string of at most 500 characters or a number',
+})
+
+export const Metadata = z
+  .record(FieldName, Scalar)
+  .refine((metadata) => Object.keys(metadata).length <= MAXIMUM_FIELDS, {
+    message: `must not have more than ${MAXIMUM_FIELDS} fields`,
+  })
+  .meta({
+    id: 'Metadata',
+    description: `Flat facts about a document, at most ${MAXIMUM_FIELDS}, for filters and shown with its hits.`,
+    examples: [{ language: 'en', year: 2026, public: true }],
+  })
+
+const FieldCondition = z
+  .strictObject({
+    field: FieldName.meta({ description: 'Name of a field of the metadata.' }),
+    eq: Scalar.optional().meta({ description: 'Equal to this.' }),
+    in: z.array(Scalar).min(1).max(MAXIMUM_VALUES).optional().meta({
+      description: 'Equal to one of these.',
+    }),
+    gt: Bound.optional().meta({ description: 'More than this.' }),
+    gte: Bound.optional().meta({ description: 'This or more.' }),
+    lt: Bound.optional().meta({ description: 'Less than this.' }),
+    lte: Bound.optional().meta({ description: 'This or less.' }),
+  })
+  .refine((condition) => Object.values(condition).filter((part) => part !== undefined).length > 1, {
+    message: 'must have at least one of eq, in, gt, gte, lt, lte',
+  })
+  .meta({
+    id: 'FieldCondition',
+    description:
+      'Holds where the field does all that is asked. A value is compared with its own kind only: numbers by size, strings by code points, which suits ISO dates.',
+    examples: [{ field: 'year', gte: 2020, lt: 2025 }],
+  })
+
+export type Metadata = z.output<typeof Metadata>
+export type MetadataValue = z.output<typeof Scalar>
+export type FieldCondition = z.output<typeof FieldCondition>
+
+/** Which documents, by their metadata. `not` takes documents without the field, too. */
+export type Filter = FieldCondition | { and: Filter[] } | { or: Filter[] } | { not: Filter }
+
+const nested = (part: z.ZodType<Filter>) => {
+  const parts = z.array(part).min(1).max(MAXIMUM_PARTS)
+  const shapes = [
+    FieldCondition,
+    z.strictObject({ and: parts }),
+    z.strictObject({ or: parts }),
+    z.strictObject({ not: part }),
+  ] as const
+  return z.union(shapes, { error: describeMistake })
+}
+
+// Written out level by level: a schema that refers to itself would follow any input down.
+const FilterLevel4 = nested(FieldCondition).meta({ id: 'FilterLevel4' })
+const FilterLevel3 = nested(FilterLevel4).meta({ id: 'FilterLevel3' })
+const FilterLevel2 = nested(FilterLevel3).meta({ id: 'FilterLevel2' })
+
+export const Filter: z.ZodType<Filter> = nested(FilterLevel2)
+  .refine((filter) => countValues(filter) <= MAXIMUM_SIZE, {
+    message: `must not hold more than ${MAXIMUM_SIZE} values`,
+  })
+  .meta({
+    id: 'Filter',
+    description:
+      'Only chunks of documents whose metadata it takes are found: a condition on one field, or `and`, `or`, `not` of filters, four levels deep. `not` takes documents without the field, too.',
+    examples: [
+      {
+        and: [{ field: 'language', in: ['en', 'de'] }, { not: { field: 'public', eq: false } }],
+      },
+    ],
+  })
+
+function countValues(filter: unknown): number {
+  if (typeof filter !== 'object' || filter === null) return 1
+  return Object.values(filter).reduce((sum: number, part) => sum + countValues(part), 0)
+}
+
+/** A union tells only that nothing fits; what the condition on a field lacks is what most need to know. */
+function describeMistake({ input }: { input?: unknown }): string {
+  const fields = FieldCondition.safeParse(input)
+  const isCondition = typeof input === 'object' && input !== null && 'field' in input
+  const issue = fields.error?.issues[0]
+  if (!isCondition || !issue) return 'must be a condition on a field, or and, or, not of filters'
+  return [issue.path.join('.'), issue.message].filter(Boolean).join(': ')
+}

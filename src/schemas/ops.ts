@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { RetrievalMode } from './agent.ts'
+import { DEGRADED } from './query.ts'
+
+export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
+
+const Check = z.object({
+  state: z.enum(['ok', 'failed']),
+  milliseconds: z.number(),
+  message: z.string().optional().meta({ description: 'What fails, where something does.' }),
+})
+
+export const Readiness = z
+  .object({
+    status: z.enum(['ready', 'not_ready']),
+    checks: z.record(z.string(), Check).meta({
+      description:
+        'One entry per part: `store`, `index`, `agent`, and `embedder` where there is one.',
+    }),
+    retrieval: RetrievalMode,
+    degraded: DEGRADED,
+    documents: z
+      .object({
+        pending: z.int(),
+        processing: z.int(),
+        ready: z.int(),
+        failed: z.int(),
+      })
+      .optional(),
+  })
+  .meta({ id: 'Readiness' })
+
+export type Readiness = z.output<typeof Readiness>

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { Filter, Metadata } from './metadata.ts'
+import { filledText } from './text.ts'
+
+export const TopK = z
+  .int()
+  .min(1)
+  .max(100)
+  .meta({ description: 'Maximum number of chunks to return, 1 to 100.' })
+
+export const Hit = z
+  .object({
+    id: z.string().meta({ description: 'Chunk identifier.' }),
+    score: z.number().meta({
+      description: 'Relevance of the chunk for the query; comparable within one response only.',
+    }),
+    text: z.string().meta({ description: 'Chunk text.' }),
+    title: z.string().meta({
+      description: 'Title of the source document; empty if it was given none.',
+    }),
+    documentId: z.string(),
+    url: z.string().optional(),
+    metadata: Metadata.optional(),
+    heading: z
+      .string()
+      .optional()
+      .meta({ description: 'The headings above the chunk, outermost first, joined by ` > `.' }),
+    start: z
+      .int()
+      .meta({ description: 'Where the chunk begins in the document, in UTF-16 code units.' }),
+    end: z.int().meta({ description: 'Where the chunk ends in the document (exclusive).' }),
+    stages: z
+      .object({
+        lexical: z
+          .number()
+          .optional()
+          .meta({ description: 'BM25; absent where the chunk is not among the best by words.' }),
+        dense: z.number().optional().meta({
+          description:
+            'Cosine to the query, moved towards the best hits; absent where it was not embedded.',
+        }),
+      })
+      .optional()
+      .meta({ description: 'What each stage made of the chunk. Only with `explain`.' }),
+  })
+  .meta({
+    id: 'Hit',
+    examples: [
+      {
+        id: 'doc_0198c5f28f2e7c1b-1-0',
+        score: 4.31,
+        text: 'The library opens at nine on weekdays and at ten on Saturdays.',
+        title: 'Opening hours',
+        documentId: 'doc_0198c5f28f2e7c1b',
+        url: 'https://example.org/hours',
+        start: 0,
+        end: 62,
+      },
+    ],
+  })
+
+/** Present in an answer only where it is so. */
+export const DEGRADED = z.literal(true).optional().meta({
+  description:
+    'The embedding model did not answer, so the search went by words alone. Absent otherwise.',
+})
+
+export const QueryRequest = z
+  .object({
+    query: filledText(10_000).meta({
+      description: 'The question or text to find matches for in the vector store.',
+    }),
+    topK: TopK.default(5),
+    filter: Filter.optional(),
+    explain: z.boolean().optional().meta({
+      description: 'Also tell the score of each stage of the search with each hit.',
+    }),
+  })
+  .meta({
+    id: 'QueryRequest',
+    examples: [{ query: 'When does the library open?', topK: 3 }],
+  })
+
+export const QueryResponse = z
+  .object({
+    query: z.string().meta({ description: 'The original query.' }),
+    hits: z.array(Hit).meta({ description: 'Matching chunks, best first.' }),
+    degraded: DEGRADED,
+  })
+  .meta({ id: 'QueryResponse' })
+
+export type Hit = z.output<typeof Hit>
+export type QueryRequest = z.output<typeof QueryRequest>
+export type QueryResponse = z.output<typeof QueryResponse>

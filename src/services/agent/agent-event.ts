@@ -1,0 +1,21 @@
+import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { Hit } from '../../schemas/query.ts'
+
+/** Everything an agent run can say, in the order in which it happens; the last one is `run-end`. */
+export type AgentEvent =
+  | { type: 'text-delta'; text: string }
+  | { type: 'tool-call'; callId: string; tool: string; input: unknown }
+  | { type: 'tool-result'; callId: string; tool: string; output: string; isError: boolean }
+  /** Calls of tools that the client brought; it runs them itself and asks again. */
+  | { type: 'client-tool-calls'; calls: readonly ModelToolCall[] }
+  | RunEnd
+
+export interface RunEnd {
+  type: 'run-end'
+  reason: RunFinishReason
+  hits: Hit[]
+  usage: Usage | undefined
+  /** The passages for the question were found by words alone, because the embedder did not answer. */
+  degraded?: boolean | undefined
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { boundedText } from '../../schemas/text.ts'
+
+/** The agent as its operator describes it; read once, at start. */
+export const AgentConfiguration = z
+  .strictObject({
+    $schema: z.string().optional(),
+    name: boundedText(100)
+      .regex(/^\S(.*\S)?$/, 'must not be empty or padded')
+      .default('agent'),
+    description: boundedText(2_000).default('Answers questions from the ingested documents.'),
+    prompt: boundedText(100_000).default(''),
+    tools: z
+      .strictObject({ semantic_search: z.boolean().default(true) })
+      .prefault({})
+      .describe('Built-in tools, switched on or off.'),
+  })
+  .meta({ id: 'AgentConfiguration' })
+
+export type AgentConfiguration = z.output<typeof AgentConfiguration>
+
+export interface LoadedConfiguration {
+  configuration: AgentConfiguration
+  /** Whether there was a file. */
+  found: boolean
+  /** Whether the file differs from what was loaded, has appeared, or has gone. */
+  hasChanged(): Promise<boolean>
+}
+
+/** Reads the file; without one the agent is the default one. Throws an Error that names every mistake. */
+export async function loadConfiguration(path: string): Promise<LoadedConfiguration> {
+  const text = await readText(path)
+  const loaded = digest(text)
+  return {
+    configuration: parse(path, text ?? '{}'),
+    found: text !== undefined,
+    hasChanged: async () => digest(await readText(path)) !== loaded,
+  }
+}
+
+function parse(path: string, text: string): AgentConfiguration {
+  let json: unknown
+  try {
+    json = JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    throw new Error(`${path} is not valid JSON`, { cause: error })
+  }
+  const result = AgentConfiguration.safeParse(json)
+  if (result.success) return result.data
+  throw new Error(`${path} is not a valid agent configuration:\n${z.prettifyError(result.error)}`)
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function digest(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : createHash('sha256').update(text).digest('hex')
+}

@@ -1,0 +1,43 @@
+import type { ChatModel } from '../../models/chat-model.ts'
+import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
+import type { ToolRegistry } from '../tools/registry.ts'
+import type { LoadedConfiguration } from './configuration.ts'
+
+interface Dependencies {
+  loaded: LoadedConfiguration
+  model: Pick<ChatModel, 'name' | 'supportsTools'>
+  tools: Pick<ToolRegistry, 'records'>
+  retrieval: RetrievalMode
+}
+
+export interface AgentDescription {
+  agent(): AgentRecord
+  tools(): ToolList
+  capabilities(): Promise<Capabilities>
+}
+
+/** What the agent is and can do at this moment, as it runs and not as it was wished for. */
+export function describeAgent({ loaded, model, tools, retrieval }: Dependencies): AgentDescription {
+  const { name, description } = loaded.configuration
+  const records = () => tools.records(model.supportsTools)
+
+  return {
+    agent: () => ({
+      name,
+      profile: { description, model: model.name, retrieval },
+      tools: records()
+        .filter(({ state }) => state === 'on')
+        .map((tool) => ({ name: tool.name, source: tool.source })),
+    }),
+    tools: () => ({ tools: records() }),
+    capabilities: async () => ({
+      skills: [],
+      sandbox: { kind: 'none', state: 'off', reason: 'This version has no sandbox' },
+      mcp: [],
+      plugins: [],
+      chat: { model: model.name, tools: model.supportsTools },
+      retrieval,
+      restartRequired: await loaded.hasChanged(),
+    }),
+  }
+}

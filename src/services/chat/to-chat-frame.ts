@@ -1,0 +1,27 @@
+import type { ChatFrame } from '../../schemas/chat.ts'
+import type { AgentEvent } from '../agent/agent-event.ts'
+
+/** One agent event as a frame of the chat stream, or nothing where the caller did not ask for it. */
+export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {
+  switch (event.type) {
+    case 'text-delta':
+      return event
+    case 'tool-call':
+    case 'tool-result':
+      return includeSteps ? event : undefined
+    case 'client-tool-calls':
+      return undefined
+    case 'run-end': {
+      const { hits, reason: finishReason, usage, degraded } = event
+      return {
+        type: 'done',
+        hits,
+        finishReason,
+        ...(usage && { usage }),
+        ...(degraded && { degraded }),
+      }
+    }
+    default:
+      return event satisfies never
+  }
+}

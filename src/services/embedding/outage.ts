@@ -1,0 +1,68 @@
+import type { EmbedderError } from '../../models/embedder.ts'
+
+/** How long an embedder that failed is left alone: doubled with each failure. */
+const FIRST_PAUSE_MILLISECONDS = 1_000
+const LONGEST_PAUSE_MILLISECONDS = 30_000
+/** After a pause one caller tries; the others wait this long for how it goes. */
+const TRIAL_MILLISECONDS = 2_000
+
+interface Dependencies {
+  now: () => number
+  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+}
+
+/** Remembers whether a part of the outside world works, so that not every caller has to find out. */
+export interface Outage {
+  /** Throws what failed last, unless it works or it is time to try again. */
+  enter(): void
+  ended(): void
+  failed(error: EmbedderError): void
+  /** 0 unless it is down. */
+  pauseMilliseconds(): number
+  /** Since it was seen to work; infinite while it is down, and at first. */
+  quietMilliseconds(): number
+}
+
+export function createOutage({ now, log }: Dependencies): Outage {
+  let last: EmbedderError | undefined
+  let failures = 0
+  /** Somebody tries whether it works again. */
+  let isTried = false
+  let closedUntil = 0
+  let worked = Number.NEGATIVE_INFINITY
+  const pauseMilliseconds = () => Math.max(0, closedUntil - now())
+
+  return {
+    enter() {
+      if (!last) return
+      if (pauseMilliseconds() > 0) throw last
+      closedUntil = now() + TRIAL_MILLISECONDS
+      isTried = true
+    },
+    ended() {
+      if (last) log.info({ failures }, 'the embedding model works again')
+      last = undefined
+      failures = 0
+      isTried = false
+      closedUntil = 0
+      worked = now()
+    },
+    failed(error) {
+      const isNew = !last
+      last = error
+      // Callers that were under way together fail together, which is one failure.
+      if (isNew || isTried) failures++
+      isTried = false
+      const pause = FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1)
+      closedUntil = now() + Math.min(LONGEST_PAUSE_MILLISECONDS, pause)
+      if (isNew) {
+        log.warn(
+          { err: error },
+          'the embedding model does not work: documents wait, search goes by words alone',
+        )
+      }
+    },
+    pauseMilliseconds,
+    quietMilliseconds: () => (last ? Number.POSITIVE_INFINITY : now() - worked),
+  }
+}

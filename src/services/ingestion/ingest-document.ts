@@ -1,0 +1,156 @@
+import { untilAborted } from '../../lib/until-aborted.ts'
+import { EmbedderError } from '../../models/embedder.ts'
+import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import type { Embedding } from '../embedding/create-embedding.ts'
+import { pause } from './abortable.ts'
+import type { Prepared, Preparer } from './prepare.ts'
+import { type Publisher, UnconfirmedError } from './publish-documents.ts'
+import {
+  backoffMilliseconds,
+  exhausted,
+  type Failure,
+  isWorthRetrying,
+  type RetryOptions,
+  toFailure,
+} from './retry-policy.ts'
+
+export interface IngestionLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** How one claim of one document ended. */
+export type ClaimEnd =
+  | { status: 'ready'; chunks: number }
+  /** For good; `retried` gets another attempt. */
+  | { status: 'failed' | 'retried'; failure: Failure }
+  /** Deleted or replaced meanwhile. */
+  | { status: 'superseded' }
+  /** Given back unfinished by a shutdown. */
+  | { status: 'released' }
+  /** Given back unfinished because the embedder is down. */
+  | { status: 'waiting'; failure: Failure }
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'failJob' | 'releaseJob'>
+  preparer: Pick<Preparer, 'prepare'>
+  publisher: Publisher
+  /** Absent where search goes by words alone. */
+  embedding?: Pick<Embedding, 'documents'> | undefined
+  retry: RetryOptions
+  now: () => number
+  log: IngestionLog
+}
+
+const OUTAGE_BACKOFF = { firstMilliseconds: 100, mostMilliseconds: 10_000 }
+
+/**
+ * Brings one claimed document to its end. Throws nothing: an authority that cannot be told how it went is
+ * asked again until it answers or `signal` is aborted, which gives the claim back.
+ */
+export function createDocumentIngestion(dependencies: Dependencies) {
+  const { store, preparer, publisher, embedding, retry, now, log } = dependencies
+  const untilAnswered = untilAnswers(log)
+
+  const attempt = async (job: IngestionJob, signal: AbortSignal): Promise<ClaimEnd> => {
+    if (job.attempt > retry.attempts) return fail(job, exhausted(retry.attempts), signal)
+    try {
+      const prepared = await preparer.prepare(job, signal)
+      const vectors = await embedding?.documents(withTitle(job, prepared), signal)
+      const isReady = await untilAborted(publisher.publish(job, prepared, vectors), signal)
+      return isReady ? readyWith(prepared.passages.length) : { status: 'superseded' }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (isOutage(error)) return await putBack(job, error, signal)
+      log.warn({ err: error, ...describe(job) }, 'ingestion attempt failed')
+      if (error instanceof UnconfirmedError) return settle(job, error, signal)
+      return fail(job, toFailure(error), signal)
+    }
+  }
+
+  const fail = async (
+    job: IngestionJob,
+    failure: Failure,
+    signal: AbortSignal,
+  ): Promise<ClaimEnd> => {
+    const again = isWorthRetrying(failure, job.attempt, retry.attempts)
+    const retryAt = again ? now() + backoffMilliseconds(job.attempt, retry.backoff) : undefined
+    const isCurrent = await untilAnswered(() => store.failJob(job, failure, retryAt), signal)
+    if (!isCurrent) return { status: 'superseded' }
+    return { status: again ? 'retried' : 'failed', failure }
+  }
+
+  const putBack = async (
+    job: IngestionJob,
+    error: EmbedderError,
+    signal: AbortSignal,
+  ): Promise<ClaimEnd> => {
+    const failure = toFailure(error)
+    await untilAnswered(() => store.releaseJob(job, failure), signal)
+    return { status: 'waiting', failure }
+  }
+
+  /** A claim that can still fail was not completed; one that cannot was completed after all, or superseded. */
+  const settle = async (
+    job: IngestionJob,
+    { keys, cause }: UnconfirmedError,
+    signal: AbortSignal,
+  ): Promise<ClaimEnd> => {
+    const end = await fail(job, toFailure(cause), signal)
+    if (end.status === 'superseded' && (await untilAnswered(() => publisher.exist(keys), signal))) {
+      return readyWith(keys.length)
+    }
+    await publisher.forget(keys)
+    return end
+  }
+
+  const release = async (job: IngestionJob): Promise<ClaimEnd> => {
+    try {
+      await store.releaseJob(job)
+    } catch (error) {
+      log.warn({ err: error, ...describe(job) }, 'claim not given back; the next start does it')
+    }
+    return { status: 'released' }
+  }
+
+  return async function ingest(job: IngestionJob, signal: AbortSignal): Promise<ClaimEnd> {
+    try {
+      return await attempt(job, signal)
+    } catch (error) {
+      if (!signal.aborted) log.error({ err: error, ...describe(job) }, 'ingestion went astray')
+      return release(job)
+    }
+  }
+}
+
+/** Asks the authority again and again until it answers. */
+function untilAnswers(log: IngestionLog) {
+  return async <Output>(ask: () => Promise<Output>, signal: AbortSignal): Promise<Output> => {
+    for (let failures = 1; ; failures++) {
+      try {
+        return await untilAborted(ask(), signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        log.warn({ err: error }, 'cannot tell the authority how ingestion went; asking again')
+      }
+      await pause(backoffMilliseconds(failures, OUTAGE_BACKOFF), signal)
+    }
+  }
+}
+
+function withTitle({ title }: IngestionJob, { passages }: Prepared) {
+  return passages.map(({ heading, text }) => ({ title, heading, text }))
+}
+
+function isOutage(error: unknown): error is EmbedderError {
+  return error instanceof EmbedderError && error.kind !== 'refused'
+}
+
+function readyWith(chunks: number): ClaimEnd {
+  return { status: 'ready', chunks }
+}
+
+function describe({ documentId, revision, attempt }: IngestionJob) {
+  return { documentId, revision, attempt }
+}

@@ -1,0 +1,55 @@
+import { workerData } from 'node:worker_threads'
+import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
+import { createAnalyser } from '../../indexes/analyser.ts'
+import type { TermBatch } from '../../indexes/term-batch.ts'
+import { serveThread, transferring } from '../../lib/thread.ts'
+import { type PackedPassages, packPassages } from './packed-passages.ts'
+import type { IndexedText, Source } from './prepare.ts'
+import { splitText } from './split/split-text.ts'
+
+export interface PrepareThreadData {
+  language: AnalyserLanguage
+}
+
+/** A prepared source on its way between threads; without passages the source holds no text. */
+export interface PackedSource {
+  passages: PackedPassages
+  terms: TermBatch
+}
+
+const { language }: PrepareThreadData = workerData
+const analyser = createAnalyser(language)
+
+const methods = {
+  /** Answers as soon as the thread works. */
+  ready: () => true,
+
+  prepare(sources: readonly Source[]) {
+    const packed = sources.map(prepareOne)
+    const buffers = packed.flatMap(({ passages, terms }) => [
+      passages.bounds.buffer,
+      passages.headingOf.buffer,
+      ...buffersOf(terms),
+    ])
+    return transferring(packed, buffers)
+  },
+
+  analyse(passages: readonly IndexedText[]) {
+    const terms = analyser.batch(passages)
+    return transferring(terms, buffersOf(terms))
+  },
+}
+
+export type PrepareMethods = typeof methods
+
+serveThread(methods)
+
+function prepareOne({ title, text }: Source): PackedSource {
+  const passages = splitText(text)
+  const terms = analyser.batch(passages.map((passage) => ({ title, ...passage })))
+  return { passages: packPassages(passages), terms }
+}
+
+function buffersOf({ lengths, offsets, terms, counts }: TermBatch): ArrayBuffer[] {
+  return [lengths.buffer, offsets.buffer, terms.buffer, counts.buffer]
+}

@@ -1,0 +1,37 @@
+import type { TermBatch } from '../../indexes/term-batch.ts'
+
+/** What splitting and analysing need to know of a document. */
+export interface Source {
+  title: string | undefined
+  text: string
+}
+
+/** A passage before it has a key; `start` and `end` are offsets into the source text, in UTF-16 code units. */
+export interface Passage {
+  text: string
+  heading: string
+  start: number
+  end: number
+}
+
+export interface Prepared {
+  passages: Passage[]
+  /** One entry per passage, in order. */
+  terms: TermBatch
+}
+
+/** The processor-hungry half of ingestion, kept off the event loop. */
+export interface Preparer {
+  /** Throws AppError `invalid_request` where the text holds nothing to index; any other error is the document's too. */
+  prepare(source: Source, signal?: AbortSignal): Promise<Prepared>
+  /** Analyses passages that exist already, to rebuild an index. */
+  analyse(passages: readonly IndexedText[]): Promise<TermBatch>
+  close(): Promise<void>
+}
+
+/** The fields of a chunk that search looks at. */
+export interface IndexedText {
+  title: string | undefined
+  heading: string
+  text: string
+}

@@ -1,0 +1,157 @@
+import { AppError } from '../../errors.ts'
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import { compareKeys } from './compare-keys.ts'
+import type { Preparer } from './prepare.ts'
+
+/** Chunks read, analysed and added at a time. */
+const BATCH_CHUNKS = 512
+/** Batches under way at once, so that reading, analysing and adding overlap. */
+const LANES = 3
+const BATCH_REMOVALS = 10_000
+const PROGRESS_LOG_MILLISECONDS = 5_000
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
+  index: Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors'>
+  preparer: Pick<Preparer, 'analyse'>
+  /** Whether vectors are searched, too. */
+  hybrid?: boolean
+  log: { info(fields: object, message: string): void }
+}
+
+export interface ReconciliationProgress {
+  state: 'ready' | 'rebuilding'
+  /** Chunks and vectors added so far of those that the index lacked. */
+  done: number
+  total: number
+}
+
+export interface Reconciliation {
+  /**
+   * Makes the index hold what the authority holds; run before ingestion begins. Rejects with the reason
+   * of `signal`, and with what a part throws; either way it can be run again and goes on from there.
+   */
+  run(signal: AbortSignal): Promise<void>
+  progress(): ReconciliationProgress
+  /** For readiness: throws AppError `index_not_ready` until a run has ended well. */
+  check(signal: AbortSignal): Promise<void>
+}
+
+export function createReconciliation(dependencies: Dependencies): Reconciliation {
+  const { store, index, hybrid = false, log } = dependencies
+  const additions = createAdditions(dependencies)
+  let progress: ReconciliationProgress = { state: 'rebuilding', done: 0, total: 0 }
+
+  const compare = async () => {
+    const known = await store.chunkKeys()
+    const { orphans, missing } = compareKeys(await index.keys(), known)
+    const vectors = compareKeys(await index.vectorKeys(), known)
+    return { orphans: [...new Set([...orphans, ...vectors.orphans])], missing }
+  }
+
+  const compareVectors = async () =>
+    compareKeys(await index.vectorKeys(), await store.vectorKeys()).missing
+
+  const removeAll = async (keys: readonly number[], signal: AbortSignal) => {
+    for (const batch of batchesOf(keys, BATCH_REMOVALS)) {
+      signal.throwIfAborted()
+      await index.remove(batch)
+    }
+    if (keys.length > 0) log.info({ chunks: keys.length }, 'search index rid of unknown chunks')
+  }
+
+  const rebuild = async (
+    missing: readonly number[],
+    missingVectors: readonly number[],
+    signal: AbortSignal,
+  ) => {
+    const addAll = (keys: readonly number[], add: (keys: readonly number[]) => Promise<void>) =>
+      inLanes(
+        batchesOf(keys, BATCH_CHUNKS),
+        async (batch) => {
+          await add(batch)
+          progress = { ...progress, done: progress.done + batch.length }
+        },
+        signal,
+      )
+    const begun = performance.now()
+    const tell = (message: string) => log.info(rate(progress, begun), message)
+    tell('search index lacks chunks; adding them')
+    const timer = setInterval(tell, PROGRESS_LOG_MILLISECONDS, 'adding chunks to the search index')
+    try {
+      await addAll(missing, additions.terms)
+      await addAll(missingVectors, additions.vectors)
+    } finally {
+      clearInterval(timer)
+    }
+    tell('search index is complete')
+    // Chunks deleted while they were being added have come back as orphans.
+    await removeAll((await compare()).orphans, signal)
+  }
+
+  return {
+    async run(signal) {
+      signal.throwIfAborted()
+      const { orphans, missing } = await compare()
+      const missingVectors = hybrid ? await compareVectors() : []
+      const total = missing.length + missingVectors.length
+      progress = { state: 'rebuilding', done: 0, total }
+      await removeAll(orphans, signal)
+      if (total > 0) await rebuild(missing, missingVectors, signal)
+      progress = { ...progress, state: 'ready' }
+    },
+    progress: () => progress,
+    async check() {
+      const { state, done, total } = progress
+      if (state === 'ready') return
+      const message = `The search index is being rebuilt: ${done} of ${total} chunks done`
+      throw new AppError('index_not_ready', message)
+    },
+  }
+}
+
+/** Reads from the authority what the index lacks, and adds it. */
+function createAdditions({ store, index, preparer }: Omit<Dependencies, 'log'>) {
+  return {
+    async terms(keys: readonly number[]) {
+      const chunks = await store.readChunks(keys)
+      if (chunks.length === 0) return
+      const terms = await preparer.analyse(chunks)
+      const found = Uint32Array.from(chunks, ({ key }) => key)
+      await index.add(found, terms)
+    },
+    async vectors(keys: readonly number[]) {
+      await index.addVectors(await store.readVectors(keys))
+    },
+  }
+}
+
+/** Works through the batches, some at a time. Rejects with the first error, after which no batch is begun. */
+async function inLanes<Batch>(
+  batches: Generator<Batch>,
+  work: (batch: Batch) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const runLane = async () => {
+    for (const batch of batches) {
+      signal.throwIfAborted()
+      await work(batch)
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, runLane))
+}
+
+function* batchesOf(keys: readonly number[], size: number): Generator<number[]> {
+  for (let start = 0; start < keys.length; start += size) yield keys.slice(start, start + size)
+}
+
+function rate({ done, total }: ReconciliationProgress, begun: number) {
+  const seconds = (performance.now() - begun) / 1_000
+  return {
+    done,
+    total,
+    percent: Math.floor((100 * done) / total),
+    chunksPerSecond: seconds > 0 ? Math.round(done / seconds) : 0,
+  }
+}

@@ -1,0 +1,104 @@
+import { AppError } from '../../errors.ts'
+import { EmbedderError } from '../../models/embedder.ts'
+import type { DocumentFailure } from '../../stores/document-store.ts'
+import { PreparationError } from './preparation-error.ts'
+
+export interface RetryOptions {
+  /** How often a document is tried before it fails for good, counting every claim, also those a crash ended. */
+  attempts: number
+  backoff: {
+    /** About how long the second attempt waits. */
+    firstMilliseconds: number
+    /** The longest any attempt waits. */
+    mostMilliseconds: number
+  }
+}
+
+export const RETRY: RetryOptions = {
+  attempts: 5,
+  backoff: { firstMilliseconds: 1_000, mostMilliseconds: 300_000 },
+}
+
+/** Each wait is this many times as long as the one before it. */
+const BACKOFF_FACTOR = 4
+/** Too slow, too big or refused may be the moment's fault, but hardly twice. */
+const MOST_PREPARATION_ATTEMPTS = 2
+
+/** What a document's `error` may hold as its code; see docs/ingestion.md. */
+export const FAILURE_CODES = [
+  'empty_document',
+  'preparation_timeout',
+  'preparation_crashed',
+  'embedder_unavailable',
+  'embedding_refused',
+  'index_failed',
+  'store_unavailable',
+  'storage_full',
+  'attempts_exhausted',
+  'internal',
+] as const
+
+export type FailureCode = (typeof FAILURE_CODES)[number]
+
+export interface Failure extends DocumentFailure {
+  code: FailureCode
+}
+
+/** The index did not take a document's chunks. */
+export class IndexError extends Error {
+  override readonly name = 'IndexError'
+}
+
+/** What a failed attempt tells the owner of the document. Never the words of an unknown error. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof PreparationError) return { code: error.code, message: error.message }
+  if (error instanceof EmbedderError) {
+    const code = error.kind === 'refused' ? 'embedding_refused' : 'embedder_unavailable'
+    return { code, message: error.message }
+  }
+  if (error instanceof IndexError) {
+    return { code: 'index_failed', message: 'The search index did not take the document' }
+  }
+  if (error instanceof AppError) {
+    const { code, message } = error
+    if (code === 'invalid_request') return { code: 'empty_document', message }
+    if (code === 'store_unavailable' || code === 'storage_full') return { code, message }
+  }
+  return { code: 'internal', message: 'Ingestion failed; the log of the server says why' }
+}
+
+export function exhausted(attempts: number): Failure {
+  const message = `Ingestion was begun ${attempts} times and never came to an end`
+  return { code: 'attempts_exhausted', message }
+}
+
+/** Whether a document that failed like this at its `attempt`th attempt is given another one. */
+export function isWorthRetrying({ code }: Failure, attempt: number, attempts: number): boolean {
+  switch (code) {
+    case 'empty_document':
+    case 'attempts_exhausted':
+      return false
+    case 'preparation_timeout':
+    case 'preparation_crashed':
+    case 'embedding_refused':
+      return attempt < Math.min(attempts, MOST_PREPARATION_ATTEMPTS)
+    case 'embedder_unavailable':
+    case 'index_failed':
+    case 'store_unavailable':
+    case 'storage_full':
+    case 'internal':
+      return attempt < attempts
+    default:
+      return code satisfies never
+  }
+}
+
+/** How long to wait after the `attempt`th failure: exponential, the last half of it random so that retries spread. */
+export function backoffMilliseconds(
+  attempt: number,
+  { firstMilliseconds, mostMilliseconds }: RetryOptions['backoff'],
+  random: () => number = Math.random,
+): number {
+  const full = Math.min(mostMilliseconds, firstMilliseconds * BACKOFF_FACTOR ** (attempt - 1))
+  return Math.round(full * (0.5 + random() / 2))
+}

@@ -1,0 +1,58 @@
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
+import { createDoorbell } from './doorbell.ts'
+
+/** Looks again this often though nobody rang: another server may have ingested the document. */
+const RECHECK_MILLISECONDS = 1_000
+
+export interface Settlement {
+  /** Says that an attempt at this document has ended. */
+  ended(outcome: { documentId: string }): void
+  /**
+   * The document as soon as it is `ready` or `failed`, else as it is after so many milliseconds or once
+   * `signal` is aborted; nothing if it does not exist (any more). There are never more waiting than
+   * requests under way.
+   */
+  wait(id: string, milliseconds: number, signal: AbortSignal): Promise<StoredDocument | undefined>
+}
+
+/** Lets requests wait for the end of an ingestion without asking for it over and over. */
+export function createSettlement(store: Pick<DocumentStore, 'get'>): Settlement {
+  const listeners = new Map<string, Set<() => void>>()
+
+  const listen = (id: string, listener: () => void) => {
+    const others = listeners.get(id) ?? new Set()
+    listeners.set(id, others.add(listener))
+    return () => {
+      others.delete(listener)
+      if (others.size === 0) listeners.delete(id)
+    }
+  }
+
+  return {
+    ended({ documentId }) {
+      for (const listener of listeners.get(documentId) ?? []) listener()
+    },
+
+    async wait(id, milliseconds, signal) {
+      const bell = createDoorbell()
+      const leave = listen(id, bell.ring)
+      signal.addEventListener('abort', bell.ring)
+      const end = performance.now() + milliseconds
+      try {
+        for (;;) {
+          const document = await store.get(id)
+          const left = end - performance.now()
+          if (!document || isSettled(document) || left <= 0 || signal.aborted) return document
+          await bell.wait(Math.min(left, RECHECK_MILLISECONDS))
+        }
+      } finally {
+        leave()
+        signal.removeEventListener('abort', bell.ring)
+      }
+    },
+  }
+}
+
+function isSettled({ status }: StoredDocument): boolean {
+  return status === 'ready' || status === 'failed'
+}

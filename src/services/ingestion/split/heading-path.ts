@@ -1,0 +1,49 @@
+const SEPARATOR = ' > '
+/** With six levels at most, this bounds the whole path. */
+const LONGEST_STEP = 120
+
+interface Step {
+  level: number
+  title: string
+}
+
+/** The headings that stand above a place in a text. */
+export interface HeadingPath {
+  enter(level: number, title: string): void
+  /** Outermost first; empty above the first heading. */
+  current(): string
+}
+
+export function createHeadingPath(): HeadingPath {
+  const steps: Step[] = []
+  let current = ''
+  return {
+    enter(level, title) {
+      while ((steps.at(-1)?.level ?? 0) >= level) steps.pop()
+      const plain = toPlainTitle(title)
+      if (plain) steps.push({ level, title: plain })
+      current = steps.map((step) => step.title).join(SEPARATOR)
+    },
+    current: () => current,
+  }
+}
+
+/** The words of a heading without its marks: closing hashes, tags, link targets, emphasis, code. */
+function toPlainTitle(title: string): string {
+  const plain = title
+    .replace(/<[^<>]*>/g, '')
+    .replace(/!?\[([^[\]]*)\]\([^()\s]*\)/g, '$1')
+    .replace(/[*`]/g, '')
+    .trim()
+    .replace(/(^|\s)#+$/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return cutAtCharacter(plain, LONGEST_STEP)
+}
+
+function cutAtCharacter(text: string, length: number): string {
+  if (text.length <= length) return text
+  const last = text.charCodeAt(length - 1)
+  const isHighSurrogate = last >= 0xd800 && last <= 0xdbff
+  return text.slice(0, isHighSurrogate ? length - 1 : length).trimEnd()
+}

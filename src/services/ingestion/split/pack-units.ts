@@ -1,0 +1,123 @@
+import type { Passage } from '../prepare.ts'
+import { estimateTokens } from './estimate-tokens.ts'
+import type { SplitLimits } from './split-limits.ts'
+import { isFreshStart, type Unit } from './unit.ts'
+
+export interface HeadedUnit extends Unit {
+  heading: string
+}
+
+interface PendingUnit extends HeadedUnit {
+  /** Tokens of the blanks before it: they count for all but the first unit of a passage. */
+  gap: number
+}
+
+/** Fills passages with units as they come, holding no more than one passage of them. */
+export interface UnitPacker {
+  add(unit: HeadedUnit): void
+  finish(): Passage[]
+}
+
+export function createUnitPacker(text: string, limits: SplitLimits): UnitPacker {
+  const passages: Passage[] = []
+  let pending: PendingUnit[] = []
+  let pendingTokens = 0
+  let read = 0
+  /** How many of the pending units the last passage holds already. */
+  let repeated = 0
+
+  const emit = (first: { start: number; heading: string }, end: number) => {
+    const { start, heading } = first
+    passages.push({ text: text.slice(start, end), heading, start, end })
+  }
+
+  const keepFrom = (index: number) => {
+    pending = pending.slice(index)
+    pendingTokens = spanOf(pending)
+  }
+
+  const cutAfter = (count: number, next: PendingUnit) => {
+    const [first] = pending
+    const last = pending[count - 1]
+    if (!first || !last) return
+    emit(first, last.end)
+    const after = pending[count] ?? next
+    const keep = isFreshStart(after.boundary) ? count : overlapStart(pending, count, limits.overlap)
+    repeated = count - keep
+    keepFrom(keep)
+  }
+
+  const dropRepeated = () => {
+    keepFrom(pending.length)
+    repeated = 0
+  }
+
+  return {
+    add(unit) {
+      const next = { ...unit, gap: estimateTokens(text, read, unit.start) }
+      read = unit.end
+      if (isFreshStart(unit.boundary) && pendingTokens >= limits.enough) {
+        cutAfter(pending.length, next)
+      }
+      while (pending.length > 0 && pendingTokens + next.gap + next.tokens > limits.tokens) {
+        if (repeated === pending.length) dropRepeated()
+        else cutAfter(bestCount(pending, repeated, next, limits.tokens), next)
+      }
+      pendingTokens += next.tokens + (pending.length > 0 ? next.gap : 0)
+      pending.push(next)
+    },
+    finish() {
+      const previous = passages.at(-1)
+      const [first] = pending
+      const last = pending.at(-1)
+      if (!first || !last) return passages
+      const fresh = pending.slice(repeated)
+      if (previous && spanOf(fresh) + (fresh[0]?.gap ?? 0) < limits.least) {
+        passages.pop()
+        emit(previous, last.end)
+      } else emit(first, last.end)
+      return passages
+    },
+  }
+}
+
+/** After how many of the pending units to cut: where fill and boundary together are worth most, the later the better. */
+function bestCount(
+  pending: readonly PendingUnit[],
+  repeated: number,
+  next: PendingUnit,
+  limit: number,
+): number {
+  let best = pending.length
+  let bestWorth = Number.NEGATIVE_INFINITY
+  let tokens = 0
+  for (const [index, unit] of pending.entries()) {
+    tokens += unit.tokens + (index > 0 ? unit.gap : 0)
+    if (index < repeated) continue
+    const worth = tokens / limit + (pending[index + 1] ?? next).boundary
+    if (worth < bestWorth) continue
+    bestWorth = worth
+    best = index + 1
+  }
+  return best
+}
+
+/** The first of the last units before `count` that together fit the overlap; `count` if none does. */
+function overlapStart(pending: readonly PendingUnit[], count: number, overlap: number): number {
+  let start = count
+  let tokens = 0
+  while (start > 1) {
+    const unit = pending[start - 1]
+    if (!unit?.repeatable) break
+    tokens += unit.tokens + (start < count ? (pending[start]?.gap ?? 0) : 0)
+    if (tokens > overlap) break
+    start--
+  }
+  return start
+}
+
+function spanOf(units: readonly PendingUnit[]): number {
+  let tokens = 0
+  for (const unit of units) tokens += unit.gap + unit.tokens
+  return tokens - (units[0]?.gap ?? 0)
+}

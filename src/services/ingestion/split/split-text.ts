@@ -1,0 +1,38 @@
+import type { Passage } from '../prepare.ts'
+import { createHeadingPath } from './heading-path.ts'
+import { createUnitPacker } from './pack-units.ts'
+import { type Block, scanBlocks } from './scan-blocks.ts'
+import { splitBlock } from './split-block.ts'
+import { SPLIT_LIMITS, type SplitLimits } from './split-limits.ts'
+import { BOUNDARY, type Unit } from './unit.ts'
+
+/** A piece of a long sentence as a share of a passage. */
+const PIECE_SHARE = 1 / 8
+
+/**
+ * Cuts a text into passages for retrieval, in order. Every character that is not blank is in at least one
+ * of them, neighbours share whole sentences, and no passage is longer than `limits` allow. Text without
+ * anything but blanks has none. Takes time linear in the text whatever stands in it.
+ */
+export function splitText(text: string, limits: SplitLimits = SPLIT_LIMITS): Passage[] {
+  const packer = createUnitPacker(text, limits)
+  const path = createHeadingPath()
+  const unitLimits = { unit: limits.tokens, piece: limits.tokens * PIECE_SHARE }
+  let before: Block | undefined
+  for (const block of scanBlocks(text)) {
+    if (block.kind === 'heading') path.enter(block.level, block.title)
+    const heading = path.current()
+    const add = (unit: Unit) => packer.add({ ...unit, heading })
+    splitBlock(text, block, boundaryBetween(text, before, block), unitLimits, add)
+    before = block
+  }
+  return packer.finish()
+}
+
+function boundaryBetween(text: string, before: Block | undefined, block: Block): number {
+  if (before?.kind === 'heading') return BOUNDARY.never
+  if (block.kind === 'heading') return BOUNDARY.heading
+  const isIntroduced = before !== undefined && text[before.end - 1] === ':'
+  if (isIntroduced) return BOUNDARY.sentence
+  return block.kind === 'prose' ? BOUNDARY.paragraph : BOUNDARY.block
+}

@@ -1,0 +1,105 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { untilAborted } from '../../lib/until-aborted.ts'
+import type { StoreCounts } from '../../stores/document-store.ts'
+import type { RunObserver } from '../agent/observe-runs.ts'
+
+const SECONDS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
+]
+
+/** Scrapes are given up after ten seconds by default. */
+const COUNTS_MILLISECONDS = 2_000
+
+export interface Metrics {
+  runs: RunObserver
+  /** `operation` is the route's `operationId`, so that the number of series is bounded. */
+  requestEnded(request: { operation: string; status: number; milliseconds: number }): void
+  ingestionEnded(outcome: { status: string; milliseconds: number; characters: number }): void
+  searchEnded(milliseconds: number): void
+  /** In Prometheus' text format. */
+  render(): Promise<string>
+  readonly contentType: string
+}
+
+/** Prometheus metrics; `counts` is asked at each scrape. */
+export function createMetrics(counts: () => Promise<StoreCounts>): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+
+  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Histogram({ name: `agent_server_${name}`, help, labelNames, registers, buckets: SECONDS })
+
+  const requests = histogram('request_seconds', 'HTTP requests until the last byte', [
+    'operation',
+    'status',
+  ])
+  const ingestion = histogram('ingestion_seconds', 'From claim to outcome of a document', [
+    'status',
+  ])
+  const search = histogram('search_seconds', 'Searches, with reading the hits', [])
+  const runs = histogram('run_seconds', 'Agent runs', ['outcome'])
+  const firstDelta = histogram('run_first_delta_seconds', 'From request to first text', [])
+  const characters = new Counter({
+    name: 'agent_server_ingested_characters_total',
+    help: 'Text of documents that became ready',
+    registers,
+  })
+  const open = new Gauge({
+    name: 'agent_server_runs_open',
+    help: 'Agent runs under way',
+    registers,
+  })
+  const refreshCounts = createCountGauges(registry, counts)
+
+  return {
+    runs: {
+      runStarted: () => open.inc(),
+      runEnded({ outcome, milliseconds, firstDelta: delta }) {
+        open.dec()
+        runs.observe({ outcome }, milliseconds / 1_000)
+        if (delta !== undefined) firstDelta.observe(delta / 1_000)
+      },
+    },
+    requestEnded({ operation, status, milliseconds }) {
+      requests.observe({ operation, status: String(status) }, milliseconds / 1_000)
+    },
+    ingestionEnded({ status, milliseconds, characters: length }) {
+      ingestion.observe({ status }, milliseconds / 1_000)
+      if (status === 'ready') characters.inc(length)
+    },
+    searchEnded: (milliseconds) => search.observe(milliseconds / 1_000),
+    async render() {
+      await refreshCounts()
+      return registry.metrics()
+    },
+    contentType: registry.contentType,
+  }
+}
+
+/** Answers what brings the gauges up to date. While the authority does not answer, they are absent and all others stay. */
+function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts>) {
+  const registers = [registry]
+  const chunks = new Gauge({
+    name: 'agent_server_chunks',
+    help: 'Chunks in the authority',
+    registers,
+  })
+  const documents = new Gauge({
+    name: 'agent_server_documents',
+    help: 'Documents by status',
+    labelNames: ['status'],
+    registers,
+  })
+
+  return async () => {
+    const deadline = AbortSignal.timeout(COUNTS_MILLISECONDS)
+    // Why it does not answer is for /readiness to say.
+    const known = await untilAborted(counts(), deadline).catch(() => undefined)
+    chunks.remove()
+    documents.reset()
+    if (!known) return
+    chunks.set(known.chunks)
+    for (const [status, count] of Object.entries(known.documents)) documents.set({ status }, count)
+  }
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { TopK } from '../../schemas/query.ts'
+import { filledText } from '../../schemas/text.ts'
+import { renderPassages } from '../agent/citations.ts'
+import type { Retrieval } from '../retrieval/create-retrieval.ts'
+import { defineTool } from './define-tool.ts'
+
+/** Searches the corpus again; what it finds can be cited like the passages that came with the question. */
+export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
+  return defineTool({
+    name: 'semantic_search',
+    title: 'Semantic search',
+    description:
+      'Search the documents again, with other words or for another part of the question. Returns numbered passages to cite.',
+    input: z.object({
+      query: filledText(2_000).describe('What to look for, in the words of the documents.'),
+      topK: TopK.max(20).default(Math.min(defaultTopK, 20)),
+    }),
+    async run(query, { citations, filter }, signal) {
+      const { hits } = await retrieval.search({ ...query, filter }, signal)
+      return renderPassages(citations.add(hits))
+    },
+  })
+}

@@ -1,0 +1,224 @@
+import type { Filter, Metadata } from '../schemas/metadata.ts'
+
+/** `pending → processing → ready | failed`; a retried document goes back to `pending`. */
+export const DOCUMENT_STATUSES = ['pending', 'processing', 'ready', 'failed'] as const
+export type DocumentStatus = (typeof DOCUMENT_STATUSES)[number]
+
+export interface DocumentFailure {
+  code: string
+  message: string
+}
+
+export interface NewDocument {
+  id: string
+  text: string
+  title?: string | undefined
+  url?: string | undefined
+  metadata?: Metadata | undefined
+}
+
+/** Tells a repeated request from a new one. */
+export interface Idempotency {
+  key: string
+  /** Of what is to be stored: the same key with another digest is a mistake. */
+  digest: string
+}
+
+/**
+ * A document as the authority holds it, without its text. While a replacement is under way, or after it has
+ * failed, `title`, `url`, `metadata`, `characters` and `chunkCount` are still those of the revision that is
+ * served. Times are milliseconds since the epoch.
+ */
+export interface StoredDocument {
+  id: string
+  title: string | undefined
+  url: string | undefined
+  metadata: Metadata | undefined
+  status: DocumentStatus
+  error: DocumentFailure | undefined
+  /** How often ingestion was begun since the document was added, replaced or retried. */
+  attempts: number
+  /** Grows with each replacement of the content, from 1. */
+  revision: number
+  /** The revision whose chunks there are; nothing before the first is ready. */
+  servedRevision: number | undefined
+  chunkCount: number
+  /** Length of the text in UTF-16 code units, the unit of every offset. */
+  characters: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** What tells one claim from every other there ever was; an `attempt` comes again after a release. */
+export interface Claim {
+  documentId: string
+  claim: number
+}
+
+/** One claim of one document. `completeJob`, `failJob` and `releaseJob` take effect only while this very claim is the current one. */
+export interface IngestionJob extends Claim {
+  revision: number
+  /** 1 for the first attempt since the document was added, replaced or retried. */
+  attempt: number
+  title: string | undefined
+  url: string | undefined
+  text: string
+}
+
+/** A passage of a document; `start` and `end` are offsets into the document's text, in UTF-16 code units. */
+export interface NewChunk {
+  /** From `reserveChunkKeys`: unique for ever, never used again, fits 32 bits. */
+  key: number
+  ordinal: number
+  text: string
+  /** The headings above the passage, outermost first, joined by ` > `; empty where there are none. */
+  heading: string
+  start: number
+  end: number
+}
+
+/** What made the vectors that are kept. */
+export interface Embedding {
+  /** The model's name. */
+  model: string
+  /** How many numbers each vector has. */
+  dimension: number
+}
+
+/** One unit vector per chunk, one after another, in the order of the chunks. */
+export interface ChunkVectors extends Embedding {
+  values: Float32Array<ArrayBuffer>
+}
+
+/** Vectors read back, with the keys of the chunks they belong to. */
+export interface KeyedVectors {
+  keys: Uint32Array<ArrayBuffer>
+  /** Length of each vector; 0 where there are none. */
+  dimension: number
+  values: Float32Array<ArrayBuffer>
+}
+
+/** A chunk with what a hit shows of its document. */
+export interface StoredChunk extends NewChunk {
+  /** Stable public identifier, `<documentId>-<revision>-<ordinal>`. */
+  id: string
+  documentId: string
+  title: string | undefined
+  url: string | undefined
+  metadata: Metadata | undefined
+}
+
+export interface StoreCounts {
+  documents: Record<DocumentStatus, number>
+  chunks: number
+  /** Documents that wait for ingestion or are in it. */
+  jobs: number
+}
+
+export interface DocumentPage {
+  documents: StoredDocument[]
+  /** Hand it back to read on; absent on the last page. */
+  nextCursor: string | undefined
+}
+
+/** Makes the vectors of all chunks anew, beside those in use, in steps that survive a restart. */
+export interface VectorReplacement {
+  /** Begins, or goes on with what was begun for the same embedding. Answers how many chunks have a new vector. */
+  begin(embedding: Embedding): Promise<number>
+  /** Some chunks after `key`, in ascending order, that have no new vector yet; none when all have one. */
+  chunksWithout(key: number, limit: number): Promise<StoredChunk[]>
+  /** Keeps the new vectors of these chunks. */
+  add(vectors: KeyedVectors): Promise<void>
+  /** Puts the new vectors in the place of the old ones, in one step. Throws unless every chunk has one. */
+  finish(): Promise<void>
+}
+
+export interface ChunkPage {
+  chunks: StoredChunk[]
+  /** Hand it back to read on; absent on the last page. */
+  nextCursor: string | undefined
+}
+
+/**
+ * The authority: it alone says which documents and chunks exist. Every promise that resolves after a
+ * write resolves after the write is durable. Indexes are derived and may hold keys that are not (yet, or
+ * any more) here; what is not here is never shown.
+ */
+export interface DocumentStore {
+  /**
+   * Stores a document as `pending` with its job. With `idempotency`, a key that a document was stored with
+   * before answers that document, for as long as it exists. Throws `queue_full` when too many documents
+   * wait, `storage_full` when the disk is, `idempotency_conflict` for a known key with another digest.
+   */
+  add(document: NewDocument, idempotency?: Idempotency): Promise<StoredDocument>
+  /**
+   * Makes this the content of the document with this id, or adds it where there is none. It is `pending`
+   * with a new revision, and an earlier claim of it is no longer current; what is served stays until
+   * `completeJob`. Throws as `add`.
+   */
+  put(document: NewDocument): Promise<StoredDocument>
+  get(id: string): Promise<StoredDocument | undefined>
+  /** Newest first. An unknown cursor throws `invalid_request` with param `cursor`. */
+  list(page: {
+    limit: number
+    cursor?: string | undefined
+    status?: DocumentStatus | undefined
+  }): Promise<DocumentPage>
+  /** Removes document, text, chunks and job at once. Answers the keys of the removed chunks, or nothing if there was no such document. */
+  delete(id: string): Promise<number[] | undefined>
+  /** Puts a failed document back to `pending`. Throws `document_not_found` or `document_not_failed`. */
+  retry(id: string): Promise<StoredDocument>
+
+  /** Gives every claim of an earlier process back to the queue; called once, before the first claim. Answers how many. */
+  recoverJobs(): Promise<number>
+  /** Claims jobs that are due, oldest first, fewer where their texts are long; their documents become `processing` and their attempt is counted. */
+  claimJobs(limit: number): Promise<IngestionJob[]>
+  /**
+   * In one step: the chunks in with their vectors, an earlier revision's chunks out, title, url and metadata
+   * those of the claimed revision, the document `ready`, the job gone. Answers the keys put out; nothing if the claim is no longer current (the caller's chunks
+   * then do not exist). The first vectors say what `embedding` is; those of another one are refused.
+   */
+  completeJob(
+    job: Claim,
+    chunks: readonly NewChunk[],
+    vectors?: ChunkVectors,
+  ): Promise<number[] | undefined>
+  /** With `retryAt` the document waits as `pending` until then; without, it is `failed`. Either way the failure is kept. */
+  failJob(job: Claim, failure: DocumentFailure, retryAt?: number): Promise<boolean>
+  /**
+   * Gives a claim back unfinished, without counting it as an attempt: neither a shutdown nor another part's
+   * outage is the document's fault. With `failure` the document tells what it waits for.
+   */
+  releaseJob(job: Claim, failure?: DocumentFailure): Promise<void>
+  /** When the next job is due, in milliseconds since the epoch; nothing if the queue is empty. Claimed jobs do not count. */
+  nextJobAt(): Promise<number | undefined>
+
+  /** Durably reserves `count` consecutive chunk keys, answering the first. */
+  reserveChunkKeys(count: number): Promise<number>
+  /** The chunks with these keys, in the order of the keys; what does not exist is left out. */
+  readChunks(keys: readonly number[]): Promise<StoredChunk[]>
+  /** Every key that exists, ascending. */
+  chunkKeys(): Promise<Uint32Array>
+  /** The chunks of a document in their order; nothing if there is no such document. A cursor from elsewhere, or of a revision served no more, throws `invalid_request` with param `cursor`. */
+  listChunks(page: {
+    documentId: string
+    limit: number
+    cursor?: string | undefined
+  }): Promise<ChunkPage | undefined>
+  /** The keys of every chunk whose document the filter takes, ascending. Throws what `signal` was aborted with. */
+  matchingKeys(filter: Filter, signal?: AbortSignal): Promise<Uint32Array>
+
+  /** What made the vectors that are kept; nothing where there are none. */
+  embedding(): Promise<Embedding | undefined>
+  /** Grows when all vectors are made anew: an index of earlier ones is of no use. */
+  vectorsGeneration(): Promise<number>
+  /** The vectors of these chunks, in ascending order of the keys; what has none is left out. */
+  readVectors(keys: readonly number[]): Promise<KeyedVectors>
+  /** The key of every chunk that has a vector, ascending. */
+  vectorKeys(): Promise<Uint32Array>
+
+  counts(): Promise<StoreCounts>
+  /** Throws `store_unavailable` when the authority cannot read and write. */
+  check(signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,159 @@
+import type { SQLTagStore } from 'node:sqlite'
+import type {
+  ChunkVectors,
+  Claim,
+  DocumentFailure,
+  IngestionJob,
+  NewChunk,
+} from '../document-store.ts'
+import { integer, optionalText, type Row, text } from './columns.ts'
+import { insertVectors } from './vector-writes.ts'
+
+// What one claim may bring into memory, one text longer than that excepted.
+const MOST_JOBS_PER_CLAIM = 256
+const MOST_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
+
+/** Taking jobs from the queue and giving them back. Each write runs inside a transaction of the caller's. */
+export function createClaimWrites(sql: SQLTagStore) {
+  const giveBack = (document: number, uncounted: number) => {
+    sql.run`UPDATE jobs SET claim = NULL WHERE document = ${document}`
+    sql.run`
+      UPDATE documents
+      SET status = 'pending', attempts = attempts - ${uncounted}, updated_at = ${Date.now()}
+      WHERE number = ${document}`
+  }
+
+  const claim = (document: number): IngestionJob => {
+    const last = sql.get`
+      UPDATE meta SET value = value + 1 WHERE name = 'last_claim' RETURNING value`
+    sql.run`UPDATE jobs SET claim = ${integer(last, 'value')} WHERE document = ${document}`
+    sql.run`
+      UPDATE documents
+      SET status = 'processing', attempts = attempts + 1, updated_at = ${Date.now()}
+      WHERE number = ${document}`
+    return toJob(sql.get`
+      SELECT id, jobs.revision, claim, attempts, text,
+        iif(replacements.document IS NULL, documents.title, replacements.title) AS title,
+        iif(replacements.document IS NULL, documents.url, replacements.url) AS url
+      FROM jobs
+      JOIN documents ON number = jobs.document
+      JOIN contents ON contents.document = number AND contents.revision = jobs.revision
+      LEFT JOIN replacements ON replacements.document = number
+      WHERE jobs.document = ${document}`)
+  }
+
+  return {
+    recoverJobs(): number {
+      const claimed = sql.all`SELECT document FROM jobs WHERE claim IS NOT NULL`
+      for (const row of claimed) giveBack(integer(row, 'document'), 0)
+      return claimed.length
+    },
+
+    claimJobs(limit: number): IngestionJob[] {
+      // SQLite takes a negative limit for none at all.
+      const most = Math.max(0, Math.min(limit, MOST_JOBS_PER_CLAIM))
+      const due = sql.all`
+        SELECT document, characters FROM jobs JOIN documents ON number = document
+        WHERE claim IS NULL AND run_at <= ${Date.now()}
+        ORDER BY run_at, document LIMIT ${most}`
+      let characters = 0
+      const few = due.filter((row, i) => {
+        characters += integer(row, 'characters')
+        return i === 0 || characters <= MOST_CHARACTERS_PER_CLAIM
+      })
+      return few.map((row) => claim(integer(row, 'document')))
+    },
+
+    releaseJob(input: { claim: Claim; failure?: DocumentFailure | undefined }): void {
+      const current = selectCurrent(sql, input.claim)
+      if (!current) return
+      giveBack(current.document, 1)
+      if (!input.failure) return
+      const { code, message } = input.failure
+      sql.run`
+        UPDATE documents SET error_code = ${code}, error_message = ${message}
+        WHERE number = ${current.document}`
+    },
+  }
+}
+
+/** How a claim ends. Each write runs inside a transaction of the caller's. */
+export function createOutcomeWrites(sql: SQLTagStore) {
+  return {
+    completeJob(input: {
+      claim: Claim
+      chunks: readonly NewChunk[]
+      vectors?: ChunkVectors | undefined
+    }): number[] | undefined {
+      const current = selectCurrent(sql, input.claim)
+      if (!current) return undefined
+      const { document, revision } = current
+      const replaced = sql.all`SELECT key FROM chunks WHERE document = ${document}`
+      sql.run`DELETE FROM chunks WHERE document = ${document}`
+      sql.run`DELETE FROM contents WHERE document = ${document} AND revision < ${revision}`
+      for (const { key, ordinal, start, end, heading, text } of input.chunks) {
+        sql.run`
+          INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text)
+          VALUES (${key}, ${document}, ${revision}, ${ordinal}, ${start}, ${end}, ${heading}, ${text})`
+      }
+      if (input.vectors) insertVectors(sql, input.chunks, input.vectors)
+      sql.run`DELETE FROM jobs WHERE document = ${document}`
+      sql.run`
+        UPDATE documents
+        SET status = 'ready', error_code = NULL, error_message = NULL,
+          served_revision = ${revision}, chunk_count = ${input.chunks.length},
+          updated_at = ${Date.now()}
+        WHERE number = ${document}`
+      describeAsReplaced(sql, document)
+      return replaced.map((row) => integer(row, 'key'))
+    },
+
+    failJob(input: {
+      claim: Claim
+      failure: DocumentFailure
+      retryAt: number | undefined
+    }): boolean {
+      const current = selectCurrent(sql, input.claim)
+      if (!current) return false
+      const { failure, retryAt } = input
+      if (retryAt === undefined) sql.run`DELETE FROM jobs WHERE document = ${current.document}`
+      else {
+        sql.run`
+          UPDATE jobs SET claim = NULL, run_at = ${retryAt} WHERE document = ${current.document}`
+      }
+      sql.run`
+        UPDATE documents
+        SET status = ${retryAt === undefined ? 'failed' : 'pending'}, error_code = ${failure.code},
+          error_message = ${failure.message}, updated_at = ${Date.now()}
+        WHERE number = ${current.document}`
+      return true
+    },
+  }
+}
+
+function describeAsReplaced(sql: SQLTagStore, document: number): void {
+  sql.run`
+    UPDATE documents
+    SET title = new.title, url = new.url, metadata = new.metadata, characters = new.characters
+    FROM replacements AS new WHERE new.document = number AND number = ${document}`
+  sql.run`DELETE FROM replacements WHERE document = ${document}`
+}
+
+function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
+  const row = sql.get`
+    SELECT jobs.document, jobs.revision FROM documents JOIN jobs ON jobs.document = number
+    WHERE id = ${documentId} AND claim = ${claim}`
+  return row && { document: integer(row, 'document'), revision: integer(row, 'revision') }
+}
+
+function toJob(row: Row | undefined): IngestionJob {
+  return {
+    documentId: text(row, 'id'),
+    revision: integer(row, 'revision'),
+    attempt: integer(row, 'attempts'),
+    title: optionalText(row, 'title'),
+    url: optionalText(row, 'url'),
+    text: text(row, 'text'),
+    claim: integer(row, 'claim'),
+  }
+}

@@ -1,0 +1,53 @@
+import type { Metadata } from '../../schemas/metadata.ts'
+import { DOCUMENT_STATUSES, type StoredChunk, type StoredDocument } from '../document-store.ts'
+import { integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
+
+/** Reads a row of `documents`. */
+export function toDocument(row: Row | undefined): StoredDocument {
+  const code = optionalText(row, 'error_code')
+  return {
+    id: text(row, 'id'),
+    title: optionalText(row, 'title'),
+    url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
+    status: toStatus(text(row, 'status')),
+    error: code === undefined ? undefined : { code, message: text(row, 'error_message') },
+    attempts: integer(row, 'attempts'),
+    revision: integer(row, 'revision'),
+    servedRevision: optionalInteger(row, 'served_revision'),
+    chunkCount: integer(row, 'chunk_count'),
+    characters: integer(row, 'characters'),
+    createdAt: integer(row, 'created_at'),
+    updatedAt: integer(row, 'updated_at'),
+  }
+}
+
+/** Reads a row of `chunks` joined with its document's `id`, `title`, `url` and `metadata`. */
+export function toChunk(row: Row): StoredChunk {
+  const documentId = text(row, 'id')
+  const ordinal = integer(row, 'ordinal')
+  return {
+    id: `${documentId}-${integer(row, 'revision')}-${ordinal}`,
+    key: integer(row, 'key'),
+    documentId,
+    title: optionalText(row, 'title'),
+    url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
+    ordinal,
+    text: text(row, 'text'),
+    heading: text(row, 'heading'),
+    start: integer(row, 'start'),
+    end: integer(row, 'end'),
+  }
+}
+
+function toMetadata(row: Row | undefined): Metadata | undefined {
+  const json = optionalText(row, 'metadata')
+  return json === undefined ? undefined : JSON.parse(json)
+}
+
+function toStatus(value: string): StoredDocument['status'] {
+  const status = DOCUMENT_STATUSES.find((known) => known === value)
+  if (status === undefined) throw new TypeError(`Unknown document status ${value}`)
+  return status
+}

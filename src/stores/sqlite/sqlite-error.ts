@@ -1,0 +1,43 @@
+import { AppError } from '../../errors.ts'
+
+// https://sqlite.org/rescode.html; the low byte of an extended code is its primary code.
+const SQLITE_BUSY = 5
+const SQLITE_FULL = 13
+const UNAVAILABLE = new Map([
+  [SQLITE_BUSY, 'busy'],
+  [6, 'locked'],
+  [7, 'out of memory'],
+  [8, 'read-only'],
+  [10, 'input or output fails'],
+  [11, 'damaged'],
+  [14, 'cannot be opened'],
+  [15, 'cannot be locked'],
+  [26, 'not a database'],
+])
+
+/** The `AppError` for a failure of the disk or the database file; anything else, as a bug of ours, as it is. */
+export function toStoreError(thrown: unknown): unknown {
+  const code = primaryCode(thrown)
+  if (code === SQLITE_FULL) {
+    return new AppError('storage_full', 'The disk of the document store is full', { cause: thrown })
+  }
+  const reason = code === undefined ? undefined : UNAVAILABLE.get(code)
+  if (reason === undefined) return thrown
+  return new AppError('store_unavailable', `The document store is unavailable (${reason})`, {
+    cause: thrown,
+  })
+}
+
+export function isBusy(thrown: unknown): boolean {
+  return primaryCode(thrown) === SQLITE_BUSY
+}
+
+/** What every call answers that the store cannot take: closed, ended or not answering. */
+export function unavailable(message: string, cause?: unknown): AppError {
+  return new AppError('store_unavailable', message, { cause })
+}
+
+function primaryCode(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined
+  return typeof thrown.errcode === 'number' ? thrown.errcode & 0xff : undefined
+}

@@ -1,0 +1,73 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { DocumentStore, KeyedVectors, StoredChunk } from '../document-store.ts'
+import { bytes, integer, text } from './columns.ts'
+import { dimensionOf, fromHalfFloats } from './half-floats.ts'
+import { toChunk } from './rows.ts'
+import { toStoreError } from './sqlite-error.ts'
+
+const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"
+const GENERATION = "SELECT value FROM meta WHERE name = 'vectors_generation'"
+const VECTORS = `
+  SELECT key, vector FROM vectors
+  WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key`
+const VECTOR_KEYS = 'SELECT json_group_array(key) AS keys FROM vectors INDEXED BY vectors_key'
+const CHUNKS_WITHOUT_NEXT = `
+  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, documents.id, title, url,
+    metadata
+  FROM chunks JOIN documents ON number = document
+  WHERE chunks.key > ? AND NOT EXISTS (SELECT 1 FROM next_vectors WHERE next_vectors.key = chunks.key)
+  ORDER BY chunks.key LIMIT ?`
+
+export type VectorReads = Pick<
+  DocumentStore,
+  'embedding' | 'vectorsGeneration' | 'readVectors' | 'vectorKeys'
+> & {
+  /** The chunks after `key`, in ascending order, that have no next vector yet. */
+  chunksWithoutNext(key: number, limit: number): Promise<StoredChunk[]>
+}
+
+/** What is asked of the vectors; `refuse` throws while nothing may be. */
+export function createVectorReads(database: DatabaseSync, refuse: () => void): VectorReads {
+  const selectEmbedding = database.prepare(EMBEDDING)
+  const selectGeneration = database.prepare(GENERATION)
+  const selectVectors = database.prepare(VECTORS)
+  const selectKeys = database.prepare(VECTOR_KEYS)
+  const selectWithoutNext = database.prepare(CHUNKS_WITHOUT_NEXT)
+
+  const read = async <T>(query: () => T): Promise<T> => {
+    refuse()
+    try {
+      return query()
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+
+  return {
+    embedding: () =>
+      read(() => {
+        const row = selectEmbedding.get()
+        return row && { model: text(row, 'model'), dimension: integer(row, 'dimension') }
+      }),
+    vectorsGeneration: () => read(() => integer(selectGeneration.get(), 'value')),
+    readVectors: (keys) => read(() => toVectors(selectVectors.all(JSON.stringify(keys)))),
+    vectorKeys: () =>
+      read(() => {
+        const keys = JSON.parse(text(selectKeys.get(), 'keys'))
+        return Uint32Array.from<number>(keys).sort()
+      }),
+    chunksWithoutNext: (key, limit) => read(() => selectWithoutNext.all(key, limit).map(toChunk)),
+  }
+}
+
+function toVectors(rows: readonly Parameters<typeof integer>[0][]): KeyedVectors {
+  const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
+  const keys = new Uint32Array(rows.length)
+  const values = new Float32Array(rows.length * dimension)
+  for (const [position, row] of rows.entries()) {
+    keys[position] = integer(row, 'key')
+    const start = position * dimension
+    fromHalfFloats(bytes(row, 'vector'), values.subarray(start, start + dimension))
+  }
+  return { keys, dimension, values }
+}

@@ -1,0 +1,88 @@
+import type { SQLTagStore } from 'node:sqlite'
+import type { ChunkVectors, Embedding, NewChunk } from '../document-store.ts'
+import { integer, text } from './columns.ts'
+import { toHalfFloats } from './half-floats.ts'
+
+/** Adds the vectors of chunks that have just been added, inside the transaction that added them. */
+export function insertVectors(
+  sql: SQLTagStore,
+  chunks: readonly NewChunk[],
+  { values, ...embedding }: ChunkVectors,
+): void {
+  if (values.length !== chunks.length * embedding.dimension) {
+    throw new RangeError(`${values.length} numbers are no vectors of ${chunks.length} chunks`)
+  }
+  keepEmbedding(sql, embedding)
+  for (const [position, { key }] of chunks.entries()) {
+    const vector = toHalfFloats(vectorAt(values, position, embedding.dimension))
+    sql.run`INSERT INTO vectors (key, vector) VALUES (${key}, ${vector})`
+  }
+}
+
+/** Making vectors anew, beside those in use. Each write runs inside a transaction of the caller's. */
+export function createVectorWrites(sql: SQLTagStore) {
+  return {
+    /** Begins a set of next vectors, or goes on with the one of the same embedding. */
+    beginVectors({ model, dimension }: Embedding): number {
+      const begun = sql.get`SELECT model, dimension FROM embeddings WHERE vectors = 'next'`
+      const isSame =
+        begun && text(begun, 'model') === model && integer(begun, 'dimension') === dimension
+      if (isSame) return integer(sql.get`SELECT count(*) AS n FROM next_vectors`, 'n')
+      sql.run`DELETE FROM next_vectors`
+      sql.run`
+        INSERT OR REPLACE INTO embeddings (vectors, model, dimension)
+        VALUES ('next', ${model}, ${dimension})`
+      return 0
+    },
+
+    addNextVectors({ keys, dimension, values }: NextVectors): void {
+      for (const [position, key] of keys.entries()) {
+        const vector = toHalfFloats(vectorAt(values, position, dimension))
+        sql.run`INSERT OR REPLACE INTO next_vectors (key, vector) VALUES (${key}, ${vector})`
+      }
+    },
+
+    /** Puts the next vectors in the place of those in use. Throws unless every chunk has one. */
+    swapVectors(): void {
+      const missing = sql.get`
+        SELECT count(*) AS n FROM chunks
+        WHERE NOT EXISTS (SELECT 1 FROM next_vectors WHERE next_vectors.key = chunks.key)`
+      if (integer(missing, 'n') > 0) throw new Error('Some chunks have no new vector yet')
+      // By name, so that no vector is copied.
+      sql.run`DROP TABLE vectors`
+      sql.run`ALTER TABLE next_vectors RENAME TO vectors`
+      sql.run`CREATE UNIQUE INDEX vectors_key ON vectors (key)`
+      sql.run`
+        CREATE TABLE next_vectors (
+          key INTEGER PRIMARY KEY REFERENCES chunks (key) ON DELETE CASCADE,
+          vector BLOB NOT NULL
+        ) STRICT`
+      sql.run`UPDATE meta SET value = value + 1 WHERE name = 'vectors_generation'`
+      sql.run`DELETE FROM embeddings WHERE vectors = 'current'`
+      sql.run`UPDATE embeddings SET vectors = 'current' WHERE vectors = 'next'`
+    },
+  }
+}
+
+export interface NextVectors {
+  keys: readonly number[]
+  dimension: number
+  /** One vector per key, one after another. */
+  values: Float32Array<ArrayBuffer>
+}
+
+function keepEmbedding(sql: SQLTagStore, { model, dimension }: Embedding): void {
+  const kept = sql.get`SELECT model, dimension FROM embeddings WHERE vectors = 'current'`
+  if (kept && text(kept, 'model') === model && integer(kept, 'dimension') === dimension) return
+  if (sql.get`SELECT 1 FROM vectors LIMIT 1`) {
+    throw new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)
+  }
+  if (kept) sql.run`UPDATE meta SET value = value + 1 WHERE name = 'vectors_generation'`
+  sql.run`
+    INSERT OR REPLACE INTO embeddings (vectors, model, dimension)
+    VALUES ('current', ${model}, ${dimension})`
+}
+
+function vectorAt(values: Float32Array, position: number, dimension: number): Float32Array {
+  return values.subarray(position * dimension, (position + 1) * dimension)
+}

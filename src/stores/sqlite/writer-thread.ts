@@ -1,0 +1,46 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { AppError } from '../../errors.ts'
+import { serveThread } from '../../lib/thread.ts'
+import { openForWriting } from './connection.ts'
+import { type Migration, migrate } from './migrations.ts'
+import { toStoreError } from './sqlite-error.ts'
+import { createGroupRunner, type GroupResult } from './write-group.ts'
+import { createWrites, type Write } from './writes.ts'
+
+export interface WriterOptions {
+  file: string
+  /** The most documents that may wait for ingestion or be in it. */
+  queueLimit: number
+}
+
+export type WriterMethods = typeof methods
+
+let database: DatabaseSync | undefined
+let runGroup: ((group: readonly Write[]) => GroupResult) | undefined
+
+const methods = {
+  open({ file, queueLimit }: WriterOptions): Migration {
+    try {
+      database = openForWriting(file)
+      const migration = migrate(database)
+      runGroup = createGroupRunner(database, createWrites(database, queueLimit))
+      return migration
+    } catch (thrown) {
+      const error = toStoreError(thrown)
+      if (!(error instanceof AppError)) throw error
+      throw new AppError(error.code, `Cannot open ${file}: ${error.message}`)
+    }
+  },
+
+  write(group: readonly Write[]): GroupResult {
+    if (!runGroup) throw new Error('The writer is not open')
+    return runGroup(group)
+  },
+
+  /** Moves what the log holds into the database, which the last connection does as it closes. */
+  close(): void {
+    database?.close()
+  },
+}
+
+serveThread(methods)

@@ -1,0 +1,197 @@
+import { describe, expect, it } from 'vitest'
+import { importsOf, resolveImport, type SourceFile, sourceFiles } from './support/source-tree.ts'
+
+const LEAVES = ['errors', 'lib', 'schemas']
+const SEAMS = ['indexes', 'models', 'sandboxes', 'stores']
+
+/** A layer is a file or a folder of src/; each may import itself and what stands beside it here. */
+const MAY_IMPORT: Record<string, readonly string[]> = {
+  main: ['compose', 'app', 'config', 'first-start', ...LEAVES],
+  compose: ['app', 'routes', 'http', 'services', ...SEAMS, 'config', ...LEAVES],
+  app: ['routes', 'http', 'services', ...LEAVES],
+  routes: ['services', 'http', 'schemas', 'errors'],
+  http: LEAVES,
+  services: [...SEAMS, ...LEAVES],
+  stores: LEAVES,
+  indexes: LEAVES,
+  models: LEAVES,
+  sandboxes: LEAVES,
+  // A bad SEARCH_LANGUAGE is refused at the start, so the analyser's list of languages is asked.
+  config: ['indexes', ...LEAVES],
+  'first-start': ['lib'],
+  schemas: ['errors', 'lib'],
+  lib: ['errors'],
+  errors: [],
+}
+
+/** The one folder within a seam that is no implementation: all of them, and ingestion, analyse text alike. */
+const SHARED_FOLDER = 'src/indexes/analyser/'
+
+/** Packages that only these layers may know, so that they can be replaced in one place. */
+const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
+  fastify: ['main', 'compose', 'app', 'routes', 'http'],
+  openai: ['models'],
+  'node:sqlite': ['stores'],
+}
+
+const files = sourceFiles('src')
+
+describe('The layers of src/', () => {
+  it('are found where this test looks', () => {
+    const layers = new Set(files.map(({ path }) => layerOf(path)))
+    expect([...layers]).toEqual(
+      expect.arrayContaining([
+        'errors',
+        'lib',
+        'schemas',
+        'services',
+        'stores',
+        'indexes',
+        'models',
+      ]),
+    )
+    expect(files.flatMap(({ text }) => importsOf(text)).length).toBeGreaterThan(files.length)
+  })
+
+  it('all have a place in the table', () => {
+    const strangers = files.map(({ path }) => layerOf(path)).filter((layer) => !MAY_IMPORT[layer])
+    expect(new Set(strangers)).toEqual(new Set())
+  })
+
+  it('import downwards only', () => expect(layerViolations(files)).toEqual([]))
+  it('leave concrete stores, indexes, models and sandboxes to compose', () => {
+    expect(concreteImports(files)).toEqual([])
+  })
+  it('keep each library to the layer that wraps it', () => {
+    expect(packageViolations(files)).toEqual([])
+  })
+  it('hold no import cycle', () => expect(importCycles(files)).toEqual([]))
+  it('import only files that exist', () => expect(missingFiles(files)).toEqual([]))
+})
+
+describe('The guards of the layers', () => {
+  it.each([
+    ['a service that imports a route', 'src/services/a.ts', '../routes/ops.ts'],
+    ['a store that imports an index', 'src/stores/a.ts', '../indexes/chunk-index.ts'],
+    ['a leaf that imports a service', 'src/lib/a.ts', '../services/b.ts'],
+    ['a route that imports a store', 'src/routes/a.ts', '../stores/document-store.ts'],
+    ['an HTTP part that imports a service', 'src/http/a.ts', '../services/b.ts'],
+    ['anyone who imports main', 'src/compose.ts', './main.ts'],
+  ])('report %s', (_case, path, specifier) => {
+    expect(layerViolations([{ path, text: `import type { X } from '${specifier}'` }])).toHaveLength(
+      1,
+    )
+  })
+
+  it.each([
+    ['a type', `import type { X } from '../routes/ops.ts'`],
+    ['one type among values', `import { type X, y } from '../routes/ops.ts'`],
+    ['an export', `export { x } from '../routes/ops.ts'`],
+    ['everything', `export * from '../routes/ops.ts'`],
+    ['an effect', `import '../routes/ops.ts'`],
+    ['a lazy import', `const x = await import('../routes/ops.ts')`],
+    ['a type of a module', `type X = import('../routes/ops.ts').X`],
+    ['a thread', `const url = new URL('../routes/ops.ts', import.meta.url)`],
+  ])('see %s cross a layer', (_case, text) => {
+    expect(layerViolations([{ path: 'src/services/a.ts', text }])).toHaveLength(1)
+  })
+
+  it('see no import in a comment or a string', () => {
+    const text = `// import '../routes/ops.ts'\nconst words = "import x from '../routes/ops.ts'"`
+    expect(layerViolations([{ path: 'src/services/a.ts', text }])).toEqual([])
+  })
+
+  it('report a service that names a concrete store', () => {
+    const text = `import { createSqliteStore } from '../stores/sqlite/store.ts'`
+    expect(concreteImports([{ path: 'src/services/a.ts', text }])).toHaveLength(1)
+    expect(concreteImports([{ path: 'src/compose.ts', text }])).toEqual([])
+  })
+
+  it('report a service that knows Fastify', () => {
+    const bare = { path: 'src/services/a.ts', text: `import type { FastifyReply } from 'fastify'` }
+    const deep = { path: 'src/services/a.ts', text: `import type { Chat } from 'openai/resources'` }
+    expect(packageViolations([bare, deep])).toHaveLength(2)
+  })
+
+  it('report a cycle of three, once, also through types and threads', () => {
+    const cycle = [
+      { path: 'src/lib/a.ts', text: `import type { B } from './b.ts'` },
+      { path: 'src/lib/b.ts', text: `const url = new URL('./c.ts', import.meta.url)` },
+      { path: 'src/lib/c.ts', text: `import './a.ts'` },
+      { path: 'src/lib/d.ts', text: `import './a.ts'` },
+    ]
+    expect(importCycles(cycle)).toEqual([['src/lib/a.ts', 'src/lib/b.ts', 'src/lib/c.ts']])
+    expect(importCycles(cycle.slice(1))).toEqual([])
+  })
+
+  it('report an import of a file that is not there', () => {
+    expect(missingFiles([{ path: 'src/a.ts', text: `import './b.ts'` }])).toHaveLength(1)
+  })
+})
+
+function layerOf(path: string): string {
+  return path.split('/')[1]?.replace(/\.ts$/, '') ?? ''
+}
+
+/** Each relative import of the files, as the two paths it joins. */
+function edges(tree: readonly SourceFile[]): { from: string; to: string }[] {
+  return tree.flatMap(({ path, text }) =>
+    importsOf(text)
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => ({ from: path, to: resolveImport(path, specifier) })),
+  )
+}
+
+function layerViolations(tree: readonly SourceFile[]): string[] {
+  return edges(tree)
+    .filter(({ from, to }) => {
+      const [importer, imported] = [layerOf(from), layerOf(to)]
+      return importer !== imported && !MAY_IMPORT[importer]?.includes(imported)
+    })
+    .map(({ from, to }) => `${from} imports ${to}`)
+}
+
+/** A folder within a seam (`stores/sqlite/`) is an implementation: nobody but compose and its own layer names it. */
+function concreteImports(tree: readonly SourceFile[]): string[] {
+  return edges(tree)
+    .filter(({ to }) => SEAMS.includes(layerOf(to)) && to.split('/').length > 3)
+    .filter(({ to }) => !to.startsWith(SHARED_FOLDER))
+    .filter(({ from, to }) => ![layerOf(to), 'compose'].includes(layerOf(from)))
+    .map(({ from, to }) => `${from} names the concrete ${to}`)
+}
+
+function packageViolations(tree: readonly SourceFile[]): string[] {
+  return tree.flatMap(({ path, text }) =>
+    importsOf(text)
+      .filter((specifier) => {
+        const known = Object.keys(KNOWN_ONLY_TO).find(
+          (name) => specifier === name || specifier.startsWith(`${name}/`),
+        )
+        return known !== undefined && !KNOWN_ONLY_TO[known]?.includes(layerOf(path))
+      })
+      .map((specifier) => `${path} imports ${specifier}`),
+  )
+}
+
+function missingFiles(tree: readonly SourceFile[]): string[] {
+  const paths = new Set(tree.map(({ path }) => path))
+  return edges(tree)
+    .filter(({ to }) => !paths.has(to))
+    .map(({ from, to }) => `${from} imports ${to}, which does not exist`)
+}
+
+/** Each cycle once, from its first file onwards. */
+function importCycles(tree: readonly SourceFile[]): string[][] {
+  const next = Map.groupBy(edges(tree), ({ from }) => from)
+  const finished = new Set<string>()
+  const cycles: string[][] = []
+  const visit = (path: string, trail: string[]) => {
+    if (trail.includes(path)) cycles.push(trail.slice(trail.indexOf(path)))
+    else if (!finished.has(path)) {
+      for (const { to } of next.get(path) ?? []) visit(to, [...trail, path])
+      finished.add(path)
+    }
+  }
+  for (const { path } of tree) visit(path, [])
+  return cycles
+}

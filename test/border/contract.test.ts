@@ -1,0 +1,273 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS } from '../../src/errors.ts'
+import { verifies } from '../requirements.ts'
+import {
+  type Contract,
+  type ContractOperation,
+  operationsOf,
+  readContract,
+} from '../support/contract.ts'
+import { type ContractValidator, createContractValidator } from '../support/contract-validator.ts'
+import { startServer } from '../support/server.ts'
+import { isNode, nodesOf, sourceFiles } from '../support/source-tree.ts'
+
+let contract: Contract
+let operations: ContractOperation[]
+let validator: ContractValidator
+
+beforeAll(async () => {
+  const server = await startServer()
+  contract = await readContract(server)
+  operations = operationsOf(contract)
+  validator = createContractValidator(contract)
+  await server.close()
+})
+
+const guarded = () => operations.filter(({ isPublic }) => !isPublic)
+const nameOf = ({ method, path }: ContractOperation) => `${method} ${path}`
+
+describe('GET /openapi.json', () => {
+  it(
+    'is a valid OpenAPI 3.1 document, to an independent validator',
+    verifies('contract.served', 'endpoint.openapi', 'openapi.valid'),
+    async () => {
+      const checker = new Validator()
+      const { valid, errors } = await checker.validate(structuredClone(contract))
+      expect(errors ?? []).toEqual([])
+      expect([valid, checker.version, contract.openapi]).toEqual([true, '3.1', '3.1.1'])
+    },
+  )
+
+  it(
+    'has the endpoints of the specification, of which only the completions carry a version',
+    verifies('versioning.paths', 'contract.served'),
+    () => {
+      expect(operations.map(nameOf)).toEqual(
+        expect.arrayContaining([
+          'GET /agent',
+          'GET /agent/tools',
+          'GET /agent/capabilities',
+          'POST /chat',
+          'POST /agent/chat',
+          'POST /v1/chat/completions',
+          'POST /query',
+          'POST /documents',
+          'GET /health',
+          'GET /readiness',
+        ]),
+      )
+      const versioned = operations.map(({ path }) => path).filter((path) => /\/v\d/.test(path))
+      expect(versioned).toEqual(['/v1/chat/completions', '/v1/models', '/v1/models/{model}'])
+    },
+  )
+
+  it(
+    'gives every operation a unique operationId, a summary and tags that it explains',
+    verifies('openapi.operations'),
+    () => {
+      const ids = operations.map(({ operationId }) => operationId)
+      expect(ids).not.toContain(undefined)
+      expect(new Set(ids).size).toBe(operations.length)
+      expect(operations.filter(({ summary }) => !summary)).toEqual([])
+      const explained = [contract.tags].flat().map((tag) => tagName(tag))
+      for (const { tags } of operations) {
+        expect(tags).toHaveLength(1)
+        expect(explained).toContain(tags[0])
+      }
+    },
+  )
+
+  it('gives every request body an example, and it fits', verifies('openapi.examples'), () => {
+    const bodies = operations.filter(({ requestBody }) => requestBody)
+    expect(bodies.length).toBeGreaterThanOrEqual(5)
+    for (const { requestBody } of bodies) {
+      for (const { schema } of Object.values(requestBody?.content ?? {})) {
+        const name = referenced(schema)
+        const examples = listOf(contract.components.schemas[name], 'examples')
+        expect([name, examples.length]).not.toEqual([name, 0])
+        for (const example of examples) {
+          expect(validator.mistakes(['components', 'schemas', name], example)).toBeUndefined()
+        }
+      }
+    }
+  })
+
+  it(
+    'gives only examples that fit their schemas',
+    verifies('openapi.examples', 'openapi.true'),
+    () => {
+      const all = Object.entries(contract.components.schemas).flatMap(([name, schema]) =>
+        listOf(schema, 'examples').map((example) => ({ name, example })),
+      )
+      expect(all.length).toBeGreaterThan(5)
+      for (const { name, example } of all) {
+        expect(validator.mistakes(['components', 'schemas', name], example)).toBeUndefined()
+      }
+    },
+  )
+
+  it('bounds every string and list of a request', verifies('openapi.bounds'), () => {
+    const requests = operations.flatMap((operation) => [
+      ...Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema),
+      ...operation.parameters.map(({ schema }) => schema),
+    ])
+    const schemas = requests.flatMap((schema) => [...schemasWithin(schema, contract)])
+    expect(schemas.filter(isString).length).toBeGreaterThan(20)
+    expect(schemas.filter((schema) => isString(schema) && !isBoundedString(schema))).toEqual([])
+    expect(schemas.filter((schema) => isList(schema) && !('maxItems' in schema))).toEqual([])
+  })
+
+  it('documents the errors of every operation behind the key', verifies('openapi.errors'), () => {
+    for (const operation of guarded()) {
+      const { responses } = operation
+      const errors = Object.keys(responses).filter((status) => Number(status) >= 400)
+      expect([nameOf(operation), errors]).toEqual([
+        nameOf(operation),
+        expect.arrayContaining(['400', '401', '413', '415', '500', '503']),
+      ])
+      for (const status of errors) {
+        expect(responses[status]?.content).toEqual({
+          'application/json': { schema: { $ref: '#/components/schemas/Error' } },
+        })
+      }
+    }
+  })
+
+  it('documents every status that an error travels with', verifies('openapi.errors'), () => {
+    const documented = new Set(operations.flatMap(({ responses }) => Object.keys(responses)))
+    const statuses = Object.values(ERRORS).map(({ status }) => String(status))
+    expect(statuses.filter((status) => !documented.has(status))).toEqual([])
+  })
+
+  it('names every error code and type', verifies('openapi.codes'), () => {
+    expect(contract.components.schemas.ErrorDetail).toMatchObject({
+      properties: {
+        code: { enum: Object.keys(ERRORS) },
+        type: { enum: [...new Set(Object.values(ERRORS).map(({ type }) => type))] },
+      },
+    })
+  })
+
+  it('asks for the bearer key, but where a path is public', verifies('openapi.security'), () => {
+    expect(contract.components.securitySchemes).toEqual({
+      key: { type: 'http', scheme: 'bearer', description: expect.any(String) },
+    })
+    expect(contract.security).toEqual([{ key: [] }])
+    expect(operations.filter(({ isPublic }) => isPublic).map(nameOf)).toEqual([
+      'GET /health',
+      'GET /readiness',
+    ])
+  })
+
+  it('documents both media types of completions', verifies('openapi.completions'), () => {
+    const answer = operations.find(({ path }) => path === '/v1/chat/completions')?.responses['200']
+    expect(Object.keys(answer?.content ?? {}).toSorted()).toEqual([
+      'application/json',
+      'text/event-stream',
+    ])
+  })
+
+  it('has events on the chat paths alone', verifies('events.only-chat'), () => {
+    const streams = operations.filter(({ responses }) =>
+      Object.values(responses).some(({ content }) => content?.['text/event-stream']),
+    )
+    expect(streams.map(nameOf)).toEqual([
+      'POST /chat',
+      'POST /agent/chat',
+      'POST /v1/chat/completions',
+    ])
+  })
+
+  it('says that scores compare within one answer only', verifies('hits.score.documented'), () => {
+    expect(contract.components.schemas.Hit).toMatchObject({
+      properties: { score: { description: expect.stringMatching(/one response only/) } },
+    })
+  })
+
+  it('leaves room for fields of tomorrow in every answer', verifies('openapi.true'), () => {
+    const answers = operations.flatMap(({ responses }) =>
+      Object.values(responses).flatMap(({ content }) =>
+        Object.values(content ?? {}).flatMap(({ schema }) => [...schemasWithin(schema, contract)]),
+      ),
+    )
+    expect(answers.length).toBeGreaterThan(50)
+    expect(answers.filter((schema) => schema.additionalProperties === false)).toEqual([])
+  })
+})
+
+describe('The named schemas in src/schemas', () => {
+  it('have a name each: of two with one name, one would silently be lost', () => {
+    const names = sourceFiles('src/schemas').flatMap(({ text }) => schemaNames(text))
+    expect(names.length).toBeGreaterThan(20)
+    expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
+  })
+
+  it('end not in Input, the name of the twin that is made for requests', () => {
+    const names = Object.keys(contract.components.schemas)
+    expect(names.filter((name) => name.endsWith('Input'))).toEqual([])
+  })
+})
+
+type Schema = Record<string, unknown>
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function tagName(tag: unknown): unknown {
+  return isSchema(tag) && tag.description ? tag.name : undefined
+}
+
+function listOf(schema: unknown, key: string): unknown[] {
+  return isSchema(schema) && Array.isArray(schema[key]) ? schema[key] : []
+}
+
+function referenced(schema: unknown): string {
+  const to = isSchema(schema) && typeof schema.$ref === 'string' ? schema.$ref : ''
+  return to.replace('#/components/schemas/', '')
+}
+
+/** A schema and all that it is made of, each once, whether written in it or referenced. */
+function* schemasWithin(
+  root: unknown,
+  { components }: Contract,
+  seen = new Set<unknown>(),
+): Generator<Schema> {
+  const waiting: unknown[] = [root]
+  while (waiting.length > 0) {
+    const value = waiting.pop()
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue
+    seen.add(value)
+    if (isSchema(value)) {
+      yield value
+      // Names of free fields are bounded by the body alone.
+      const { examples: _shown, propertyNames: _free, ...parts } = value
+      waiting.push(components.schemas[referenced(value)], ...Object.values(parts))
+    } else waiting.push(...Object.values(value))
+  }
+}
+
+const typesOf = ({ type }: Schema) => [type].flat()
+const isString = (schema: Schema) => typesOf(schema).includes('string')
+const isList = (schema: Schema) => typesOf(schema).includes('array')
+
+function isBoundedString({ maxLength, enum: values, const: value, pattern }: Schema): boolean {
+  const bound = maxLength ?? values ?? value
+  return bound !== undefined || (typeof pattern === 'string' && /^\^.*\{\d+,\d+\}\$$/.test(pattern))
+}
+
+/** The `id` of every `.meta({ id })`. */
+function schemaNames(text: string): unknown[] {
+  return nodesOf(text)
+    .filter(({ type, callee }) => type === 'CallExpression' && isMeta(callee))
+    .flatMap(({ arguments: given }) => [given].flat().filter(isNode))
+    .flatMap(({ properties }) => [properties].flat().filter(isNode))
+    .filter(({ key }) => isNode(key) && key.name === 'id')
+    .map(({ value }) => (isNode(value) ? value.value : undefined))
+    .toArray()
+}
+
+function isMeta(callee: unknown): boolean {
+  return isNode(callee) && isNode(callee.property) && callee.property.name === 'meta'
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import { ConfigError } from '../../src/config.ts'
+import { verifies } from '../requirements.ts'
+import { ask } from '../support/chat-reader.ts'
+import { modelRequest } from '../support/model-request.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
+import { textReply } from '../support/upstream-replies.ts'
+
+describe('The chat model', () => {
+  it(
+    'is the one that CHAT_MODEL, CHAT_BASE_URL and CHAT_API_KEY say',
+    verifies('environment.chat-model', 'environment.chat-base-url', 'environment.chat-api-key'),
+    async () => {
+      const upstream = await startScriptedUpstream()
+      upstream.always(textReply('Hello.'))
+      const server = await startServer({
+        CHAT_BASE_URL: `${upstream.url}/`,
+        CHAT_API_KEY: 'sk-a-special-key',
+        CHAT_MODEL: 'a/model:of-mine',
+      })
+      expect((await ask(server, 'Hello?')).answer).toBe('Hello.')
+      const [request] = upstream.requests
+      expect(modelRequest(request).model).toBe('a/model:of-mine')
+      expect(request?.path).toBe('/v1/chat/completions')
+      expect(request?.headers.authorization).toBe('Bearer sk-a-special-key')
+    },
+  )
+
+  it('has a default', verifies('environment.chat-model'), async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(textReply('Hello.'))
+    const server = await startServer(modelAt(upstream, { CHAT_MODEL: '' }))
+    await ask(server, 'Hello?')
+    expect(modelRequest(upstream.requests[0]).model).toBe('gpt-5-mini')
+  })
+})
+
+describe('A start', () => {
+  it.each([
+    ['without SERVER_API_KEY', { SERVER_API_KEY: '' }, /SERVER_API_KEY is required/],
+    ['with a short SERVER_API_KEY', { SERVER_API_KEY: 'short' }, /SERVER_API_KEY must have/],
+    ['with a model but no CHAT_API_KEY', { CHAT_MODEL: 'some' }, /CHAT_API_KEY is required/],
+    ['with a TOP_K of 0', { TOP_K: '0' }, /TOP_K must be at least 1/],
+    ['with a TOP_K of 101', { TOP_K: '101' }, /TOP_K must be at most 100/],
+    ['with a CHAT_BASE_URL that is none', { CHAT_BASE_URL: 'there' }, /CHAT_BASE_URL must be/],
+  ])(
+    '%s is refused',
+    verifies(
+      'environment.server-api-key',
+      'environment.chat-api-key',
+      'environment.top-k',
+      'environment.chat-base-url',
+      'authentication.key',
+    ),
+    async (_case, environment, message) => {
+      const start = startServer(environment)
+      await expect(start).rejects.toThrow(ConfigError)
+      await expect(start).rejects.toThrow(message)
+    },
+  )
+})

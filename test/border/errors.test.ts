@@ -1,0 +1,248 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ERRORS, type ErrorCode } from '../../src/errors.ts'
+import { verifies } from '../requirements.ts'
+import { type Failure, failureOf } from '../support/failure.ts'
+import { openConnection } from '../support/raw-connection.ts'
+import {
+  type Script,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { ROOT } from '../support/source-tree.ts'
+import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
+import { errorReply, hangReply, textReply } from '../support/upstream-replies.ts'
+
+const messages = [{ role: 'user', content: 'Hello?' }]
+const MAIN = fileURLToPath(new URL('src/main.ts', ROOT))
+// A user namespace lets a test mount a disk of its own without being root; not every system allows it.
+const canMount =
+  spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+/** What the server waits for a database that another program holds, and a little more. */
+const BUSY_MILLISECONDS = 20_000
+
+let upstream: ScriptedUpstream
+let server: TestServer
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream()
+  server = await startServer(modelAt(upstream, { CHAT_IDLE_TIMEOUT: '1', BODY_LIMIT: '1000' }))
+  return async () => {
+    await server.close()
+    await upstream.close()
+  }
+})
+
+const chat = async (script: Script) => {
+  upstream.always(script)
+  return server.request('/chat', { body: { messages } })
+}
+
+/** For each code a way to meet it; another code than these does not compile. */
+const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Response>> = {
+  invalid_request: () => server.request('/query', { body: { query: '' } }),
+  unauthorized: () => fetch(`${server.url}/agent`),
+  document_not_found: () => server.request('/documents/unknown'),
+  model_not_found: () => server.request('/v1/models/unknown'),
+  route_not_found: () => server.request('/unknown'),
+  request_timeout: async () => {
+    const impatient = await startServer(
+      {},
+      {
+        beforeListen: ({ server: http }) =>
+          Object.assign(http, {
+            headersTimeout: 100,
+            requestTimeout: 100,
+            connectionsCheckingInterval: 20,
+          }),
+      },
+    )
+    const connection = await openConnection(impatient)
+    connection.send('GET /health HTTP/1.1\r\nhost: x\r\n')
+    return toResponse(await connection.closed())
+  },
+  document_not_failed: async () => {
+    const id = await server.ingest({ text: 'A text.' })
+    return server.request(`/documents/${id}/retry`, { method: 'POST' })
+  },
+  idempotency_conflict: async () => {
+    const headers = { 'idempotency-key': 'one' }
+    await server.request('/documents', { headers, body: { text: 'A text.' } })
+    return server.request('/documents', { headers, body: { text: 'Another.' } })
+  },
+  body_too_large: () => server.request('/query', { body: { query: 'x'.repeat(1_000) } }),
+  unsupported_media_type: () =>
+    server.request('/query', { body: 'x', headers: { 'content-type': 'text/plain' } }),
+  queue_full: async () => {
+    const idle = await startServer({ INGEST_QUEUE_LIMIT: '1' }, { begin: false })
+    await idle.request('/documents', { body: { text: 'One.' } })
+    return idle.request('/documents', { body: { text: 'Two.' } })
+  },
+  too_many_runs: async () => {
+    const narrow = await startServer(modelAt(upstream, { CHAT_CONCURRENCY: '1' }))
+    upstream.script(hangReply())
+    const arrived = upstream.nextRequest()
+    const leaving = new AbortController()
+    const first = narrow.request('/chat', { body: { messages }, signal: leaving.signal })
+    await arrived
+    const response = await narrow.request('/chat', { body: { messages } })
+    leaving.abort()
+    await expect(first).rejects.toThrow()
+    return response
+  },
+  internal: async () => {
+    const file = await writeAgentFile({})
+    const faulty = await startServer({ AGENT_CONFIG: file })
+    await rm(file)
+    await mkdir(file)
+    return faulty.request('/agent/capabilities')
+  },
+  upstream_failed: () => chat(errorReply(500, 'Out of order')),
+  upstream_refused: () => chat(errorReply(400, 'This is too much')),
+  upstream_unauthorized: () => chat(errorReply(401, 'Who are you?')),
+  upstream_model_not_found: () => chat(errorReply(404, 'No such model')),
+  upstream_rate_limited: () => chat(errorReply(429, 'Slow down', { 'retry-after': '17' })),
+  upstream_timeout: () => chat(hangReply()),
+  index_not_ready: async () => {
+    const starting = await startServer({}, { begin: false })
+    return starting.request('/query', { body: { query: 'x' } })
+  },
+  store_unavailable: async () => {
+    const directory = await temporaryDirectory()
+    const held = await startServer({ DATA_DIR: directory })
+    const other = new DatabaseSync(join(directory, 'agent-server.db'))
+    other.exec('BEGIN IMMEDIATE')
+    const response = await held.request('/documents', { body: { text: 'A text.' } })
+    other.close()
+    return response
+  },
+  shutting_down: async () => {
+    const stopping = await startServer(modelAt(upstream, { SHUTDOWN_GRACE: '0' }))
+    upstream.script(hangReply())
+    const arrived = upstream.nextRequest()
+    const response = stopping.request('/chat', { body: { messages } })
+    await arrived
+    const closed = stopping.close()
+    const answer = await response
+    await closed
+    return answer
+  },
+}
+
+/** What passes by itself, and says when. */
+const PASSING: readonly string[] = [
+  'queue_full',
+  'too_many_runs',
+  'upstream_rate_limited',
+  'index_not_ready',
+  'shutting_down',
+]
+
+describe('Each error code', () => {
+  it.each(Object.entries(PROVOKED))(
+    '%s is met with its status and type, in the one envelope',
+    {
+      ...verifies('errors.envelope', 'errors.table', 'errors.retry-after', 'errors.request-id'),
+      timeout: BUSY_MILLISECONDS,
+    },
+    async (code, provoke) => {
+      const failure = await failureOf(await provoke())
+      expectFromTable(failure, code)
+      const retryAfter = Number(failure.headers.get('retry-after') ?? Number.NaN)
+      expect(retryAfter > 0).toBe(PASSING.includes(code))
+      expect(failure.requestId).toBe(failure.headers.get('x-request-id'))
+    },
+  )
+
+  it.skipIf(!canMount)(
+    'storage_full is met on a full disk (needs the right to mount one)',
+    { ...verifies('errors.table'), timeout: BUSY_MILLISECONDS },
+    async () => {
+      const directory = await temporaryDirectory()
+      await mkdir(join(directory, 'data'))
+      const mount = 'mount -t tmpfs -o size=24m tmpfs data && exec "$1" "$2"'
+      const command = ['unshare', '-Urm', 'sh', '-c', mount, 'sh', process.execPath, MAIN] as const
+      const small = await startServerProcess({}, { directory, command })
+      const body = { text: 'word '.repeat(500_000) }
+      let response = await small.request('/documents', { body })
+      for (let sent = 1; response.ok && sent < 100; sent += 1) {
+        await response.body?.cancel()
+        response = await small.request('/documents', { body })
+      }
+      expectFromTable(await failureOf(response), 'storage_full')
+      expect((await fetch(`${small.url}/health`)).status).toBe(200)
+    },
+  )
+})
+
+describe('An error', () => {
+  it('of the server tells nothing of its cause', verifies('errors.hidden'), async () => {
+    const failure = await failureOf(await PROVOKED.internal())
+    expect(failure.message).toBe('Internal error')
+    expect(JSON.stringify(failure)).not.toMatch(/EISDIR|agent\.json|node:/)
+  })
+
+  it(
+    'passes the patience on that the chat model asks for',
+    verifies('errors.retry-after', 'upstream.status'),
+    async () => {
+      const failure = await failureOf(await PROVOKED.upstream_rate_limited())
+      expect(failure.headers.get('retry-after')).toBe('17')
+    },
+  )
+
+  it('of an answer that has no reader left hurts nobody', verifies('input.vanishing'), async () => {
+    upstream.script(textReply('Fine.'))
+    const response = await server.request('/chat', { body: { messages } })
+    await response.body?.cancel()
+    expect((await server.request('/agent')).status).toBe(200)
+  })
+})
+
+describe('docs/errors.md', () => {
+  const text = readFileSync(new URL('docs/errors.md', ROOT), 'utf8')
+  const rows = text
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split(' | ').map((cell) => cell.replaceAll(/^\| | \|$|`/g, '')))
+
+  it('explains every code with its status and type, and no other', verifies('errors.table'), () => {
+    const explained = rows.map(([code, status, type]) => ({ code, status: Number(status), type }))
+    const table = Object.entries(ERRORS).map(([code, { status, type }]) => ({ code, status, type }))
+    expect(explained).toEqual(table)
+  })
+
+  it('says of each what it means and what to do', verifies('errors.table'), () => {
+    for (const [code, , , meaning, remedy, ...more] of rows) {
+      expect([code, meaning?.length, remedy?.length, more]).toEqual([
+        code,
+        expect.toSatisfy((length) => length > 20),
+        expect.toSatisfy((length) => length > 15),
+        [],
+      ])
+    }
+  })
+})
+
+function expectFromTable({ code, status, type }: Failure, expected: string): void {
+  const row = Object.entries(ERRORS).find(([name]) => name === expected)?.[1]
+  expect({ code, status, type }).toEqual({ code: expected, ...row })
+}
+
+/** What a raw connection received, as an answer. */
+function toResponse(text: string): Response {
+  const [head = '', body = ''] = text.split('\r\n\r\n')
+  const [statusLine = '', ...lines] = head.split('\r\n')
+  const headers = lines.map((line): [string, string] => {
+    const [name = '', ...value] = line.split(': ')
+    return [name, value.join(': ')]
+  })
+  return new Response(body, { status: Number(statusLine.split(' ')[1]), headers })
+}

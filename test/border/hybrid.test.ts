@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { DocumentCreated } from '../../src/schemas/document.ts'
+import { QueryResponse } from '../../src/schemas/query.ts'
+import { verifies } from '../requirements.ts'
+import { readChat } from '../support/chat-reader.ts'
+import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
+import { settledDocument, startServer, type TestServer } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const Readiness = z.looseObject({ status: z.string(), checks: z.record(z.string(), z.unknown()) })
+
+async function startHybrid(more: Record<string, string> = {}) {
+  const embedder = await startScriptedEmbedder()
+  const environment = {
+    EMBEDDING_MODEL: 'hashed-words',
+    EMBEDDING_BASE_URL: embedder.url,
+    EMBEDDING_API_KEY: 'embedding-key-5521',
+    ...more,
+  }
+  const server = await startServer(environment)
+  return { embedder, server, environment }
+}
+
+async function query({ request }: TestServer, body: object) {
+  return QueryResponse.parse(await (await request('/query', { body })).json())
+}
+
+const DOWN = { status: 500, body: { error: { message: 'out of order' } } } as const
+const CAR = { title: 'Vehicles', text: 'A car needs fuel and four wheels.' }
+const DOCTOR = { title: 'Medicine', text: 'The doctor sees patients in the morning.' }
+
+describe('search by words and by meaning', () => {
+  it(
+    'finds a passage that shares no word with the question',
+    verifies('hybrid.query'),
+    async () => {
+      const { server } = await startHybrid()
+      await server.ingest(CAR)
+      await server.ingest(DOCTOR)
+      const { hits, degraded } = await query(server, { query: 'automobile', topK: 1 })
+      expect(hits.map(({ title }) => title)).toEqual(['Vehicles'])
+      expect(degraded).toBeUndefined()
+    },
+  )
+
+  it('tells the score of each stage when it is asked', verifies('hybrid.explain'), async () => {
+    const { server } = await startHybrid()
+    await server.ingest(CAR)
+    await server.ingest(DOCTOR)
+    const explained = await query(server, { query: 'car wheels', explain: true })
+    expect(explained.hits[0]?.stages).toEqual({
+      lexical: expect.any(Number),
+      dense: expect.any(Number),
+    })
+    expect(explained.hits[1]?.stages).toEqual({ dense: expect.any(Number) })
+    const plain = await query(server, { query: 'car wheels' })
+    for (const hit of plain.hits) expect(hit).not.toHaveProperty('stages')
+  })
+
+  it('looks among those documents only that a filter takes', async () => {
+    const { server } = await startHybrid()
+    const documents = [
+      { ...CAR, metadata: { year: 1990 } },
+      { title: 'Old vehicles', text: 'The automobile of old.', metadata: { year: 1900 } },
+    ]
+    for (const body of documents) {
+      const { id } = DocumentCreated.parse(
+        await (await server.request('/documents', { body })).json(),
+      )
+      await settledDocument(server.request, id)
+    }
+    const filter = { field: 'year', gte: 1950 }
+    const { hits } = await query(server, { query: 'automobile', filter })
+    expect(hits.map(({ title }) => title)).toEqual(['Vehicles'])
+  })
+
+  it('finds a replaced text by its new meaning, and not by the old one', async () => {
+    const { server } = await startHybrid()
+    const id = await server.ingest(CAR)
+    await server.request(`/documents/${id}`, { method: 'PUT', body: DOCTOR })
+    await settledDocument(server.request, id)
+    const { hits } = await query(server, { query: 'physician' })
+    expect(hits.map(({ text }) => text)).toEqual([DOCTOR.text])
+  })
+
+  it('no longer finds what was deleted', async () => {
+    const { server } = await startHybrid()
+    const id = await server.ingest(CAR)
+    await server.request(`/documents/${id}`, { method: 'DELETE' })
+    expect((await query(server, { query: 'automobile' })).hits).toEqual([])
+  })
+
+  it('is what the agent and readiness say', verifies('hybrid.told'), async () => {
+    const { server } = await startHybrid()
+    const read = async (path: string) => (await server.request(path)).json()
+    expect(await read('/agent')).toMatchObject({ profile: { retrieval: 'hybrid' } })
+    expect(await read('/agent/capabilities')).toMatchObject({ retrieval: 'hybrid' })
+    const readiness = Readiness.parse(await read('/readiness'))
+    expect(readiness).toMatchObject({ status: 'ready', retrieval: 'hybrid' })
+    expect(readiness.checks.embedder).toMatchObject({ state: 'ok' })
+    expect(readiness).not.toHaveProperty('degraded')
+  })
+
+  it('goes on after a restart, also where the index was lost', async () => {
+    const DATA_DIR = await temporaryDirectory()
+    const { server, environment } = await startHybrid({ DATA_DIR })
+    await server.ingest(CAR)
+    await server.close()
+    const { rm } = await import('node:fs/promises')
+    await rm(`${DATA_DIR}/index`, { recursive: true })
+    const again = await startServer(environment)
+    expect((await query(again, { query: 'automobile' })).hits).toHaveLength(1)
+  })
+})
+
+describe('an embedder that is down', () => {
+  it(
+    'leaves documents waiting, their attempts uncounted, and they become ready when it is back',
+    verifies('hybrid.ingestion.waits'),
+    async () => {
+      const { server, embedder } = await startHybrid()
+      embedder.reply = () => DOWN
+      const created = await server.request('/documents', { body: CAR })
+      const { id } = z.object({ id: z.string() }).parse(await created.json())
+      await expect
+        .poll(async () => (await server.request(`/documents/${id}`)).json(), { timeout: 15_000 })
+        .toMatchObject({ status: 'pending', attempts: 0, error: { code: 'embedder_unavailable' } })
+      embedder.reply = () => undefined
+      expect(await settledDocument(server.request, id)).toMatchObject({
+        status: 'ready',
+        attempts: 1,
+      })
+      expect((await query(server, { query: 'automobile' })).hits).toHaveLength(1)
+    },
+  )
+
+  it(
+    'leaves search by words, which says so everywhere',
+    verifies('hybrid.degraded', 'hybrid.degraded.readiness'),
+    async () => {
+      const { server, embedder } = await startHybrid()
+      await server.ingest(CAR)
+      embedder.reply = () => DOWN
+      const found = await query(server, { query: 'a car' })
+      expect(found).toMatchObject({ degraded: true, hits: [{ title: 'Vehicles' }] })
+
+      const body = { messages: [{ role: 'user', content: 'What does a car need?' }] }
+      const chat = await readChat(await server.request('/chat', { body }))
+      expect(chat.frames.at(-1)).toMatchObject({ frame: { type: 'done', degraded: true } })
+
+      const readiness = await server.request('/readiness')
+      expect(readiness.status).toBe(200)
+      const text = await readiness.text()
+      expect(JSON.parse(text)).toMatchObject({
+        status: 'ready',
+        degraded: true,
+        retrieval: 'hybrid',
+        checks: { embedder: { state: 'failed', message: expect.any(String) } },
+      })
+      expect(text).not.toContain('embedding-key-5521')
+    },
+  )
+
+  it('cannot hold up a question by keeping silent', verifies('hybrid.query.deadline'), async () => {
+    const { server, embedder } = await startHybrid()
+    await server.ingest(CAR)
+    embedder.reply = () => 'hang'
+    const begun = performance.now()
+    expect(await query(server, { query: 'a car' })).toMatchObject({ degraded: true })
+    expect(performance.now() - begun).toBeLessThan(8_000)
+    expect(await query(server, { query: 'a car' })).toMatchObject({ degraded: true })
+  })
+
+  it('does not keep a server from starting', async () => {
+    const embedder = await startScriptedEmbedder()
+    await embedder.close()
+    const server = await startServer({
+      EMBEDDING_MODEL: 'hashed-words',
+      EMBEDDING_BASE_URL: embedder.url,
+      EMBEDDING_API_KEY: 'any',
+    })
+    expect(await query(server, { query: 'a car' })).toMatchObject({ degraded: true, hits: [] })
+  })
+})
+
+it(
+  'a document whose text the embedder refuses fails alone, for a reason',
+  verifies('hybrid.ingestion.refused'),
+  async () => {
+    const { server, embedder } = await startHybrid()
+    embedder.reply = ({ input }) =>
+      input.some((text) => text.includes('forbidden'))
+        ? { status: 400, body: { error: { message: 'content policy' } } }
+        : undefined
+    const created = await server.request('/documents', { body: { text: 'A forbidden text.' } })
+    const { id } = z.object({ id: z.string() }).parse(await created.json())
+    await server.ingest(CAR)
+    expect(await settledDocument(server.request, id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'embedding_refused', message: expect.stringContaining('content policy') },
+    })
+  },
+)

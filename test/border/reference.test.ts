@@ -1,0 +1,52 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { verifies } from '../requirements.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+  return server.close
+})
+
+describe('GET /reference', () => {
+  it(
+    'is a page whose every part comes from this server, without a key',
+    verifies('reference.served', 'reference.offline', 'endpoint.reference'),
+    async () => {
+      const page = await fetch(`${server.url}/reference`)
+      expect(page.headers.get('content-type')).toMatch(/^text\/html/)
+      const parts = [...(await page.text()).matchAll(/(?:src|href)="([^"]+)"/g)].map(([, to]) => to)
+      expect(parts.length).toBeGreaterThan(4)
+      for (const part of parts) {
+        expect(part).toMatch(/^\/reference\/static\//)
+        const response = await fetch(server.url + part)
+        expect([part, response.status]).toEqual([part, 200])
+        expect((await response.text()).length).toBeGreaterThan(0)
+      }
+    },
+  )
+
+  it(
+    'allows the browser nothing from elsewhere, and works without TLS',
+    verifies('reference.offline'),
+    async () => {
+      const policy = (await fetch(`${server.url}/reference`)).headers.get('content-security-policy')
+      expect(policy).toMatch(/default-src 'self'/)
+      expect(policy).not.toMatch(/https:|upgrade-insecure-requests|swagger\.io/)
+    },
+  )
+
+  it(
+    'reads the contract that the server serves, and keeps the key that is tried',
+    verifies('reference.offline', 'contract.served'),
+    async () => {
+      const start = await fetch(`${server.url}/reference/static/swagger-initializer.js`)
+      const script = await start.text()
+      expect(script).toContain("resolveUrl('./json')")
+      expect(script).toContain('"persistAuthorization":true')
+      const shown = await fetch(`${server.url}/reference/json`)
+      const served = await fetch(`${server.url}/openapi.json`)
+      expect(await shown.json()).toEqual(await served.json())
+    },
+  )
+})

@@ -1,0 +1,162 @@
+import { pino } from 'pino'
+import { describe, expect, it } from 'vitest'
+import { reindex } from '../../src/compose.ts'
+import { loadConfig } from '../../src/config.ts'
+import { QueryResponse } from '../../src/schemas/query.ts'
+import { verifies } from '../requirements.ts'
+import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const log = pino({ level: 'silent' })
+
+async function prepare() {
+  const embedder = await startScriptedEmbedder()
+  const environment = {
+    DATA_DIR: await temporaryDirectory(),
+    EMBEDDING_BASE_URL: embedder.url,
+    EMBEDDING_API_KEY: 'any',
+  }
+  return { embedder, environment }
+}
+
+/** Two documents of one passage each. */
+async function fill(environment: Record<string, string>) {
+  const server = await startServer(environment)
+  await server.ingest({ title: 'Vehicles', text: 'A car needs fuel and four wheels.' })
+  await server.ingest({ title: 'Medicine', text: 'The doctor sees patients.' })
+  await server.close()
+}
+
+function runReindex(environment: Record<string, string>, signal = new AbortController().signal) {
+  const told: [number, number][] = []
+  const config = loadConfig({
+    SERVER_API_KEY: TEST_KEY,
+    CHAT_MODEL: 'extractive',
+    ...environment,
+  })
+  const done = reindex(config, log, (count, total) => void told.push([count, total]), signal)
+  return { done, told }
+}
+
+async function finds({ request }: TestServer, query: string): Promise<string[]> {
+  const answer = await request('/query', { body: { query, topK: 1 } })
+  return QueryResponse.parse(await answer.json()).hits.map(({ title }) => title)
+}
+
+describe('a start', () => {
+  it(
+    'with another model is refused, and names the remedy',
+    verifies('reindex.refused'),
+    async () => {
+      const { environment } = await prepare()
+      await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
+      await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })).rejects.toThrow(
+        /embedded with "model-a".*EMBEDDING_MODEL is "model-b".*npm run reindex/,
+      )
+    },
+  )
+
+  it(
+    'with another dimension of the same model is refused',
+    verifies('reindex.refused'),
+    async () => {
+      const { embedder, environment } = await prepare()
+      await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
+      embedder.dimension = 32
+      await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })).rejects.toThrow(
+        /32 numbers.*64.*npm run reindex/,
+      )
+      embedder.dimension = 64
+      await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
+    },
+  )
+
+  it('with a first model over documents without vectors is refused', async () => {
+    const { environment } = await prepare()
+    await fill(environment)
+    await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })).rejects.toThrow(
+      /2 of 2 passages have no vector.*npm run reindex/,
+    )
+  })
+
+  it('with another model over no documents is none of anybody’s business', async () => {
+    const { environment } = await prepare()
+    const first = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
+    const id = await first.ingest({ text: 'A text.' })
+    await first.request(`/documents/${id}`, { method: 'DELETE' })
+    await first.close()
+    const second = await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
+    await second.ingest({ text: 'A car.' })
+    expect(await finds(second, 'automobile')).toEqual([''])
+  })
+})
+
+describe('embedding anew', () => {
+  it('makes the server start with the new model', verifies('reindex.swap'), async () => {
+    const { embedder, environment } = await prepare()
+    await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
+    embedder.dimension = 96
+    const { done, told } = runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' })
+    await done
+    expect(told).toEqual([
+      [0, 2],
+      [2, 2],
+    ])
+    const server = await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
+    expect(await finds(server, 'automobile')).toEqual(['Vehicles'])
+    await server.ingest({ title: 'Shops', text: 'Where to purchase bread.' })
+    expect(await finds(server, 'buy')).toEqual(['Shops'])
+  })
+
+  it('gives vectors to documents that had none', async () => {
+    const { environment } = await prepare()
+    await fill(environment)
+    const hybrid = { ...environment, EMBEDDING_MODEL: 'model-a' }
+    await runReindex(hybrid).done
+    expect(await finds(await startServer(hybrid), 'physician')).toEqual(['Medicine'])
+  })
+
+  it(
+    'that fails leaves the old vectors, and can be run again',
+    verifies('reindex.resume'),
+    async () => {
+      const { embedder, environment } = await prepare()
+      await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
+      embedder.reply = ({ input }) =>
+        input.includes('dimension') ? undefined : { status: 401, body: 'no' }
+      await expect(
+        runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' }).done,
+      ).rejects.toMatchObject({ kind: 'unavailable' })
+      embedder.reply = () => undefined
+      const old = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
+      expect(await finds(old, 'automobile')).toEqual(['Vehicles'])
+      await old.close()
+      await runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' }).done
+      await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
+    },
+  )
+
+  it('names the document whose passage the model refuses', async () => {
+    const { embedder, environment } = await prepare()
+    await fill(environment)
+    embedder.reply = ({ input }) =>
+      input.some((text) => text.includes('doctor')) ? { status: 400, body: 'no' } : undefined
+    await expect(runReindex({ ...environment, EMBEDDING_MODEL: 'model-a' }).done).rejects.toThrow(
+      /passage of the document doc_\w+: delete/,
+    )
+  })
+
+  it('is refused while a server runs on the directory', async () => {
+    const { environment } = await prepare()
+    await startServer(environment)
+    await expect(
+      runReindex({ ...environment, EMBEDDING_MODEL: 'model-a' }).done,
+    ).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
+
+  it('is refused without a model', async () => {
+    const { environment } = await prepare()
+    await expect(runReindex(environment).done).rejects.toThrow(/set EMBEDDING_MODEL/)
+  })
+})

@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { DocumentCreated } from '../../src/schemas/document.ts'
+import { verifies } from '../requirements.ts'
+import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
+import { type ContractValidator, createContractValidator } from '../support/contract-validator.ts'
+import { readAllBlocks } from '../support/event-stream-reader.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+let upstream: ScriptedUpstream
+let server: TestServer
+let operations: ContractOperation[]
+let validator: ContractValidator
+let id: string
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream()
+  server = await startServer(modelAt(upstream))
+  id = await server.ingest({
+    title: 'Owls',
+    text: '# Night\n\nOwls hoot.',
+    url: 'https://owl.example',
+  })
+  const contract = await readContract(server)
+  operations = operationsOf(contract)
+  validator = createContractValidator(contract)
+  return async () => {
+    await server.close()
+    await upstream.close()
+  }
+})
+
+const messages = [{ role: 'user', content: 'Who hoots?' }]
+const LAMP = { type: 'function', function: { name: 'switch_lamp' } }
+const SEARCH = toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } })
+const BROKEN = streamReply(chunk({ content: 'Half' }), { cut: true })
+
+/** What each operation is asked, to see every shape that it answers; `upstream` plays these first. */
+const CALLS: Record<
+  string,
+  { body?: unknown; path?: string; script?: Parameters<ScriptedUpstream['script']> }[]
+> = {
+  query: [
+    { body: { query: 'owls' } },
+    { body: { query: 'text', filter: { field: 'year', gte: 1 } } },
+    { body: { query: 'zeugma' } },
+    { body: {} },
+  ],
+  createDocument: [
+    { body: { text: 'A text.', metadata: { year: 2026, open: true } } },
+    { path: '/documents?wait=20', body: { text: 'A text.' } },
+    { body: { text: '' } },
+  ],
+  createDocuments: [{ body: [{ text: 'A text.' }, { text: 'Another.' }] }, { body: [] }],
+  putDocument: [
+    { body: { text: 'A text.' }, path: '/documents/chosen' },
+    { body: { text: 'Another.', metadata: { year: 1 } }, path: '/documents/chosen?wait=20' },
+    { body: { text: '' } },
+  ],
+  listChunks: [{}, { path: '/documents/unknown/chunks' }],
+  listDocuments: [{}, { path: '/documents?limit=1' }, { path: '/documents?limit=0' }],
+  getDocument: [{}, { path: '/documents/unknown' }],
+  deleteDocument: [{ path: '/documents/unknown' }, { path: '/documents/DELETABLE' }],
+  retryDocument: [{}, { path: '/documents/unknown/retry' }],
+  chat: [
+    { body: { messages }, script: [textReply('Owls [1].')] },
+    { body: { messages, includeSteps: true }, script: [SEARCH, textReply('Owls [1].')] },
+    { body: { messages }, script: [BROKEN] },
+    { body: {} },
+  ],
+  agentChat: [{ body: { messages }, script: [textReply('Owls [1].')] }, { body: {} }],
+  createChatCompletion: [
+    { body: { messages }, script: [textReply('Owls [1].')] },
+    { body: { messages, stream: false }, script: [textReply('Owls [1].')] },
+    {
+      body: { messages, stream_options: { include_usage: true }, tools: [LAMP] },
+      script: [toolCallReply({ name: 'switch_lamp', arguments: {} })],
+    },
+    {
+      body: { messages, stream: false, tools: [LAMP] },
+      script: [toolCallReply({ name: 'switch_lamp', arguments: {} })],
+    },
+    { body: {} },
+  ],
+  listModels: [{}],
+  getModel: [{ path: '/v1/models/agent' }, { path: '/v1/models/other' }],
+  getAgent: [{}],
+  listTools: [{}],
+  getCapabilities: [{}],
+  health: [{}],
+  readiness: [{}],
+  metrics: [{}],
+}
+
+describe('What the server answers', () => {
+  it('is asked of every operation of the contract', verifies('openapi.true'), () => {
+    const known = operations.map(({ operationId }) => operationId)
+    expect(Object.keys(CALLS).toSorted()).toEqual(known.toSorted())
+  })
+
+  it.each(Object.keys(CALLS))(
+    'fits the contract: %s, in a documented status and media type',
+    verifies('openapi.true', 'openapi.errors'),
+    async (operationId) => {
+      const operation = operations.find((candidate) => candidate.operationId === operationId)
+      if (!operation) throw new Error('There is no such operation')
+      const statuses: number[] = []
+      for (const { body, path, script } of CALLS[operationId] ?? []) {
+        if (script) upstream.script(...script)
+        const target = await fill(path ?? operation.path)
+        const options = { method: operation.method, ...(body !== undefined && { body }) }
+        const response = await server.request(target, options)
+        statuses.push(response.status)
+        expect(await mistakesOf(operation, response)).toEqual([])
+      }
+      const refuses = operation.method !== 'GET' || operation.path.includes('{')
+      expect(statuses.some((status) => status < 300)).toBe(operationId !== 'retryDocument')
+      expect(statuses.some((status) => status >= 400)).toBe(
+        refuses || operationId === 'listDocuments',
+      )
+    },
+  )
+
+  it(
+    'fits it, too, where no key was sent',
+    verifies('openapi.true', 'openapi.errors'),
+    async () => {
+      for (const operation of operations.filter(({ isPublic }) => !isPublic)) {
+        const response = await fetch(server.url + (await fill(operation.path)), {
+          method: operation.method,
+        })
+        expect(response.status).toBe(401)
+        expect(await mistakesOf(operation, response)).toEqual([])
+      }
+    },
+  )
+})
+
+async function fill(path: string): Promise<string> {
+  if (!path.includes('DELETABLE')) return path.replace('{id}', id).replace('{model}', 'agent')
+  const created = await server.request('/documents', { body: { text: 'Soon gone.' } })
+  return path.replace('DELETABLE', DocumentCreated.parse(await created.json()).id)
+}
+
+async function mistakesOf(
+  { method, path, responses }: ContractOperation,
+  response: Response,
+): Promise<string[]> {
+  const status = String(response.status)
+  const media = response.headers.get('content-type')?.split(';')[0] ?? ''
+  const documented = responses[status]
+  if (!documented) return [`${method} ${path} does not document ${status}`]
+  if (status === '204') return (await response.text()) === '' ? [] : ['A 204 has a body']
+  if (!documented.content?.[media])
+    return [`${method} ${path} does not document ${status} ${media}`]
+  const schema = [
+    'paths',
+    path,
+    method.toLowerCase(),
+    'responses',
+    status,
+    'content',
+    media,
+    'schema',
+  ]
+  const values = await valuesOf(response, media)
+  return values.flatMap((value) => validator.mistakes(schema, value) ?? [])
+}
+
+/** Each JSON value of an answer: one, or one for each event of a stream but `[DONE]`. */
+async function valuesOf(response: Response, media: string): Promise<unknown[]> {
+  if (media === 'application/json') return [await response.json()]
+  if (media !== 'text/event-stream') return [await response.text()]
+  const blocks = await readAllBlocks(response)
+  return blocks.filter(({ data }) => data !== '[DONE]').map(({ data }) => JSON.parse(data))
+}

@@ -1,0 +1,237 @@
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, loadConfig, VARIABLE_NAMES } from '../src/config.ts'
+
+/** The least that a start needs. */
+const LEAST = { SERVER_API_KEY: 'a-key-for-tests-only', CHAT_MODEL: 'extractive' }
+
+/** What loading an environment complains about, line by line. */
+function mistakesOf(environment: Record<string, string>): string[] {
+  try {
+    loadConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n').slice(1)
+    throw error
+  }
+  return []
+}
+
+describe('an environment', () => {
+  it('needs no more than a key and a model that needs none', () => {
+    expect(mistakesOf(LEAST)).toEqual([])
+  })
+
+  it('is refused with every mistake at once, each with the name of its variable', () => {
+    const mistakes = mistakesOf({
+      SERVER_API_KEY: 'short',
+      PORT: 'http',
+      TOP_K: '0',
+      CHAT_BASE_URL: 'ftp://example.org',
+      LOG_LEVEL: 'loud',
+      SEARCH_LANGUAGE: 'klingon',
+      DATABASE_URL: 'postgres://',
+    })
+    expect(mistakes.map((line) => /^ {2}(\w+) /.exec(line)?.[1])).toEqual([
+      'SERVER_API_KEY',
+      'PORT',
+      'TOP_K',
+      'CHAT_BASE_URL',
+      'SEARCH_LANGUAGE',
+      'LOG_LEVEL',
+      'DATABASE_URL',
+      'CHAT_API_KEY',
+    ])
+  })
+
+  it.each(VARIABLE_NAMES)('is refused without a word of the value of %s', (name) => {
+    // Too short for a key, no number, no URL, nothing of a list; where anything goes, nothing is told.
+    const value = 's3cr\u00e9t'
+    expect(mistakesOf({ ...LEAST, [name]: value }).join('\n')).not.toContain(value)
+  })
+
+  it('may hold variables of others', () => {
+    expect(mistakesOf({ ...LEAST, PATH: '/bin', LANG: 'C' })).toEqual([])
+  })
+
+  it.each(VARIABLE_NAMES)('with an empty %s is one without it', (name) => {
+    const whole: Record<string, string> = { ...LEAST, CHAT_API_KEY: 'key' }
+    const { [name]: _left, ...without } = whole
+    const outcome = (environment: Record<string, string>) =>
+      mistakesOf(environment).length > 0 ? mistakesOf(environment) : loadConfig(environment)
+    expect(outcome({ ...without, [name]: '' })).toEqual(outcome(without))
+  })
+
+  it('is left as it was', () => {
+    const environment = { ...LEAST, PORT: '80', HOST: '' }
+    const before = { ...environment }
+    loadConfig(environment)
+    expect(environment).toEqual(before)
+  })
+})
+
+describe('a variable', () => {
+  it.each([
+    ['SERVER_API_KEY', 'fifteen-letters', 'must have at least 16 characters'],
+    ['SERVER_API_KEY', 'a key with some blanks', 'must be printable ASCII without spaces'],
+    ['SERVER_API_KEY', 'a-key-with-an-ümlaut', 'must be printable ASCII without spaces'],
+    ['SERVER_API_KEY', 'a-key-with-a-newline\n', 'must be printable ASCII without spaces'],
+    ['CHAT_API_KEY', 'a key', 'must be printable ASCII without spaces'],
+    ['CHAT_API_KEY', 'key\n', 'must be printable ASCII without spaces'],
+    ['PORT', '65536', 'must be at most 65535'],
+    ['PORT', '-1', 'must be a whole number'],
+    ['PORT', '3000.5', 'must be a whole number'],
+    ['PORT', '0x10', 'must be a whole number'],
+    ['PORT', '1e3', 'must be a whole number'],
+    ['PORT', ' 3000', 'must be a whole number'],
+    ['PORT', '9'.repeat(20), 'must be at most 65535'],
+    ['TOP_K', '0', 'must be at least 1'],
+    ['TOP_K', '101', 'must be at most 100'],
+    ['CHAT_CONTEXT_TOKENS', '999', 'must be at least 1000'],
+    ['CHAT_IDLE_TIMEOUT', '0', 'must be at least 1'],
+    ['CHAT_CONCURRENCY', '0', 'must be at least 1'],
+    ['INGEST_CONCURRENCY', '513', 'must be at most 512'],
+    ['INGEST_QUEUE_LIMIT', '0', 'must be at least 1'],
+    ['BODY_LIMIT', '999', 'must be at least 1000'],
+    ['SHUTDOWN_GRACE', '601', 'must be at most 600'],
+    ['CHAT_BASE_URL', 'localhost:11434', 'must be a URL that begins with http:// or https://'],
+    ['CHAT_BASE_URL', 'api.openai.com/v1', 'must be a URL that begins with http:// or https://'],
+    ['CHAT_BASE_URL', 'javascript:alert(1)', 'must be a URL that begins with http:// or https://'],
+    ['SEARCH_LANGUAGE', 'English', /^must be one of .*english/],
+    ['LOG_LEVEL', 'verbose', 'must be trace, debug, info, warn, error, fatal or silent'],
+    ['CORS_ORIGIN', 'example.org', /^must be origins like https:\/\/example\.org/],
+    ['CORS_ORIGIN', 'https://example.org/', /^must be origins like https:\/\/example\.org/],
+    ['CORS_ORIGIN', 'https://example.org/app', /^must be origins like https:\/\/example\.org/],
+    ['CORS_ORIGIN', 'https://a.example,', /^must be origins like https:\/\/example\.org/],
+    ['CORS_ORIGIN', 'https://*.example.org', /^must be origins like https:\/\/example\.org/],
+  ])('%s is refused when it is %j', (name, value, complaint) => {
+    const told = mistakesOf({ ...LEAST, [name]: value }).map((line) => line.trim())
+    expect(told).toHaveLength(1)
+    const [first = ''] = told
+    expect(first.startsWith(`${name} `)).toBe(true)
+    expect(first.slice(name.length + 1)).toMatch(complaint)
+  })
+
+  it.each([
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65_535],
+    ['PORT', '0080', 80],
+    ['TOP_K', '100', 100],
+    ['SHUTDOWN_GRACE', '0', 0],
+    ['CHAT_BASE_URL', 'http://localhost:11434/v1', 'http://localhost:11434/v1'],
+    ['SEARCH_LANGUAGE', 'none', 'none'],
+    ['SEARCH_LANGUAGE', 'german', 'german'],
+    ['CORS_ORIGIN', '*', ['*']],
+    [
+      'CORS_ORIGIN',
+      'https://a.example, http://localhost:5173',
+      ['https://a.example', 'http://localhost:5173'],
+    ],
+    ['CHAT_MODEL', 'extractive', 'extractive'],
+  ])('%s may be %j', (name, value, read) => {
+    expect(loadConfig({ ...LEAST, [name]: value })).toMatchObject({ [name]: read })
+  })
+})
+
+describe('the chat model', () => {
+  it('needs CHAT_API_KEY', () => {
+    expect(mistakesOf({ ...LEAST, CHAT_MODEL: 'gpt-5-mini' })).toEqual([
+      expect.stringMatching(/^ {2}CHAT_API_KEY is required .*CHAT_MODEL=extractive/),
+    ])
+  })
+
+  it('needs CHAT_API_KEY also when it is the default one', () => {
+    const { SERVER_API_KEY } = LEAST
+    expect(mistakesOf({ SERVER_API_KEY })).toHaveLength(1)
+    expect(loadConfig({ SERVER_API_KEY, CHAT_API_KEY: 'sk-1' }).CHAT_MODEL).toBe('gpt-5-mini')
+  })
+
+  it('needs no key where it is extractive', () => {
+    expect(loadConfig(LEAST).CHAT_API_KEY).toBeUndefined()
+  })
+})
+
+describe('the embedding model', () => {
+  it('needs a key of its own where the chat model has none', () => {
+    const environment = { ...LEAST, EMBEDDING_MODEL: 'nomic-embed-text' }
+    expect(mistakesOf(environment)).toEqual([
+      expect.stringMatching(/^ {2}EMBEDDING_API_KEY is required with EMBEDDING_MODEL/),
+    ])
+    expect(mistakesOf({ ...environment, EMBEDDING_API_KEY: 'any' })).toEqual([])
+    expect(mistakesOf({ ...environment, CHAT_API_KEY: 'any' })).toEqual([])
+  })
+
+  it.each([
+    ['EMBEDDING_BASE_URL', 'localhost:11434', 'must be a URL that begins with http:// or https://'],
+    ['EMBEDDING_API_KEY', 'a key', 'must be printable ASCII without spaces'],
+  ])('is refused with %s of %j', (name, value, complaint) => {
+    expect(mistakesOf({ ...LEAST, [name]: value })).toEqual([`  ${name} ${complaint}`])
+  })
+})
+
+it.each(['DATABASE_URL', 'QDRANT_URL', 'E2B_API_KEY'])(
+  '%s is refused instead of ignored, as long as nothing reads it',
+  (name) => {
+    expect(mistakesOf({ ...LEAST, [name]: 'x' })).toEqual([
+      `  ${name} is not supported by this version: remove it`,
+    ])
+    expect(mistakesOf({ ...LEAST, [name]: '' })).toEqual([])
+  },
+)
+
+it('the configuration cannot be changed', () => {
+  const config = loadConfig(LEAST)
+  expect(() => Object.assign(config, { PORT: 80 })).toThrow(TypeError)
+  expect(config.PORT).toBe(3_000)
+})
+
+describe('.env.example', () => {
+  const text = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
+  const shown = [...text.matchAll(/^(#?)([A-Z][A-Z0-9_]*)=(.*)$/gm)].map(
+    ([, comment, name = '', value = '']) => ({ name, value, isCommented: comment === '#' }),
+  )
+
+  it('names every variable, once, and no other', () => {
+    expect(shown.map(({ name }) => name).toSorted()).toEqual(VARIABLE_NAMES.toSorted())
+  })
+
+  it.each(shown.filter(({ isCommented, value }) => isCommented && value !== ''))(
+    'shows the default of $name',
+    ({ name, value }) => {
+      const asShown = loadConfig({ CHAT_API_KEY: 'key', ...LEAST, [name]: value })
+      expect(asShown).toEqual(loadConfig({ CHAT_API_KEY: 'key', ...LEAST }))
+    },
+  )
+
+  it.each(shown.filter(({ isCommented, value }) => isCommented && value === ''))(
+    'shows none for $name, which has none',
+    ({ name }) => {
+      expect(loadConfig(LEAST)).not.toHaveProperty([name])
+    },
+  )
+
+  it('names the default of CHAT_MODEL, which it sets to another value', () => {
+    const { CHAT_MODEL } = loadConfig({ ...LEAST, CHAT_MODEL: '', CHAT_API_KEY: 'key' })
+    expect(text).toContain(`once CHAT_API_KEY is set: ${CHAT_MODEL}`)
+  })
+
+  it('is a working environment but for the server key', () => {
+    const environment = parseEnv(text)
+    expect(mistakesOf({ ...LEAST, ...environment, SERVER_API_KEY: LEAST.SERVER_API_KEY })).toEqual(
+      [],
+    )
+    expect(environment.SERVER_API_KEY).toBe('')
+  })
+
+  it('says of every variable what it is', () => {
+    const blocks = text.split('\n\n').flatMap((block) => block.split('\n'))
+    for (const { name } of shown) {
+      const line = blocks.findIndex((candidate) =>
+        candidate.replace('#', '').startsWith(`${name}=`),
+      )
+      expect(
+        blocks.slice(Math.max(0, line - 3), line).some((above) => above.startsWith('# ')),
+      ).toBe(true)
+    }
+  })
+})

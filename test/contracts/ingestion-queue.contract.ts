@@ -1,0 +1,206 @@
+import { describe, expect, it } from 'vitest'
+import type { IngestionJob } from '../../src/stores/document-store.ts'
+import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
+
+/** The part of the authority's contract that ingestion lives on. */
+export function describeIngestionQueue(on: StoreFixture): void {
+  describe('the queue', () => {
+    it('refuses a document when too many wait, and takes it when one is done', async () => {
+      await on.reopen(2)
+      await on.add('a')
+      await on.add('b')
+      await expect(on.add('c')).rejects.toMatchObject({
+        code: 'queue_full',
+        retryAfter: expect.any(Number),
+      })
+      expect(await on.store.get('c')).toBeUndefined()
+      await on.ingest('of a')
+      expect(await on.add('c')).toMatchObject({ status: 'pending' })
+    })
+
+    it('never lets documents that come at once past its limit', async () => {
+      await on.reopen(10)
+      const all = Array.from({ length: 30 }, (_, position) => on.add(`document-${position}`))
+      const settled = await Promise.allSettled(all)
+      expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(10)
+    })
+
+    it('hands out jobs oldest first, each once, with all that ingestion needs', async () => {
+      await on.store.add({ id: 'a', text: 'Text of a', title: 'Title', url: 'https://a.example' })
+      await on.add('b')
+      await on.add('c')
+      const jobs = await on.store.claimJobs(2)
+      expect(jobs.map(({ documentId }) => documentId)).toEqual(['a', 'b'])
+      expect(jobs[0]).toMatchObject({
+        revision: 1,
+        attempt: 1,
+        title: 'Title',
+        url: 'https://a.example',
+        text: 'Text of a',
+      })
+      expect((await on.store.claimJobs(9)).map(({ documentId }) => documentId)).toEqual(['c'])
+      expect(await on.store.claimJobs(9)).toEqual([])
+    })
+
+    it('hands out nothing to who has no room', async () => {
+      await on.add('a')
+      expect(await on.store.claimJobs(0)).toEqual([])
+      expect(await on.store.claimJobs(-1)).toEqual([])
+    })
+
+    it('hands out long documents a few at a time, but at least one', async () => {
+      for (const id of ['a', 'b', 'c']) {
+        await on.store.add({ id, text: 'x'.repeat(12 * 2 ** 20) })
+      }
+      const claims = []
+      for (let claim = 0; claim < 3; claim++) claims.push(await on.store.claimJobs(9))
+      expect(claims.map((jobs) => jobs.map(({ documentId }) => documentId))).toEqual([
+        ['a'],
+        ['b'],
+        ['c'],
+      ])
+    })
+
+    it('never hands a job to two that ask at once', async () => {
+      for (const id of ['a', 'b', 'c', 'd']) await on.add(id)
+      const claims = await Promise.all([1, 1, 1, 1, 1].map((limit) => on.store.claimJobs(limit)))
+      const ids = claims.flat().map(({ documentId }) => documentId)
+      expect(ids.sort()).toEqual(['a', 'b', 'c', 'd'])
+    })
+
+    it('shows a claimed document as processing, with the attempt counted', async () => {
+      await on.add('a')
+      await on.claim()
+      expect(await on.store.get('a')).toMatchObject({ status: 'processing', attempts: 1 })
+    })
+
+    it('knows when the next job is due, claimed ones apart', async () => {
+      expect(await on.store.nextJobAt()).toBeUndefined()
+      await on.add('a')
+      expect(await on.store.nextJobAt()).toBeLessThanOrEqual(Date.now())
+      await on.claim()
+      expect(await on.store.nextJobAt()).toBeUndefined()
+    })
+
+    it('keeps a document that is to be retried later as pending until then, with its failure', async () => {
+      await on.add('a')
+      const later = Date.now() + 3_600_000
+      expect(await on.store.failJob(await on.claim(), FAILURE, later)).toBe(true)
+      expect(await on.store.get('a')).toMatchObject({
+        status: 'pending',
+        error: FAILURE,
+        attempts: 1,
+      })
+      expect(await on.store.nextJobAt()).toBe(later)
+      expect(await on.store.claimJobs(1)).toEqual([])
+      await on.add('b')
+      expect(await on.claim()).toMatchObject({ documentId: 'b' })
+    })
+
+    it('claims a retry once it is due, as the next attempt', async () => {
+      await on.add('a')
+      await on.store.failJob(await on.claim(), FAILURE, Date.now())
+      const second = await on.claim()
+      expect(second).toMatchObject({ documentId: 'a', attempt: 2 })
+      await on.store.completeJob(second, await on.chunksOf('of a'))
+      expect(await on.store.get('a')).toMatchObject({
+        status: 'ready',
+        error: undefined,
+        attempts: 2,
+      })
+    })
+
+    it('shows a document whose job failed for good as failed, with its failure', async () => {
+      await on.add('a')
+      expect(await on.store.failJob(await on.claim(), FAILURE)).toBe(true)
+      expect(await on.store.get('a')).toMatchObject({
+        status: 'failed',
+        error: FAILURE,
+        attempts: 1,
+      })
+      expect(await on.store.claimJobs(1)).toEqual([])
+      expect(await on.store.counts()).toEqual(countsOf({ failed: 1 }))
+    })
+
+    it('takes a failed document back, with all its attempts before it', async () => {
+      await on.add('a')
+      await on.store.failJob(await on.claim(), FAILURE)
+      expect(await on.store.retry('a')).toMatchObject({
+        id: 'a',
+        status: 'pending',
+        error: undefined,
+        attempts: 0,
+      })
+      expect(await on.claim()).toMatchObject({ documentId: 'a', attempt: 1, text: 'Text of a' })
+    })
+
+    it('refuses to retry what has not failed or does not exist', async () => {
+      await on.add('a')
+      await expect(on.store.retry('a')).rejects.toMatchObject({ code: 'document_not_failed' })
+      await expect(on.store.retry('missing')).rejects.toMatchObject({ code: 'document_not_found' })
+    })
+
+    it('takes a released job back without counting the attempt, in its old place', async () => {
+      await on.add('a')
+      await on.add('b')
+      await on.store.releaseJob(await on.claim())
+      expect(await on.store.get('a')).toMatchObject({ status: 'pending', attempts: 0 })
+      expect(await on.claim()).toMatchObject({ documentId: 'a', attempt: 1 })
+    })
+
+    it('takes back the claims of an earlier process, their attempts counted', async () => {
+      for (const id of ['a', 'b', 'c']) await on.add(id)
+      await on.store.claimJobs(2)
+      await on.reopen()
+      expect((await on.store.get('a'))?.status).toBe('processing')
+      expect(await on.store.recoverJobs()).toBe(2)
+      expect((await on.store.get('a'))?.status).toBe('pending')
+      expect(await on.store.claimJobs(9)).toMatchObject([
+        { documentId: 'a', attempt: 2 },
+        { documentId: 'b', attempt: 2 },
+        { documentId: 'c', attempt: 1 },
+      ])
+    })
+  })
+
+  describe('a claim that is no longer current', () => {
+    const endings: [string, (job: IngestionJob) => Promise<unknown>][] = [
+      ['deleted', () => on.store.delete('a')],
+      ['replaced', () => on.replaceContent('a', 'New')],
+      ['released', (job) => on.store.releaseJob(job)],
+      ['recovered', () => on.store.recoverJobs()],
+      ['completed', async (job) => on.store.completeJob(job, [])],
+      ['failed', (job) => on.store.failJob(job, FAILURE)],
+      ['released and claimed again', (job) => on.store.releaseJob(job).then(on.claim)],
+      [
+        'put off and claimed again',
+        (job) => on.store.failJob(job, FAILURE, Date.now()).then(on.claim),
+      ],
+      [
+        'deleted, added and claimed again',
+        async () => {
+          await on.store.delete('a')
+          await on.add('a')
+          await on.claim()
+        },
+      ],
+    ]
+
+    it.each(endings)('changes nothing once it was %s', async (_how, end) => {
+      await on.add('a')
+      const stale = await on.claim()
+      await end(stale)
+      const [document, counts] = [await on.store.get('a'), await on.store.counts()]
+      const chunks = await on.chunksOf('of a stale claim')
+
+      expect(await on.store.completeJob(stale, chunks)).toBeUndefined()
+      expect(await on.store.failJob(stale, FAILURE)).toBe(false)
+      expect(await on.store.failJob(stale, FAILURE, Date.now())).toBe(false)
+      await on.store.releaseJob(stale)
+
+      expect(await on.store.get('a')).toEqual(document)
+      expect(await on.store.counts()).toEqual(counts)
+      expect(await on.store.readChunks(chunks.map(({ key }) => key))).toEqual([])
+    })
+  })
+}

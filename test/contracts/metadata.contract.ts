@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import type { Filter, Metadata, MetadataValue } from '../../src/schemas/metadata.ts'
+import { createRandom, type Random } from '../indexes/embedded/random-chunks.ts'
+import type { StoreFixture } from './document-store.fixture.ts'
+
+/** The part of the authority's contract that finds and lists chunks by their documents. */
+export function describeChunkLists(on: StoreFixture): void {
+  const list = (limit: number, cursor?: string) =>
+    on.store.listChunks({ documentId: 'a', limit, cursor })
+  const textsOf = (page: Awaited<ReturnType<typeof list>>) => page?.chunks.map(({ text }) => text)
+
+  describe('the chunks of a document', () => {
+    it('are listed in their order, page after page', async () => {
+      await on.add('a')
+      await on.add('b')
+      await on.ingest('one', 'two', 'three', 'four')
+      await on.ingest('of b')
+      const first = await list(2)
+      const second = await list(2, first?.nextCursor)
+      expect([textsOf(first), textsOf(second)]).toEqual([
+        ['one', 'two'],
+        ['three', 'four'],
+      ])
+      expect(second?.nextCursor).toBeUndefined()
+      expect(first?.chunks[0]).toMatchObject({ id: 'a-1-0', documentId: 'a' })
+    })
+
+    it('are none before the document is ready, and nothing where there is no document', async () => {
+      expect(await list(5)).toBeUndefined()
+      await on.add('a')
+      expect(await list(5)).toEqual({ chunks: [], nextCursor: undefined })
+    })
+
+    it('are not read on across a replacement', async () => {
+      await on.add('a')
+      await on.ingest('one', 'two')
+      const { nextCursor } = (await list(1)) ?? {}
+      await on.replaceContent('a', 'New')
+      expect(textsOf(await list(1, nextCursor))).toEqual(['two'])
+      const job = await on.claim()
+      await on.store.completeJob(job, await on.chunksOf('new one', 'new two'))
+      const refused = { code: 'invalid_request', param: 'cursor' }
+      await expect(list(1, nextCursor)).rejects.toMatchObject(refused)
+      await expect(list(1, 'nonsense')).rejects.toMatchObject(refused)
+    })
+  })
+
+  describe('metadata', () => {
+    /** Ready documents with one chunk each; answers the ids by the chunks' keys. */
+    const addReady = async (all: readonly (Metadata | undefined)[]) => {
+      const ids = new Map<number, number>()
+      for (const [position, metadata] of all.entries()) {
+        await on.store.add({ id: `document-${position}`, text: 'x', metadata })
+        for (const key of await on.ingest(`x${position}`)) ids.set(key, position)
+      }
+      return async (filter: Filter) =>
+        [...(await on.store.matchingKeys(filter))].map((key) => ids.get(key))
+    }
+
+    it('is kept with its kinds, on the document and on its chunks', async () => {
+      const metadata = {
+        word: 'Grüße 👋',
+        count: 1,
+        half: 0.5,
+        large: 2 ** 53,
+        yes: true,
+        no: false,
+      }
+      expect(await on.store.add({ id: 'a', text: 'x', metadata })).toMatchObject({ metadata })
+      const keys = await on.ingest('x')
+      await on.reopen()
+      expect(await on.store.get('a')).toMatchObject({ metadata })
+      expect(await on.store.readChunks(keys)).toMatchObject([{ metadata }])
+    })
+
+    it('tells true, 1 and "1" apart', async () => {
+      const matching = await addReady([{ x: true }, { x: 1 }, { x: '1' }, {}, undefined])
+      expect(await matching({ field: 'x', eq: true })).toEqual([0])
+      expect(await matching({ field: 'x', eq: 1 })).toEqual([1])
+      expect(await matching({ field: 'x', eq: '1' })).toEqual([2])
+      expect(await matching({ field: 'x', in: [1, '1'] })).toEqual([1, 2])
+      expect(await matching({ field: 'x', gte: 0 })).toEqual([1])
+      expect(await matching({ not: { field: 'x', eq: 1 } })).toEqual([0, 2, 3, 4])
+    })
+
+    it('of a replaced document is that of the revision which is served', async () => {
+      await on.store.add({ id: 'a', text: 'x', metadata: { year: 1 } })
+      const old = await on.ingest('old')
+      await on.store.put({ id: 'a', text: 'y', metadata: { year: 2, more: true } })
+      expect([...(await on.store.matchingKeys({ field: 'year', eq: 1 }))]).toEqual(old)
+      expect([...(await on.store.matchingKeys({ field: 'year', eq: 2 }))]).toEqual([])
+      const job = await on.claim()
+      const [chunk] = await on.chunksOf('new')
+      await on.store.completeJob(job, chunk ? [chunk] : [])
+      expect([...(await on.store.matchingKeys({ field: 'year', eq: 1 }))]).toEqual([])
+      expect([...(await on.store.matchingKeys({ field: 'year', eq: 2 }))]).toEqual([chunk?.key])
+      await on.store.delete('a')
+      expect([...(await on.store.matchingKeys({ field: 'more', eq: true }))]).toEqual([])
+    })
+
+    it('is filtered as a look at every document would', async () => {
+      const random = createRandom(7)
+      const all = Array.from({ length: 60 }, () => randomMetadata(random))
+      const matching = await addReady(all)
+      let found = 0
+      for (let turn = 0; turn < 300; turn++) {
+        const filter = randomFilter(random, 3)
+        const expected = [...all.keys()].filter((position) => takes(filter, all[position] ?? {}))
+        expect([JSON.stringify(filter), await matching(filter)]).toEqual([
+          JSON.stringify(filter),
+          expected,
+        ])
+        found += expected.length
+      }
+      expect(found).toBeGreaterThan(1_000)
+    })
+  })
+}
+
+const FIELDS = ['color', 'size', 'on'] as const
+const VALUES: readonly MetadataValue[] = ['red', 'blue', 'Red', '', 0, 1, -1.5, 2, true, false]
+
+function randomMetadata({ next, pick }: Random): Metadata {
+  const chosen = FIELDS.filter(() => next() < 0.7)
+  return Object.fromEntries(chosen.map((field) => [field, pick(VALUES) ?? 0]))
+}
+
+function randomFilter(random: Random, depth: number): Filter {
+  const { below, next, pick } = random
+  const some = () => Array.from({ length: 1 + below(3) }, () => randomFilter(random, depth - 1))
+  const kind = depth > 0 ? next() : 0
+  if (kind > 0.85) return { not: randomFilter(random, depth - 1) }
+  if (kind > 0.7) return { and: some() }
+  if (kind > 0.5) return { or: some() }
+  const field = pick(FIELDS) ?? 'color'
+  const bound = () => pick(VALUES.filter((value) => typeof value !== 'boolean')) ?? 0
+  const conditions: Filter[] = [
+    { field, eq: pick(VALUES) },
+    { field, in: [pick(VALUES) ?? 0, pick(VALUES) ?? 0, pick(VALUES) ?? 0] },
+    { field, gt: bound() },
+    { field, gte: bound(), lt: bound() },
+    { field, lte: bound() },
+  ]
+  return pick(conditions) ?? { field, eq: 0 }
+}
+
+/** The meaning of a filter, written down once more. */
+function takes(filter: Filter, metadata: Metadata): boolean {
+  if ('and' in filter) return filter.and.every((part) => takes(part, metadata))
+  if ('or' in filter) return filter.or.some((part) => takes(part, metadata))
+  if ('not' in filter) return !takes(filter.not, metadata)
+  const value = metadata[filter.field]
+  if (value === undefined) return false
+  const holds = (bound: MetadataValue | undefined, test: (to: MetadataValue) => boolean) =>
+    bound === undefined || (typeof bound === typeof value && test(bound))
+  return (
+    holds(filter.eq, (to) => value === to) &&
+    holds(filter.gt, (to) => value > to) &&
+    holds(filter.gte, (to) => value >= to) &&
+    holds(filter.lt, (to) => value < to) &&
+    holds(filter.lte, (to) => value <= to) &&
+    (filter.in === undefined || filter.in.includes(value))
+  )
+}

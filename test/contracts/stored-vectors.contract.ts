@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import type { ChunkVectors } from '../../src/stores/document-store.ts'
+import { FAILURE, type StoreFixture } from './document-store.fixture.ts'
+
+/** The part of the authority's contract that search by meaning lives on. */
+export function describeStoredVectors(on: StoreFixture): void {
+  const vectorsOf = (...rows: number[][]): ChunkVectors => ({
+    model: 'model-a',
+    dimension: rows[0]?.length ?? 0,
+    values: Float32Array.from(rows.flat()),
+  })
+  const ingest = async (vectors: ChunkVectors, texts: string[]) => {
+    const job = await on.claim()
+    const chunks = await on.chunksOf(...texts)
+    await on.store.completeJob(job, chunks, vectors)
+    return chunks.map(({ key }) => key)
+  }
+
+  describe('vectors', () => {
+    it('are none where none were given', async () => {
+      await on.add('a')
+      const keys = await on.ingest('one')
+      expect(await on.store.embedding()).toBeUndefined()
+      expect(await on.store.vectorKeys()).toEqual(new Uint32Array())
+      expect(await on.store.readVectors(keys)).toMatchObject({ dimension: 0 })
+    })
+
+    it('come with the chunks and can be read back, exact to a thousandth', async () => {
+      await on.add('a')
+      const rows = [
+        [0.6, 0.8, 0],
+        [-0.123_4, 0.5, 0.857_2],
+      ]
+      const keys = await ingest(vectorsOf(...rows), ['one', 'two'])
+      expect(await on.store.embedding()).toEqual({ model: 'model-a', dimension: 3 })
+      expect(await on.store.vectorKeys()).toEqual(Uint32Array.from(keys))
+      const { keys: found, dimension, values } = await on.store.readVectors(keys.toReversed())
+      expect([...found]).toEqual(keys)
+      expect(dimension).toBe(3)
+      rows.flat().forEach((value, i) => {
+        expect(values[i]).toBeCloseTo(value, 3)
+      })
+    })
+
+    it('survive a restart', async () => {
+      await on.add('a')
+      const keys = await ingest(vectorsOf([1, 0]), ['one'])
+      await on.reopen()
+      expect((await on.store.readVectors(keys)).values).toEqual(Float32Array.of(1, 0))
+      expect(await on.store.embedding()).toEqual({ model: 'model-a', dimension: 2 })
+    })
+
+    it('go with the document, and with a replaced revision', async () => {
+      await on.add('a')
+      await on.add('b')
+      await ingest(vectorsOf([1, 0]), ['of a'])
+      const [old = 0] = await ingest(vectorsOf([0, 1]), ['of b'])
+      await on.store.delete('a')
+      expect(await on.store.vectorKeys()).toEqual(Uint32Array.of(old))
+      await on.replaceContent('b', 'new')
+      const [fresh = 0] = await ingest(vectorsOf([1, 0]), ['of b, new'])
+      expect(await on.store.vectorKeys()).toEqual(Uint32Array.of(fresh))
+      expect((await on.store.readVectors([old])).keys).toHaveLength(0)
+    })
+
+    it('of a claim that is no longer current are not kept', async () => {
+      await on.add('a')
+      const stale = await on.claim()
+      await on.store.delete('a')
+      expect(
+        await on.store.completeJob(stale, await on.chunksOf('x'), vectorsOf([1, 0])),
+      ).toBeUndefined()
+      expect(await on.store.vectorKeys()).toHaveLength(0)
+    })
+
+    it.each([
+      ['another model', { ...vectorsOf([1, 0]), model: 'model-b' }],
+      ['another dimension', vectorsOf([1, 0, 0])],
+    ])('of %s are refused beside those that are kept, with the chunks', async (_what, other) => {
+      await on.add('a')
+      await on.add('b')
+      await ingest(vectorsOf([1, 0]), ['of a'])
+      const job = await on.claim()
+      const chunks = await on.chunksOf('of b')
+      await expect(on.store.completeJob(job, chunks, other)).rejects.toThrow(/do not go with/)
+      expect(await on.store.get('b')).toMatchObject({ status: 'processing', chunkCount: 0 })
+    })
+
+    it('of another model are taken once no other is left', async () => {
+      await on.add('a')
+      await ingest(vectorsOf([1, 0]), ['of a'])
+      const before = await on.store.vectorsGeneration()
+      await on.store.delete('a')
+      await on.add('b')
+      await ingest({ ...vectorsOf([1, 0, 0]), model: 'model-b' }, ['of b'])
+      expect(await on.store.embedding()).toEqual({ model: 'model-b', dimension: 3 })
+      expect(await on.store.vectorsGeneration()).toBeGreaterThan(before)
+    })
+
+    it('must be as many as the chunks', async () => {
+      await on.add('a')
+      const job = await on.claim()
+      const chunks = await on.chunksOf('one', 'two')
+      await expect(on.store.completeJob(job, chunks, vectorsOf([1, 0]))).rejects.toThrow(RangeError)
+      expect(await on.store.get('a')).toMatchObject({ status: 'processing' })
+    })
+  })
+
+  describe('a claim given back with a reason', () => {
+    it('is not counted, and the document says what it waits for until it is ready', async () => {
+      await on.add('a')
+      await on.store.releaseJob(await on.claim(), FAILURE)
+      expect(await on.store.get('a')).toMatchObject({
+        status: 'pending',
+        attempts: 0,
+        error: FAILURE,
+      })
+      await on.ingest('one')
+      expect(await on.store.get('a')).toMatchObject({ status: 'ready', error: undefined })
+    })
+  })
+}

@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest'
+import { loadConfig, VARIABLE_NAMES } from '../../src/config.ts'
+import { Completion } from '../../src/schemas/completion.ts'
+import { DocumentCreated } from '../../src/schemas/document.ts'
+import { QueryResponse } from '../../src/schemas/query.ts'
+import { readChat } from '../support/chat-reader.ts'
+import { launch } from '../support/server-process.ts'
+import { hasProgram, openShell } from '../support/shell.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+import { allPages, readPage, shellBlocks, tableRows } from './pages.ts'
+
+const README = readPage('README.md')
+
+/** The blocks of documents that no test runs, by their first line. */
+const NOT_RUN = new Map([
+  ['npm ci && npm start', 'installs packages; test/e2e/first-start.test.ts runs npm start'],
+  ['npm test', 'this is it'],
+  ['docker build -t agent-server .', 'needs a container engine; test/system/image.test.ts'],
+  ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
+  ['npm run reindex', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
+  ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],
+  ['CHAT_MODEL=extractive', 'lines of .env, no commands'],
+])
+
+const blocks = shellBlocks(README).filter((block) => !NOT_RUN.has(firstLine(block)))
+
+describe('Every command of the documents', () => {
+  it('is run by a test, or not for a reason that is told', () => {
+    const elsewhere = allPages()
+      .filter(({ path }) => path !== README.path)
+      .flatMap(shellBlocks)
+    expect(elsewhere.filter((block) => !NOT_RUN.has(firstLine(block)))).toEqual([])
+    expect(blocks.length).toBeGreaterThan(4)
+  })
+
+  it('is in a block if it is a curl, so that it can be found', () => {
+    const outside = allPages().flatMap(({ path, text }) =>
+      text
+        .replaceAll(/^```.*?^```$/gms, '')
+        .split('\n')
+        .filter((line) => /`curl |^\s*curl /.test(line))
+        .map((line) => `${path}: ${line}`),
+    )
+    expect(outside).toEqual([])
+  })
+
+  it('that is excused is still there', () => {
+    const found = new Set(allPages().flatMap(shellBlocks).map(firstLine))
+    expect([...NOT_RUN.keys()].filter((line) => !found.has(line))).toEqual([])
+  })
+})
+
+describe.skipIf(!hasProgram('curl'))('The commands of the README (needs curl)', () => {
+  it('work as they are, one after the other', async () => {
+    const directory = await temporaryDirectory()
+    const server = launch({ directory, environment: { PORT: '0' } })
+    await server.said(/Everything else:/)
+    const endpoint = /runs at (http:\S+)/.exec(server.stdout)?.[1] ?? ''
+    const shell = openShell(directory)
+    const paste = async (block: string | undefined) =>
+      shell.paste((block ?? '').replaceAll('http://127.0.0.1:3000', endpoint))
+
+    const [variables, add, query, chat, completion, ...rest] = blocks
+    await paste(variables)
+    const { id, status } = DocumentCreated.parse(JSON.parse(await paste(add)))
+    expect(status).toBe('ready')
+    const { hits } = QueryResponse.parse(JSON.parse(await paste(query)))
+    expect(hits.map(({ documentId }) => documentId)).toEqual([id])
+    const { answer, done } = await readChat(new Response(await paste(chat)))
+    expect(answer).toMatch(/On Saturdays it opens at ten\. \[1\]/)
+    expect(done?.hits).toEqual(hits)
+    const { choices, agent } = Completion.parse(JSON.parse(await paste(completion)))
+    expect(choices[0]?.message.content).toContain('The library opens at nine on weekdays.')
+    expect(agent.hits).toHaveLength(1)
+    expect(rest).toEqual([])
+  })
+})
+
+describe('The configuration table of the README', () => {
+  const rows = tableRows(README, 'Configuration')
+  const told = rows.map(([name = '', value = '']) => [
+    name,
+    value === 'none' || value.startsWith('required') ? '' : value,
+  ])
+
+  it('names every variable, and no other', () => {
+    expect(rows.map(([name]) => name).toSorted()).toEqual(VARIABLE_NAMES.toSorted())
+  })
+
+  it('shows the defaults that a start has', () => {
+    const required = { SERVER_API_KEY: 'a-key-of-16-characters', CHAT_API_KEY: 'any' }
+    const config = Object.entries({ ...loadConfig(required), SERVER_API_KEY: '', CHAT_API_KEY: '' })
+    const defaults = new Map(config.map(([name, value]) => [name, String(value ?? '')]))
+    expect(told).toEqual(told.map(([name = '']) => [name, defaults.get(name) ?? '']))
+  })
+})
+
+function firstLine(block: string): string {
+  return block.split('\n')[0] ?? ''
+}

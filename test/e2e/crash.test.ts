@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import {
+  defaults,
+  type Launched,
+  launch,
+  type ServerProcess,
+  startServerProcess,
+} from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+import {
+  hasHalfSnapshot,
+  killWhileStarting,
+  killWhileStopping,
+  killWhileWorking,
+} from './crash/kill.ts'
+import { createLedger } from './crash/ledger.ts'
+import { createSeededRandom } from './crash/seeded-random.ts'
+import { expectKept, expectOnDisk, expectSettled } from './crash/verify.ts'
+import { populate, workALittle, workUntilGone } from './crash/work.ts'
+
+/** `CRASH_CYCLES=50 CRASH_DOCUMENTS=500` is the long run; `CRASH_SEED` repeats one. */
+const CYCLES = Number(process.env.CRASH_CYCLES ?? 5)
+const DOCUMENTS = Number(process.env.CRASH_DOCUMENTS ?? 40)
+const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
+const CYCLE_MILLISECONDS = 60_000
+/** Every so many cycles the queue is worked off before the next kill. */
+const SETTLED_EVERY = 10
+
+it(`${CYCLES} kills while ${DOCUMENTS} documents come and go lose none and double none (CRASH_SEED=${SEED})`, {
+  timeout: CYCLES * CYCLE_MILLISECONDS,
+}, async () => {
+  const random = createSeededRandom(SEED)
+  const ledger = createLedger(random)
+  const directory = await temporaryDirectory()
+  const data = join(directory, 'data')
+  const tally = createTally()
+  let server = await startServerProcess({}, { directory })
+  await populate({ server, ledger, documents: DOCUMENTS })
+
+  for (let cycle = 1; cycle <= CYCLES; cycle += 1) {
+    const work = workUntilGone({ server, ledger, random, documents: DOCUMENTS })
+    if (random.chance(0.5)) await killWhileStopping(server, data, random)
+    else await killWhileWorking(server, random)
+    await work
+    await tally.kill('at work', server, data)
+    if (random.chance(0.3)) {
+      const starting = launch({ directory, environment: defaults() })
+      await killWhileStarting(starting, data, random)
+      await tally.kill('starting', starting, data)
+    }
+
+    server = await startServerProcess({}, { directory })
+    tally.start(server)
+    await expectKept(server, ledger)
+    if (cycle % SETTLED_EVERY === 0) await expectSettled(server, ledger)
+  }
+
+  await workALittle({ server, ledger, random })
+  await expectSettled(server, ledger)
+  expect(await server.stop()).toEqual({ code: 0, signal: null })
+  await expectOnDisk(data, ledger)
+  tally.count('documents ever added', ledger.entries.length)
+  tally.count('documents at the end', ledger.in('kept').length)
+  if (process.env.CRASH_CYCLES) process.stdout.write(`${tally.text()}\n`)
+})
+
+/** What the kills have met, to see that they met what they are for. */
+function createTally() {
+  const counts = new Map<string, number>()
+  const count = (what: string, more = 1) => counts.set(what, (counts.get(what) ?? 0) + more)
+  const sumOf = (server: ServerProcess, message: string, field: string) =>
+    server
+      .log()
+      .filter(({ msg }) => msg === message)
+      .reduce((sum, line) => sum + Number(line[field]), 0)
+
+  return {
+    count,
+    async kill(when: string, server: Launched, data: string) {
+      const { signal } = await server.exited
+      count(signal === 'SIGKILL' ? `killed ${when}` : 'stopped before the kill')
+      if (await hasHalfSnapshot(data)) count(`killed ${when}, its index half written`)
+      if (server.stderr !== '') throw new Error(`On standard error: ${server.stderr}`)
+    },
+    start(server: ServerProcess) {
+      const recovered = sumOf(server, 'taking up interrupted ingestion', 'documents')
+      count('documents interrupted', recovered)
+      count(
+        'chunks indexed again',
+        sumOf(server, 'search index lacks chunks; adding them', 'total'),
+      )
+      count('chunks dropped', sumOf(server, 'search index rid of unknown chunks', 'chunks'))
+      count('milliseconds to ready', Math.round(server.startMilliseconds))
+    },
+    text: () => Array.from(counts, ([what, number]) => `${what}: ${number}`).join('\n'),
+  }
+}

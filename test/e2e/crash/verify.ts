@@ -1,0 +1,136 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'vitest'
+import { createAnalyser } from '../../../src/indexes/analyser.ts'
+import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
+import type { Document } from '../../../src/schemas/document.ts'
+import { listDocuments, search } from '../../support/knowledge.ts'
+import { readMetrics } from '../../support/metrics.ts'
+import { settledDocument, type TestServer } from '../../support/server.ts'
+import type { Entry, Ledger } from './ledger.ts'
+
+/** Queries under way at a time. */
+const LANES = 8
+/** Of the deleted documents, the last ones are asked for. */
+const DELETED_ASKED = 200
+const MOST_HITS = 100
+
+/** What is listed is what was acknowledged, no more and no less; what is ready is found whole, what is deleted is not. */
+export async function expectKept(server: TestServer, ledger: Ledger): Promise<void> {
+  const listed = await listAll(server)
+  settleUncertain(ledger, listed)
+  const kept = ledger.in('kept')
+  expect(listed.map(({ id }) => id).toSorted()).toEqual(kept.map(({ id }) => id).toSorted())
+  expect(listed.filter(({ status }) => status === 'failed')).toEqual([])
+
+  const ready = new Map(
+    listed.filter(({ status }) => status === 'ready').map((one) => [one.id, one]),
+  )
+  const found = kept.filter(({ id }) => ready.has(id))
+  for (const { id, token, chunks } of found) {
+    expect(ready.get(id)).toMatchObject({ title: token, chunks })
+  }
+  const ids = new Set(kept.map(({ id }) => id))
+  await inLanes(found, (entry) => expectFound(server, entry, ids))
+  await inLanes(ledger.in('deleted').slice(-DELETED_ASKED), async ({ token }) => {
+    expect(await search(server, token, MOST_HITS), token).toEqual([])
+  })
+}
+
+/** Nothing is left to do: every document is ready, and the numbers that the server tells agree. */
+export async function expectSettled(server: TestServer, ledger: Ledger): Promise<void> {
+  const kept = ledger.in('kept')
+  await inLanes(kept, async ({ id }) => {
+    expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+  })
+  await expectKept(server, ledger)
+  const metrics = await readMetrics(server)
+  const told = (name: string) => metrics.get(`agent_server_${name}`)
+  expect(told('chunks')).toBe(countChunks(kept))
+  expect(told('documents{status="ready"}')).toBe(kept.length)
+  for (const status of ['pending', 'processing', 'failed']) {
+    expect(told(`documents{status="${status}"}`)).toBe(0)
+  }
+}
+
+/** What a stopped server has left on the disk: a sound authority, and an index of exactly its chunks. */
+export async function expectOnDisk(data: string, ledger: Ledger): Promise<void> {
+  const database = new DatabaseSync(`${data}/agent-server.db`, { readOnly: true })
+  const rows = (sql: string) =>
+    database
+      .prepare(sql)
+      .all()
+      .map((row) => ({ ...row }))
+  expect(rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+  expect(rows('PRAGMA foreign_key_check')).toEqual([])
+  expect(rows('SELECT * FROM jobs')).toEqual([])
+  const chunks = rows(`SELECT id, count(*) AS chunks, count(DISTINCT ordinal) AS ordinals
+    FROM chunks JOIN documents ON number = document GROUP BY document`)
+  const kept = ledger.in('kept')
+  expect(new Map(chunks.map((row) => [row.id, [row.chunks, row.ordinals]]))).toEqual(
+    new Map(kept.map((entry) => [entry.id, [entry.chunks, entry.chunks]])),
+  )
+  const keys = rows('SELECT key FROM chunks ORDER BY key').map(({ key }) => key)
+  database.close()
+  expect(await keysOnDisk(data)).toEqual(keys)
+}
+
+async function keysOnDisk(data: string): Promise<number[]> {
+  const index = await createEmbeddedIndex({
+    directory: `${data}/index`,
+    fingerprint: createAnalyser('english').fingerprint,
+    onCrash: (error) => {
+      throw error
+    },
+  })
+  try {
+    return Array.from(await index.keys())
+  } finally {
+    await index.close()
+  }
+}
+
+/** A request without an answer has happened or not; the list says which. */
+function settleUncertain(ledger: Ledger, listed: readonly Document[]): void {
+  for (const entry of ledger.in('adding')) {
+    const found = listed.filter(({ title }) => title === entry.token)
+    expect(found.length, 'one request makes at most one document').toBeLessThanOrEqual(1)
+    entry.id = found[0]?.id ?? ''
+    entry.standing = found[0] ? 'kept' : 'deleted'
+  }
+  const ids = new Set(listed.map(({ id }) => id))
+  for (const entry of ledger.in('deleting')) {
+    entry.standing = ids.has(entry.id) ? 'kept' : 'deleted'
+  }
+}
+
+async function listAll(server: TestServer): Promise<Document[]> {
+  const documents: Document[] = []
+  let cursor: string | undefined
+  do {
+    const more = cursor === undefined ? '' : `&cursor=${cursor}`
+    const page = await listDocuments(server, `?limit=100${more}`)
+    documents.push(...page.documents)
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return documents
+}
+
+/** Its own word finds each of its chunks once, and no other chunk. */
+async function expectFound(server: TestServer, { id, token, chunks }: Entry, kept: Set<string>) {
+  const hits = await search(server, token, MOST_HITS)
+  const expected = Array.from({ length: chunks }, (_, ordinal) => `${id}-1-${ordinal}`)
+  expect(hits.map((hit) => hit.id).toSorted(), token).toEqual(expected.toSorted())
+  expect(hits.filter(({ documentId }) => !kept.has(documentId))).toEqual([])
+}
+
+function countChunks(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { chunks }) => sum + chunks, 0)
+}
+
+async function inLanes<Item>(items: readonly Item[], work: (item: Item) => Promise<void>) {
+  const queue = items.values()
+  const runLane = async () => {
+    for (const item of queue) await work(item)
+  }
+  await Promise.all(Array.from({ length: LANES }, runLane))
+}

@@ -1,0 +1,98 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { DocumentCreated } from '../../src/schemas/document.ts'
+import { QueryResponse } from '../../src/schemas/query.ts'
+import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
+import { settledDocument, TEST_KEY, type TestServer } from '../support/server.ts'
+import { launch, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const DOCUMENTS = 40
+const KILLS = 4
+
+async function prepare() {
+  const embedder = await startScriptedEmbedder()
+  embedder.dimension = 256
+  const directory = await temporaryDirectory()
+  const environment = (model: string) => ({
+    EMBEDDING_MODEL: model,
+    EMBEDDING_BASE_URL: embedder.url,
+    EMBEDDING_API_KEY: 'any',
+  })
+  return { embedder, directory, environment }
+}
+
+async function titles({ request }: TestServer, body: object): Promise<string[]> {
+  const { hits, degraded } = QueryResponse.parse(await (await request('/query', { body })).json())
+  return degraded ? ['degraded'] : hits.map(({ title }) => title)
+}
+
+describe('Documents that are being embedded', () => {
+  it('are all ready in the end and found by meaning, though embedder and server die again and again', async () => {
+    const { embedder, directory, environment } = await prepare()
+    // Every third answer is a failure, of one kind or another.
+    embedder.reply = () => {
+      const turn = embedder.requests.length % 6
+      if (turn === 2) return { status: 503, body: 'busy', headers: { 'retry-after-ms': '5' } }
+      return turn === 5 ? { status: 401, body: 'no' } : undefined
+    }
+    const start = () => startServerProcess(environment('a'), { directory })
+    let server = await start()
+    const ids: string[] = []
+    for (let number = 0; number < DOCUMENTS; number++) {
+      const body = { title: `Number ${number}`, text: `automobile w${number}x physician.` }
+      const created = await server.request('/documents', { body })
+      ids.push(DocumentCreated.parse(await created.json()).id)
+      if (number % (DOCUMENTS / KILLS) === 5) {
+        await server.crash()
+        server = await start()
+      }
+    }
+    embedder.reply = () => undefined
+    for (const id of ids) {
+      expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+    }
+    const found = await titles(server, { query: 'car doctor', topK: 100 })
+    expect(new Set(found).size).toBe(DOCUMENTS)
+    expect(found).toHaveLength(DOCUMENTS)
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+  }, 120_000)
+})
+
+describe('npm run reindex', () => {
+  it('embeds everything with another model, tells how far it is, and the server starts with it', async () => {
+    const { directory, environment } = await prepare()
+    const first = await startServerProcess(environment('model-a'), { directory })
+    await first.ingest({ title: 'Vehicles', text: 'A car needs fuel.' })
+    await first.stop()
+
+    const reindex = launch({
+      directory,
+      environment: {
+        SERVER_API_KEY: TEST_KEY,
+        CHAT_MODEL: 'extractive',
+        ...environment('model-b'),
+      },
+      command: [process.execPath, MAIN, 'reindex'],
+    })
+    expect(await reindex.exited).toEqual({ code: 0, signal: null })
+    expect(reindex.stderr).toContain('1 of 1 passages embedded')
+    expect(reindex.stderr).toContain('embedded with model-b')
+
+    const second = await startServerProcess(environment('model-b'), { directory })
+    expect(await titles(second, { query: 'automobile', topK: 1 })).toEqual(['Vehicles'])
+  })
+
+  it('says what is wrong where the embedder is, without a stack', async () => {
+    const { embedder, directory, environment } = await prepare()
+    embedder.reply = () => ({ status: 401, body: 'no' })
+    const reindex = launch({
+      directory,
+      environment: { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment('a') },
+      command: [process.execPath, MAIN, 'reindex'],
+    })
+    expect(await reindex.exited).toEqual({ code: 1, signal: null })
+    expect(reindex.stderr).toBe('The embedding model refuses the key: check EMBEDDING_API_KEY\n')
+  })
+})

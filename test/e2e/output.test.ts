@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { ask, complete } from '../support/chat-reader.ts'
+import { search } from '../support/knowledge.ts'
+import { type RecordedRequest, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { MODEL_KEY, modelAt, TEST_KEY } from '../support/server.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import {
+  chunk,
+  errorReply,
+  streamReply,
+  textReply,
+  toolCallReply,
+} from '../support/upstream-replies.ts'
+
+/** An idle server takes about 200 MB, of which a third is Node.js itself. */
+const MOST_IDLE_MEGABYTES = 300
+
+/** Words that stand for what nobody but its owner may read. */
+const PRIVATE = {
+  text: 'heronplumage',
+  title: 'otterholt',
+  address: 'badgerdell',
+  query: 'weaselthorpe',
+  question: 'stoatbridge',
+  answer: 'lynxhaven',
+  input: 'martenfield',
+  wrongKey: 'a-wrong-key-polecatton',
+  cookie: 'ferretmoor',
+}
+
+describe('A server', () => {
+  it('says nothing on standard error, and only what is worth a line on standard output', async () => {
+    const server = await startServerProcess({ NODE_OPTIONS: '--pending-deprecation' })
+    await server.ingest({ text: 'The lighthouse was lit in 1811.' })
+    await ask(server, 'When was the lighthouse lit?')
+    for (const path of ['/health', '/readiness', '/metrics', '/reference', '/openapi.json']) {
+      expect((await server.request(path)).status).toBe(200)
+    }
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+    expect(server.stderr).toBe('')
+    const lines = server.log()
+    expect(server.stdout.trimEnd().split('\n')).toHaveLength(lines.length)
+    expect(lines.filter(({ level }) => level > 30)).toEqual([])
+    const messages = lines.map(({ msg }) => msg).filter((message) => message !== 'getDocument')
+    expect(messages).toEqual([
+      'no agent configuration: defaults',
+      'document store opened',
+      expect.stringMatching(/^listening at /),
+      'createDocument',
+      'chat',
+      'SIGTERM: closing; a second signal ends the server at once',
+      'closed',
+    ])
+  })
+
+  it.skipIf(process.platform !== 'linux')('is small while it idles (needs Linux)', async () => {
+    const { pid } = await startServerProcess()
+    const status = await readFile(`/proc/${pid}/status`, 'utf8')
+    const megabytes = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
+    expect(megabytes).toBeLessThan(MOST_IDLE_MEGABYTES)
+  })
+
+  it('writes no key and nothing of documents, questions and answers into its log', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServerProcess(modelAt(upstream, { LOG_LEVEL: 'trace' }))
+    const url = `https://example.org/${PRIVATE.address}?token=${PRIVATE.address}`
+    await server.ingest({ text: `The ${PRIVATE.text} was lit.`, title: PRIVATE.title, url })
+    await search(server, `${PRIVATE.query} ${PRIVATE.text}`)
+
+    const echo = ({ headers }: RecordedRequest) => errorReply(401, `Bad: ${headers.authorization}`)
+    upstream.script(
+      textReply(PRIVATE.answer),
+      toolCallReply({ name: 'semantic_search', arguments: { query: PRIVATE.input } }),
+      textReply(PRIVATE.answer),
+      toolCallReply({ name: 'semantic_search', arguments: `{"query": "${PRIVATE.input}` }),
+      textReply(PRIVATE.answer),
+      echo,
+      errorReply(400, 'No such parameter'),
+      streamReply(chunk({ content: PRIVATE.answer }), { cut: true }),
+    )
+    await complete(server, PRIVATE.question)
+    const messages = [{ role: 'user', content: PRIVATE.question }]
+    for (let run = 0; run < 5; run += 1) {
+      await (await server.request('/chat', { body: { messages } })).text()
+    }
+    expect(upstream.requests).toHaveLength(8)
+
+    const headers = { authorization: `Bearer ${PRIVATE.wrongKey}`, cookie: PRIVATE.cookie }
+    await server.request(`/documents?cursor=${PRIVATE.query}&key=${TEST_KEY}`, { headers })
+    await server.request(`/documents?cursor=${PRIVATE.query}&key=${TEST_KEY}`)
+    await server.request('/documents', { body: `{"text": "${PRIVATE.text}` })
+    await server.request('/query', { body: { query: PRIVATE.query, topK: PRIVATE.query } })
+    await server.request('/chat', { body: { messages: [{ role: PRIVATE.question }] } })
+    await server.stop()
+
+    const said = server.stdout + server.stderr
+    expect(server.log().length).toBeGreaterThan(15)
+    const words = [...Object.values(PRIVATE), TEST_KEY, MODEL_KEY]
+    expect(words.filter((word) => said.includes(word))).toEqual([])
+  })
+})

@@ -1,0 +1,157 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { DocumentCreated } from '../../src/schemas/document.ts'
+import { readChat, readCompletion } from '../support/chat-reader.ts'
+import { listDocuments, search } from '../support/knowledge.ts'
+import { openConnection } from '../support/raw-connection.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, type TestServer } from '../support/server.ts'
+import { defaults, launch, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+import { chunk, DONE, hangReply, streamReply } from '../support/upstream-replies.ts'
+
+const CLOSING = /SIGTERM: closing/
+const ORDERLY = { code: 0, signal: null }
+const MESSAGES = [{ role: 'user', content: 'Who builds dams?' }]
+/** Longer than any test takes. */
+const LONG_GRACE = '60'
+
+/** An answer that waits after its first word until it is told to go on. */
+function answerInTwoParts(upstream: ScriptedUpstream): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const rest = [chunk({ content: 'do.' }), chunk({}, 'stop'), DONE]
+  upstream.always(streamReply(chunk({ content: 'Beavers ' }), { until: promise }, ...rest))
+  return resolve
+}
+
+/** Resolves with the first words, as the headers come with them. */
+function openStream(server: TestServer, path = '/chat'): Promise<Response> {
+  return server.request(path, { body: { messages: MESSAGES } })
+}
+
+describe('A server that is told to stop', () => {
+  it('takes nothing new, lets an open stream finish, and ends with code 0', async () => {
+    const upstream = await startScriptedUpstream()
+    const goOn = answerInTwoParts(upstream)
+    const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: LONG_GRACE }))
+    const stream = await openStream(server)
+    server.send('SIGTERM')
+    await server.said(CLOSING)
+    await expect.poll(() => openConnection(server).catch(({ code }) => code)).toBe('ECONNREFUSED')
+    goOn()
+    expect(await readChat(stream)).toMatchObject({ answer: 'Beavers do.', error: undefined })
+    expect(await server.exited).toEqual(ORDERLY)
+    expect(server.log().at(-1)?.msg).toBe('closed')
+    expect(server.stderr).toBe('')
+  })
+
+  it('ends a stream that outlives the grace with an error, whatever its dialect', async () => {
+    const upstream = await startScriptedUpstream()
+    answerInTwoParts(upstream)
+    const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: '1' }))
+    const chat = await openStream(server)
+    const completion = await openStream(server, '/v1/chat/completions')
+    const stopped = server.stop()
+    const read = await readChat(chat)
+    expect(read.frames.map(({ event }) => event)).toEqual(['message', 'error'])
+    expect(read).toMatchObject({ answer: 'Beavers ', error: { code: 'shutting_down' } })
+    expect(await readCompletion(completion)).toMatchObject({
+      answer: 'Beavers ',
+      error: { code: 'shutting_down' },
+      ended: true,
+    })
+    expect(await stopped).toEqual(ORDERLY)
+    await Promise.all(upstream.requests.map(({ closed }) => closed))
+    expect(upstream.requests.map(({ disconnected }) => disconnected)).toEqual([true, true])
+  })
+
+  it('answers 503 in the one envelope where no word of an answer has been sent', async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(hangReply())
+    const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: '1' }))
+    const asked = upstream.nextRequest()
+    const body = { messages: MESSAGES, stream: false }
+    const answer = server.request('/v1/chat/completions', { body })
+    await asked
+    const stopped = server.stop()
+    const response = await answer
+    expect(response.status).toBe(503)
+    expect(await response.json()).toMatchObject({ error: { code: 'shutting_down' } })
+    expect(await stopped).toEqual(ORDERLY)
+  })
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends at once at a second signal, %s', async (signal) => {
+    const upstream = await startScriptedUpstream()
+    answerInTwoParts(upstream)
+    const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: LONG_GRACE }))
+    const stream = await openStream(server)
+    server.send(signal)
+    await server.said(/: closing; a second signal ends the server at once/)
+    server.send(signal)
+    expect(await server.exited).toEqual({ code: 1, signal: null })
+    await expect(stream.text()).rejects.toThrow()
+  })
+
+  it('ends with code 0 while it still starts', async () => {
+    const starting = launch({ directory: await temporaryDirectory(), environment: defaults() })
+    await starting.said(/document store opened/)
+    starting.send('SIGTERM')
+    expect(await starting.exited).toEqual(ORDERLY)
+  })
+
+  it('ends in order while connections are open that say nothing', async () => {
+    const server = await startServerProcess({ SHUTDOWN_GRACE: LONG_GRACE })
+    const silent = await openConnection(server)
+    const idle = await openConnection(server)
+    idle.send('GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n')
+    await idle.received(/"ok"/)
+    expect(await server.stop()).toEqual(ORDERLY)
+    await Promise.all([silent.closed(), idle.closed()])
+  })
+})
+
+describe('Documents that wait when the server stops', () => {
+  it('are kept, and ingested at the next start', async () => {
+    const directory = await temporaryDirectory()
+    const first = await startServerProcess({ INGEST_CONCURRENCY: '1' }, { directory })
+    const numbers = Array.from({ length: 40 }, (_, number) => number)
+    const ids = await Promise.all(numbers.map((number) => post(first, number)))
+    expect(await first.stop()).toEqual(ORDERLY)
+
+    const second = await startServerProcess({}, { directory })
+    await expect.poll(() => statuses(second), { timeout: 20_000 }).toEqual(ids.map(() => 'ready'))
+    for (const [number, id] of ids.entries()) {
+      expect((await search(second, `beacon${number}`)).map((hit) => hit.documentId)).toEqual([id])
+    }
+  })
+
+  it('are kept when it stops before its index is complete', async () => {
+    const directory = await temporaryDirectory()
+    const first = await startServerProcess({}, { directory })
+    for (let number = 0; number < 5; number += 1) await first.ingest(documentOf(number))
+    await first.stop()
+    await rm(join(directory, 'data', 'index'), { recursive: true })
+
+    const second = await startServerProcess({}, { directory, until: 'listening' })
+    expect(await second.stop()).toEqual(ORDERLY)
+    const third = await startServerProcess({}, { directory })
+    expect(await statuses(third)).toEqual(Array(5).fill('ready'))
+    expect(await search(third, 'beacon3')).toHaveLength(1)
+  })
+})
+
+function documentOf(number: number) {
+  const filler = 'The keeper of the light writes down what the weather does. '.repeat(number * 10)
+  return { title: `Beacon ${number}`, text: `This is beacon${number}. ${filler}` }
+}
+
+async function post(server: TestServer, number: number): Promise<string> {
+  const response = await server.request('/documents', { body: documentOf(number) })
+  return DocumentCreated.parse(await response.json()).id
+}
+
+async function statuses(server: TestServer): Promise<string[]> {
+  const { documents } = await listDocuments(server, '?limit=100')
+  return documents.map(({ status }) => status)
+}

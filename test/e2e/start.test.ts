@@ -1,0 +1,218 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { search } from '../support/knowledge.ts'
+import { defaults, launch, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const END_THREAD = fileURLToPath(new URL('../support/end-thread-on-demand.ts', import.meta.url))
+const FAILED = { code: 1, signal: null }
+
+interface Attempt {
+  directory?: string
+  environment?: Record<string, string | undefined>
+}
+
+/** A start that is to fail; answers what it said on standard error. */
+async function failedStart({ directory, environment }: Attempt): Promise<string> {
+  const process = launch({
+    directory: directory ?? (await temporaryDirectory()),
+    environment: { ...defaults(), ...environment },
+  })
+  expect(await process.exited).toEqual(FAILED)
+  expect(process.log().filter(({ msg }) => msg.startsWith('listening'))).toEqual([])
+  expect(process.stderr).not.toMatch(/^ {4}at /m)
+  return process.stderr
+}
+
+describe('A start that cannot succeed ends with code 1 and says why:', () => {
+  it('every wrong variable at once, and no value of any', async () => {
+    const directory = await temporaryDirectory()
+    const wrong = {
+      ...{ SERVER_API_KEY: 'too short', PORT: '80a', TOP_K: '0', LOG_LEVEL: 'loud' },
+      ...{ CHAT_BASE_URL: 'ftp://secret-host', QDRANT_URL: 'http://x' },
+    }
+    const environment = { ...wrong, CHAT_MODEL: 'a-model' }
+    const said = await failedStart({ directory, environment })
+    const names = new Set(said.matchAll(/^ {2}([A-Z_]+) /gm).map(([, name]) => name))
+    expect(names).toEqual(new Set([...Object.keys(wrong), 'CHAT_API_KEY']))
+    for (const value of ['too short', 'secret-host', '80a', 'loud']) {
+      expect(said).not.toContain(value)
+    }
+    expect(await readdir(directory)).toEqual([])
+  })
+
+  it('in production, what is missing, without making up a key', async () => {
+    const directory = await temporaryDirectory()
+    const environment = { NODE_ENV: 'production', SERVER_API_KEY: undefined, CHAT_MODEL: undefined }
+    const said = await failedStart({ directory, environment })
+    expect(said).toMatch(/SERVER_API_KEY is required/)
+    expect(said).toMatch(/CHAT_API_KEY is required/)
+    expect(await readdir(directory)).toEqual([])
+  })
+
+  it('the port is taken', async () => {
+    const holder = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void holder.close())
+    await once(holder, 'listening')
+    const address = holder.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const said = await failedStart({ environment: { PORT: String(port) } })
+    expect(said).toContain(`127.0.0.1:${port}: another server listens there. Set PORT`)
+  })
+
+  it('the data directory is in use, and the server that uses it goes on', async () => {
+    const server = await startServerProcess()
+    const said = await failedStart({ directory: server.directory })
+    expect(said).toMatch(/Another server is using the data directory .+DATA_DIR/)
+    expect((await server.request('/readiness')).status).toBe(200)
+  })
+
+  it('the data directory cannot be made', async () => {
+    const directory = await temporaryDirectory()
+    await writeFile(join(directory, 'data'), 'a file')
+    expect(await failedStart({ directory })).toMatch(/Cannot make the data directory/)
+  })
+
+  it.each([
+    [
+      'of a newer server',
+      'PRAGMA application_id = 0x41675376; PRAGMA user_version = 99',
+      /newer server/,
+    ],
+    ['of another program', 'CREATE TABLE songs (name TEXT)', /belongs to another program/],
+  ])('the database is %s, and stays as it is', async (_whose, sql, why) => {
+    const directory = await temporaryDirectory()
+    const file = await makeDatabase(directory, sql)
+    const before = await readFile(file)
+    expect(await failedStart({ directory })).toMatch(why)
+    expect(await readFile(file)).toEqual(before)
+  })
+
+  it('the database is damaged', async () => {
+    const directory = await temporaryDirectory()
+    const file = await makeDatabase(directory, 'PRAGMA user_version = 1')
+    await writeFile(file, 'no database at all, but long enough to be taken for one '.repeat(200))
+    expect(await failedStart({ directory })).toMatch(/agent-server\.db: .+\(not a database\)/)
+  })
+
+  it.each([
+    ['no JSON', '{"name": ', /agent\.json is not valid JSON/],
+    ['not an agent', '{"nmae": "x", "prompt": 3}', /agent\.json is not a valid .+nmae.+prompt/s],
+  ])('agent.json is %s', async (_what, text, why) => {
+    const directory = await temporaryDirectory()
+    await writeFile(join(directory, 'agent.json'), text)
+    expect(await failedStart({ directory })).toMatch(why)
+    expect(existsSync(join(directory, 'data'))).toBe(false)
+  })
+})
+
+describe('A start on a search index that is', () => {
+  /** What a server with one document has left, to be copied. */
+  let left: string
+  let directory: string
+  let index: string
+
+  beforeAll(async () => {
+    left = await mkdtemp(join(tmpdir(), 'agent-server-'))
+    const server = await startServerProcess({}, { directory: left })
+    await server.ingest({ title: 'Lighthouse', text: 'The lighthouse was lit in 1811.' })
+    await server.stop()
+    return () => rm(left, { recursive: true })
+  })
+
+  beforeEach(async () => {
+    directory = await temporaryDirectory()
+    index = join(directory, 'data', 'index')
+    await cp(left, directory, { recursive: true })
+  })
+
+  const segments = async () => (await readdir(index)).filter((file) => file.endsWith('.segment'))
+  const damage: [string, RegExp, () => Promise<void>][] = [
+    ['missing', /lacks chunks/, () => rm(index, { recursive: true })],
+    ['without its manifest', /lacks chunks/, () => rm(join(index, 'manifest.json'))],
+    [
+      'cut short',
+      /part of the search index is lost/,
+      async () => {
+        for (const file of await segments()) await truncate(join(index, file), 100)
+      },
+    ],
+    [
+      'altered by a bit',
+      /part of the search index is lost/,
+      async () => {
+        for (const file of await segments()) await flipLastBit(join(index, file))
+      },
+    ],
+    [
+      'described by a broken manifest',
+      /no readable manifest/,
+      () => writeFile(join(index, 'manifest.json'), '{"format": 1'),
+    ],
+  ]
+
+  it.each(damage)('%s makes it again, and says so', async (_what, said, break_) => {
+    expect(await segments()).not.toEqual([])
+    await break_()
+    const server = await startServerProcess({}, { directory })
+    expect(server.log().filter(({ msg }) => said.test(msg))).not.toEqual([])
+    expect(await search(server, 'lighthouse')).toHaveLength(1)
+    expect(server.stderr).toBe('')
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+    expect(await segments()).toHaveLength(1)
+  })
+
+  it('made for another language makes it again', async () => {
+    const server = await startServerProcess({ SEARCH_LANGUAGE: 'none' }, { directory })
+    expect(server.log().map(({ msg }) => msg)).toContainEqual(
+      expect.stringMatching(/made with other settings/),
+    )
+    expect(await search(server, 'lighthouse')).toHaveLength(1)
+  })
+})
+
+describe('A server of which a thread dies', () => {
+  it.each(['writer', 'index'])('ends with code 1 if it is the %s, losing nothing', async (name) => {
+    const directory = await temporaryDirectory()
+    const environment = { NODE_OPTIONS: `--import ${END_THREAD}` }
+    const server = await startServerProcess(environment, { directory })
+    await server.ingest({ text: 'The lighthouse was lit in 1811.' })
+    await mkdir(join(directory, `end-${name}`))
+    expect(await server.exited).toEqual(FAILED)
+    expect(server.log().at(-1)).toMatchObject({ level: 60, msg: /a vital part has failed/ })
+
+    const next = await startServerProcess({}, { directory })
+    expect(await search(next, 'lighthouse')).toHaveLength(1)
+  })
+
+  it('goes on if it is the one that splits documents', async () => {
+    const server = await startServerProcess({ NODE_OPTIONS: `--import ${END_THREAD}` })
+    await server.ingest({ text: 'The lighthouse was lit in 1811.' })
+    await mkdir(join(server.directory, 'end-preparer'))
+    await server.ingest({ text: 'The harbour froze in 1829.' })
+    expect(await search(server, 'harbour')).toHaveLength(1)
+  })
+})
+
+async function makeDatabase(directory: string, sql: string): Promise<string> {
+  await mkdir(join(directory, 'data'))
+  const file = join(directory, 'data', 'agent-server.db')
+  const database = new DatabaseSync(file)
+  database.exec(sql)
+  database.close()
+  return file
+}
+
+async function flipLastBit(file: string): Promise<void> {
+  const bytes = await readFile(file)
+  const last = bytes.length - 1
+  bytes.writeUInt8(bytes.readUInt8(last) ^ 1, last)
+  await writeFile(file, bytes)
+}

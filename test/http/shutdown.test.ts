@@ -1,0 +1,203 @@
+import { once } from 'node:events'
+import type { FastifyInstance } from 'fastify'
+import { describe, expect, it } from 'vitest'
+import { callSignal } from '../../src/http/call-signal.ts'
+import { type Dialect, sendEvents } from '../../src/http/event-stream.ts'
+import { envelope, type OpenApp, open, openApp } from './open-app.ts'
+import { connectRaw, type RawClient, rawPost } from './raw-client.ts'
+
+const DIALECT: Dialect<string> = {
+  encode: (event) => `data: ${event}\n\n`,
+  encodeError: ({ error }) => `data: failed ${error.code} ${error.message}\n\n`,
+  end: 'data: end\n\n',
+}
+const NEVER = 60_000
+
+/** Streams one event, then a second one when `second` resolves; ends early with its signal. */
+function streams(second: Promise<string>) {
+  return (app: FastifyInstance, stopping: AbortSignal) => {
+    app.post('/stream', open, (_request, reply) => {
+      const signal = callSignal(reply, stopping)
+      const events = (async function* () {
+        yield 'one'
+        const stopped = once(signal, 'abort').then(() => {
+          throw signal.reason
+        })
+        yield await Promise.race([second, stopped])
+      })()
+      sendEvents(reply, events, DIALECT)
+    })
+    app.get('/ping', open, () => 'pong')
+  }
+}
+
+async function elapsed(work: Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await work
+  return performance.now() - started
+}
+
+describe('closing with an open stream', () => {
+  it('waits for it to finish within the grace period', async () => {
+    const second = Promise.withResolvers<string>()
+    const { app, port } = await openApp(streams(second.promise), { graceMilliseconds: NEVER })
+    const client = await connectRaw(port)
+    client.send(rawPost('/stream'))
+    await client.until(/data: one/)
+    const closed = app.close()
+    await once(app.server, 'close', { signal: AbortSignal.timeout(150) }).catch(() => 'still open')
+    expect(client.received()).not.toContain('failed')
+    second.resolve('two')
+    await closed
+    expect(await client.closed).toMatch(/data: two.*data: end/s)
+  })
+
+  it('ends it with an error frame after the grace period', async () => {
+    const { app, port } = await openApp(streams(new Promise(() => undefined)), {
+      graceMilliseconds: 50,
+    })
+    const client = await connectRaw(port)
+    client.send(rawPost('/stream'))
+    await client.until(/data: one/)
+    await app.close()
+    expect(await client.closed).toMatch(
+      /data: failed shutting_down The server is shutting down\n\n\r\n0\r\n\r\n$/,
+    )
+  })
+
+  it('cuts one that does not end with its signal, in bounded time', async () => {
+    const { app, port } = await openApp(
+      (application) => {
+        application.post('/stream', open, (_request, reply) => {
+          const events = (async function* () {
+            yield 'one'
+            await new Promise(() => undefined)
+          })()
+          sendEvents(reply, events, DIALECT)
+        })
+      },
+      { graceMilliseconds: 20 },
+    )
+    const client = await connectRaw(port)
+    client.send(rawPost('/stream'))
+    await client.until(/data: one/)
+    expect(await elapsed(app.close())).toBeLessThan(3_000)
+    await client.closed
+  })
+
+  it('cuts one whose reader has stopped reading, in bounded time', async () => {
+    const { app, port } = await openApp(
+      (application, stopping) => {
+        application.post('/stream', open, (_request, reply) => {
+          const signal = callSignal(reply, stopping)
+          const events = (async function* () {
+            while (!signal.aborted) yield 'x'.repeat(10_000)
+            throw signal.reason
+          })()
+          sendEvents(reply, events, DIALECT)
+        })
+      },
+      { graceMilliseconds: 20 },
+    )
+    const client = await connectRaw(port)
+    client.send(rawPost('/stream'))
+    await client.until(/x/)
+    client.pause()
+    expect(await elapsed(app.close())).toBeLessThan(3_000)
+  })
+})
+
+describe('closing with a request that waits', () => {
+  it('ends it with 503 after the grace period', async () => {
+    const entered = Promise.withResolvers<void>()
+    const { app, url } = await openApp(
+      (application, stopping) => {
+        application.get('/wait', open, async (_request, reply) => {
+          const signal = callSignal(reply, stopping)
+          entered.resolve()
+          await once(signal, 'abort')
+          throw signal.reason
+        })
+      },
+      { graceMilliseconds: 20 },
+    )
+    const response = fetch(`${url}/wait`)
+    await entered.promise
+    await app.close()
+    expect((await response).status).toBe(503)
+    expect(await (await response).json()).toEqual(
+      envelope('shutting_down', 'The server is shutting down'),
+    )
+  })
+})
+
+/** A client whose connection the server has accepted. */
+async function connectAccepted({ app, port }: OpenApp): Promise<RawClient> {
+  const accepted = once(app.server, 'connection')
+  const client = await connectRaw(port)
+  await accepted
+  return client
+}
+
+describe('closing without an open request', () => {
+  const openIdle = () =>
+    openApp(streams(new Promise(() => undefined)), { graceMilliseconds: NEVER })
+
+  it.each([
+    ['no connection', 0],
+    ['a connection that never sent a request', 1],
+    ['many of them', 20],
+  ])('is not held back by %s', async (_case, count) => {
+    const opened = await openIdle()
+    for (let client = 0; client < count; client += 1) await connectAccepted(opened)
+    expect(await elapsed(opened.app.close())).toBeLessThan(2_000)
+  })
+
+  it('is not held back by a connection that is kept alive', async () => {
+    const opened = await openIdle()
+    const client = await connectAccepted(opened)
+    client.send('GET /ping HTTP/1.1\r\nhost: test\r\n\r\n')
+    await client.until(/pong/)
+    expect(await elapsed(opened.app.close())).toBeLessThan(2_000)
+  })
+
+  it('is not held back by half a request', async () => {
+    const opened = await openIdle()
+    const client = await connectAccepted(opened)
+    client.send('GET /ping HTTP/1.1\r\nhost: test\r\n\r\nPOST /stream HTTP/1.1\r\nhost: te')
+    await client.until(/pong/)
+    expect(await elapsed(opened.app.close())).toBeLessThan(2_000)
+  })
+
+  it('leaves no timer behind', async () => {
+    const timers = () =>
+      process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+    const { app } = await openIdle()
+    const before = timers()
+    await app.close()
+    expect(timers()).toBeLessThanOrEqual(before)
+  })
+})
+
+describe('a request that comes while the server closes', () => {
+  it('is refused with 503, Retry-After and the envelope, and its connection is closed', async () => {
+    const second = Promise.withResolvers<string>()
+    const { app, port } = await openApp(streams(second.promise), { graceMilliseconds: NEVER })
+    const client = await connectRaw(port)
+    client.send(rawPost('/stream'))
+    await client.until(/data: one/)
+    const closed = app.close()
+    const received = once(app.server, 'request')
+    client.send('GET /ping HTTP/1.1\r\nhost: test\r\n\r\n')
+    await received
+    second.resolve('two')
+    const [, answer = ''] = (await client.closed).split('data: end\n\n\r\n0\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1\.1 503 /)
+    expect(answer).toMatch(/^retry-after: \d+\r$/m)
+    expect(answer).toMatch(/^connection: close\r$/im)
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual(
+      envelope('shutting_down', 'The server is shutting down'),
+    )
+    await closed
+  })
+})

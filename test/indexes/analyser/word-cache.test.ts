@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { createWordCache } from '../../../src/indexes/analyser/word-cache.ts'
+
+/** Terms that tell the word, and how often they were worked out. */
+function createForTest() {
+  const made: string[] = []
+  const cache = createWordCache((word) => {
+    made.push(word)
+    return Array.from(word, (character) => character.charCodeAt(0))
+  })
+  const termsOf = (word: string) => {
+    const text = `<${word}>`
+    return String.fromCharCode(...cache.termsOf(text, 1, text.length - 1))
+  }
+  return { made, termsOf }
+}
+
+it('finds a word wherever it stands, worked out once', () => {
+  const { made, termsOf } = createForTest()
+  for (const word of ['wing', 'win', 'wings', 'wing', 'gniw', 'win']) {
+    expect(termsOf(word)).toBe(word)
+  }
+  expect(made).toEqual(['wing', 'win', 'wings', 'gniw'])
+})
+
+it('tells a hundred thousand words apart, across both of its generations', () => {
+  const { termsOf } = createForTest()
+  const words = Array.from({ length: 100_000 }, (_, i) => `w${i}`)
+  expect(words.filter((word) => termsOf(word) !== word)).toEqual([])
+  expect(words.filter((word) => termsOf(word) !== word)).toEqual([])
+})
+
+it('forgets words that were not met for long', () => {
+  const { made, termsOf } = createForTest()
+  termsOf('rare')
+  for (let i = 0; i < 200_000; i++) termsOf(`w${i}`)
+  termsOf('rare')
+  expect(made.filter((word) => word === 'rare')).toHaveLength(2)
+})

@@ -1,0 +1,68 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
+import { describeChunkIndex } from '../../contracts/chunk-index.contract.ts'
+import { addTo, keysFor } from '../../contracts/chunk-index.fixture.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+
+function open(directory: string) {
+  return createEmbeddedIndex({
+    directory,
+    fingerprint: 'test',
+    onCrash: (error) => {
+      throw error
+    },
+  })
+}
+
+describeChunkIndex('The embedded index', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'agent-server-index-'))
+  return {
+    index: await open(directory),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  }
+})
+
+describe('The thread of the embedded index', () => {
+  it('rejects the opening, and reports no crash, where its directory cannot be made', async () => {
+    const file = join(await temporaryDirectory(), 'file')
+    await writeFile(file, '')
+    const crashes: Error[] = []
+    const opening = createEmbeddedIndex({
+      directory: join(file, 'index'),
+      fingerprint: 'test',
+      onCrash: (error) => crashes.push(error),
+    })
+    await expect(opening).rejects.toThrow('ENOTDIR')
+    expect(crashes).toEqual([])
+  })
+
+  it('rejects the calls under way and those to come when it crashes, and says so once', async () => {
+    const child = fork(new URL('./crashing-process.ts', import.meta.url), {
+      execArgv: ['--import', new URL('./crash-on-demand.ts', import.meta.url).href],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    child.send(await temporaryDirectory())
+    const [report] = await once(child, 'message')
+    expect(report).toEqual({
+      underWay: 'rejected: crash on demand',
+      afterwards: 'rejected: crash on demand',
+      closing: 'fulfilled',
+      crashes: ['crash on demand'],
+    })
+  })
+
+  it('writes what it holds when it is closed', async () => {
+    const directory = await temporaryDirectory()
+    const index = await open(directory)
+    await addTo(index, { 1: ['wing'] })
+    await index.close()
+    const again = await open(directory)
+    expect(await keysFor(again, ['wing'])).toEqual([1])
+    await again.close()
+  })
+})

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest'
+import { MOST_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
+import { createLexicalIndex } from '../../../src/indexes/embedded/lexical-index.ts'
+import { chooseMerge } from '../../../src/indexes/embedded/merge-policy.ts'
+import { type Merge, mergeSegments } from '../../../src/indexes/embedded/merge-segments.ts'
+import type { Ranking } from '../../../src/indexes/embedded/top-hits.ts'
+import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
+import {
+  type Chunk,
+  createRandom,
+  randomChunk,
+  randomQuery,
+  rankByDefinition,
+} from './random-chunks.ts'
+
+const VOCABULARY = 800
+
+/** An index and, beside it, the plain truth of what it should hold. */
+function createPair(seed: number) {
+  const random = createRandom(seed)
+  const index = createLexicalIndex([])
+  const truth = new Map<number, Chunk>()
+  let nextKey = 1
+
+  const add = (size: number) => {
+    const added = new Map<number, Chunk>()
+    for (let i = 0; i < size; i++) {
+      // One chunk in ten replaces an older one, so that the keys of segments interleave.
+      const old = random.next() < 0.1 ? random.pick([...truth.keys()]) : undefined
+      added.set(old ?? nextKey++, randomChunk(random, VOCABULARY))
+    }
+    for (const [key, chunk] of added) truth.set(key, chunk)
+    index.add(Uint32Array.from(added.keys()), batchOf([...added.values()]), 0, added.size)
+  }
+  const remove = (share: number) => {
+    const gone = truth
+      .keys()
+      .filter(() => random.next() < share)
+      .toArray()
+    for (const key of gone) truth.delete(key)
+    index.remove(gone)
+  }
+  /** Merges what the policy chooses, with changes between its steps. */
+  const merge = (change: () => void): boolean => {
+    const sources = chooseMerge(index.segments)
+    if (!sources) return false
+    index.replace(sources, runWith(mergeSegments(sources), change))
+    return true
+  }
+  return { random, index, truth, add, remove, merge }
+}
+
+function runWith(merge: Generator<void, Merge>, change: () => void): Merge {
+  for (;;) {
+    const step = merge.next()
+    if (step.done) return step.value
+    change()
+  }
+}
+
+function toScored({ keys, scores }: Ranking) {
+  return Array.from(keys, (key, i) => ({ key, score: scores[i] }))
+}
+
+describe('The lexical index', () => {
+  it.each([1, 2, 3])(
+    'scores to the last bit as BM25 is defined, through changes and merges (seed %i)',
+    (seed) => {
+      const { random, index, truth, add, remove, merge } = createPair(seed)
+      for (let round = 0; round < 40; round++) {
+        add(1 + random.below(MOST_CHUNKS_BUILT))
+        if (random.next() < 0.3) remove(0.15)
+        const disturb = () => {
+          if (random.next() < 0.3) remove(0.01)
+          if (random.next() < 0.1) add(2)
+        }
+        while (random.next() < 0.8 && merge(disturb));
+        for (let i = 0; i < 3; i++) {
+          const query = randomQuery(random, VOCABULARY + 20)
+          const limit = 1 + random.below(20)
+          expect(toScored(index.search(queryOf(query), limit))).toEqual(
+            rankByDefinition(truth, query, limit),
+          )
+        }
+        expect(index.statistics().chunks).toBe(truth.size)
+      }
+      expect([...index.keys()]).toEqual([...truth.keys()].toSorted((a, b) => a - b))
+    },
+  )
+
+  it.each([0.001, 0.02, 0.5, 0.98])(
+    'answers among some keys as a look at every chunk would, to the last bit (share %d)',
+    (share) => {
+      const { random, index, truth, add, remove, merge } = createPair(9)
+      for (let round = 0; round < 30; round++) {
+        add(1 + random.below(MOST_CHUNKS_BUILT))
+        if (random.next() < 0.3) remove(0.15)
+        while (random.next() < 0.6 && merge(() => undefined));
+        const keys = new Set([...truth.keys()].filter(() => random.next() < share))
+        const only = Uint32Array.from(keys).sort()
+        const query = randomQuery(random, VOCABULARY + 20)
+        const limit = 1 + random.below(20)
+        const expected = rankByDefinition(truth, query, truth.size).filter(({ key }) =>
+          keys.has(key),
+        )
+        const found = toScored(index.search(queryOf(query), limit, undefined, only))
+        expect(found).toEqual(expected.slice(0, limit))
+      }
+    },
+  )
+
+  it('answers alike before, during and after a merge', () => {
+    const { random, index, add, merge } = createPair(5)
+    for (let i = 0; i < 8; i++) add(100)
+    const query = queryOf(randomQuery(random, VOCABULARY))
+    const before = toScored(index.search(query, 20))
+    let steps = 0
+    merge(() => {
+      steps++
+      expect(toScored(index.search(query, 20))).toEqual(before)
+    })
+    expect(steps).toBeGreaterThan(2)
+    expect(index.statistics().segments).toBe(1)
+    expect(toScored(index.search(query, 20))).toEqual(before)
+  })
+
+  it('keeps few segments however small the additions, and forgets removed chunks for good', () => {
+    const { index, add, remove, merge } = createPair(6)
+    for (let i = 0; i < 2_000; i++) {
+      add(1)
+      while (merge(() => undefined));
+    }
+    // Seven of each size below a merge of eight.
+    expect(index.statistics().segments).toBeLessThanOrEqual(7 * 4)
+    const empty = createLexicalIndex([]).statistics().bytes
+    const full = index.statistics().bytes - empty
+    remove(0.9)
+    while (merge(() => undefined));
+    expect(index.statistics().bytes - empty).toBeLessThan(full / 4)
+    remove(1)
+    expect(index.statistics()).toMatchObject({ chunks: 0, segments: 0 })
+  })
+
+  it('caps no score: a term counted 255 times, in the shortest and the longest chunk', () => {
+    const index = createLexicalIndex([])
+    const chunks = [{ wing: 255 }, { wing: 255, pad: 255 }, { pad: 1 }]
+    index.add(Uint32Array.of(1, 2, 3), batchOf(chunks), 0, 3)
+    const truth = new Map<number, Chunk>(chunks.map((chunk, i) => [i + 1, chunk]))
+    expect(toScored(index.search(queryOf(['wing']), 5))).toEqual(
+      rankByDefinition(truth, { wing: 1 }, 5),
+    )
+  })
+
+  it('takes no removed chunk for one of the best when it stops looking for more', () => {
+    const index = createLexicalIndex([])
+    const rare = Array.from({ length: 6 }, () => ({ rare: 9, common: 1 }))
+    const common = Array.from({ length: 100 }, () => ({ common: 1 }))
+    index.add(
+      Uint32Array.from({ length: 106 }, (_, i) => i),
+      batchOf([...rare, ...common]),
+      0,
+      106,
+    )
+    index.remove([0, 1, 2, 3, 4])
+    expect([...index.search(queryOf(['rare', 'common']), 3).keys]).toEqual([5, 6, 7])
+  })
+
+  it('ranks what was asked for first, though removed chunks hold what feedback adds', () => {
+    const index = createLexicalIndex([])
+    const common = Array.from({ length: 8 }, (_, i) => `common${i}`)
+    const asked = Array.from({ length: 10 }, () => ['asked', ...common])
+    const others = Array.from({ length: 90 }, () => common)
+    const keys = Uint32Array.from({ length: 100 }, (_, i) => i)
+    index.add(keys, batchOf([...asked, ...others]), 0, 100)
+    index.remove(keys.slice(75))
+    const feedback = { terms: batchOf(asked.slice(0, 8)), weights: new Float32Array(8).fill(1) }
+    const { keys: found } = index.search(queryOf(['asked']), 10, feedback)
+    expect([...found].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+  })
+
+  it('finds nothing by what feedback adds alone, and lifts by it what the query finds', () => {
+    const index = createLexicalIndex([])
+    const chunks = [{ asked: 1, near: 3 }, { asked: 1, far: 3 }, { near: 9, pad: 1 }, { pad: 4 }]
+    index.add(Uint32Array.of(1, 2, 3, 4), batchOf(chunks), 0, 4)
+    const shared = [{ asked: 1, near: 1 }, { near: 2 }]
+    const feedback = { terms: batchOf(shared), weights: new Float32Array(2).fill(1) }
+    expect([...index.search(queryOf(['asked']), 4).keys]).toEqual([1, 2])
+    const { keys, scores } = index.search(queryOf(['asked']), 4, feedback)
+    expect([...keys]).toEqual([1, 2])
+    expect(scores[0]).toBeGreaterThan(scores[1] ?? 0)
+  })
+})

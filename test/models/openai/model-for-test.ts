@@ -1,0 +1,67 @@
+import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/models/chat-model.ts'
+import { createOpenAiModel } from '../../../src/models/openai/openai-model.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.ts'
+
+export const API_KEY = 'test-key-3f9c1d77'
+export const TOOL = {
+  name: 'search_documents',
+  description: 'Searches the documents',
+  parameters: { type: 'object', properties: { query: { type: 'string' } } },
+}
+
+export interface Answer {
+  text: string
+  calls: { callId: string; name: string; arguments: string; extra?: unknown }[]
+  finish: Extract<ModelEvent, { type: 'finish' }> | undefined
+}
+
+export interface LogEntry {
+  facts: Record<string, unknown>
+  message: string
+}
+
+export interface TestModel {
+  upstream: ScriptedUpstream
+  model: ChatModel
+  logged: LogEntry[]
+  /** Reads a whole answer; the rest of `request` is a plain question. */
+  ask(request?: Partial<ModelRequest>, signal?: AbortSignal): Promise<Answer>
+}
+
+/** The model under test before a scripted upstream that ends with the test. */
+export async function startModel(
+  options: { idleTimeoutMilliseconds?: number; apiKey?: string; model?: string } = {},
+): Promise<TestModel> {
+  const upstream = await startScriptedUpstream()
+  const logged: LogEntry[] = []
+  const model = createOpenAiModel({
+    apiKey: API_KEY,
+    baseUrl: upstream.url,
+    model: 'test-model',
+    idleTimeoutMilliseconds: 10_000,
+    log: { warn: (facts, message) => void logged.push({ facts, message }) },
+    ...options,
+  })
+  return {
+    upstream,
+    model,
+    logged,
+    ask: async (request = {}, signal = new AbortController().signal) =>
+      readAnswer(model.stream(question(request), signal)),
+  }
+}
+
+export function question(request: Partial<ModelRequest> = {}): ModelRequest {
+  const messages = [{ role: 'user' as const, content: 'When does the library open?' }]
+  return { messages, tools: [], sampling: {}, passages: [], ...request }
+}
+
+export async function readAnswer(events: AsyncIterable<ModelEvent>): Promise<Answer> {
+  const answer: Answer = { text: '', calls: [], finish: undefined }
+  for await (const event of events) {
+    if (event.type === 'text-delta') answer.text += event.text
+    else if (event.type === 'tool-call') answer.calls.push(event.call)
+    else answer.finish = event
+  }
+  return answer
+}

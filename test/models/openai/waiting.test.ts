@@ -1,0 +1,151 @@
+import { getEventListeners } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { chunk, DONE, hangReply, streamReply, textReply } from '../../support/upstream-replies.ts'
+import { question, readAnswer, startModel } from './model-for-test.ts'
+
+const IDLE = 150
+const STALLED = { code: 'upstream_timeout', message: 'The chat model stopped answering' }
+
+describe('a silent upstream', () => {
+  it('is given up before the first byte, without another try', async () => {
+    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    upstream.always(hangReply())
+    await expect(ask()).rejects.toMatchObject(STALLED)
+    await upstream.requests[0]?.closed
+    expect(upstream.requests.map(({ disconnected }) => disconnected)).toEqual([true])
+  })
+
+  it.each([
+    ['after the headers', [{ send: ': hello\n\n' }]],
+    ['in the middle of the answer', [chunk({ content: 'At' })]],
+    ['in the middle of a chunk', [{ send: 'data: {"choices"' }]],
+  ])('is given up %s', async (_case, steps) => {
+    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    upstream.always(streamReply(...steps, { hang: true }))
+    await expect(ask()).rejects.toMatchObject(STALLED)
+    await upstream.requests[0]?.closed
+    expect(upstream.requests[0]?.disconnected).toBe(true)
+  })
+
+  it('is given up in the middle of an error body', async () => {
+    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    upstream.always({ status: 400, headers: {}, steps: [{ send: '{"error"' }, { hang: true }] })
+    await expect(ask()).rejects.toMatchObject(STALLED)
+  })
+
+  it('is kept waiting for by comments, and by reasoning that is no part of the answer', async () => {
+    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    const rest = { pauseMilliseconds: IDLE * 0.6 }
+    upstream.script(
+      streamReply(
+        { send: ': OPENROUTER PROCESSING\n\n' },
+        rest,
+        { send: ': OPENROUTER PROCESSING\n\n' },
+        rest,
+        chunk({ reasoning_content: 'hm' }),
+        rest,
+        chunk({ content: 'At nine' }),
+        chunk({}, 'stop'),
+        DONE,
+      ),
+    )
+    expect((await ask()).text).toBe('At nine')
+  })
+
+  it('is not blamed for a reader that takes its time', async () => {
+    const { upstream, model } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    const reader = Promise.withResolvers<void>()
+    const rest = [chunk({ content: ' nine' }), chunk({}, 'stop'), DONE]
+    upstream.script(streamReply(chunk({ content: 'At' }), { until: reader.promise }, ...rest))
+    let text = ''
+    for await (const event of model.stream(question(), new AbortController().signal)) {
+      if (event.type === 'text-delta') text += event.text
+      if (text === 'At') await pause(IDLE * 2)
+      reader.resolve()
+    }
+    expect(text).toBe('At nine')
+  })
+
+  it('does not hold back the end of an answer that has its finish reason', async () => {
+    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: 20_000 })
+    upstream.script(streamReply(chunk({ content: 'At nine' }), chunk({}, 'stop'), { hang: true }))
+    const started = performance.now()
+    expect(await ask()).toMatchObject({ text: 'At nine', finish: { usage: undefined } })
+    expect(performance.now() - started).toBeLessThan(10_000)
+  })
+})
+
+describe('a caller who leaves', () => {
+  it.each([
+    ['before the first byte', hangReply()],
+    ['after the headers', streamReply({ send: ': hello\n\n' }, { hang: true })],
+  ])('%s ends the upstream request at once', async (_case, script) => {
+    const { upstream, ask } = await startModel()
+    upstream.script(script)
+    const controller = new AbortController()
+    const answer = ask({}, controller.signal)
+    const request = await upstream.nextRequest()
+    controller.abort(new Error('left'))
+    await expect(answer).rejects.toThrow('left')
+    await request.closed
+    expect(request.disconnected).toBe(true)
+  })
+
+  it('in the middle of the answer ends the upstream request at once', async () => {
+    const { upstream, model } = await startModel()
+    upstream.script(streamReply(chunk({ content: 'At' }), { hang: true }))
+    const controller = new AbortController()
+    const events = model.stream(question(), controller.signal)
+    await events.next()
+    const rest = readAnswer(events)
+    controller.abort(new Error('left'))
+    await expect(rest).rejects.toThrow('left')
+    await upstream.requests[0]?.closed
+    expect(upstream.requests[0]?.disconnected).toBe(true)
+  })
+
+  it('after the finish reason still ends the stream with the reason', async () => {
+    const { upstream, model } = await startModel()
+    upstream.script(streamReply(chunk({ content: 'At' }, 'stop'), { hang: true }))
+    const controller = new AbortController()
+    const events = model.stream(question(), controller.signal)
+    await events.next()
+    controller.abort(new Error('left'))
+    await expect(events.next()).rejects.toThrow('left')
+  })
+
+  it('by no longer reading ends the upstream request too', async () => {
+    const { upstream, model } = await startModel()
+    upstream.script(streamReply(chunk({ content: 'At' }), { hang: true }))
+    for await (const event of model.stream(question(), new AbortController().signal)) {
+      expect(event.type).toBe('text-delta')
+      break
+    }
+    await upstream.requests[0]?.closed
+    expect(upstream.requests[0]?.disconnected).toBe(true)
+  })
+
+  it('leaves no listener behind on a signal that lives longer', async () => {
+    const { upstream, model } = await startModel()
+    upstream.always(textReply('At nine'))
+    const { signal } = new AbortController()
+    await readAnswer(model.stream(question(), signal))
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+})
+
+describe('connections', () => {
+  it('serve one call after another, also where the end of the body lags behind', async () => {
+    const { upstream, ask } = await startModel()
+    const lagging = streamReply(chunk({ content: 'At' }, 'stop'), DONE, { pauseMilliseconds: 20 })
+    upstream.always(lagging)
+    for (let call = 0; call < 5; call += 1) {
+      await ask()
+      await upstream.requests.at(-1)?.closed
+    }
+    expect(upstream.requests.map(({ disconnected }) => disconnected)).not.toContain(true)
+    // The next call may begin a moment before the last one's connection is free.
+    expect(upstream.connections).toBeLessThanOrEqual(2)
+  })
+})

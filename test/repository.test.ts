@@ -1,0 +1,218 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { VARIABLE_NAMES } from '../src/config.ts'
+import { isNode, nodesOf, ROOT, type SyntaxNode, sourceFiles } from './support/source-tree.ts'
+
+const Versions = z.record(z.string(), z.string()).default({})
+const Package = z.object({
+  scripts: Versions,
+  allowScripts: z.record(z.string(), z.boolean()),
+  dependencies: Versions,
+  devDependencies: Versions,
+})
+const LockedPackage = z.object({
+  version: z.string().optional(),
+  resolved: z.string().optional(),
+  integrity: z.string().optional(),
+  license: z.string().optional(),
+  hasInstallScript: z.boolean().optional(),
+  optionalDependencies: Versions,
+})
+type LockedPackage = z.output<typeof LockedPackage>
+const Lock = z.object({ packages: z.record(z.string(), LockedPackage) })
+
+const { scripts, allowScripts, ...manifest } = Package.parse(JSON.parse(read('package.json')))
+const dependencies = { ...manifest.dependencies, ...manifest.devDependencies }
+const locked = new Map(Object.entries(Lock.parse(JSON.parse(read('package-lock.json'))).packages))
+locked.delete('')
+
+const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\0')
+  .filter((path) => path !== '' && existsSync(new URL(path, ROOT)))
+const pages = tracked.filter((path) => /^(?:docs\/)?[\w-]+\.md$/.test(path))
+
+describe('The repository', () => {
+  it('holds no path of the machine it was written on', () => {
+    expect(tracked.filter((path) => hasMachinePath(read(path)))).toEqual([])
+  })
+
+  it('names no registry, so that it installs from whichever one npm is set to', () => {
+    expect(tracked.filter((path) => hasRegistry(read(path)))).toEqual([])
+    expect(
+      locked
+        .values()
+        .filter(({ resolved }) => resolved?.includes(':'))
+        .toArray(),
+    ).toEqual([])
+  })
+
+  it('names only files and scripts that exist in its documents', () => {
+    expect(pages).toContain('docs/dependencies.md')
+    expect(pages.flatMap((page) => deadReferences(page, read(page)))).toEqual([])
+  })
+
+  it('says what a suite needs, where one can be skipped', () => {
+    expect(sourceFiles('test').flatMap(({ text }) => unexplainedSkips(text))).toEqual([])
+  })
+})
+
+describe('The packages', () => {
+  it('have exact versions', () => {
+    expect(
+      Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version)),
+    ).toEqual([])
+  })
+
+  it('are each justified, with their licence, and nothing else is', () => {
+    const justified = read('docs/dependencies.md').matchAll(/^\| `(.+?)` \| (.+?) \| .{10,} \|$/gm)
+    const licences = Object.keys(dependencies).map((name) => [
+      name,
+      locked.get(`node_modules/${name}`)?.license,
+    ])
+    expect(Object.fromEntries(justified.map(([, name, licence]) => [name, licence]))).toEqual(
+      Object.fromEntries(licences),
+    )
+  })
+
+  it('are locked for every platform, as npm ci demands', () => {
+    expect(unlocked(locked)).toEqual([])
+  })
+
+  it('run a script at installation only where that is decided', () => {
+    const names = locked
+      .entries()
+      .filter(([, { hasInstallScript }]) => hasInstallScript)
+      .map(([path]) => path.replace(/^.*node_modules\//, ''))
+    expect(Object.keys(allowScripts)).toEqual(expect.arrayContaining([...new Set(names)]))
+  })
+})
+
+describe('The scripts', () => {
+  it('are a dozen at most, and none is a pipeline', () => {
+    expect(Object.keys(scripts).length).toBeLessThanOrEqual(12)
+    expect(Object.values(scripts).filter((script) => /[|&;<>]/.test(script))).toEqual([])
+  })
+})
+
+describe('The image', () => {
+  it('runs on the version of Node.js that the tests run on', () => {
+    expect(/^ARG NODE_VERSION=(.+)$/m.exec(read('Dockerfile'))?.[1]).toBe(dependencies.node)
+  })
+
+  it('is given every variable by docker-compose.yml, but those that a container fixes', () => {
+    const fixed = ['AGENT_CONFIG', 'DATA_DIR', 'HOST', 'PORT']
+    const given = read('docker-compose.yml').matchAll(/^ {6}([A-Z_]+):/gm)
+    const names = given.map(([, name]) => name)
+    expect([...names, ...fixed].toSorted()).toEqual(VARIABLE_NAMES.toSorted())
+  })
+})
+
+describe('The guards of the repository', () => {
+  it('see a path of a machine, but not one that only looks like it', () => {
+    expect(hasMachinePath(`open('/${'work'}/main/data')`)).toBe(true)
+    expect(hasMachinePath(`open('/${'tmp'}/x')`)).toBe(true)
+    expect(hasMachinePath('see src/work/order and https://example.org/tmp/x')).toBe(false)
+  })
+
+  it('see a registry', () => {
+    expect(hasRegistry(`https://${'registry'}.npmjs.org/zod`)).toBe(true)
+    expect(hasRegistry('the registry of tools, registry.example.org')).toBe(false)
+  })
+
+  it.each([
+    ['a link to a file', 'see [this](docs/nothing.md)'],
+    ['a link to an anchor of a file', 'see [this](docs/nothing.md#part)'],
+    ['a path in code', 'see `src/nothing.ts`'],
+    ['the fixed part of a pattern', 'see `src/nothing/<area>/`'],
+    ['a script', 'run `npm run nothing`'],
+  ])('see a document that names %s which does not exist', (_case, text) => {
+    expect(deadReferences('README.md', text)).toHaveLength(1)
+  })
+
+  it('pass what exists, and what is elsewhere', () => {
+    const text = '[a](LICENSE) [b](#part) [c](https://example.org) `src/errors.ts` `npm run check`'
+    expect(deadReferences('README.md', text)).toEqual([])
+    expect(deadReferences('docs/a.md', '[the licence](../LICENSE)')).toEqual([])
+  })
+
+  it('see a suite that is skipped without a reason', () => {
+    expect(unexplainedSkips(`describe.skipIf(!data)('Relevance', () => {})`)).toHaveLength(1)
+    expect(unexplainedSkips(`it.runIf(data)('Relevance (needs data)', () => {})`)).toEqual([])
+  })
+
+  it('see a lock that lacks a platform, a version or a checksum', () => {
+    const bare = { optionalDependencies: {} }
+    const parent = {
+      version: '1.0.0',
+      integrity: 'x',
+      optionalDependencies: { 'a-darwin': '1.0.0' },
+    }
+    expect(unlocked(new Map([['node_modules/a', parent]]))).toHaveLength(1)
+    expect(unlocked(new Map([['node_modules/a', bare]]))).toHaveLength(1)
+  })
+})
+
+function read(path: string): string {
+  return readFileSync(new URL(path, ROOT), 'utf8')
+}
+
+function hasMachinePath(text: string): boolean {
+  return /(?<![\w.$}-])\/(?:work|root|tmp)\//.test(text)
+}
+
+function hasRegistry(text: string): boolean {
+  return /\bregistry\.(?:npmjs|yarnpkg|npmmirror)\.|\bdeb\.debian\.org|\bpypi\.org/.test(text)
+}
+
+/** The relative links, paths in code and npm scripts of a page that do not exist. */
+function deadReferences(page: string, text: string): string[] {
+  const links = text
+    .matchAll(/\]\(([^)#\s]+)[^)]*\)/g)
+    .flatMap(([, link = '']) => (link.includes(':') ? [] : [join(dirname(page), link)]))
+  const paths = text
+    .matchAll(/`((?:src|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g)
+    .map(([, path = '']) => path.replace(/[<*{:].*$/, ''))
+  const named = text.matchAll(/npm run ([\w:]+)/g).map(([, name = '']) => name)
+  return [
+    ...[...links, ...paths].filter((path) => !existsSync(new URL(path, ROOT))),
+    ...named.filter((name) => !(name in scripts)).map((name) => `npm run ${name}`),
+  ].map((reference) => `${page} names ${reference}`)
+}
+
+/** The titles of what may be skipped and does not say, in parentheses at its end, what it needs. */
+function unexplainedSkips(text: string): string[] {
+  return nodesOf(text)
+    .filter((node) => isNode(node.callee) && isConditional(node.callee))
+    .map((node) => {
+      const [title] = Array.isArray(node.arguments) ? node.arguments : []
+      return isNode(title) ? text.slice(title.start, title.end) : ''
+    })
+    .filter((title) => !/\(.+\).$/.test(title))
+    .toArray()
+}
+
+/** Is it `describe.skipIf(condition)`, of which the call names the suite? */
+function isConditional({ type, callee }: SyntaxNode): boolean {
+  if (type !== 'CallExpression' || !isNode(callee) || !isNode(callee.property)) return false
+  return callee.property.name === 'skipIf' || callee.property.name === 'runIf'
+}
+
+/** Packages without a version or a checksum, and optional ones, of other platforms, that are missing. */
+function unlocked(packages: ReadonlyMap<string, LockedPackage>): string[] {
+  const incomplete = packages
+    .entries()
+    .filter(([, { version, integrity }]) => !version || !integrity)
+    .map(([path]) => path)
+  const missing = packages
+    .entries()
+    .flatMap(([path, { optionalDependencies }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) =>
+          !packages.has(`node_modules/${name}`) && !packages.has(`${path}/node_modules/${name}`),
+      ),
+    )
+  return [...incomplete, ...missing]
+}

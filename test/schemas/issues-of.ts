@@ -1,0 +1,13 @@
+import type { z } from 'zod'
+
+/** What a schema complains about, as `path: message`; nothing where the value fits. */
+export function issuesOf(schema: z.ZodType, value: unknown): string[] {
+  const result = schema.safeParse(value)
+  return (result.error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`)
+}
+
+/** The dotted paths of what a schema complains about. */
+export function pathsOf(schema: z.ZodType, value: unknown): string[] {
+  const result = schema.safeParse(value)
+  return (result.error?.issues ?? []).map(({ path }) => path.join('.'))
+}

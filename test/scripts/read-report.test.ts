@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest'
+import { closingLine, readReport } from '../../scripts/read-report.ts'
+
+const test = (status: string, title = 'holds', ...ancestorTitles: string[]) => ({
+  status,
+  title,
+  ancestorTitles,
+})
+
+function report(...files: { status: string; assertionResults: unknown[] }[]): string {
+  const testResults = files.map((file, index) => ({
+    name: `/project/test/${index}.test.ts`,
+    ...file,
+  }))
+  return JSON.stringify({
+    success: files.every(({ status }) => status === 'passed'),
+    testResults,
+  })
+}
+
+it('counts what passed and what failed', () => {
+  const json = report(
+    { status: 'passed', assertionResults: [test('passed'), test('passed')] },
+    { status: 'failed', assertionResults: [test('passed'), test('failed')] },
+  )
+  expect(readReport(json, '/project')).toMatchObject({ passed: 3, failed: 1, skipped: 0 })
+})
+
+it('names each suite with skipped tests once, with its file and how many', () => {
+  const json = report({
+    status: 'passed',
+    assertionResults: [
+      test('skipped', 'one', 'Relevance (needs ../shared/data)'),
+      test('skipped', 'two', 'Relevance (needs ../shared/data)'),
+      test('todo', 'a thing to come'),
+    ],
+  })
+  expect(readReport(json, '/project')).toMatchObject({
+    skipped: 3,
+    skippedSuites: [
+      'test/0.test.ts > Relevance (needs ../shared/data) (2)',
+      'test/0.test.ts > a thing to come (1)',
+    ],
+  })
+})
+
+it('counts a file that could not be loaded as a failure', () => {
+  expect(readReport(report({ status: 'failed', assertionResults: [] }), '/project').failed).toBe(1)
+})
+
+it('counts a run that failed although each of its tests passed as a failure', () => {
+  const json = JSON.stringify({
+    success: false,
+    testResults: [
+      { name: '/project/a.test.ts', status: 'passed', assertionResults: [test('passed')] },
+    ],
+  })
+  expect(readReport(json, '/project')).toMatchObject({ passed: 1, failed: 1 })
+})
+
+it('closes with a plain line, which tells skipped tests where there are any', () => {
+  const outcome = { passed: 7, failed: 1, skipped: 0, skippedSuites: [] }
+  expect(closingLine(outcome)).toBe('7 passed, 1 failed')
+  expect(closingLine({ ...outcome, skipped: 2 })).toBe('7 passed, 1 failed, 2 skipped')
+})

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
+import type { PromptOptions } from '../../../src/services/agent/prompt.ts'
+import { type AgentRequest, createAgent } from '../../../src/services/agent/run-agent.ts'
+import type { Search } from '../../../src/services/retrieval/create-retrieval.ts'
+import { defineTool, type Tool } from '../../../src/services/tools/define-tool.ts'
+import { createToolRegistry } from '../../../src/services/tools/registry.ts'
+import { hitOf } from './hit.ts'
+import { createScriptedModel, type ScriptedAnswer } from './scripted-model.ts'
+
+interface AgentParts {
+  answers: readonly ScriptedAnswer[]
+  /** The chunks that the corpus holds for any question, by their identifiers. */
+  found?: readonly string[]
+  tools?: readonly Tool[]
+  supportsTools?: boolean
+  prompt?: Partial<PromptOptions>
+}
+
+/** The real loop, registry and prompt around a scripted model and a corpus of a few chunks. */
+export function createAgentForTest(parts: AgentParts) {
+  const { answers, found = [], tools = [], prompt, ...options } = parts
+  const model = createScriptedModel(answers, options)
+  const searches: Search[] = []
+  const retrieval = {
+    search: async (query: Search, signal?: AbortSignal) => {
+      signal?.throwIfAborted()
+      searches.push(query)
+      return { hits: found.map(hitOf), degraded: false }
+    },
+  }
+  const registry = createToolRegistry({
+    tools,
+    isEnabled: () => true,
+    log: { info: () => undefined, error: () => undefined },
+  })
+  const agent = createAgent({
+    model,
+    retrieval,
+    tools: registry,
+    prompt: { prompt: '', contextTokens: 32_768, ...prompt },
+  })
+  const run = (request: Partial<AgentRequest> = {}, signal = new AbortController().signal) =>
+    agent.run({ ...question('When does it open?'), ...request }, signal)
+
+  return {
+    model,
+    searches,
+    run,
+    /** Every event of one run. */
+    events: (request: Partial<AgentRequest> = {}) => Array.fromAsync(run(request)),
+  }
+}
+
+export function question(content: string): AgentRequest {
+  const conversation = { messages: [{ role: 'user' as const, content }], instructions: [] }
+  return { conversation, topK: 5, sampling: {}, clientTools: [] }
+}
+
+/** A tool that answers `answer`, whatever it is asked. */
+export function toolAnswering(name: string, answer: string | (() => Promise<string>)): Tool {
+  return defineTool({
+    name,
+    title: name,
+    description: `Answers ${name}`,
+    input: z.looseObject({}),
+    run: async () => (typeof answer === 'string' ? answer : answer()),
+  })
+}
+
+/** The events in a few words each. */
+export function outline(events: readonly AgentEvent[]): unknown[] {
+  return events.map((event) => {
+    if (event.type === 'text-delta') return event.text
+    if (event.type === 'run-end') return `end: ${event.reason}`
+    if (event.type === 'client-tool-calls') return event.calls.map(({ name }) => `client: ${name}`)
+    return `${event.type}: ${event.tool}`
+  })
+}
+
+export function endOf(events: readonly AgentEvent[]): Extract<AgentEvent, { type: 'run-end' }> {
+  const last = events.at(-1)
+  if (last?.type !== 'run-end') throw new Error('The run did not end with run-end')
+  return last
+}

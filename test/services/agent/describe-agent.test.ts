@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { AgentRecord, Capabilities, ToolList } from '../../../src/schemas/agent.ts'
+import { AgentConfiguration } from '../../../src/services/agent/configuration.ts'
+import { describeAgent } from '../../../src/services/agent/describe-agent.ts'
+import { createToolRegistry } from '../../../src/services/tools/registry.ts'
+import { toolAnswering } from './agent-for-test.ts'
+
+function describeTest({ enabled = true, supportsTools = true, changed = false } = {}) {
+  return describeAgent({
+    loaded: {
+      configuration: AgentConfiguration.parse({ name: 'desk', description: 'Knows the library.' }),
+      found: true,
+      hasChanged: async () => changed,
+    },
+    model: { name: 'gpt-5-mini', supportsTools },
+    retrieval: 'lexical',
+    tools: createToolRegistry({
+      tools: [toolAnswering('look', 'seen')],
+      isEnabled: () => enabled,
+      log: { info: () => undefined, error: () => undefined },
+    }),
+  })
+}
+
+describe('the agent', () => {
+  it('is its name, its profile and its loaded tools', () => {
+    const agent = describeTest().agent()
+    expect(AgentRecord.parse(agent)).toEqual(agent)
+    expect(agent).toEqual({
+      name: 'desk',
+      profile: { description: 'Knows the library.', model: 'gpt-5-mini', retrieval: 'lexical' },
+      tools: [{ name: 'look', source: 'builtin' }],
+    })
+  })
+
+  it.each([
+    ['is switched off', { enabled: false }],
+    ['cannot be called by the model', { supportsTools: false }],
+  ])('does not show a tool that %s', (_case, options) => {
+    expect(describeTest(options).agent().tools).toEqual([])
+  })
+})
+
+describe('the list of tools', () => {
+  it.each([
+    ['on', {}, undefined],
+    ['off', { enabled: false }, undefined],
+    ['off', { enabled: false, supportsTools: false }, undefined],
+    ['unavailable', { supportsTools: false }, 'The chat model does not call tools'],
+  ])('has each with its state: %s', (state, options, reason) => {
+    const list = describeTest(options).tools()
+    expect(ToolList.parse(list)).toEqual(list)
+    expect(list.tools).toEqual([
+      {
+        name: 'look',
+        title: 'look',
+        description: 'Answers look',
+        inputSchema: expect.objectContaining({ type: 'object' }),
+        source: 'builtin',
+        state,
+        ...(reason && { reason }),
+      },
+    ])
+  })
+})
+
+describe('the capabilities', () => {
+  it.each([true, false])('say whether a restart is needed: %s', async (changed) => {
+    const capabilities = await describeTest({ changed }).capabilities()
+    expect(Capabilities.parse(capabilities)).toEqual(capabilities)
+    expect(capabilities.restartRequired).toBe(changed)
+  })
+
+  it.each([true, false])('say whether the model calls tools: %s', async (supportsTools) => {
+    expect((await describeTest({ supportsTools }).capabilities()).chat).toEqual({
+      model: 'gpt-5-mini',
+      tools: supportsTools,
+    })
+  })
+
+  it('claim nothing that this version does not have', async () => {
+    expect(await describeTest().capabilities()).toMatchObject({
+      skills: [],
+      mcp: [],
+      plugins: [],
+      sandbox: { kind: 'none', state: 'off' },
+      retrieval: 'lexical',
+    })
+  })
+})

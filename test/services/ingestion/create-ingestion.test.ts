@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest'
+import {
+  createGate,
+  createRunning,
+  find,
+  getDocument,
+  keysOf,
+  openParts,
+  type Parts,
+} from './ingestion-parts.ts'
+
+const paragraphs = (word: string, count: number) =>
+  Array.from(
+    { length: count },
+    (_, i) => `## Part ${i}\n\n${`Something about ${word}. `.repeat(50)}`,
+  )
+
+async function addMany({ store }: Parts, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, i) => `document${i}`)
+  await Promise.all(ids.map((id) => store.add({ id, text: `The only text that holds ${id}.` })))
+  return ids
+}
+
+describe('a ready document', () => {
+  it('is found by the very next search', async () => {
+    const parts = await openParts()
+    const ids = await addMany(parts, 60)
+    const misses: string[] = []
+    const searches: Promise<void>[] = []
+    const search = async (id: string) => {
+      if ((await find(parts, id))[0] !== id) misses.push(id)
+    }
+    const running = createRunning(parts, {
+      store: {
+        ...parts.store,
+        async completeJob(job, chunks) {
+          const putOut = await parts.store.completeJob(job, chunks)
+          searches.push(search(job.documentId))
+          return putOut
+        },
+      },
+    })
+    await running.start()
+    await running.until('ready', ids.length)
+    await Promise.all(searches)
+    expect(searches).toHaveLength(ids.length)
+    expect(misses).toEqual([])
+  })
+
+  it('has chunks in order, each with its heading and its place in the text', async () => {
+    const parts = await openParts()
+    const text = `# Guide\n\n${paragraphs('ships', 5).join('\n\n')}`
+    await parts.store.add({ id: 'a', text, title: 'Ships' })
+    const running = createRunning(parts)
+    await running.start()
+    await running.until('ready')
+
+    const { authority, index } = await keysOf(parts)
+    const chunks = await parts.store.readChunks(authority)
+    expect(chunks.map(({ ordinal }) => ordinal)).toEqual(chunks.map((_, ordinal) => ordinal))
+    for (const chunk of chunks) expect(text.slice(chunk.start, chunk.end)).toBe(chunk.text)
+    expect(chunks.map(({ heading }) => heading)).toContain('Guide > Part 3')
+    expect(index).toEqual(authority)
+    expect(await getDocument(parts, 'a')).toMatchObject({
+      status: 'ready',
+      attempts: 1,
+      chunkCount: chunks.length,
+    })
+    expect(running.outcomes).toEqual([
+      {
+        documentId: 'a',
+        status: 'ready',
+        milliseconds: expect.any(Number),
+        characters: text.length,
+        chunks: chunks.length,
+      },
+    ])
+  })
+
+  it('takes the place of its earlier revision, in the index too', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: 'About whales.' })
+    const running = createRunning(parts)
+    await running.start()
+    await running.until('ready')
+    await parts.store.put({ id: 'a', text: 'About sharks.' })
+    running.wake()
+    await running.until('ready', 2)
+
+    expect(await find(parts, 'sharks')).toEqual(['a'])
+    await running.stop(1_000)
+    const { index, authority } = await keysOf(parts)
+    expect(index).toEqual(authority)
+    expect(index).toHaveLength(1)
+  })
+})
+
+describe('the queue', () => {
+  it('is worked through after a wake, however often it has run dry', async () => {
+    const parts = await openParts()
+    const running = createRunning(parts)
+    await running.start()
+    for (const [count, id] of ['a', 'b', 'c'].entries()) {
+      await parts.store.add({ id, text: 'Some text.' })
+      running.wake()
+      await running.until('ready', count + 1)
+    }
+    expect(running.statistics()).toMatchObject({ underWay: 0, charactersUnderWay: 0 })
+  })
+
+  it('never has more documents under way than allowed', async () => {
+    const parts = await openParts()
+    const ids = await addMany(parts, 40)
+    const seen: number[] = []
+    const running = createRunning(parts, {
+      concurrency: 3,
+      preparer: {
+        prepare(source, signal) {
+          seen.push(running.statistics().underWay)
+          return parts.preparer.prepare(source, signal)
+        },
+      },
+    })
+    await running.start()
+    await running.until('ready', ids.length)
+    expect(Math.max(...seen)).toBeLessThanOrEqual(3)
+  })
+
+  it('gives long documents less company', async () => {
+    const parts = await openParts()
+    const text = 'word '.repeat(200_000)
+    const ids = Array.from({ length: 40 }, (_, i) => `document${i}`)
+    for (const id of ids) await parts.store.add({ id, text })
+    const gate = createGate()
+    const running = createRunning(parts, {
+      concurrency: 100,
+      preparer: {
+        async prepare(source, signal) {
+          await gate.pass()
+          return parts.preparer.prepare({ ...source, text: 'short' }, signal)
+        },
+      },
+    })
+    await running.start()
+    await gate.reached
+    gate.open()
+    const { charactersUnderWay } = running.statistics()
+    await running.until('ready', ids.length)
+    expect(charactersUnderWay).toBeLessThanOrEqual(16_000_000)
+  })
+
+  it('is taken up again after a restart, each document once', async () => {
+    const parts = await openParts()
+    const ids = await addMany(parts, 10)
+    await parts.store.claimJobs(6)
+    const running = createRunning(parts)
+    await running.start()
+    await running.until('ready', ids.length)
+    const { index, authority } = await keysOf(parts)
+    expect(authority).toHaveLength(ids.length)
+    expect(index).toEqual(authority)
+  })
+})
+
+describe('a document deleted while it is ingested', () => {
+  it('leaves nothing in the index', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: 'Soon gone.' })
+    const gate = createGate()
+    const running = createRunning(parts, {
+      index: {
+        ...parts.index,
+        async add(keys, terms) {
+          await parts.index.add(keys, terms)
+          await gate.pass()
+        },
+      },
+    })
+    await running.start()
+    await gate.reached
+    expect(await parts.store.delete('a')).toEqual([])
+    expect((await keysOf(parts)).index).toHaveLength(1)
+    gate.open()
+    await running.until('superseded')
+    await running.stop(1_000)
+    expect(await keysOf(parts)).toEqual({ index: [], authority: [] })
+  })
+})
+
+describe('stopping', () => {
+  it('lets the work under way end within the grace', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: 'In work.' })
+    await parts.store.add({ id: 'b', text: 'Waiting.' })
+    const gate = createGate()
+    const running = createRunning(parts, {
+      concurrency: 1,
+      preparer: {
+        async prepare(source, signal) {
+          await gate.pass()
+          return parts.preparer.prepare(source, signal)
+        },
+      },
+    })
+    await running.start()
+    await gate.reached
+    const stopped = running.stop(20_000)
+    gate.open()
+    await stopped
+    expect(await getDocument(parts, 'a')).toMatchObject({ status: 'ready' })
+    expect(await getDocument(parts, 'b')).toMatchObject({ status: 'pending', attempts: 0 })
+  })
+
+  it('gives back what outlives the grace, uncounted, and the next start ingests it', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: 'In work.' })
+    const gate = createGate()
+    const running = createRunning(parts, {
+      index: {
+        ...parts.index,
+        async add(keys, terms) {
+          await gate.pass()
+          return parts.index.add(keys, terms)
+        },
+      },
+    })
+    await running.start()
+    await gate.reached
+    await running.stop(10)
+    expect(running.outcomes).toMatchObject([{ status: 'released' }])
+    expect(await getDocument(parts, 'a')).toMatchObject({ status: 'pending', attempts: 0 })
+    gate.open()
+
+    const next = createRunning(parts)
+    await next.start()
+    await next.until('ready')
+    expect((await keysOf(parts)).authority).toHaveLength(1)
+  })
+
+  it('claims nothing more', async () => {
+    const parts = await openParts()
+    const running = createRunning(parts)
+    await running.start()
+    await running.stop(1_000)
+    await parts.store.add({ id: 'a', text: 'Too late.' })
+    running.wake()
+    expect(running.statistics().underWay).toBe(0)
+    expect(await parts.store.claimJobs(1)).toHaveLength(1)
+  })
+})

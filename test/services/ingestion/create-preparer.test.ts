@@ -1,0 +1,122 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAnalyser } from '../../../src/indexes/analyser.ts'
+import {
+  createPreparer,
+  type PreparerOptions,
+} from '../../../src/services/ingestion/create-preparer.ts'
+import { splitText } from '../../../src/services/ingestion/split/split-text.ts'
+import { randomText, seededRandom } from './random-text.ts'
+
+const GENEROUS = 20_000
+
+function openPreparer(options: Partial<PreparerOptions> = {}) {
+  const preparer = createPreparer({
+    language: 'english',
+    deadlineMilliseconds: GENEROUS,
+    ...options,
+  })
+  onTestFinished(() => preparer.close())
+  return preparer
+}
+
+const TEXT = `# Ships\n\nAbout ships.\n\n${'## Sails\n\nSails are made of cloth. They tear. '.repeat(60)}`
+
+describe('preparing a document', () => {
+  it('answers the passages of the splitter with the terms of the analyser', async () => {
+    const { passages, terms } = await openPreparer().prepare({ title: 'Boats', text: TEXT })
+    expect(passages).toEqual(splitText(TEXT))
+    expect(passages.length).toBeGreaterThan(1)
+    const titled = passages.map((passage) => ({ title: 'Boats', ...passage }))
+    expect(terms).toEqual(createAnalyser('english').batch(titled))
+  })
+
+  it('gives each of many documents its own passages', async () => {
+    const preparer = openPreparer()
+    const texts = Array.from(
+      { length: 150 },
+      (_, seed) => `x ${randomText(seededRandom(seed), 200)}`,
+    )
+    const prepared = await Promise.all(
+      texts.map((text) => preparer.prepare({ title: undefined, text })),
+    )
+    expect(prepared.map(({ passages }) => passages)).toEqual(texts.map((text) => splitText(text)))
+  })
+
+  it('refuses a document without text, and no other', async () => {
+    const preparer = openPreparer()
+    const texts = ['some', ' \n ', 'more']
+    const results = await Promise.allSettled(
+      texts.map((text) => preparer.prepare({ title: 'Title', text })),
+    )
+    expect(results).toMatchObject([
+      { status: 'fulfilled' },
+      {
+        status: 'rejected',
+        reason: { code: 'invalid_request', message: 'The document holds no text to index' },
+      },
+      { status: 'fulfilled' },
+    ])
+  })
+
+  it('keeps the event loop free', async () => {
+    const preparer = openPreparer()
+    await preparer.prepare({ title: undefined, text: 'warm' })
+    const begun = performance.now()
+    const preparation = preparer.prepare({ title: undefined, text: TEXT.repeat(1_000) })
+    await new Promise(setImmediate)
+    const turn = performance.now() - begun
+    await preparation
+    expect(turn).toBeLessThan((performance.now() - begun) / 2)
+  })
+})
+
+describe('a document that takes too long', () => {
+  it('fails alone: those around it are prepared, in a new thread where need be', async () => {
+    const preparer = openPreparer({ deadlineMilliseconds: 1_000 })
+    const huge = preparer.prepare({ title: undefined, text: hugeText() })
+    const next = preparer.prepare({ title: undefined, text: 'small' })
+    await expect(huge).rejects.toMatchObject({ code: 'preparation_timeout' })
+    expect((await next).passages).toHaveLength(1)
+  })
+})
+
+describe('a document that takes too much memory', () => {
+  it('fails alone: those around it are prepared, in a new thread', async () => {
+    const preparer = openPreparer({ heapMegabytes: 32 })
+    const huge = preparer.prepare({ title: undefined, text: hugeText() })
+    const next = preparer.prepare({ title: undefined, text: 'small' })
+    await expect(huge).rejects.toMatchObject({ code: 'preparation_crashed' })
+    expect((await next).passages).toHaveLength(1)
+  })
+})
+
+describe('analysing passages', () => {
+  it('answers what the analyser makes of them', async () => {
+    const passages = [
+      { title: 'Boats', heading: 'Sails', text: 'Cloth.' },
+      { title: undefined, heading: '', text: 'Wood and nails.' },
+    ]
+    expect(await openPreparer().analyse(passages)).toEqual(
+      createAnalyser('english').batch(passages),
+    )
+  })
+})
+
+describe('a closed preparer', () => {
+  it('refuses what comes and ends what is under way', async () => {
+    const preparer = openPreparer()
+    const underWay = preparer.prepare({ title: undefined, text: TEXT.repeat(1_000) })
+    const rejected = expect(underWay).rejects.toThrow()
+    await preparer.close()
+    await rejected
+    await expect(preparer.prepare({ title: undefined, text: 'late' })).rejects.toMatchObject({
+      code: 'shutting_down',
+    })
+  })
+})
+
+/** Far more than is analysed in a second, or held in a small heap. */
+function hugeText(): string {
+  const words = Array.from({ length: 10_000 }, (_, word) => (word * 2_654_435_761).toString(36))
+  return `${words.join(' ')} `.repeat(400)
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { compareKeys } from '../../../src/services/ingestion/compare-keys.ts'
+import { createReconciliation } from '../../../src/services/ingestion/reconcile-index.ts'
+import {
+  createRunning,
+  failingFirst,
+  find,
+  keysOf,
+  openParts,
+  type Parts,
+  silent,
+} from './ingestion-parts.ts'
+import { seededRandom } from './random-text.ts'
+
+/** Parts whose authority holds `count` chunks, of one document each, and whose index holds them too. */
+async function openFilled(count: number): Promise<Parts> {
+  const parts = await openParts()
+  const ids = Array.from({ length: count }, (_, i) => `document${i}`)
+  await Promise.all(ids.map((id) => parts.store.add({ id, text: `All about ${id}.` })))
+  const running = createRunning(parts, { concurrency: 128 })
+  await running.start()
+  await running.until('ready', count)
+  await running.stop(1_000)
+  return parts
+}
+
+const reconciliationOf = (parts: Parts) => createReconciliation({ ...parts, log: silent })
+const never = new AbortController().signal
+
+describe('reconciliation', () => {
+  it('fills an empty index from the authority', async () => {
+    const parts = await openFilled(2_000)
+    await parts.index.remove(Array.from(await parts.index.keys()))
+    const reconciliation = reconciliationOf(parts)
+    await expect(reconciliation.check(never)).rejects.toMatchObject({ code: 'index_not_ready' })
+
+    await reconciliation.run(never)
+    const { index, authority } = await keysOf(parts)
+    expect(index).toEqual(authority)
+    expect(await find(parts, 'document1234')).toEqual(['document1234'])
+    expect(reconciliation.progress()).toEqual({ state: 'ready', done: 2_000, total: 2_000 })
+    await expect(reconciliation.check(never)).resolves.toBeUndefined()
+  })
+
+  it('removes what the authority does not know and adds what the index lacks', async () => {
+    const parts = await openFilled(6)
+    const { authority } = await keysOf(parts)
+    await parts.index.remove(authority.slice(1, 3))
+    await parts.store.delete('document5')
+    expect((await keysOf(parts)).index).not.toEqual((await keysOf(parts)).authority)
+
+    await reconciliationOf(parts).run(never)
+    const after = await keysOf(parts)
+    expect(after.index).toEqual(after.authority)
+    expect(after.index).toHaveLength(5)
+  })
+
+  it('adds nothing to an index that is complete', async () => {
+    const parts = await openFilled(3)
+    const add = failingFirst(1, parts.index.add)
+    const index = { ...parts.index, add }
+    const reconciliation = createReconciliation({ ...parts, index, log: silent })
+    await reconciliation.run(never)
+    expect(reconciliation.progress()).toEqual({ state: 'ready', done: 0, total: 0 })
+  })
+
+  it('ends when it is aborted, and goes on from there when it is run again', async () => {
+    const parts = await openFilled(3_000)
+    await parts.index.remove(Array.from(await parts.index.keys()))
+    const stopping = new AbortController()
+    const reason = new Error('stopping')
+    const index = {
+      ...parts.index,
+      async add(...input: Parameters<typeof parts.index.add>) {
+        await parts.index.add(...input)
+        stopping.abort(reason)
+      },
+    }
+    const reconciliation = createReconciliation({ ...parts, index, log: silent })
+    await expect(reconciliation.run(stopping.signal)).rejects.toBe(reason)
+    await expect(reconciliation.check(never)).rejects.toThrow('of 3000 chunks done')
+    const held = (await keysOf(parts)).index.length
+    expect(held).toBeGreaterThan(0)
+    expect(held).toBeLessThan(3_000)
+
+    await reconciliation.run(never)
+    expect(reconciliation.progress().total).toBeLessThanOrEqual(3_000 - held)
+    expect((await keysOf(parts)).index).toHaveLength(3_000)
+  })
+
+  it('tells the error of a part and is not ready', async () => {
+    const parts = await openFilled(3)
+    await parts.index.remove((await keysOf(parts)).authority)
+    const preparer = { analyse: failingFirst(1, parts.preparer.analyse) }
+    const reconciliation = createReconciliation({ ...parts, preparer, log: silent })
+    await expect(reconciliation.run(never)).rejects.toThrow('out of order')
+    await expect(reconciliation.check(never)).rejects.toMatchObject({ code: 'index_not_ready' })
+    await reconciliation.run(never)
+    expect(reconciliation.progress().state).toBe('ready')
+  })
+
+  it('leaves out a document that is deleted while it is added', async () => {
+    const parts = await openFilled(3)
+    await parts.index.remove((await keysOf(parts)).authority)
+    const store = {
+      ...parts.store,
+      async readChunks(keys: readonly number[]) {
+        const chunks = await parts.store.readChunks(keys)
+        await parts.store.delete('document1')
+        return chunks
+      },
+    }
+    await createReconciliation({ ...parts, store, log: silent }).run(never)
+    const { index, authority } = await keysOf(parts)
+    expect(index).toEqual(authority)
+    expect(index).toHaveLength(2)
+  })
+})
+
+describe('comparing keys', () => {
+  it('finds what either side lacks, for any two sets', () => {
+    for (let seed = 0; seed < 300; seed++) {
+      const random = seededRandom(seed)
+      const some = () => new Set(Array.from({ length: random(40) }, () => random(60)))
+      const [held, known] = [some(), some()]
+      const difference = compareKeys(toAscending(held), toAscending(known))
+      expect(difference).toEqual({
+        orphans: Array.from(toAscending(held)).filter((key) => !known.has(key)),
+        missing: Array.from(toAscending(known)).filter((key) => !held.has(key)),
+      })
+    }
+  })
+})
+
+function toAscending(keys: ReadonlySet<number>): Uint32Array {
+  return Uint32Array.from(keys).sort()
+}

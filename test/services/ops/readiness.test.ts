@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.ts'
+import { Readiness } from '../../../src/schemas/ops.ts'
+import { createReadiness, type ReadinessCheck } from '../../../src/services/ops/readiness.ts'
+import type { StoreCounts } from '../../../src/stores/document-store.ts'
+
+const documents = { pending: 1, processing: 2, ready: 3, failed: 4 }
+const works: ReadinessCheck = async () => undefined
+const hangs: ReadinessCheck = () => new Promise(() => undefined)
+
+interface Asked {
+  checks: Record<string, ReadinessCheck>
+  counts?: () => Promise<StoreCounts>
+  deadlineMilliseconds?: number
+}
+
+async function ask({ checks, counts, deadlineMilliseconds = 1_000 }: Asked) {
+  const warnings: object[] = []
+  const readiness = createReadiness({
+    checks,
+    counts: counts ?? (async () => ({ documents, chunks: 9, jobs: 3 })),
+    log: { warn: (fields) => void warnings.push(fields) },
+    deadlineMilliseconds,
+  })
+  const result = await readiness()
+  expect(Readiness.parse(result)).toEqual(result)
+  return { ...result, warnings }
+}
+
+describe('a server whose parts all work', () => {
+  it('is ready, and counts its documents', async () => {
+    const result = await ask({ checks: { store: works, index: works } })
+    expect(result).toEqual({
+      status: 'ready',
+      checks: {
+        store: { state: 'ok', milliseconds: expect.any(Number) },
+        index: { state: 'ok', milliseconds: expect.any(Number) },
+      },
+      retrieval: 'lexical',
+      documents,
+      warnings: [],
+    })
+  })
+
+  it.each<[string, () => Promise<StoreCounts>]>([
+    ['cannot be counted', () => Promise.reject(new Error('x'))],
+    ['are not counted in time', () => new Promise(() => undefined)],
+  ])('is ready also where its documents %s', async (_case, counts) => {
+    const result = await ask({ checks: { store: works }, counts, deadlineMilliseconds: 10 })
+    expect(result.status).toBe('ready')
+    expect(result).not.toHaveProperty('documents')
+    expect(result.warnings).toHaveLength(1)
+  })
+
+  it('asks them all at once', async () => {
+    const first = Promise.withResolvers<void>()
+    const result = await ask({
+      checks: { store: () => first.promise, index: async () => first.resolve() },
+    })
+    expect(result.status).toBe('ready')
+  })
+})
+
+describe('a part that does not work', () => {
+  it.each<[string, ReadinessCheck, string]>([
+    [
+      'in its own words where they are meant for callers',
+      () => Promise.reject(new AppError('store_unavailable', 'The disk is full')),
+      'The disk is full',
+    ],
+    [
+      'without its words where nobody foresaw them',
+      () => Promise.reject(new Error('hunter2')),
+      'does not work; see the log',
+    ],
+    ['as late when it hangs', hangs, 'did not answer within 20 ms'],
+    [
+      'as late when it gives up at its deadline',
+      (signal) =>
+        new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason)),
+        ),
+      'did not answer within 20 ms',
+    ],
+  ])('is named %s', async (_case, check, message) => {
+    const result = await ask({ checks: { store: works, index: check }, deadlineMilliseconds: 20 })
+    expect(result.status).toBe('not_ready')
+    expect(result.checks.index).toEqual({
+      state: 'failed',
+      milliseconds: expect.any(Number),
+      message,
+    })
+    expect(result.checks.store?.state).toBe('ok')
+    expect(result).not.toHaveProperty('documents')
+  })
+
+  it('is logged with its cause and its name', async () => {
+    const cause = new Error('hunter2')
+    const { warnings } = await ask({ checks: { index: () => Promise.reject(cause) } })
+    expect(warnings).toEqual([{ err: cause, check: 'index' }])
+  })
+
+  it('hides no other one', async () => {
+    const result = await ask({ checks: { store: hangs, index: hangs }, deadlineMilliseconds: 10 })
+    expect(Object.values(result.checks).map(({ state }) => state)).toEqual(['failed', 'failed'])
+  })
+
+  it('is asked anew each time', async () => {
+    let broken = true
+    const check = async () => {
+      if (broken) throw new AppError('index_not_ready', 'not yet')
+    }
+    const readiness = createReadiness({
+      checks: { index: check },
+      counts: async () => ({ documents, chunks: 0, jobs: 0 }),
+      log: { warn: () => undefined },
+    })
+    expect((await readiness()).status).toBe('not_ready')
+    broken = false
+    expect((await readiness()).status).toBe('ready')
+  })
+})

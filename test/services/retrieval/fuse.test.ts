@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { cosinesTo, fuse, lexicalOnly } from '../../../src/services/retrieval/fuse.ts'
+
+const words = (scores: Record<number, number>) =>
+  Object.entries(scores).map(([key, score]) => ({ key: Number(key), score }))
+const meaning = (scores: Record<number, number>) =>
+  new Map(Object.entries(scores).map(([key, score]) => [Number(key), score]))
+const keysOf = (candidates: readonly { key: number }[]) => candidates.map(({ key }) => key)
+
+describe('Two rankings fused', () => {
+  it('put first what is good for both', () => {
+    const fused = fuse(words({ 1: 10, 2: 9 }), meaning({ 1: 0.2, 2: 0.8, 3: 0.9 }))
+    expect(keysOf(fused)[0]).toBe(2)
+  })
+
+  it('hold every candidate once, with what each stage made of it', () => {
+    const fused = fuse(words({ 1: 10, 2: 5 }), meaning({ 2: 0.5, 3: 0.9 }), 0.5)
+    expect(fused.toSorted((a, b) => a.key - b.key)).toEqual([
+      { key: 1, score: 0.5, lexical: 10 },
+      { key: 2, score: 0.25, lexical: 5, dense: 0.5 },
+      { key: 3, score: 0.5, dense: 0.9 },
+    ])
+  })
+
+  it.each([
+    [1, [2, 1, 3]],
+    [0, [3, 1, 2]],
+  ])('with a weight of %d for the words order as one of them does', (weight, order) => {
+    const fused = fuse(words({ 1: 3, 2: 9 }), meaning({ 1: 0.5, 2: 0.1, 3: 0.9 }), weight)
+    expect(keysOf(fused)).toEqual(order)
+  })
+
+  it('keep scores between 0 and 1, whatever the stages gave', () => {
+    const fused = fuse(words({ 1: 500, 2: 0.001 }), meaning({ 1: -0.9, 2: -0.2, 3: -0.5 }))
+    for (const { score } of fused) expect(score).toBeGreaterThanOrEqual(0)
+    for (const { score } of fused) expect(score).toBeLessThanOrEqual(1)
+  })
+
+  it('order equals by key', () => {
+    expect(keysOf(fuse([], meaning({ 9: 0.5, 4: 0.5, 7: 0.5 })))).toEqual([4, 7, 9])
+  })
+
+  it('are empty where both are', () => {
+    expect(fuse([], new Map())).toEqual([])
+  })
+})
+
+it('words alone keep their own scores', () => {
+  expect(lexicalOnly(words({ 1: 4.2 }))).toEqual([{ key: 1, score: 4.2, lexical: 4.2 }])
+})
+
+it('cosines are those of each vector', () => {
+  const kept = {
+    keys: Uint32Array.of(3, 8),
+    dimension: 2,
+    values: Float32Array.of(1, 0, 0.6, 0.8),
+  }
+  const cosines = cosinesTo(Float32Array.of(0, 1), kept)
+  expect(cosines.get(3)).toBe(0)
+  expect(cosines.get(8)).toBeCloseTo(0.8, 6)
+})

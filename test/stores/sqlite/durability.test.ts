@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { createSqliteData, type SqliteData } from './store-data.ts'
+
+const PROGRAM = fileURLToPath(new URL('./ingest-until-killed.ts', import.meta.url))
+const CYCLES = 8
+const MOST_STEPS_PER_CYCLE = 400
+
+/** What the killed processes have said. */
+interface Told {
+  added: Set<string>
+  /** The first of three chunk keys, by document. */
+  ready: Map<string, number>
+  deleting: Set<string>
+  deleted: Set<string>
+  keys: number[]
+}
+
+it(`loses nothing and uses no key twice when it is killed ${CYCLES} times at random moments`, async () => {
+  const data = await createSqliteData()
+  const told: Told = {
+    added: new Set(),
+    ready: new Map(),
+    deleting: new Set(),
+    deleted: new Set(),
+    keys: [],
+  }
+  for (let cycle = 0; cycle < CYCLES; cycle += 1) {
+    await runUntilKilled(data.directory, `cycle${cycle}`, told)
+    await expectKept(data, told)
+    expectSound(data)
+  }
+  expect(told.added.size).toBeGreaterThan(CYCLES)
+  expect(new Set(told.keys).size).toBe(told.keys.length)
+  await data.remove()
+})
+
+async function runUntilKilled(directory: string, prefix: string, told: Told): Promise<void> {
+  const killAfter = Math.ceil(Math.random() * MOST_STEPS_PER_CYCLE)
+  const child = spawn(process.execPath, [PROGRAM, directory, prefix], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(child, 'exit')
+  let steps = 0
+  for await (const line of createInterface({ input: child.stdout })) {
+    note(line, told)
+    steps += 1
+    if (steps === killAfter) child.kill('SIGKILL')
+  }
+  expect(await exited).toEqual([null, 'SIGKILL'])
+}
+
+function note(line: string, told: Told): void {
+  const [step, id = '', number = ''] = line.split(' ')
+  if (step === 'added' || step === 'deleting' || step === 'deleted') told[step].add(id)
+  else if (step === 'ready') told.ready.set(id, Number(number))
+  else if (step === 'keys') told.keys.push(Number(id), Number(id) + 1, Number(id) + 2)
+  else throw new Error(`The program was killed in the middle of a line: ${line}`)
+}
+
+async function expectKept(data: SqliteData, told: Told): Promise<void> {
+  const store = await data.open()
+  for (const id of told.added) {
+    const document = await store.get(id)
+    if (told.deleted.has(id)) expect(document).toBeUndefined()
+    else if (!told.deleting.has(id)) expect(document).toBeDefined()
+  }
+  for (const [id, first] of told.ready) {
+    if (told.deleting.has(id)) continue
+    expect(await store.get(id)).toMatchObject({ status: 'ready', chunkCount: 3 })
+    const chunks = await store.readChunks([first, first + 1, first + 2])
+    expect(chunks.map((chunk) => chunk.text)).toEqual(
+      [0, 1, 2].map((ordinal) => `Chunk ${ordinal} of ${id}`),
+    )
+  }
+  await store.close()
+}
+
+/** The database is whole, and the counts kept beside the rows are those of the rows. */
+function expectSound(data: SqliteData): void {
+  const database = data.database()
+  const rows = (sql: string) =>
+    database
+      .prepare(sql)
+      .all()
+      .map((row) => ({ ...row }))
+  expect(rows('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }])
+  expect(rows('PRAGMA foreign_key_check')).toEqual([])
+  expect(
+    rows(`
+      SELECT name, value FROM counts WHERE value <> CASE name
+        WHEN 'chunks' THEN (SELECT count(*) FROM chunks)
+        WHEN 'jobs' THEN (SELECT count(*) FROM jobs)
+        ELSE (SELECT count(*) FROM documents WHERE status = name) END`),
+  ).toEqual([])
+  expect(
+    rows(`
+      SELECT id FROM documents LEFT JOIN jobs ON document = number
+      WHERE (status IN ('pending', 'processing')) <> (document IS NOT NULL)`),
+  ).toEqual([])
+  database.close()
+}

@@ -1,0 +1,21 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { createSqliteData } from './store-data.ts'
+
+const PROGRAM = fileURLToPath(new URL('./fill-disk.ts', import.meta.url))
+const WITH_SMALL_DISK = 'mount -t tmpfs -o size=24m tmpfs "$1" && exec "$2" "$3" "$1"'
+// A user namespace lets the test mount a disk of its own without being root; not every system allows it.
+const canMount =
+  spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+
+describe.skipIf(!canMount)('On a full disk (where a test may mount one)', () => {
+  it('the store says so, keeps what it acknowledged, and goes on when there is room', async () => {
+    const data = await createSqliteData()
+    const script = ['-Urm', 'sh', '-c', WITH_SMALL_DISK, 'sh', data.directory]
+    const { stdout } = await promisify(execFile)('unshare', [...script, process.execPath, PROGRAM])
+    expect(JSON.parse(stdout)).toEqual({ whenFull: 'storage_full', lost: 0, withRoom: 'stored' })
+    await data.remove()
+  })
+})

@@ -1,0 +1,45 @@
+import type { NewChunk } from '../../../src/stores/document-store.ts'
+import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+
+// Adds, ingests and deletes documents in the directory of the first argument, and tells each step once it is
+// acknowledged, until it is killed. The second argument begins every id.
+const [directory = '', prefix = ''] = process.argv.slice(2)
+const onCrash = (error: Error) => {
+  throw error
+}
+const store = await createSqliteStore({ directory, queueLimit: 10_000, onCrash })
+// Written at once, as standard output is where it is a pipe: what was told was acknowledged before.
+const tell = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`)
+
+async function client(name: number): Promise<never> {
+  for (let position = 0; ; position += 1) {
+    const id = `${prefix}-${name}-${position}`
+    await store.add({ id, text: `Text of ${id} `.repeat(50) })
+    tell('added', id)
+  }
+}
+
+async function worker(): Promise<never> {
+  for (let position = 0; ; position += 1) {
+    for (const job of await store.claimJobs(2)) {
+      const first = await store.reserveChunkKeys(3)
+      tell('keys', first, 3)
+      const chunks = [0, 1, 2].map((ordinal): NewChunk => {
+        const text = `Chunk ${ordinal} of ${job.documentId}`
+        return { key: first + ordinal, ordinal, text, heading: '', start: 0, end: text.length }
+      })
+      if ((await store.completeJob(job, chunks)) === undefined) continue
+      tell('ready', job.documentId, first)
+      if (position % 3 === 0) await remove(job.documentId)
+    }
+  }
+}
+
+async function remove(id: string): Promise<void> {
+  tell('deleting', id)
+  await store.delete(id)
+  tell('deleted', id)
+}
+
+await store.recoverJobs()
+await Promise.all([client(1), client(2), client(3), worker(), worker()])

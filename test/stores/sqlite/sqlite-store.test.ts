@@ -1,0 +1,129 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openForWriting } from '../../../src/stores/sqlite/connection.ts'
+import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import { createSqliteData, type SqliteData } from './store-data.ts'
+
+// https://sqlite.org/pragma.html#pragma_synchronous
+const FULL = 2
+
+const document = (id: string) => ({ id, text: `Text of ${id}` })
+const range = (length: number) => Array.from({ length }, (_, position) => position)
+
+describe('The SQLite store', () => {
+  let data: SqliteData
+  beforeEach(async () => {
+    data = await createSqliteData()
+  })
+  afterEach(() => data.remove())
+
+  it('writes what comes at once in few transactions', async () => {
+    const store = await data.open()
+    await Promise.all(range(200).map((position) => store.add(document(`document-${position}`))))
+    expect(store.statistics()).toEqual({ writes: 200, transactions: 1 })
+    await store.close()
+  })
+
+  it('shares the wait for the disk among clients that each wait for their own', async () => {
+    const store = await data.open()
+    const client = async (name: number) => {
+      for (const position of range(10)) await store.add(document(`${name}-${position}`))
+    }
+    await Promise.all(range(32).map(client))
+    const { writes, transactions } = store.statistics()
+    expect(writes).toBe(320)
+    expect(transactions).toBeLessThan(40)
+    await store.close()
+  })
+
+  it('keeps what succeeds beside a write of the same moment that fails', async () => {
+    const store = await data.open()
+    const ids = ['a', 'b', 'a', 'c']
+    const settled = await Promise.allSettled(ids.map((id) => store.add(document(id))))
+    expect(settled.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+    expect(store.statistics().transactions).toBe(1)
+    expect((await store.list({ limit: 9 })).documents.map(({ id }) => id)).toEqual(['c', 'b', 'a'])
+    await store.close()
+  })
+
+  it('lets a commit return only when it is on the disk', () => {
+    const database = openForWriting(join(data.directory, 'agent-server.db'))
+    expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+    expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: FULL })
+    database.close()
+  })
+
+  it('leaves one database and one lock behind when it closes', async () => {
+    const store = await data.open()
+    await store.add(document('a'))
+    await store.close()
+    expect((await readdir(data.directory)).sort()).toEqual(['agent-server.db', 'agent-server.lock'])
+  })
+
+  it('refuses a damaged database by name', async () => {
+    await writeFile(join(data.directory, 'agent-server.db'), 'This is no database. '.repeat(500))
+    await expect(data.open()).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining(join(data.directory, 'agent-server.db')),
+    })
+  })
+
+  it('sees what another program has changed at once', async () => {
+    const store = await data.open()
+    await store.add(document('a'))
+    const database = data.database()
+    database.exec("UPDATE documents SET title = 'Changed' WHERE id = 'a'")
+    database.close()
+    expect(await store.get('a')).toMatchObject({ title: 'Changed' })
+    await store.close()
+  })
+
+  it('ends no job on a claim that it has not handed out', async () => {
+    const store = await data.open()
+    await store.add(document('a'))
+    await store.claimJobs(1)
+    expect(await store.completeJob({ documentId: 'a', claim: 99 }, [])).toBeUndefined()
+    expect((await store.get('a'))?.status).toBe('processing')
+    await store.close()
+  })
+
+  it('rejects every call once its thread has died, and says so once', async () => {
+    const workers: Worker[] = []
+    const collect = (message: unknown) => {
+      if (typeof message !== 'object' || message === null || !('worker' in message)) return
+      if (message.worker instanceof Worker) workers.push(message.worker)
+    }
+    subscribe('worker_threads', collect)
+    const onCrash = vi.fn()
+    const store = await createSqliteStore({ directory: data.directory, queueLimit: 999, onCrash })
+    unsubscribe('worker_threads', collect)
+    expect(workers).toHaveLength(1)
+
+    const waiting = range(20).map((position) => store.add(document(`document-${position}`)))
+    const settling = Promise.allSettled(waiting)
+    await workers[0]?.terminate()
+    for (const settled of await settling) {
+      expect(settled).toMatchObject({ status: 'rejected', reason: { code: 'store_unavailable' } })
+    }
+    expect(onCrash).toHaveBeenCalledTimes(1)
+
+    const calls = [
+      () => store.add(document('late')),
+      () => store.get('document-0'),
+      () => store.check(AbortSignal.timeout(1_000)),
+    ]
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ code: 'store_unavailable' })
+    }
+    await store.close()
+    expect(onCrash).toHaveBeenCalledTimes(1)
+  })
+})

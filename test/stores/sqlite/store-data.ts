@@ -1,0 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { createSqliteStore, type SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import type { StoreData } from '../../contracts/document-store.fixture.ts'
+
+export interface SqliteData extends StoreData {
+  directory: string
+  open(options?: { queueLimit: number }): Promise<SqliteStore>
+  /** Opens the database beside the store, as an operator with a shell might. */
+  database(): DatabaseSync
+}
+
+export async function createSqliteData(): Promise<SqliteData> {
+  const directory = await mkdtemp(join(tmpdir(), 'agent-server-store-'))
+  const database = () => new DatabaseSync(join(directory, 'agent-server.db'), { timeout: 5_000 })
+  return {
+    directory,
+    database,
+    open: ({ queueLimit } = { queueLimit: 1_000 }) =>
+      createSqliteStore({ directory, queueLimit, onCrash: failOnCrash }),
+    remove: () => rm(directory, { recursive: true, force: true }),
+  }
+}
+
+function failOnCrash(error: Error): void {
+  throw error
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { migrate } from '../../../src/stores/sqlite/migrations.ts'
+import { createGroupRunner, toThrown } from '../../../src/stores/sqlite/write-group.ts'
+import { createWrites, type Write } from '../../../src/stores/sqlite/writes.ts'
+import { createSqliteData, type SqliteData } from './store-data.ts'
+
+const add = (id: string, text = 'A text'): Write => ({ name: 'add', input: { id, text } })
+
+describe('A group of writes', () => {
+  let data: SqliteData
+  let database: DatabaseSync
+  beforeEach(async () => {
+    data = await createSqliteData()
+    database = data.database()
+    migrate(database)
+  })
+  afterEach(async () => {
+    database.close()
+    await data.remove()
+  })
+
+  const run = (group: readonly Write[], connection = database) => {
+    const { outcomes, transactions } = createGroupRunner(
+      connection,
+      createWrites(connection, 9),
+    )(group)
+    const answers = outcomes.map((outcome) => {
+      if ('output' in outcome) return 'done'
+      const error = toThrown(outcome)
+      return 'code' in error ? error.code : error.name
+    })
+    return { answers, transactions, error: outcomes.find((outcome) => !('output' in outcome)) }
+  }
+  const storedIds = () =>
+    database
+      .prepare('SELECT id FROM documents ORDER BY number')
+      .all()
+      .map(({ id }) => id)
+
+  it('takes one transaction, in which a write sees those before it', () => {
+    const group: Write[] = [add('a'), { name: 'delete', input: 'a' }, add('a'), add('b')]
+    expect(run(group)).toMatchObject({
+      answers: ['done', 'done', 'done', 'done'],
+      transactions: 1,
+    })
+    expect(storedIds()).toEqual(['a', 'b'])
+  })
+
+  it('keeps what succeeds beside what is refused or fails', () => {
+    const group: Write[] = [add('a'), add('a'), { name: 'retry', input: 'missing' }, add('b')]
+    expect(run(group)).toMatchObject({
+      answers: ['done', 'ERR_SQLITE_ERROR', 'document_not_found', 'done'],
+      transactions: 1,
+    })
+    expect(storedIds()).toEqual(['a', 'b'])
+  })
+
+  it('undoes a write that fails half-way, and only that one', () => {
+    const chunk = { key: 7, ordinal: 0, text: 'One', heading: '', start: 0, end: 3 }
+    run([add('a'), { name: 'claimJobs', input: 1 }])
+    const complete: Write = {
+      name: 'completeJob',
+      input: { claim: { documentId: 'a', claim: 1 }, chunks: [chunk, { ...chunk, ordinal: 1 }] },
+    }
+    expect(run([add('b'), complete]).answers).toEqual(['done', 'ERR_SQLITE_ERROR'])
+    expect(database.prepare('SELECT count(*) AS n FROM chunks').get()).toEqual({ n: 0 })
+    expect(database.prepare('SELECT count(*) AS n FROM jobs').get()).toEqual({ n: 2 })
+  })
+
+  it('keeps what fits on the disk when something in it does not', () => {
+    const { page_count: pages } = database.prepare('PRAGMA page_count').get() ?? {}
+    database.exec(`PRAGMA max_page_count = ${Number(pages) + 20}`)
+    const tooLarge = add('large', 'x'.repeat(1_000_000))
+    expect(run([add('a'), tooLarge, add('b')]).answers).toEqual(['done', 'storage_full', 'done'])
+    expect(storedIds()).toEqual(['a', 'b'])
+  })
+
+  it('answers that the store is unavailable, with the cause, where nothing can be written', () => {
+    const readOnly = new DatabaseSync(join(data.directory, 'agent-server.db'), { readOnly: true })
+    const { answers, error } = run([add('a'), add('b')], readOnly)
+    readOnly.close()
+    expect(answers).toEqual(['store_unavailable', 'store_unavailable'])
+    expect(error).toMatchObject({
+      failure: { cause: { message: 'attempt to write a readonly database' } },
+    })
+  })
+
+  it('answers that the store is unavailable while another program holds the database', () => {
+    const other = data.database()
+    other.exec('BEGIN IMMEDIATE')
+    database.exec('PRAGMA busy_timeout = 0')
+    expect(run([add('a')]).answers).toEqual(['store_unavailable'])
+    other.close()
+    expect(run([add('a')]).answers).toEqual(['done'])
+  })
+})

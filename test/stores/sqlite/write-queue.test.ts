@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest'
+import type { GroupResult } from '../../../src/stores/sqlite/write-group.ts'
+import { createWriteQueue } from '../../../src/stores/sqlite/write-queue.ts'
+import type { Write } from '../../../src/stores/sqlite/writes.ts'
+
+/** A disk that takes each group when it is told to. */
+function createHeldDisk() {
+  const groups: { writes: readonly Write[]; answer: PromiseWithResolvers<GroupResult> }[] = []
+  return {
+    groups,
+    send(writes: readonly Write[]): Promise<GroupResult> {
+      const answer = Promise.withResolvers<GroupResult>()
+      groups.push({ writes, answer })
+      return answer.promise
+    },
+    confirm(position: number): void {
+      const group = groups[position]
+      const outcomes = group?.writes.map(() => ({ output: undefined })) ?? []
+      group?.answer.resolve({ outcomes, transactions: 1 })
+    },
+  }
+}
+
+const remove = (id: string) => ({ name: 'delete', input: id }) as const
+const check = { name: 'check', input: undefined } as const
+const add = (characters: number) =>
+  [{ name: 'add', input: { id: 'a', text: '' } }, characters] as const
+
+describe('The write queue', () => {
+  it('gathers what comes while a group is written into the next group', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue(disk)
+    const first = [queue.write(remove('a')), queue.write(remove('b'))]
+    await Promise.resolve()
+    const second = [queue.write(remove('c')), queue.write(remove('d')), queue.write(remove('e'))]
+    disk.confirm(0)
+    await Promise.all(first)
+    disk.confirm(1)
+    await Promise.all(second)
+    expect(disk.groups.map(({ writes }) => writes.length)).toEqual([2, 3])
+    expect(queue.statistics()).toEqual({ writes: 5, transactions: 2 })
+  })
+
+  it('confirms nothing before the disk has', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue(disk)
+    let confirmed = false
+    const write = queue.write(remove('a')).then(() => {
+      confirmed = true
+    })
+    await Promise.resolve()
+    expect(confirmed).toBe(false)
+    disk.confirm(0)
+    await write
+    expect(confirmed).toBe(true)
+  })
+
+  it('splits what is too much for one transaction, by number and by length', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue(disk)
+    const writes = [
+      ...Array.from({ length: 300 }, () => queue.write(check)),
+      ...Array.from({ length: 3 }, () => queue.write(...add(5_000_000))),
+    ]
+    for (let position = 0; position < 4; position += 1) {
+      await expect.poll(() => disk.groups.length).toBe(position + 1)
+      disk.confirm(position)
+    }
+    await Promise.all(writes)
+    expect(disk.groups.map(({ writes }) => writes.length)).toEqual([256, 45, 1, 1])
+  })
+
+  it('refuses clients when too many writes wait, and never ingestion', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue(disk)
+    const waiting = Array.from({ length: 4_096 }, () => queue.write(check))
+    const refusal = { code: 'queue_full', retryAfter: 1 }
+    await expect(queue.write(remove('a'))).rejects.toMatchObject(refusal)
+    waiting.push(queue.write(check))
+    for (let position = 0; position < 17; position += 1) {
+      await expect.poll(() => disk.groups.length).toBe(position + 1)
+      disk.confirm(position)
+    }
+    expect(await Promise.all(waiting)).toHaveLength(4_097)
+  })
+
+  it('refuses clients when what waits is too long, but takes any one text', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue(disk)
+    const large = queue.write(...add(100_000_000))
+    await expect(queue.write(...add(1))).rejects.toMatchObject({ code: 'queue_full' })
+    await Promise.resolve()
+    disk.confirm(0)
+    await large
+    const next = queue.write(...add(1))
+    await Promise.resolve()
+    disk.confirm(1)
+    await next
+  })
+
+  it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
+    const disk = createHeldDisk()
+    const queue = createWriteQueue({ send: disk.send, stalledAfter: 10 })
+    const sent = queue.write(remove('a'))
+    await Promise.resolve()
+    const waiting = queue.write(remove('b'))
+    const unavailable = { code: 'store_unavailable' }
+    await Promise.all([
+      expect(sent).rejects.toMatchObject(unavailable),
+      expect(waiting).rejects.toMatchObject(unavailable),
+    ])
+    await expect(queue.write(remove('c'))).rejects.toMatchObject(unavailable)
+    expect(disk.groups).toHaveLength(1)
+
+    disk.confirm(0)
+    await disk.groups[0]?.answer.promise
+    const next = queue.write(remove('d'))
+    await Promise.resolve()
+    disk.confirm(1)
+    await next
+  })
+})

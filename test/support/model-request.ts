@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import type { RecordedRequest } from './scripted-upstream.ts'
+
+const ModelRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(z.looseObject({ role: z.string(), content: z.string().nullish() })),
+  tools: z.array(z.object({ function: z.looseObject({ name: z.string() }) })).default([]),
+})
+
+export type ModelRequest = z.output<typeof ModelRequest>
+
+/** What the chat model was sent, readable; throws where it was sent something else. */
+export function modelRequest(request: RecordedRequest | undefined): ModelRequest {
+  return ModelRequest.parse(request?.body)
+}
+
+/** The text of the first message of a role that the model was sent. */
+export function promptOf(request: RecordedRequest | undefined, role: 'system' | 'user'): string {
+  const { messages } = modelRequest(request)
+  return messages.find((message) => message.role === role)?.content ?? ''
+}

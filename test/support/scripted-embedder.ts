@@ -1,0 +1,122 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { onTestFinished, TestRunner } from 'vitest'
+import { z } from 'zod'
+
+const Body = z.object({ model: z.string(), input: z.array(z.string()) })
+
+export interface EmbeddingRequest extends z.output<typeof Body> {
+  path: string
+  headers: IncomingMessage['headers']
+  encodingFormat: unknown
+}
+
+/** What to answer instead of vectors: a status and body, `hang` for nothing at all, `undefined` to embed. */
+export type EmbedderReply =
+  | { status: number; body: unknown; headers?: Record<string, string> }
+  | 'hang'
+  | undefined
+
+export interface ScriptedEmbedder {
+  /** The base URL for `EMBEDDING_BASE_URL`. */
+  readonly url: string
+  readonly requests: readonly EmbeddingRequest[]
+  /** The most requests that were under way at once. */
+  readonly mostAtOnce: number
+  dimension: number
+  /** Asked before each answer; nothing embeds. */
+  reply: (request: EmbeddingRequest) => EmbedderReply
+  close(): Promise<void>
+}
+
+const WORDS = /[\p{L}\p{N}]+/gu
+const SYNONYMS: Record<string, string> = { automobile: 'car', physician: 'doctor', purchase: 'buy' }
+
+/**
+ * A fake embedding server on 127.0.0.1: no model, but words hashed into a vector, with a few synonyms that
+ * words alone cannot know. Closes itself when started inside a test; elsewhere, call `close`.
+ */
+export async function startScriptedEmbedder(): Promise<ScriptedEmbedder> {
+  const requests: EmbeddingRequest[] = []
+  let atOnce = 0
+  let mostAtOnce = 0
+
+  const answer = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const json = JSON.parse(await text(incoming))
+    const request = {
+      ...Body.parse(json),
+      path: incoming.url ?? '',
+      headers: incoming.headers,
+      encodingFormat: json.encoding_format,
+    }
+    requests.push(request)
+    mostAtOnce = Math.max(mostAtOnce, ++atOnce)
+    await new Promise((resolve) => setImmediate(resolve))
+    atOnce--
+    const reply = embedder.reply(request)
+    if (reply === 'hang') return
+    const { status, body, headers } = reply ?? {
+      status: 200,
+      body: embeddingsOf(request.input, embedder.dimension),
+    }
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  }
+  const server = createServer((incoming, response) => void answer(incoming, response))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+
+  const embedder: ScriptedEmbedder = {
+    url: `http://127.0.0.1:${portOf(server.address())}/v1`,
+    requests,
+    get mostAtOnce() {
+      return mostAtOnce
+    },
+    dimension: 64,
+    reply: () => undefined,
+    async close() {
+      if (!server.listening) return
+      const closed = new Promise((resolve) => server.once('close', resolve))
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+  if (TestRunner.getCurrentTest()) onTestFinished(() => embedder.close())
+  return embedder
+}
+
+export function embeddingsOf(texts: readonly string[], dimension: number) {
+  return {
+    object: 'list',
+    data: texts.map((each, index) => ({
+      object: 'embedding',
+      index,
+      embedding: hashedWords(each, dimension),
+    })),
+  }
+}
+
+/** The same words give the same direction, whatever their order. */
+function hashedWords(content: string, dimension: number): number[] {
+  const vector = new Array<number>(dimension).fill(0)
+  vector[0] = 0.01
+  for (const [word] of content.toLowerCase().matchAll(WORDS)) {
+    const place = hash(SYNONYMS[word] ?? word) % dimension
+    vector[place] = (vector[place] ?? 0) + 1
+  }
+  return vector
+}
+
+function hash(word: string): number {
+  let value = 2_166_136_261
+  for (const character of word)
+    value = Math.imul(value ^ (character.codePointAt(0) ?? 0), 16_777_619)
+  return value >>> 0
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (typeof address !== 'object' || !address) throw new Error('The embedder has no port')
+  return address.port
+}

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { onTestFinished, TestRunner } from 'vitest'
+import { buildApp } from '../../src/app.ts'
+import { compose } from '../../src/compose.ts'
+import { loadConfig } from '../../src/config.ts'
+import { Document, DocumentCreated } from '../../src/schemas/document.ts'
+
+export const TEST_KEY = 'a-key-for-tests-only'
+export const MODEL_KEY = 'sk-key-of-the-chat-model'
+
+const INGESTION_MILLISECONDS = 20_000
+const POLL_MILLISECONDS = 5
+
+export interface TestServer {
+  url: string
+  /** `fetch` with the key and, where there is a body, as JSON. */
+  request(path: string, options?: RequestOptions): Promise<Response>
+  /** Ingests a document and waits until it is ready; answers its id. */
+  ingest(document: { text: string; title?: string; url?: string }): Promise<string>
+  /** May be called more than once. */
+  close(): Promise<void>
+}
+
+export interface RequestOptions {
+  method?: string
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+export interface StartOptions {
+  /** Sees the application before it listens: for time limits that no test can wait for. */
+  beforeListen?: (app: FastifyInstance) => void
+  /** False leaves the server as it is while it brings its index up to date after a start. */
+  begin?: boolean
+}
+
+/** The environment of a server whose chat model is at an address. */
+export function modelAt(
+  { url }: { url: string },
+  more: Record<string, string> = {},
+): Record<string, string> {
+  return { CHAT_BASE_URL: url, CHAT_API_KEY: MODEL_KEY, CHAT_MODEL: 'scripted', ...more }
+}
+
+/**
+ * A whole server on a free port of the loopback and in a directory of its own, unless `DATA_DIR` names one.
+ * Closes itself when started inside a test; elsewhere, call `close`.
+ */
+export async function startServer(
+  environment: Record<string, string> = {},
+  { beforeListen, begin = true }: StartOptions = {},
+): Promise<TestServer> {
+  const own = environment.DATA_DIR === undefined
+  const directory = environment.DATA_DIR ?? join(tmpdir(), `agent-server-${randomUUID()}`)
+  const config = loadConfig({
+    SERVER_API_KEY: TEST_KEY,
+    CHAT_MODEL: 'extractive',
+    AGENT_CONFIG: join(directory, 'agent.json'),
+    DATA_DIR: directory,
+    PORT: '0',
+    SHUTDOWN_GRACE: '1',
+    LOG_LEVEL: 'silent',
+    ...environment,
+  })
+  const log = pino({ level: config.LOG_LEVEL })
+  const composition = await compose(config, log, (error) => {
+    throw error
+  })
+  const app = await buildApp(composition.services, {
+    log,
+    version: '0.0.0',
+    bodyLimit: config.BODY_LIMIT,
+    serverApiKey: config.SERVER_API_KEY,
+    corsOrigin: config.CORS_ORIGIN,
+    shutdownGraceMilliseconds: config.SHUTDOWN_GRACE * 1_000,
+  })
+  beforeListen?.(app)
+  const url = await app.listen({ host: config.HOST, port: config.PORT })
+  if (begin) await composition.start()
+
+  const close = once(async () => {
+    await app.close()
+    await composition.close()
+    if (own) await rm(directory, { recursive: true, force: true })
+  })
+  if (TestRunner.getCurrentTest()) onTestFinished(close)
+  const request = requester(url, config.SERVER_API_KEY)
+  return { url, request, ingest: ingester(request), close }
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= work()
+    return done
+  }
+}
+
+/** `fetch` with a key, and where there is a body, as JSON. */
+export function requester(url: string, key: string): TestServer['request'] {
+  return (path, { method, body, headers, signal } = {}) =>
+    fetch(`${url}${path}`, {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+}
+
+/** Ingests a document through `request`, and waits until it is ready; answers its id. */
+export function ingester(request: TestServer['request']): TestServer['ingest'] {
+  return async (document) => {
+    const created = await request('/documents', { body: document })
+    const { id } = DocumentCreated.parse(await created.json())
+    const { status, error } = await settledDocument(request, id)
+    if (status === 'ready') return id
+    throw new Error(`Ingestion failed: ${JSON.stringify(error)}`)
+  }
+}
+
+/** The document once it is `ready` or `failed`. */
+export async function settledDocument(
+  request: TestServer['request'],
+  id: string,
+): Promise<Document> {
+  const deadline = Date.now() + INGESTION_MILLISECONDS
+  while (Date.now() < deadline) {
+    const document = Document.parse(await (await request(`/documents/${id}`)).json())
+    if (document.status === 'ready' || document.status === 'failed') return document
+    await pause(POLL_MILLISECONDS)
+  }
+  throw new Error('The document was not ingested in time')
+}

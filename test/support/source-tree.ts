@@ -1,0 +1,89 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseAst } from 'vitest/node'
+
+/** The repository's root, with a slash at its end. */
+export const ROOT = new URL('../../', import.meta.url)
+
+export interface SourceFile {
+  /** From the repository's root, with forward slashes. */
+  path: string
+  text: string
+}
+
+/** Any node of the syntax tree; TypeScript's own nodes are named `TS…`. */
+export interface SyntaxNode {
+  type: string
+  start: number
+  end: number
+  [field: string]: unknown
+}
+
+/** Every TypeScript file below a folder of the repository, none where the folder does not exist. */
+export function sourceFiles(folder: string): SourceFile[] {
+  if (!existsSync(new URL(folder, ROOT))) return []
+  return readdirSync(new URL(folder, ROOT), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => join(entry.parentPath, entry.name).slice(ROOT.pathname.length))
+    .toSorted()
+    .map((path) => ({ path, text: readFileSync(new URL(path, ROOT), 'utf8') }))
+}
+
+export function isNode(value: unknown): value is SyntaxNode {
+  return typeof value === 'object' && value !== null && 'type' in value && 'start' in value
+}
+
+/** Every node of a file's syntax tree, outermost first. */
+export function* nodesOf(text: string): Generator<SyntaxNode> {
+  const waiting: unknown[] = [parseAst(text, { lang: 'ts' })]
+  while (waiting.length > 0) {
+    const value = waiting.pop()
+    if (isNode(value)) yield value
+    if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value).reverse())
+  }
+}
+
+/** What a file imports, also for its types only, loads at run time, or starts as a thread, as written. */
+export function importsOf(text: string): string[] {
+  return nodesOf(text)
+    .flatMap((node) => {
+      const written = importedBy(node)
+      return isNode(written) && typeof written.value === 'string' ? [written.value] : []
+    })
+    .toArray()
+}
+
+function importedBy(node: SyntaxNode): unknown {
+  switch (node.type) {
+    case 'ImportDeclaration':
+    case 'ExportNamedDeclaration':
+    case 'ExportAllDeclaration':
+    case 'ImportExpression':
+    case 'TSImportType':
+      return node.source
+    case 'NewExpression':
+      return isModuleUrl(node) ? node.arguments[0] : undefined
+    default:
+      return undefined
+  }
+}
+
+/** Is it `new URL('./some-thread.ts', import.meta.url)`? */
+function isModuleUrl(node: SyntaxNode): node is SyntaxNode & { arguments: SyntaxNode[] } {
+  if (!isNode(node.callee) || node.callee.name !== 'URL' || !Array.isArray(node.arguments))
+    return false
+  const [file, base] = node.arguments
+  return (
+    isNode(file) &&
+    typeof file.value === 'string' &&
+    file.value.endsWith('.ts') &&
+    isNode(base) &&
+    isNode(base.object) &&
+    base.object.type === 'MetaProperty'
+  )
+}
+
+/** The path from the root that a relative import in a file means. */
+export function resolveImport(path: string, specifier: string): string {
+  return join(dirname(path), specifier)
+}

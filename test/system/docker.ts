@@ -1,0 +1,46 @@
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { ROOT } from '../support/source-tree.ts'
+
+const PATIENCE_MILLISECONDS = 300_000
+const HEALTH_MILLISECONDS = 60_000
+
+export interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+export function hasEngine(): boolean {
+  return spawnSync('docker', ['version']).status === 0
+}
+
+/** Runs the docker command in the repository's root; a failing one is an answer, too. */
+export function docker(...parameters: string[]): Promise<Ended> {
+  const options = { cwd: fileURLToPath(ROOT), timeout: PATIENCE_MILLISECONDS }
+  return new Promise((resolve) => {
+    const child = execFile('docker', parameters, options, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+/** Resolves when a container's health check has passed; rejects, with what is known of it, where it does not. */
+export async function healthy(container: string): Promise<void> {
+  const wanted = [`container=${container}`, 'event=health_status', 'event=die']
+  const filters = wanted.flatMap((filter) => ['--filter', filter])
+  const follow = ['events', '--since', '0', ...filters, '--format', '{{.Status}}']
+  const events = spawn('docker', follow, { timeout: HEALTH_MILLISECONDS })
+  try {
+    for await (const status of createInterface(events.stdout)) {
+      if (status === 'health_status: healthy') return
+      if (status === 'die') break
+    }
+    const state = await docker('inspect', '--format', '{{json .State}}', container)
+    const log = await docker('logs', container)
+    throw new Error(`Did not turn healthy: ${state.stdout}${log.stdout}${log.stderr}`)
+  } finally {
+    events.kill()
+  }
+}

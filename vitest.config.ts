@@ -1,0 +1,23 @@
+import { defineConfig } from 'vitest/config'
+
+/** Suites that need a program of the machine: a container engine, a browser. */
+const SYSTEM = 'test/system/**/*.test.ts'
+
+export default defineConfig({
+  test: {
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // The suites start real servers and threads; more files at once than cores only adds noise.
+    maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'everywhere', include: ['test/**/*.test.ts'], exclude: [SYSTEM] },
+      },
+      {
+        extends: true,
+        test: { name: 'system', include: [SYSTEM], testTimeout: 120_000, hookTimeout: 300_000 },
+      },
+    ],
+  },
+})
