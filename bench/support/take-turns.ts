@@ -10,21 +10,16 @@ export async function takeTurns<Name extends string>(
   { rounds, calls }: { rounds: number; calls: number },
   progress: (message: string) => void,
 ): Promise<Turns<Name>> {
-  const entries = Object.entries<(at: number) => Promise<number>>(ways)
-  const results = new Map(entries.map(([name]): [string, number[][]] => [name, []]))
+  const queue = Object.entries<(at: number) => Promise<number>>(ways)
+  const results = new Map(queue.map(([name]): [string, number[][]] => [name, []]))
   for (let round = 0; round <= rounds; round += 1) {
     progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`)
-    for (const [name] of entries) results.get(name)?.push([])
+    const found = new Map(queue.map(([name]): [string, number[]] => [name, []]))
     for (let at = round * calls; at < (round + 1) * calls; at += 1) {
-      for (let turn = 0; turn < entries.length; turn += 1) {
-        const [name, call] = entries[(at + turn) % entries.length] ?? []
-        if (name !== undefined && call)
-          results
-            .get(name)
-            ?.at(-1)
-            ?.push(await call(at))
-      }
+      for (const [name, call] of queue) found.get(name)?.push(await call(at))
+      queue.push(...queue.splice(0, 1))
     }
+    for (const [name, times] of found) results.get(name)?.push(times)
   }
   return (name) => results.get(name)?.slice(1) ?? []
 }

@@ -33,6 +33,21 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
       expect(await nearest(1, 50)).toHaveLength(5)
     })
 
+    it('that nearly equal each other are all found where all are asked for', async () => {
+      const near = (key: number) => {
+        const vector = randomVector(1)
+        vector[key % DIMENSION] = (vector[key % DIMENSION] ?? 0) + 1e-4 * key
+        return vector
+      }
+      const keys = Array.from({ length: 100 }, (_, i) => i + 1)
+      for (const key of keys) {
+        const batch = { keys: Uint32Array.of(key), dimension: DIMENSION, values: near(key) }
+        await current().addVectors(batch)
+      }
+      const matches = await current().nearest({ vector: randomVector(1), limit: 100 })
+      expect(new Set(matches.map(({ key }) => key)).size).toBe(100)
+    })
+
     it('of a key that is there already are replaced', async () => {
       await addVectors([1, 2, 3])
       await addVectors([2], () => 99)

@@ -53,6 +53,19 @@ function rank({ keys, distances }: Matches, limit: number, allowed: ReadonlySet<
   return hits.take()
 }
 
+/**
+ * A walk through the graph may miss vectors that nearly equal many others. Where it found fewer than there
+ * are, the rest follows as if as far as the farthest: whoever asked for all compares them exactly.
+ */
+function fillUp({ keys, scores }: Ranking, limit: number, held: ReadonlySet<number>): Ranking {
+  const missing = [...held.difference(new Set(keys))].slice(0, limit - keys.length)
+  const least = scores.at(-1) ?? 0
+  return {
+    keys: Uint32Array.of(...keys, ...missing),
+    scores: Float64Array.of(...scores, ...missing.map(() => least)),
+  }
+}
+
 /** The library lists no keys, so they are kept beside it. */
 function wrap(index: Index, dimension: number, held: Set<number>) {
   const remove = (keys: Iterable<number>) => {
@@ -86,7 +99,9 @@ function wrap(index: Index, dimension: number, held: Set<number>) {
         found = rank(index.search(vector, most, THREADS), limit, allowed ?? held)
         if (found.keys.length >= limit || most === held.size || wanted >= MOST_LOOKED_AT) break
       }
-      return found
+      return found.keys.length < Math.min(limit, held.size) && !only
+        ? fillUp(found, limit, held)
+        : found
     },
     keys: () => Uint32Array.from(held).sort(),
     save: (path: string) => index.save(path),
