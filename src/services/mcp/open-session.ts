@@ -1,0 +1,182 @@
+import {
+  type CallToolResult,
+  Client,
+  ClientCredentialsProvider,
+  type ReadResourceResult,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import { untilAborted } from '../../lib/until-aborted.ts'
+
+const LIST_MILLISECONDS = 10_000
+const READ_MILLISECONDS = 20_000
+/** Pages of a list of tools. */
+const MAXIMUM_PAGES = 16
+/** However much progress a call reports. */
+const MAXIMUM_CALL_MILLISECONDS = 600_000
+const CLIENT = { name: 'agent-server', version: '1' }
+
+export type RemoteTool = Tool
+export type TransportKind = 'streamable-http' | 'sse'
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
+
+export interface SessionTarget {
+  url: URL
+  headers: Readonly<Record<string, string>>
+  /** Tried in this order. */
+  transports: readonly TransportKind[]
+  oauth?: {
+    clientId: string
+    clientSecret: string
+    scope?: string | undefined
+    issuer?: string | undefined
+  }
+  /** Reaches only what may be reached. */
+  fetch: Fetch
+}
+
+export interface SessionEvents {
+  /** The server says that its tools have changed. */
+  toolsChanged(): void
+  /** The connection makes trouble; whether it still works has to be asked. */
+  trouble(): void
+}
+
+/** A live conversation with one server. */
+export interface Session {
+  transport: TransportKind
+  protocol: string
+  server: { name: string; version: string }
+  /** Answers every tool, and proves that the server lives. */
+  listTools(signal: AbortSignal): Promise<RemoteTool[]>
+  callTool(call: RemoteCall, signal: AbortSignal): Promise<CallToolResult>
+  readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>
+  close(): Promise<void>
+}
+
+export interface RemoteCall {
+  tool: RemoteTool
+  input: Record<string, unknown>
+  /** Silence after which the call is given up; progress begins it anew. */
+  idleMilliseconds: number
+  onProgress(): void
+}
+
+/** Connects by the first transport that the server speaks. Throws what the last one failed with, or the signal's reason. */
+export async function openSession(
+  target: SessionTarget,
+  events: SessionEvents,
+  signal: AbortSignal,
+): Promise<Session> {
+  const [first, ...others] = target.transports
+  if (!first) throw new Error('There is no transport to connect by')
+  try {
+    return await connect(first, target, events, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (others.length === 0 || !speaksOtherwise(error)) throw error
+    return await openSession({ ...target, transports: others }, events, signal)
+  }
+}
+
+async function connect(
+  kind: TransportKind,
+  target: SessionTarget,
+  events: SessionEvents,
+  signal: AbortSignal,
+): Promise<Session> {
+  const client = new Client(CLIENT, {
+    versionNegotiation: { mode: 'auto' },
+    listMaxPages: MAXIMUM_PAGES,
+    listChanged: { tools: { autoRefresh: false, onChanged: () => events.toolsChanged() } },
+    // A server that chose both a pattern and the text to match it could keep this process busy for ever.
+    jsonSchemaValidator: { getValidator: () => TRUSTING },
+  })
+  const transport = createTransport(kind, target)
+  try {
+    await untilAborted(client.connect(transport, { signal }), signal)
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+  client.onerror = () => events.trouble()
+  client.onclose = () => events.trouble()
+  return toSession(kind, client)
+}
+
+const TRUSTING = <Data>(input: unknown) => ({
+  valid: true as const,
+  data: input as Data,
+  errorMessage: undefined,
+})
+
+function createTransport(kind: TransportKind, target: SessionTarget): Transport {
+  const { url, oauth } = target
+  const provider = oauth && createProvider(oauth)
+  const options = {
+    fetch: withHeaders(target),
+    ...(provider && { authProvider: provider, onInsufficientScope: 'throw' as const }),
+  }
+  return kind === 'sse'
+    ? new SSEClientTransport(url, options)
+    : new StreamableHTTPClientTransport(url, options)
+}
+
+function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget['oauth']>) {
+  const options = { ...client, ...(scope !== undefined && { scope }) }
+  // Without an issuer the secret goes to whichever authorisation server the MCP server names.
+  if (issuer === undefined) return new ClientCredentialsProvider(options)
+  return new ClientCredentialsProvider({ ...options, expectedIssuer: issuer })
+}
+
+/** The headers of the configuration are for the server alone, not for the authorisation server that it names. */
+function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): Fetch {
+  return (url, init) => {
+    if (new URL(url).origin !== origin) return fetch(url, init)
+    const all = new Headers(headers)
+    for (const [name, value] of new Headers(init?.headers)) all.set(name, value)
+    return fetch(url, { ...init, headers: all })
+  }
+}
+
+function toSession(transport: TransportKind, client: Client): Session {
+  const { name, version } = client.getServerVersion() ?? { name: 'unnamed', version: '' }
+  return {
+    transport,
+    server: { name, version },
+    protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
+    async listTools(signal) {
+      const options = { signal, timeout: LIST_MILLISECONDS, cacheMode: 'refresh' as const }
+      return (await client.listTools({}, options)).tools
+    },
+    callTool({ tool, input, idleMilliseconds, onProgress }, signal) {
+      return client.callTool(
+        { name: tool.name, arguments: input },
+        {
+          ...{ signal, toolDefinition: tool, timeout: idleMilliseconds, onprogress: onProgress },
+          resetTimeoutOnProgress: true,
+          maxTotalTimeout: MAXIMUM_CALL_MILLISECONDS,
+        },
+      )
+    },
+    readResource: (uri, signal) =>
+      client.readResource({ uri }, { signal, timeout: READ_MILLISECONDS }),
+    async close() {
+      client.onerror = undefined
+      client.onclose = undefined
+      await client.close()
+    },
+  }
+}
+
+const REFUSED_AS_CALLER = [401, 403, 407, 408, 429]
+
+/** An older server does not know the way in and answers 4xx; a server that is down or wants a key is no older for that. */
+function speaksOtherwise(error: unknown): boolean {
+  if (!(error instanceof SdkHttpError)) return false
+  const { status } = error
+  return status >= 400 && status < 500 && !REFUSED_AS_CALLER.includes(status)
+}
