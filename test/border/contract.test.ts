@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
+import { ErrorBody } from '../../src/schemas/error.ts'
 import { verifies } from '../requirements.ts'
 import {
   type Contract,
@@ -106,6 +107,20 @@ describe('GET /openapi.json', () => {
       }
     },
   )
+
+  it('shows each failure with an example of its own status', verifies('openapi.examples'), () => {
+    const failures = operations.flatMap(({ responses }) =>
+      Object.entries(responses).filter(([status]) => Number(status) >= 400),
+    )
+    expect(failures.length).toBeGreaterThan(50)
+    for (const [status, { content }] of failures) {
+      const { error } = ErrorBody.parse(content?.['application/json']?.example)
+      expect(Object.entries(ERRORS).find(([code]) => code === error.code)?.[1]).toEqual({
+        status: Number(status),
+        type: error.type,
+      })
+    }
+  })
 
   it('bounds every string and list of a request', verifies('openapi.bounds'), () => {
     const requests = operations.flatMap((operation) => [
