@@ -109,7 +109,7 @@ describe('GET /openapi.json', () => {
   )
 
   it('shows each failure with an example of its own status', verifies('openapi.examples'), () => {
-    const failures = operations.flatMap(({ responses }) =>
+    const failures = guarded().flatMap(({ responses }) =>
       Object.entries(responses).filter(([status]) => Number(status) >= 400),
     )
     expect(failures.length).toBeGreaterThan(50)
@@ -142,7 +142,7 @@ describe('GET /openapi.json', () => {
         expect.arrayContaining(['400', '401', '413', '415', '500', '503']),
       ])
       for (const status of errors) {
-        expect(responses[status]?.content).toEqual({
+        expect(responses[status]?.content).toMatchObject({
           'application/json': { schema: { $ref: '#/components/schemas/Error' } },
         })
       }
