@@ -63,12 +63,16 @@ describe('A streamed completion', () => {
   )
 
   it(
-    'carries the hits on a chunk without choices, after the finish reason',
+    'carries the hits on the chunk with the finish reason, and sends none without choices',
     verifies('completions.hits', 'completions.same-agent'),
     async () => {
       const { chunks, hits } = await stream()
       expect(hits).toEqual((await ask(server, QUESTION)).done?.hits)
-      expect(chunks.at(-1)).toMatchObject({ choices: [], agent: { finishReason: 'stop' } })
+      expect(chunks.at(-1)).toMatchObject({
+        choices: [{ finish_reason: 'stop' }],
+        agent: { finishReason: 'stop' },
+      })
+      expect(chunks.filter(({ choices }) => choices.length === 0)).toEqual([])
       expect(chunks.filter(({ agent }) => agent)).toHaveLength(1)
     },
   )

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { createCitations } from '../../../src/services/agent/citations.ts'
 import { defineTool, type Tool } from '../../../src/services/tools/define-tool.ts'
 import { createToolRegistry } from '../../../src/services/tools/registry.ts'
+import { createContext } from './context-for-test.ts'
 
 interface Line {
   level: 'info' | 'error'
@@ -26,11 +26,12 @@ function createRegistry(
       void lines.push({ level: 'error', fields, message }),
   }
   const registry = createToolRegistry({
-    ...{ tools, isEnabled, log },
+    sources: [() => tools],
+    ...{ isEnabled, log },
     ...(deadlineMilliseconds !== undefined && { deadlineMilliseconds }),
   })
   const call = (name: string, text = '{}', signal = new AbortController().signal) =>
-    registry.call({ callId: 'c', name, arguments: text }, { citations: createCitations() }, signal)
+    registry.open(createContext()).call({ callId: 'c', name, arguments: text }, signal)
   return { registry, lines, call }
 }
 
@@ -66,11 +67,11 @@ describe('a tool call', () => {
   })
 
   it('knows the context of its run', async () => {
-    const citations = createCitations()
-    const tool = toolThat(async (_input, context) => String(context.citations === citations))
+    const known = createContext()
+    const tool = toolThat(async (_input, context) => String(context === known))
     const { registry } = createRegistry([tool])
     const call = { callId: 'c', name: 'tool', arguments: '' }
-    const result = await registry.call(call, { citations }, new AbortController().signal)
+    const result = await registry.open(known).call(call, new AbortController().signal)
     expect(result.output).toBe('true')
   })
 
@@ -233,7 +234,12 @@ describe('a tool that is switched off', () => {
   })
 
   it('is not offered', () => {
-    expect(registry.offered().map(({ name }) => name)).toEqual(['strict'])
+    expect(
+      registry
+        .open(createContext())
+        .offered()
+        .map(({ name }) => name),
+    ).toEqual(['strict'])
   })
 
   it('cannot be called', async () => {
@@ -250,7 +256,8 @@ describe('a tool that is switched off', () => {
 
 it('broken arguments are read as the text that they are', () => {
   const { registry } = createRegistry([])
-  expect(registry.readInput('{"a":1}')).toEqual({ a: 1 })
-  expect(registry.readInput('')).toEqual({})
-  expect(registry.readInput('{"a":')).toBe('{"a":')
+  const tools = registry.open(createContext())
+  expect(tools.readInput('{"a":1}')).toEqual({ a: 1 })
+  expect(tools.readInput('')).toEqual({})
+  expect(tools.readInput('{"a":')).toBe('{"a":')
 })
