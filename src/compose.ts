@@ -6,7 +6,6 @@ import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
 import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
 import type { Embedder } from './models/embedder.ts'
-import { createOpenAiEmbedder } from './models/openai/openai-embedder.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
@@ -159,7 +158,7 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
   if (config.EMBEDDING_MODEL === undefined) return undefined
   try {
     const dimension = await checkEmbedding(store, config.EMBEDDING_MODEL)
-    const embedder = createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
+    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
     await checkDimension(embedder)
     return createEmbedding({ embedder, log })
   } catch (error) {
@@ -169,12 +168,13 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
 }
 
 /** The embedder that is configured; `dimension` is that of the vectors that are kept. */
-function createEmbedder(
+async function createEmbedder(
   config: Config,
   model: string,
   dimension: number | undefined,
   log: FastifyBaseLogger,
-): Embedder {
+): Promise<Embedder> {
+  const { createOpenAiEmbedder } = await import('./models/openai/openai-embedder.ts')
   return createOpenAiEmbedder({
     apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
     baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,
@@ -199,7 +199,7 @@ export async function reindex(
     log,
   })
   try {
-    const embedder = createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
+    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
     await replaceVectors({ store, replacement: store.replacement, embedder, progress }, signal)
   } finally {
     await store.close()

@@ -4,7 +4,6 @@ import type { Services } from '../app.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
-import { createOpenAiModel } from '../models/openai/openai-model.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
@@ -37,7 +36,7 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const { config, loaded, log, retrieval, retrievalMode, metrics } = parts
   const { configuration } = loaded
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
-  const model = createModel(config, log)
+  const model = await createModel(config, log)
   const switches = new Map(Object.entries(configuration.tools))
   const builtIn: ToolSource = () => builtInTools
   const builtInTools = [semanticSearch(retrieval, config.TOP_K)]
@@ -62,8 +61,10 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   }
 }
 
-function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
+/** Whoever asks no model does not load its client, which is the largest package of all. */
+async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
   if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
+  const { createOpenAiModel } = await import('../models/openai/openai-model.ts')
   return createOpenAiModel({
     apiKey: config.CHAT_API_KEY ?? '',
     baseUrl: config.CHAT_BASE_URL,

@@ -88,7 +88,8 @@ export const DECISIONS = {
   },
   'design: /v1/chat/completions': {
     'completions.stream': 'It streams chunks and [DONE] unless stream is false.',
-    'completions.plain': 'With stream: false it answers one completion.',
+    'completions.plain':
+      'With stream: false, or without stream for a client that accepts JSON alone, it answers one completion.',
     'completions.same-agent': 'It runs the very same agent as /chat.',
     'completions.server-tools': "The server's own tools are never forwarded as tool_calls.",
     'completions.client-tools': "Calls of the client's tools are returned to it as tool_calls.",
@@ -105,11 +106,9 @@ export const DECISIONS = {
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
-    'artifacts.told': 'done and the agent field of a completion list the artifacts of the run.',
     'artifacts.unknown': 'An unknown artifact answers 404.',
   },
   'design: conversations': {
-    'conversations.id': 'A conversationId of the client names the conversation to the tools.',
     'conversations.bounds': 'A conversationId out of its bounds answers 400.',
   },
   'design: agent endpoints': {
