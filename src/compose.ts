@@ -5,6 +5,7 @@ import { composeAgent } from './compose/agent.ts'
 import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
 import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
+import type { Environment } from './lib/expand-variables.ts'
 import type { Embedder } from './models/embedder.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
@@ -41,6 +42,7 @@ export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
+  environment: Environment = {},
 ): Promise<Composition> {
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
@@ -65,7 +67,7 @@ export async function compose(
   )
 
   const agent = await composeAgent({
-    ...{ config, loaded, log, retrieval, metrics },
+    ...{ config, environment, loaded, log, retrieval, metrics },
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
@@ -86,8 +88,14 @@ export async function compose(
         log,
       }),
     },
-    start: knowledge.start,
-    close: knowledge.close,
+    async start() {
+      agent.start()
+      await knowledge.start()
+    },
+    async close() {
+      await agent.close()
+      await knowledge.close()
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from '../app.ts'
 import { type Config, EXTRACTIVE } from '../config.ts'
+import type { Environment } from '../lib/expand-variables.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
@@ -17,9 +18,11 @@ import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { createToolRegistry, type ToolSource } from '../services/tools/registry.ts'
 import { semanticSearch } from '../services/tools/semantic-search.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
+import { composeMcp } from './mcp.ts'
 
 interface Parts {
   config: Config
+  environment: Environment
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
   retrieval: Retrieval
@@ -28,20 +31,24 @@ interface Parts {
 }
 
 interface ComposedAgent {
-  services: Pick<Services, 'chat' | 'description' | 'readArtifact'>
+  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact'>
+  start(): void
+  close(): Promise<void>
 }
 
 /** The agent side: model, tools, artifacts, and the loop that brings them together. */
 export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
-  const { config, loaded, log, retrieval, retrievalMode, metrics } = parts
+  const { config, environment, loaded, log, retrieval, retrievalMode, metrics } = parts
   const { configuration } = loaded
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
   const switches = new Map(Object.entries(configuration.tools))
   const builtIn: ToolSource = () => builtInTools
   const builtInTools = [semanticSearch(retrieval, config.TOP_K)]
+  const servers = configuration.mcpServers
+  const mcp = await composeMcp({ config, servers, environment, artifacts, log })
   const tools = createToolRegistry({
-    sources: [builtIn],
+    sources: [builtIn, mcp.tools],
     isEnabled: (name) => switches.get(name) ?? true,
     log,
   })
@@ -55,9 +62,12 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
       }),
-      description: describeAgent({ loaded, model, tools, retrieval: retrievalMode }),
+      description: describeAgent({ loaded, model, tools, retrieval: retrievalMode, mcp }),
       readArtifact: createArtifactReader(artifacts),
+      mcp,
     },
+    start: mcp.start,
+    close: mcp.close,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
+import type { Mcp } from '../mcp/create-mcp.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { LoadedConfiguration } from './configuration.ts'
 
@@ -8,6 +9,7 @@ interface Dependencies {
   model: Pick<ChatModel, 'name' | 'supportsTools'>
   tools: Pick<ToolRegistry, 'records'>
   retrieval: RetrievalMode
+  mcp: Pick<Mcp, 'records'>
 }
 
 export interface AgentDescription {
@@ -17,7 +19,13 @@ export interface AgentDescription {
 }
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
-export function describeAgent({ loaded, model, tools, retrieval }: Dependencies): AgentDescription {
+export function describeAgent({
+  loaded,
+  model,
+  tools,
+  retrieval,
+  mcp,
+}: Dependencies): AgentDescription {
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -33,7 +41,7 @@ export function describeAgent({ loaded, model, tools, retrieval }: Dependencies)
     capabilities: async () => ({
       skills: [],
       sandbox: { kind: 'none', state: 'off', reason: 'This version has no sandbox' },
-      mcp: [],
+      mcp: await mcp.records(),
       plugins: [],
       chat: { model: model.name, tools: model.supportsTools },
       retrieval,

@@ -1,7 +1,10 @@
+import { setTimeout } from 'node:timers/promises'
 import {
   type CallToolResult,
   Client,
   ClientCredentialsProvider,
+  type FetchLike,
+  type JsonSchemaValidator,
   type ReadResourceResult,
   SdkHttpError,
   SSEClientTransport,
@@ -9,6 +12,7 @@ import {
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client'
+import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 
 const LIST_MILLISECONDS = 10_000
@@ -17,11 +21,12 @@ const READ_MILLISECONDS = 20_000
 const MAXIMUM_PAGES = 16
 /** However much progress a call reports. */
 const MAXIMUM_CALL_MILLISECONDS = 600_000
+const LISTEN_AGAIN_MILLISECONDS = 5_000
 const CLIENT = { name: 'agent-server', version: '1' }
 
 export type RemoteTool = Tool
 export type TransportKind = 'streamable-http' | 'sse'
-export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
+export type Fetch = GuardedFetch['fetch']
 
 export interface SessionTarget {
   url: URL
@@ -41,7 +46,7 @@ export interface SessionTarget {
 export interface SessionEvents {
   /** The server says that its tools have changed. */
   toolsChanged(): void
-  /** The connection makes trouble; whether it still works has to be asked. */
+  /** Something went wrong; whether the server still answers has to be asked. */
   trouble(): void
 }
 
@@ -62,7 +67,6 @@ export interface RemoteCall {
   input: Record<string, unknown>
   /** Silence after which the call is given up; progress begins it anew. */
   idleMilliseconds: number
-  onProgress(): void
 }
 
 /** Connects by the first transport that the server speaks. Throws what the last one failed with, or the signal's reason. */
@@ -105,12 +109,9 @@ async function connect(
 }
 
 /** A server that chose both a pattern and the text to match it could keep this process busy for ever. */
-function acceptAnything<Data>() {
-  return (input: unknown) => ({
-    ...{ valid: true as const, errorMessage: undefined },
-    // The interface promises a type that nobody here relies on: results are read as text.
-    data: input as Data,
-  })
+function acceptAnything<Data>(): JsonSchemaValidator<Data> {
+  // The interface promises a type that nobody here relies on: results are read as text.
+  return (input) => ({ valid: true, data: input as Data, errorMessage: undefined })
 }
 
 function createTransport(kind: TransportKind, target: SessionTarget): Transport {
@@ -133,12 +134,13 @@ function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget[
 }
 
 /** The headers of the configuration are for the server alone, not for the authorisation server that it names. */
-function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): Fetch {
-  return (url, init) => {
-    if (new URL(url).origin !== origin) return fetch(url, init)
-    const all = new Headers(headers)
-    for (const [name, value] of new Headers(init?.headers)) all.set(name, value)
-    return fetch(url, { ...init, headers: all })
+function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchLike {
+  return (url, { method, headers: own, body, redirect, signal } = {}) => {
+    const all = new Headers(new URL(url).origin === origin ? headers : {})
+    for (const [name, value] of new Headers(own)) all.set(name, value)
+    const text = body instanceof URLSearchParams ? body.toString() : body
+    if (text && typeof text !== 'string') throw new TypeError('Only text is sent to an MCP server')
+    return fetch(url, { method, headers: all, body: text, redirect, signal })
   }
 }
 
@@ -150,6 +152,7 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
   }
   client.onerror = complain
   client.onclose = complain
+  void keepListening(client, events, () => closing)
   return {
     transport,
     server: { name, version },
@@ -158,11 +161,13 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
       const options = { signal, timeout: LIST_MILLISECONDS, cacheMode: 'refresh' as const }
       return (await client.listTools({}, options)).tools
     },
-    callTool({ tool, input, idleMilliseconds, onProgress }, signal) {
+    callTool({ tool, input, idleMilliseconds }, signal) {
       return client.callTool(
         { name: tool.name, arguments: input },
         {
-          ...{ signal, toolDefinition: tool, timeout: idleMilliseconds, onprogress: onProgress },
+          ...{ signal, toolDefinition: tool, timeout: idleMilliseconds },
+          // Asked for, so that the server tells and the time begins anew.
+          onprogress: () => undefined,
           resetTimeoutOnProgress: true,
           maxTotalTimeout: MAXIMUM_CALL_MILLISECONDS,
         },
@@ -174,6 +179,22 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
       closing = true
       await client.close()
     },
+  }
+}
+
+/** The stream that tells of changes ends when anything between the two ends restarts; a change may have been missed. */
+async function keepListening(
+  client: Client,
+  events: SessionEvents,
+  isClosing: () => boolean,
+): Promise<void> {
+  let subscription = client.autoOpenedSubscription
+  while (subscription && (await subscription.closed) === 'remote' && !isClosing()) {
+    await setTimeout(LISTEN_AGAIN_MILLISECONDS, undefined, { ref: false })
+    subscription = await client.listen(subscription.honoredFilter).catch(() => undefined)
+    if (isClosing()) return
+    if (subscription) events.toolsChanged()
+    else events.trouble()
   }
 }
 

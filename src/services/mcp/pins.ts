@@ -23,7 +23,11 @@ export interface Pins {
    * The changes, by the names of tools. Where a connection, or its address, is seen for the first time, there
    * is nothing to compare with: what it has is accepted.
    */
-  compare(connection: string, url: string, tools: readonly RemoteTool[]): Promise<Map<string, Change>>
+  compare(
+    connection: string,
+    url: string,
+    tools: readonly RemoteTool[],
+  ): Promise<Map<string, Change>>
   accept(connection: string, url: string, tools: readonly RemoteTool[]): Promise<void>
 }
 

@@ -1,5 +1,6 @@
 import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
-import type { Artifact } from '../../schemas/artifact.ts'
+import type { Artifacts } from '../tools/artifacts.ts'
+import { ToolFailure } from '../tools/tool-error.ts'
 import { kindOf } from './explain-failure.ts'
 
 /** Parts of a result that are read. */
@@ -11,7 +12,7 @@ const MAXIMUM_INLINE = 20_000
 const MAXIMUM_NAME = 100
 
 interface Dependencies {
-  artifacts: { add(file: { name: string; mediaType: string; bytes: Uint8Array }): Promise<Artifact> }
+  artifacts: Pick<Artifacts, 'add'>
   readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>
 }
 
@@ -25,10 +26,11 @@ export async function readResult(
 
   async function keep(name: string, mediaType: string, bytes: Uint8Array): Promise<string> {
     try {
-      const artifact = await artifacts.add({ name: fileName(name), mediaType, bytes })
-      return `[file "${artifact.name}", ${mediaType}, ${artifact.size} bytes: ${artifact.url}]`
+      const artifact = await artifacts.add({ name: lastPart(name), mediaType, bytes })
+      return `[file "${artifact.name}", ${artifact.mediaType}, ${artifact.size} bytes: ${artifact.url}]`
     } catch (error) {
-      return `[file "${fileName(name)}" could not be kept: ${kindOf(error)}]`
+      const reason = error instanceof ToolFailure ? error.message : kindOf(error)
+      return `[a file could not be kept: ${reason}]`
     }
   }
 
@@ -84,9 +86,6 @@ function fromBase64(data: string): Uint8Array {
   return Buffer.from(data, 'base64')
 }
 
-/** The last part of an address or a name, without what no file name has. */
-function fileName(source: string): string {
-  const last = source.split(/[?#]/)[0]?.split('/').findLast(Boolean) ?? ''
-  const plain = last.replaceAll(/[^\p{L}\p{N}._ -]/gu, '_').replace(/^\.+/, '')
-  return plain.slice(-MAXIMUM_NAME) || 'file'
+function lastPart(uri: string): string {
+  return uri.split(/[?#]/)[0]?.split('/').findLast(Boolean)?.slice(-MAXIMUM_NAME) ?? 'file'
 }

@@ -10,6 +10,7 @@ const MAXIMUM_TIMEOUT_SECONDS = 600
 
 /** What travels in these is a secret, whatever it looks like. */
 const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
+// biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
 const NO_SECRET = 'must come from a ${VARIABLE}: secrets do not belong into this file'
 
 const Secret = boundedText(8_000).refine(namesVariable, NO_SECRET)
@@ -19,7 +20,10 @@ const Url = boundedText(2_000).refine(isCallable, {
 })
 
 const Headers = z
-  .record(z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'must be a header name'), boundedText(8_000))
+  .record(
+    z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'must be a header name'),
+    boundedText(8_000),
+  )
   .superRefine((headers, context) => {
     for (const [name, value] of Object.entries(headers)) {
       if (!SECRET_HEADER.test(name) || namesVariable(value)) continue
@@ -81,5 +85,7 @@ export type McpServer = z.output<typeof McpServer>
 
 function isCallable(text: string): boolean {
   const url = URL.parse(withoutVariables(text))
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  return (
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  )
 }

@@ -17,6 +17,7 @@ const DEFAULT = {
   description: 'Answers questions from the ingested documents.',
   prompt: '',
   tools: { semantic_search: true },
+  mcpServers: {},
 }
 
 describe('the agent configuration', () => {
