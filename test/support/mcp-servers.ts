@@ -1,6 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -58,7 +64,7 @@ export async function startModernServer(
 ): Promise<ModernServer> {
   const handler = createMcpHandler(() => build())
   const requests: ModernServer['requests'] = []
-  const server = await startHttp(async (incoming, response) => {
+  const serve = async (incoming: IncomingMessage, response: ServerResponse) => {
     requests.push({ method: incoming.method ?? '', headers: incoming.headers })
     const left = new AbortController()
     response.once('close', () => left.abort())
@@ -75,11 +81,12 @@ export async function startModernServer(
       }),
     )
     response.writeHead(answer.status, Object.fromEntries(answer.headers))
-    if (!answer.body) return response.end()
+    if (!answer.body) return void response.end()
     const stream = Readable.fromWeb(answer.body)
     response.once('close', () => stream.destroy())
     stream.on('error', () => response.destroy()).pipe(response)
-  }, port)
+  }
+  const server = await startHttp((...exchange) => void serve(...exchange), port)
   return {
     requests,
     url: `${server.url}/mcp`,
