@@ -35,6 +35,7 @@ interface ComposedAgent {
 export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const { config, loaded, log, retrieval, retrievalMode, metrics } = parts
   const { configuration } = loaded
+  const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
   const switches = new Map(Object.entries(configuration.tools))
@@ -46,7 +47,7 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
     log,
   })
   const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
-  const agent = createAgent({ model, retrieval, tools, artifacts, prompt })
+  const agent = createAgent({ model, retrieval, tools, artifacts, prompt, limits })
 
   return {
     services: {

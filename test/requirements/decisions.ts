@@ -103,6 +103,17 @@ export const DECISIONS = {
     'models.list': 'GET /v1/models lists the agent.',
     'models.read': 'GET /v1/models/{model} reads the agent, and answers 404 for another name.',
   },
+  'design: the loop': {
+    'loop.parallel': 'The tool calls of one round run side by side.',
+    'loop.mistakes': 'A call that is wrong is told to the model as a result, and the run goes on.',
+    'loop.limits':
+      'limits in agent.json bound rounds, tool calls, time and tokens; the last event names those that were reached.',
+    'loop.providers': 'Tool calls in the known dialects of providers are understood.',
+    'loop.no-tools':
+      'A model that cannot call tools is found out, answers from the passages, and /agent/capabilities says so.',
+    'completions.extras':
+      'What a provider attaches to a call of a client’s tool goes out and comes back with it.',
+  },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
