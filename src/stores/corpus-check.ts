@@ -1,4 +1,4 @@
-import type { CorpusDocument, CorpusRecord, CorpusStart } from './corpus.ts'
+import type { CorpusChunks, CorpusDocument, CorpusRecord, CorpusStart } from './corpus.ts'
 
 /** Passes records on as they are. Throws as soon as one is missing or does not belong where it stands. */
 export async function* checkedCorpus(
@@ -39,17 +39,23 @@ function createCheck() {
     documents++
   }
 
+  const addChunks = ({ chunks: added, vectors }: CorpusChunks, { embedding }: CorpusStart) => {
+    if (vectors.keys.length > 0 && vectors.dimension !== embedding?.dimension) {
+      throw new Error(
+        `Vectors of ${vectors.dimension} numbers do not go with ${embedding?.model ?? 'no model'}`,
+      )
+    }
+    chunks += added.length
+    chunksOfCurrent += added.length
+  }
+
   return {
     next(record: CorpusRecord): void {
-      if (record.kind === 'start') return begin(record)
-      if (!start) throw new Error('The corpus does not begin with its start')
-      if (record.kind === 'document') return beginDocument(record)
-      const { dimension, keys } = record.vectors
-      if (keys.length > 0 && dimension !== start.embedding?.dimension) {
-        throw new Error(`Vectors of ${dimension} numbers do not go with ${start.embedding?.model}`)
-      }
-      chunks += record.chunks.length
-      chunksOfCurrent += record.chunks.length
+      if (record.kind === 'start') begin(record)
+      else if (!start) throw new Error('The corpus does not begin with its start')
+      else if (record.kind === 'document') beginDocument(record)
+      else if (!current) throw new Error('The corpus has a part of a document before the first')
+      else if (record.kind === 'chunks') addChunks(record, start)
     },
     end(): void {
       endDocument()

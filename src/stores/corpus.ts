@@ -18,7 +18,10 @@ export interface CorpusStart {
 }
 
 /** What a replacement that is under way, or has failed, will change. */
-export type CorpusReplacement = Pick<StoredDocument, 'title' | 'url' | 'metadata' | 'characters'>
+export type CorpusReplacement = Pick<
+  StoredDocument,
+  'title' | 'url' | 'metadata' | 'file' | 'characters'
+>
 
 /** One document with all but its chunks, which follow it. Documents come in the order in which they were added. */
 export interface CorpusDocument {
@@ -40,7 +43,15 @@ export interface CorpusChunks {
   vectors: KeyedVectors
 }
 
-export type CorpusRecord = CorpusStart | CorpusDocument | CorpusChunks
+/** The next piece of the file that a revision of the document before was sent as; empty only where the file is. */
+export interface CorpusPiece {
+  kind: 'piece'
+  revision: number
+  bytes: Uint8Array
+}
+
+/** The start, then each document with its chunks and after them the pieces of its files. */
+export type CorpusRecord = CorpusStart | CorpusDocument | CorpusChunks | CorpusPiece
 
 /** All that an authority holds, from one place to another: nothing is split or embedded again, and no id or key changes. */
 export interface Corpus {

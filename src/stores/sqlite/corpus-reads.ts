@@ -3,12 +3,13 @@ import { setImmediate } from 'node:timers/promises'
 import type {
   CorpusChunks,
   CorpusDocument,
+  CorpusPiece,
   CorpusRecord,
   CorpusReplacement,
   CorpusStart,
 } from '../corpus.ts'
-import { integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
-import { toDocument } from './rows.ts'
+import { bytes, integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
+import { toDocument, toFile, toMetadata, toNewChunk } from './rows.ts'
 import { toVectors } from './vector-reads.ts'
 
 /** So many chunks, with vectors of some thousand numbers, are a few megabytes. */
@@ -17,12 +18,16 @@ const CHUNKS_PER_RECORD = 256
 const DOCUMENTS = `
   SELECT documents.*, run_at FROM documents LEFT JOIN jobs ON document = number ORDER BY number`
 const CONTENTS = 'SELECT revision, text FROM contents WHERE document = ? ORDER BY revision'
-const REPLACEMENT = 'SELECT title, url, metadata, characters FROM replacements WHERE document = ?'
+const REPLACEMENT = `
+  SELECT title, url, metadata, file, characters FROM replacements WHERE document = ?`
 const KEYS = 'SELECT key, digest FROM idempotency_keys WHERE document = ? ORDER BY key'
 const CHUNKS = `
-  SELECT chunks.key, ordinal, start, end, heading, text, vector
+  SELECT chunks.key, ordinal, start, end, heading, text, page, page_end, vector
   FROM chunks LEFT JOIN vectors ON vectors.key = chunks.key
   WHERE document = ? AND revision = ? AND ordinal > ? ORDER BY ordinal LIMIT ${CHUNKS_PER_RECORD}`
+const PIECES = `
+  SELECT revision, bytes FROM files LEFT JOIN file_pieces ON file = number
+  WHERE document = ? ORDER BY revision, ordinal`
 const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"
 const NEXT_KEY = "SELECT value FROM meta WHERE name = 'next_chunk_key'"
 const TOTALS = `
@@ -44,6 +49,7 @@ export async function* readCorpusFrom(
       signal.throwIfAborted()
       yield read.chunks(row, after)
     }
+    yield* read.pieces(row)
     await setImmediate()
   }
 }
@@ -68,6 +74,7 @@ function createDocumentReads(database: DatabaseSync) {
   const selectReplacement = database.prepare(REPLACEMENT)
   const selectKeys = database.prepare(KEYS)
   const selectChunks = database.prepare(CHUNKS)
+  const selectPieces = database.prepare(PIECES)
 
   return {
     document(row: Row): CorpusDocument {
@@ -79,12 +86,10 @@ function createDocumentReads(database: DatabaseSync) {
           ...document,
           status: document.status === 'processing' ? 'pending' : document.status,
         },
-        contents: selectContents
-          .all(number)
-          .map((content) => ({
-            revision: integer(content, 'revision'),
-            text: text(content, 'text'),
-          })),
+        contents: selectContents.all(number).map((content) => ({
+          revision: integer(content, 'revision'),
+          text: text(content, 'text'),
+        })),
         replacement: toReplacement(selectReplacement.get(number)),
         dueAt: optionalInteger(row, 'run_at'),
         idempotency: selectKeys
@@ -97,15 +102,20 @@ function createDocumentReads(database: DatabaseSync) {
       const rows = selectChunks.all(integer(row, 'number'), integer(row, 'served_revision'), after)
       return {
         kind: 'chunks',
-        chunks: rows.map((chunk) => ({
-          key: integer(chunk, 'key'),
-          ordinal: integer(chunk, 'ordinal'),
-          start: integer(chunk, 'start'),
-          end: integer(chunk, 'end'),
-          heading: text(chunk, 'heading'),
-          text: text(chunk, 'text'),
-        })),
+        chunks: rows.map(toNewChunk),
         vectors: toVectors(rows.filter(({ vector }) => vector !== null)),
+      }
+    },
+
+    *pieces(row: Row): Generator<CorpusPiece> {
+      for (const piece of selectPieces.iterate(integer(row, 'number'))) {
+        const { bytes: content } = piece
+        yield {
+          kind: 'piece',
+          revision: integer(piece, 'revision'),
+          // An empty file has no piece, and is a file all the same.
+          bytes: content === null ? new Uint8Array() : bytes(piece, 'bytes'),
+        }
       }
     },
   }
@@ -113,11 +123,11 @@ function createDocumentReads(database: DatabaseSync) {
 
 function toReplacement(row: Row | undefined): CorpusReplacement | undefined {
   if (!row) return undefined
-  const metadata = optionalText(row, 'metadata')
   return {
     title: optionalText(row, 'title'),
     url: optionalText(row, 'url'),
-    metadata: metadata === undefined ? undefined : JSON.parse(metadata),
+    metadata: toMetadata(row),
+    file: toFile(row),
     characters: integer(row, 'characters'),
   }
 }

@@ -108,7 +108,7 @@ async function fill(file: string, records: AsyncIterable<CorpusRecord>): Promise
     let inTransaction = 0
     for await (const record of records) {
       if (inTransaction === 0) database.exec('BEGIN IMMEDIATE')
-      write(writes, record)
+      writes.add(record)
       inTransaction = (inTransaction + 1) % RECORDS_PER_TRANSACTION
       if (inTransaction === 0) database.exec('COMMIT')
     }
@@ -118,19 +118,6 @@ async function fill(file: string, records: AsyncIterable<CorpusRecord>): Promise
   } finally {
     // What is not committed is rolled back; the log goes into the file.
     database.close()
-  }
-}
-
-function write(writes: ReturnType<typeof createCorpusWrites>, record: CorpusRecord): void {
-  switch (record.kind) {
-    case 'start':
-      return writes.start(record)
-    case 'document':
-      return writes.document(record)
-    case 'chunks':
-      return writes.chunks(record)
-    default:
-      return record satisfies never
   }
 }
 
