@@ -1,6 +1,6 @@
-import type { Metadata } from '../../schemas/metadata.ts'
-import { DOCUMENT_STATUSES, type StoredChunk, type StoredDocument } from '../document-store.ts'
+import type { Metadata } from '../schemas/metadata.ts'
 import { integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
+import { DOCUMENT_STATUSES, type StoredChunk, type StoredDocument } from './document-store.ts'
 
 /** Reads a row of `documents`. */
 export function toDocument(row: Row | undefined): StoredDocument {
