@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { ARTIFACTS } from './artifact.ts'
 import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
+import { ConversationId } from './conversation-id.ts'
 import { freeObject } from './free-object.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
 import { boundedText } from './text.ts'
@@ -84,6 +86,7 @@ export const CompletionRequest = z
     topK: TopK.optional().meta({
       description: 'Extension: maximum number of context chunks to retrieve.',
     }),
+    conversationId: ConversationId.optional(),
   })
   .meta({
     id: 'CompletionRequest',
@@ -103,6 +106,7 @@ const AgentExtra = z
     hits: z.array(Hit),
     finishReason: z.enum(FINISH_REASONS),
     degraded: DEGRADED,
+    artifacts: ARTIFACTS,
   })
   .meta({
     id: 'AgentExtra',

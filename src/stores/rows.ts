@@ -1,6 +1,7 @@
 import type { Metadata } from '../schemas/metadata.ts'
 import { integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
 import { DOCUMENT_STATUSES, type StoredChunk, type StoredDocument } from './document-store.ts'
+import type { StoredFile } from './file-store.ts'
 
 /** Reads a row of `documents`. */
 export function toDocument(row: Row | undefined): StoredDocument {
@@ -10,6 +11,7 @@ export function toDocument(row: Row | undefined): StoredDocument {
     title: optionalText(row, 'title'),
     url: optionalText(row, 'url'),
     metadata: toMetadata(row),
+    file: toFile(row),
     status: toStatus(text(row, 'status')),
     error: code === undefined ? undefined : { code, message: text(row, 'error_message') },
     attempts: integer(row, 'attempts'),
@@ -38,7 +40,15 @@ export function toChunk(row: Row): StoredChunk {
     heading: text(row, 'heading'),
     start: integer(row, 'start'),
     end: integer(row, 'end'),
+    page: optionalInteger(row, 'page'),
+    pageEnd: optionalInteger(row, 'page_end'),
   }
+}
+
+/** Reads the column `file`. */
+export function toFile(row: Row | undefined): StoredFile | undefined {
+  const json = optionalText(row, 'file')
+  return json === undefined ? undefined : JSON.parse(json)
 }
 
 function toMetadata(row: Row | undefined): Metadata | undefined {

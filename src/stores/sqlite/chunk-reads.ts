@@ -10,16 +10,16 @@ const MOST_CHUNKS_PER_READ = 500
 
 // CROSS JOIN keeps the order of the loops, and so the chunks in the order of the keys.
 const CHUNKS = `
-  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, documents.id, title, url,
-    metadata
+  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, page, page_end,
+    documents.id, title, url, metadata
   FROM json_each(?) AS wanted
   CROSS JOIN chunks ON chunks.key = wanted.value
   CROSS JOIN documents ON number = document`
 
 // A document without chunks to show gives one row, with no key.
 const CHUNKS_OF_DOCUMENT = `
-  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, documents.id, title, url,
-    metadata, served_revision
+  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, page, page_end,
+    documents.id, title, url, metadata, served_revision
   FROM documents
   LEFT JOIN chunks ON document = number AND chunks.revision = served_revision AND ordinal > ?
   WHERE documents.id = ? ORDER BY ordinal LIMIT ?`

@@ -16,7 +16,10 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
   return {
     add({ idempotency, ...document }: Addition): StoredDocument {
       const known = idempotency && selectByKey(sql, idempotency)
-      if (known) return toDocument(known)
+      if (known) {
+        if (document.file) sql.run`DELETE FROM files WHERE number = ${document.file.number}`
+        return toDocument(known)
+      }
       const row = insert(document)
       if (idempotency) {
         sql.run`
@@ -39,6 +42,7 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
       sql.run`DELETE FROM jobs WHERE document = ${number}`
       sql.run`DELETE FROM chunks WHERE document = ${number}`
       sql.run`DELETE FROM contents WHERE document = ${number}`
+      sql.run`DELETE FROM files WHERE document = ${number}`
       sql.run`DELETE FROM replacements WHERE document = ${number}`
       sql.run`DELETE FROM idempotency_keys WHERE document = ${number}`
       sql.run`DELETE FROM documents WHERE number = ${number}`

@@ -12,8 +12,8 @@ const VECTORS = `
   WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key`
 const VECTOR_KEYS = 'SELECT json_group_array(key) AS keys FROM vectors INDEXED BY vectors_key'
 const CHUNKS_WITHOUT_NEXT = `
-  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, documents.id, title, url,
-    metadata
+  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, page, page_end,
+    documents.id, title, url, metadata
   FROM chunks JOIN documents ON number = document
   WHERE chunks.key > ? AND NOT EXISTS (SELECT 1 FROM next_vectors WHERE next_vectors.key = chunks.key)
   ORDER BY chunks.key LIMIT ?`
