@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { bytes, integer, optionalInteger, optionalText, type Row, text } from '../columns.ts'
 import type {
   CorpusChunks,
   CorpusDocument,
@@ -8,8 +9,7 @@ import type {
   CorpusReplacement,
   CorpusStart,
 } from '../corpus.ts'
-import { bytes, integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
-import { toDocument, toFile, toMetadata, toNewChunk } from './rows.ts'
+import { toDocument, toFile, toMetadata, toNewChunk } from '../rows.ts'
 import { toVectors } from './vector-reads.ts'
 
 /** So many chunks, with vectors of some thousand numbers, are a few megabytes. */

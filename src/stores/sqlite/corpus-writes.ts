@@ -1,5 +1,6 @@
 import type { SQLTagStore } from 'node:sqlite'
 import type { Metadata } from '../../schemas/metadata.ts'
+import { integer } from '../columns.ts'
 import type {
   CorpusChunks,
   CorpusDocument,
@@ -8,7 +9,6 @@ import type {
   CorpusStart,
 } from '../corpus.ts'
 import type { StoredFile } from '../file-store.ts'
-import { integer } from './columns.ts'
 import { insertChunk } from './job-writes.ts'
 import { insertKeyedVectors } from './vector-writes.ts'
 

@@ -1,4 +1,5 @@
 import type { SQLTagStore } from 'node:sqlite'
+import { integer, optionalText, type Row, text } from '../columns.ts'
 import type {
   ChunkVectors,
   Claim,
@@ -6,8 +7,7 @@ import type {
   IngestionJob,
   NewChunk,
 } from '../document-store.ts'
-import { integer, optionalText, type Row, text } from './columns.ts'
-import { toFile } from './rows.ts'
+import { toFile } from '../rows.ts'
 import { insertVectors } from './vector-writes.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.

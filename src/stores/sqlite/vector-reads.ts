@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { bytes, integer, text } from '../columns.ts'
 import type { DocumentStore, KeyedVectors, StoredChunk } from '../document-store.ts'
-import { bytes, integer, text } from './columns.ts'
-import { dimensionOf, fromHalfFloats } from './half-floats.ts'
-import { toChunk } from './rows.ts'
+import { dimensionOf, fromHalfFloats } from '../half-floats.ts'
+import { toChunk } from '../rows.ts'
 import { toStoreError } from './sqlite-error.ts'
 
 const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"

@@ -1,7 +1,7 @@
 import type { SQLTagStore } from 'node:sqlite'
+import { integer, text } from '../columns.ts'
 import type { ChunkVectors, Embedding, NewChunk } from '../document-store.ts'
-import { integer, text } from './columns.ts'
-import { toHalfFloats } from './half-floats.ts'
+import { toHalfFloats } from '../half-floats.ts'
 
 /** Adds the vectors of chunks that have just been added, inside the transaction that added them. */
 export function insertVectors(

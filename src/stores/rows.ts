@@ -1,12 +1,12 @@
-import type { Metadata } from '../../schemas/metadata.ts'
+import type { Metadata } from '../schemas/metadata.ts'
+import { integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
 import {
   DOCUMENT_STATUSES,
   type NewChunk,
   type StoredChunk,
   type StoredDocument,
-} from '../document-store.ts'
-import type { StoredFile } from '../file-store.ts'
-import { integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
+} from './document-store.ts'
+import type { StoredFile } from './file-store.ts'
 
 /** Reads a row of `documents`. */
 export function toDocument(row: Row | undefined): StoredDocument {
