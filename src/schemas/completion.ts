@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
 import { freeObject } from './free-object.ts'
+import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
 import { boundedText } from './text.ts'
 
@@ -82,6 +83,7 @@ export const CompletionRequest = z
     topK: TopK.optional().meta({
       description: 'Extension: maximum number of context chunks to retrieve.',
     }),
+    filter: Filter.optional(),
   })
   .meta({
     id: 'CompletionRequest',

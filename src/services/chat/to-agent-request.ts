@@ -31,6 +31,7 @@ export function fromCompletion(request: CompletionRequest, defaultTopK: number):
   return {
     conversation,
     topK: request.topK ?? defaultTopK,
+    filter: request.filter,
     sampling: toSampling(request),
     clientTools: (request.tools ?? []).map(({ function: tool }) => ({
       name: tool.name,
