@@ -7,8 +7,6 @@ import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts
 import type { ChatModel } from './models/chat-model.ts'
 import type { Embedder } from './models/embedder.ts'
 import { createExtractiveModel } from './models/extractive/extractive-model.ts'
-import { createOpenAiEmbedder } from './models/openai/openai-embedder.ts'
-import { createOpenAiModel } from './models/openai/openai-model.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { describeAgent } from './services/agent/describe-agent.ts'
 import { limitRuns } from './services/agent/limit-runs.ts'
@@ -75,7 +73,7 @@ export async function compose(
   )
 
   const { configuration } = loaded
-  const model = createModel(config, log)
+  const model = await createModel(config, log)
   const switches = new Map(Object.entries(configuration.tools))
   const tools = createToolRegistry({
     tools: [semanticSearch(retrieval, config.TOP_K)],
@@ -183,7 +181,7 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
   if (config.EMBEDDING_MODEL === undefined) return undefined
   try {
     const dimension = await checkEmbedding(store, config.EMBEDDING_MODEL)
-    const embedder = createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
+    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
     await checkDimension(embedder)
     return createEmbedding({ embedder, log })
   } catch (error) {
@@ -193,12 +191,13 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
 }
 
 /** The embedder that is configured; `dimension` is that of the vectors that are kept. */
-function createEmbedder(
+async function createEmbedder(
   config: Config,
   model: string,
   dimension: number | undefined,
   log: FastifyBaseLogger,
-): Embedder {
+): Promise<Embedder> {
+  const { createOpenAiEmbedder } = await import('./models/openai/openai-embedder.ts')
   return createOpenAiEmbedder({
     apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
     baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,
@@ -223,15 +222,17 @@ export async function reindex(
     log,
   })
   try {
-    const embedder = createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
+    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
     await replaceVectors({ store, replacement: store.replacement, embedder, progress }, signal)
   } finally {
     await store.close()
   }
 }
 
-function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
+/** Whoever asks no model does not load its client, which is the largest package of all. */
+async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
   if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
+  const { createOpenAiModel } = await import('./models/openai/openai-model.ts')
   return createOpenAiModel({
     apiKey: config.CHAT_API_KEY ?? '',
     baseUrl: config.CHAT_BASE_URL,

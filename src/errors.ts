@@ -39,7 +39,10 @@ export interface AppErrorOptions {
   retryAfter?: number | undefined
 }
 
-/** A failure the caller is told about. `message` is shown as it is, so it never holds a secret or an upstream's words. */
+/**
+ * A failure the caller is told about. `message` is shown as it is, so it never holds a secret, nor an
+ * upstream's words beyond the cleaned excerpt of a refusal (`models/openai/explain-failure.ts`).
+ */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode

@@ -32,6 +32,8 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   fastify: ['main', 'compose', 'app', 'routes', 'http'],
   openai: ['models'],
   'node:sqlite': ['stores'],
+  undici: ['lib'],
+  'ipaddr.js': ['lib'],
 }
 
 const files = sourceFiles('src')

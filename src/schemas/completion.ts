@@ -63,7 +63,9 @@ export const CompletionRequest = z
       .refine((messages) => lastUserText(messages.map(toPlain)).trim() !== '', {
         message: 'must hold a user message with text',
       }),
-    stream: z.boolean().nullish().meta({ description: 'Default: true.' }),
+    stream: z.boolean().nullish().meta({
+      description: 'Default: true, or false where the `Accept` header names JSON alone.',
+    }),
     stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
     temperature: z.number().min(0).max(2).nullish(),
     top_p: z.number().min(0).max(1).nullish(),

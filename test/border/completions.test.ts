@@ -132,6 +132,24 @@ describe('A plain completion', () => {
     })
   })
 
+  it(
+    'is what a client gets that accepts JSON alone and leaves open whether to stream',
+    verifies('completions.plain'),
+    async () => {
+      const asJson = await server.request('/v1/chat/completions', {
+        body: { messages },
+        headers: { accept: 'application/json' },
+      })
+      expect(await asJson.json()).toMatchObject({ object: 'chat.completion' })
+      const asStream = await server.request('/v1/chat/completions', {
+        body: { messages, stream: true },
+        headers: { accept: 'application/json' },
+      })
+      expect(asStream.headers.get('content-type')).toMatch(/^text\/event-stream/)
+      await asStream.text()
+    },
+  )
+
   it('sums the tokens of all rounds', verifies('completions.usage'), async () => {
     upstream.script(searching, textReply('Yes.'))
     expect((await complete(server, QUESTION)).usage?.total_tokens).toBe(128)

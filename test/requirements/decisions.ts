@@ -88,7 +88,8 @@ export const DECISIONS = {
   },
   'design: /v1/chat/completions': {
     'completions.stream': 'It streams chunks and [DONE] unless stream is false.',
-    'completions.plain': 'With stream: false it answers one completion.',
+    'completions.plain':
+      'With stream: false, or without stream for a client that accepts JSON alone, it answers one completion.',
     'completions.same-agent': 'It runs the very same agent as /chat.',
     'completions.server-tools': "The server's own tools are never forwarded as tool_calls.",
     'completions.client-tools': "Calls of the client's tools are returned to it as tool_calls.",

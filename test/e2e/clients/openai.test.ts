@@ -49,6 +49,11 @@ describe('The openai package', () => {
     expect(Completion.parse(completion).agent.hits[0]?.title).toBe('Opening hours')
   })
 
+  it('completes a plain chat where nothing is said of streaming', async () => {
+    const completion = await extractive.chat.completions.create(ask)
+    expect(completion.choices[0]?.message.content).toContain('On Saturdays it opens at ten.')
+  })
+
   it('completes a streamed chat, with what it cites and its usage', async () => {
     const stream_options = { include_usage: true }
     const stream = await extractive.chat.completions.create({
