@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
-import { type Config, EXTRACTIVE } from './config.ts'
+import { createEmbedder, createModel } from './compose/models.ts'
+import { createSearch } from './compose/search.ts'
+import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
 import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
-import type { ChatModel } from './models/chat-model.ts'
-import type { Embedder } from './models/embedder.ts'
-import { createExtractiveModel } from './models/extractive/extractive-model.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { describeAgent } from './services/agent/describe-agent.ts'
 import { limitRuns } from './services/agent/limit-runs.ts'
@@ -23,10 +22,6 @@ import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
-import { createRetrieval } from './services/retrieval/create-retrieval.ts'
-import { observeSearches } from './services/retrieval/observe-searches.ts'
-import { onceReady } from './services/retrieval/once-ready.ts'
-import { withFeedback } from './services/retrieval/with-feedback.ts'
 import { createToolRegistry } from './services/tools/registry.ts'
 import { semanticSearch } from './services/tools/semantic-search.ts'
 import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
@@ -56,20 +51,14 @@ export async function compose(
   const knowledge = await openKnowledge(config, log, onFatal)
   const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
 
-  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
-  const searching = createRetrieval({
-    index: withFeedback({ index, store, analyser }),
-    store,
-    analyseQuery: analyser.query,
-    meaning: embedding && {
-      embed: embedding.query,
-      nearest: index.nearest,
-      readVectors: store.readVectors,
+  const { retrieval, reranking, reranker } = await createSearch(
+    config,
+    {
+      ...{ store, index, embedding },
+      progress: reconciliation.progress,
+      searchEnded: metrics.searchEnded,
     },
-  })
-  const retrieval = onceReady(
-    observeSearches(searching, metrics.searchEnded),
-    reconciliation.progress,
+    log,
   )
 
   const { configuration } = loaded
@@ -95,7 +84,7 @@ export async function compose(
         defaultTopK: config.TOP_K,
       }),
       description: describeAgent({
-        ...{ loaded, model, tools },
+        ...{ loaded, model, tools, reranker },
         retrieval: embedding ? 'hybrid' : 'lexical',
       }),
       readiness: createReadiness({
@@ -105,6 +94,7 @@ export async function compose(
           agent: async () => void (await loaded.hasChanged()),
         },
         embedder: embedding?.check,
+        reranker: reranking?.check,
         counts: store.counts,
         log,
       }),
@@ -190,21 +180,6 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
   }
 }
 
-/** The embedder that is configured; `dimension` is that of the vectors that are kept. */
-async function createEmbedder(
-  config: Config,
-  model: string,
-  dimension: number | undefined,
-  log: FastifyBaseLogger,
-): Promise<Embedder> {
-  const { createOpenAiEmbedder } = await import('./models/openai/openai-embedder.ts')
-  return createOpenAiEmbedder({
-    apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
-    baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,
-    ...{ model, dimension, log },
-  })
-}
-
 /** Embeds every passage anew with the model that is configured, while no server runs on the directory. */
 export async function reindex(
   config: Config,
@@ -227,17 +202,4 @@ export async function reindex(
   } finally {
     await store.close()
   }
-}
-
-/** Whoever asks no model does not load its client, which is the largest package of all. */
-async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
-  if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
-  const { createOpenAiModel } = await import('./models/openai/openai-model.ts')
-  return createOpenAiModel({
-    apiKey: config.CHAT_API_KEY ?? '',
-    baseUrl: config.CHAT_BASE_URL,
-    model: config.CHAT_MODEL,
-    idleTimeoutMilliseconds: config.CHAT_IDLE_TIMEOUT * 1_000,
-    log,
-  })
 }

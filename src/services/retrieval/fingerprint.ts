@@ -12,6 +12,12 @@ const PRIME = 0x01000193
 
 /** What the code units of lower-case text are to a word. */
 const KIND = { blank: 0, letter: 1, digit: 2, wholeWord: 3 } as const
+/** Marks beyond ASCII: those of Latin-1, the general ones, and those of East Asia. */
+const MARKS = [
+  [0x80, 0xbf],
+  [0x2000, 0x206f],
+  [0x3000, 0x303f],
+] as const
 /** From here on stand the scripts that put no blanks between words, each character of which is taken for one. */
 const FIRST_UNSPACED = 0x2e80
 
@@ -57,6 +63,7 @@ function readWords(text: string, end: (word: number, hasDigit: boolean) => void)
 
 function kindOf(unit: number): number {
   if (unit < ASCII_KINDS.length) return ASCII_KINDS[unit] ?? KIND.blank
+  if (MARKS.some(([first, last]) => unit >= first && unit <= last)) return KIND.blank
   return unit < FIRST_UNSPACED ? KIND.letter : KIND.wholeWord
 }
 

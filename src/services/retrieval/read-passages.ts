@@ -30,7 +30,10 @@ export async function readPassages(
   return found
 }
 
-export function toHit({ chunk, score, lexical, dense, rerank }: FoundPassage, explain: boolean): Hit {
+export function toHit(
+  { chunk, score, lexical, dense, rerank }: FoundPassage,
+  explain: boolean,
+): Hit {
   const stages = {
     ...(lexical !== undefined && { lexical }),
     ...(dense !== undefined && { dense }),
