@@ -1,17 +1,13 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
-import { createEmbedder, createModel } from './compose/models.ts'
+import { composeAgent } from './compose/agent.ts'
+import { createEmbedder } from './compose/models.ts'
 import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
 import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
-import { describeAgent } from './services/agent/describe-agent.ts'
-import { limitRuns } from './services/agent/limit-runs.ts'
-import { observeRuns } from './services/agent/observe-runs.ts'
-import { createAgent } from './services/agent/run-agent.ts'
-import { createChat } from './services/chat/create-chat.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
@@ -22,8 +18,6 @@ import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
-import { createToolRegistry } from './services/tools/registry.ts'
-import { semanticSearch } from './services/tools/semantic-search.ts'
 import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
@@ -61,32 +55,17 @@ export async function compose(
     log,
   )
 
-  const { configuration } = loaded
-  const model = await createModel(config, log)
-  const switches = new Map(Object.entries(configuration.tools))
-  const tools = createToolRegistry({
-    tools: [semanticSearch(retrieval, config.TOP_K)],
-    isEnabled: (name) => switches.get(name) ?? true,
-    log,
+  const agent = await composeAgent({
+    ...{ config, loaded, log, retrieval, reranker, metrics },
+    retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
-  const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
-  const agent = createAgent({ model, retrieval, tools, prompt })
-  const observed = limitRuns(observeRuns(agent, metrics.runs), config.CHAT_CONCURRENCY)
 
   return {
     services: {
       retrieval,
       metrics,
       documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
-      chat: createChat({
-        agent: observed,
-        modelName: configuration.name,
-        defaultTopK: config.TOP_K,
-      }),
-      description: describeAgent({
-        ...{ loaded, model, tools, reranker },
-        retrieval: embedding ? 'hybrid' : 'lexical',
-      }),
+      ...agent.services,
       readiness: createReadiness({
         checks: {
           store: store.check,

@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { ARTIFACTS } from './artifact.ts'
 import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
+import { ConversationId } from './conversation-id.ts'
 import { freeObject } from './free-object.ts'
 import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
@@ -86,6 +88,7 @@ export const CompletionRequest = z
       description: 'Extension: maximum number of context chunks to retrieve.',
     }),
     filter: Filter.optional(),
+    conversationId: ConversationId.optional(),
   })
   .meta({
     id: 'CompletionRequest',
@@ -105,6 +108,7 @@ const AgentExtra = z
     hits: z.array(Hit),
     finishReason: z.enum(FINISH_REASONS),
     degraded: DEGRADED,
+    artifacts: ARTIFACTS,
   })
   .meta({
     id: 'AgentExtra',
