@@ -18,10 +18,13 @@ export interface RerankRequest extends z.output<typeof Body> {
 }
 
 /** What to answer instead of scores: a status and body, `hang` for nothing at all, `undefined` to rerank. */
-export type RerankerReply =
-  | { status: number; body: unknown; headers?: Record<string, string> }
-  | 'hang'
-  | undefined
+export type RerankerReply = Answer | 'hang' | undefined
+
+interface Answer {
+  status: number
+  body: unknown
+  headers?: Record<string, string>
+}
 
 /** Whose requests and answers are spoken. */
 export type RerankerKind = 'cohere' | 'voyage' | 'tei'
@@ -79,7 +82,7 @@ export async function startScriptedReranker(
   return reranker
 }
 
-function rankingOf({ query, documents, texts }: RerankRequest, kind: RerankerKind) {
+function rankingOf({ query, documents, texts }: RerankRequest, kind: RerankerKind): Answer {
   const list = kind === 'tei' ? texts : documents
   const missing = `Failed to deserialize the JSON body: missing field \`texts\` at line 1`
   if (!list) return { status: 422, body: { error: missing, error_type: 'Validation' } }
