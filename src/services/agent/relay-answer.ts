@@ -1,4 +1,10 @@
-import type { ChatModel, FinishReason, ModelToolCall, Usage } from '../../models/chat-model.ts'
+import type {
+  ChatModel,
+  FinishReason,
+  ModelEvent,
+  ModelToolCall,
+  Usage,
+} from '../../models/chat-model.ts'
 import type { AgentEvent } from './agent-event.ts'
 
 /** What one model call amounted to. */
@@ -24,25 +30,29 @@ export async function* relayAnswer(
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
   try {
     for await (const event of events) {
-      switch (event.type) {
-        case 'text-delta':
-          answer.text += event.text
-          yield event
-          break
-        case 'tool-call':
-          answer.calls.push(event.call)
-          break
-        case 'finish':
-          answer.usage = event.usage
-          if (event.reason !== 'tool_calls') answer.reason = event.reason
-          break
-        default:
-          event satisfies never
-      }
+      note(event, answer)
+      if (event.type === 'text-delta') yield event
     }
   } catch (error) {
     if (signal.aborted || !answerTime.aborted) throw error
     answer.reason = 'time_limit'
   }
   return answer
+}
+
+function note(event: ModelEvent, answer: Answer): void {
+  switch (event.type) {
+    case 'text-delta':
+      answer.text += event.text
+      break
+    case 'tool-call':
+      answer.calls.push(event.call)
+      break
+    case 'finish':
+      answer.usage = event.usage
+      if (event.reason !== 'tool_calls') answer.reason = event.reason
+      break
+    default:
+      event satisfies never
+  }
 }
