@@ -3,6 +3,7 @@ import { ARTIFACTS } from './artifact.ts'
 import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
 import { ConversationId } from './conversation-id.ts'
 import { freeObject } from './free-object.ts'
+import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
 import { boundedText } from './text.ts'
 
@@ -86,6 +87,7 @@ export const CompletionRequest = z
     topK: TopK.optional().meta({
       description: 'Extension: maximum number of context chunks to retrieve.',
     }),
+    filter: Filter.optional(),
     conversationId: ConversationId.optional(),
   })
   .meta({

@@ -39,6 +39,7 @@ export function fromCompletion(request: CompletionRequest, defaultTopK: number):
     conversation,
     conversationId: request.conversationId,
     topK: request.topK ?? defaultTopK,
+    filter: request.filter,
     sampling: toSampling(request),
     clientTools: (request.tools ?? []).map(({ function: tool }) => ({
       name: tool.name,
