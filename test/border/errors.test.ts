@@ -46,7 +46,10 @@ const chat = async (script: Script) => {
 }
 
 /** For each code a way to meet it; another code than these does not compile. */
-const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Response>> = {
+const PROVOKED: Record<
+  Exclude<ErrorCode, 'storage_full' | 'sandbox_unavailable'>,
+  () => Promise<Response>
+> = {
   invalid_request: () => server.request('/query', { body: { query: '' } }),
   unauthorized: () => fetch(`${server.url}/agent`),
   document_not_found: () => server.request('/documents/unknown'),
