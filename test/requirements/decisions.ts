@@ -76,6 +76,12 @@ export const DECISIONS = {
     'reindex.resume':
       'A reindex that was interrupted goes on, and the old vectors stay until then.',
   },
+  'design: moving a corpus': {
+    'transfer.round-trip':
+      'npm run export, while the server runs, then npm run import into a new directory gives the same documents, chunks and hits, and embeds nothing.',
+    'transfer.refused':
+      'An import is refused, and changes nothing, where there are documents or the model does not fit.',
+  },
   'design: chat': {
     'chat.system-prompt':
       "The system prompt is the server's rules, then the configured prompt, then the client's.",
