@@ -1,10 +1,8 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from '../app.ts'
-import { type Config, EXTRACTIVE } from '../config.ts'
+import type { Config } from '../config.ts'
 import type { Environment } from '../lib/expand-variables.ts'
-import type { ChatModel } from '../models/chat-model.ts'
-import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
@@ -19,6 +17,7 @@ import { createToolRegistry, type ToolSource } from '../services/tools/registry.
 import { semanticSearch } from '../services/tools/semantic-search.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
 import { composeMcp } from './mcp.ts'
+import { createModel } from './models.ts'
 
 interface Parts {
   config: Config
@@ -27,6 +26,8 @@ interface Parts {
   log: FastifyBaseLogger
   retrieval: Retrieval
   retrievalMode: RetrievalMode
+  /** The reranking model's name, where there is one. */
+  reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
 }
 
@@ -38,8 +39,9 @@ interface ComposedAgent {
 
 /** The agent side: model, tools, artifacts, and the loop that brings them together. */
 export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
-  const { config, environment, loaded, log, retrieval, retrievalMode, metrics } = parts
+  const { config, environment, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
   const { configuration } = loaded
+  const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
   const switches = new Map(Object.entries(configuration.tools))
@@ -53,7 +55,7 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
     log,
   })
   const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
-  const agent = createAgent({ model, retrieval, tools, artifacts, prompt })
+  const agent = createAgent({ model, retrieval, tools, artifacts, prompt, limits })
 
   return {
     services: {
@@ -62,24 +64,11 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
       }),
-      description: describeAgent({ loaded, model, tools, retrieval: retrievalMode, mcp }),
+      description: describeAgent({ loaded, model, tools, reranker, mcp, retrieval: retrievalMode }),
       readArtifact: createArtifactReader(artifacts),
       mcp,
     },
     start: mcp.start,
     close: mcp.close,
   }
-}
-
-/** Whoever asks no model does not load its client, which is the largest package of all. */
-async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
-  if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
-  const { createOpenAiModel } = await import('../models/openai/openai-model.ts')
-  return createOpenAiModel({
-    apiKey: config.CHAT_API_KEY ?? '',
-    baseUrl: config.CHAT_BASE_URL,
-    model: config.CHAT_MODEL,
-    idleTimeoutMilliseconds: config.CHAT_IDLE_TIMEOUT * 1_000,
-    log,
-  })
 }

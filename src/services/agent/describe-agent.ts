@@ -10,6 +10,8 @@ interface Dependencies {
   tools: Pick<ToolRegistry, 'records'>
   retrieval: RetrievalMode
   mcp: Pick<Mcp, 'records'>
+  /** The reranking model, where there is one. */
+  reranker?: string | undefined
 }
 
 export interface AgentDescription {
@@ -19,13 +21,8 @@ export interface AgentDescription {
 }
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
-export function describeAgent({
-  loaded,
-  model,
-  tools,
-  retrieval,
-  mcp,
-}: Dependencies): AgentDescription {
+export function describeAgent(dependencies: Dependencies): AgentDescription {
+  const { loaded, model, tools, retrieval, reranker, mcp } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -45,6 +42,10 @@ export function describeAgent({
       plugins: [],
       chat: { model: model.name, tools: model.supportsTools },
       retrieval,
+      reranker:
+        reranker === undefined
+          ? { state: 'off', reason: 'RERANK_MODEL is not set' }
+          : { state: 'on', model: reranker },
       restartRequired: await loaded.hasChanged(),
     }),
   }
