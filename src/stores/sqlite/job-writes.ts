@@ -132,7 +132,13 @@ export function createOutcomeWrites(sql: SQLTagStore) {
   }
 }
 
-function insertChunk(sql: SQLTagStore, document: number, revision: number, chunk: NewChunk): void {
+/** Adds a chunk to a document, by its number. */
+export function insertChunk(
+  sql: SQLTagStore,
+  document: number,
+  revision: number,
+  chunk: NewChunk,
+): void {
   const { key, ordinal, start, end, heading, text, page = null, pageEnd = null } = chunk
   sql.run`
     INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text, page, page_end)

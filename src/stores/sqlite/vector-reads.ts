@@ -60,7 +60,7 @@ export function createVectorReads(database: DatabaseSync, refuse: () => void): V
   }
 }
 
-function toVectors(rows: readonly Parameters<typeof integer>[0][]): KeyedVectors {
+export function toVectors(rows: readonly Parameters<typeof integer>[0][]): KeyedVectors {
   const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
   const keys = new Uint32Array(rows.length)
   const values = new Float32Array(rows.length * dimension)
