@@ -7,6 +7,7 @@ import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
 import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
+import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
@@ -39,6 +40,7 @@ export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
+  environment: Environment = {},
 ): Promise<Composition> {
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
@@ -57,7 +59,7 @@ export async function compose(
   )
 
   const agent = await composeAgent({
-    ...{ config, loaded, log, retrieval, reranker, metrics },
+    ...{ config, environment, loaded, log, retrieval, reranker, metrics },
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
@@ -82,8 +84,14 @@ export async function compose(
         log,
       }),
     },
-    start: knowledge.start,
-    close: knowledge.close,
+    async start() {
+      agent.start()
+      await knowledge.start()
+    },
+    async close() {
+      await agent.close()
+      await knowledge.close()
+    },
   }
 }
 

@@ -122,6 +122,17 @@ export const DECISIONS = {
     'models.list': 'GET /v1/models lists the agent.',
     'models.read': 'GET /v1/models/{model} reads the agent, and answers 404 for another name.',
   },
+  'design: the loop': {
+    'loop.parallel': 'The tool calls of one round run side by side.',
+    'loop.mistakes': 'A call that is wrong is told to the model as a result, and the run goes on.',
+    'loop.limits':
+      'limits in agent.json bound rounds, tool calls, time and tokens; the last event names those that were reached.',
+    'loop.providers': 'Tool calls in the known dialects of providers are understood.',
+    'loop.no-tools':
+      'A model that cannot call tools is found out, answers from the passages, and /agent/capabilities says so.',
+    'completions.extras':
+      'What a provider attaches to a call of a client’s tool goes out and comes back with it.',
+  },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
@@ -137,6 +148,18 @@ export const DECISIONS = {
     'agent.capabilities.true': '/agent/capabilities tells what works, retrieval: lexical included.',
     'agent.capabilities.restart':
       'restartRequired is true once the configuration on disk differs from the one that runs.',
+  },
+  'design: MCP connections': {
+    'mcp.namespace': 'A tool of a connection is named mcp__<connection>__<tool>.',
+    'mcp.chat': 'Chat calls the tools of MCP servers like its own.',
+    'mcp.transports': 'Streamable HTTP and SSE, the current protocol and the older one are spoken.',
+    'mcp.test': 'POST /agent/mcp/{connection}/test goes the way of chat and reports each step.',
+    'mcp.artifacts': 'Pictures and resources that a tool answers become artifacts.',
+    'mcp.alone': 'A server that hangs, is dead or is no MCP server hurts nothing but itself.',
+    'mcp.reconnect': 'A server that comes back is used again.',
+    'mcp.guard': 'Private addresses are called only where OUTBOUND_ALLOW names them.',
+    'mcp.secrets': 'Secrets come from variables and show nowhere.',
+    'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
   },
   'design: operations': {
     'health.live': '/health answers 200 whatever the state of the parts.',
