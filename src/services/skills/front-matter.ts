@@ -5,7 +5,7 @@ import { SkillError } from './skill.ts'
 const MAXIMUM_FRONT_MATTER = 20_000
 /** Of brackets within one another the parser takes the longer the more there are. */
 const MAXIMUM_BRACKETS = 200
-const PARTS = /^\ufeff?---[ \t]*\r?\n([\s\S]*?)(?:\r?\n)?---[ \t]*(?:\r?\n|$)([\s\S]*)$/
+const PARTS = /^\ufeff?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n([\s\S]*))?$/
 /** `key: a value: with a colon`, which many write and YAML forbids. */
 const LOOSE_LINE = /^([A-Za-z][\w-]*):[ \t]+([^"'|>[{&*!#\s].*:(?:[ \t].*)?)$/
 
@@ -20,8 +20,9 @@ export interface FrontMatter {
  * aliases, which could grow without bound. Throws `SkillError`.
  */
 export function readFrontMatter(text: string): FrontMatter {
-  const [, yaml, body = ''] = PARTS.exec(text) ?? []
-  if (yaml === undefined) {
+  const parts = PARTS.exec(text)
+  const [, yaml = '', body = ''] = parts ?? []
+  if (!parts) {
     throw new SkillError('It does not begin with YAML between two lines of ---')
   }
   if (yaml.length > MAXIMUM_FRONT_MATTER) {

@@ -84,7 +84,10 @@ async function listFiles(root: string): Promise<SkillFile[]> {
       throw new SkillError(`There are more than ${MAXIMUM_SKILL_FILES} files or folders`)
     }
   }
-  const files = await Promise.all(paths.toSorted().map((path) => toSkillFile(root, path)))
+  return bounded(await Promise.all(paths.toSorted().map((path) => toSkillFile(root, path))))
+}
+
+function bounded(files: SkillFile[]): SkillFile[] {
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   if (bytes > MAXIMUM_SKILL_BYTES) {
     throw new SkillError(`The files have more than ${MAXIMUM_SKILL_BYTES} bytes`)

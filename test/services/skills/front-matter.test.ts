@@ -17,6 +17,11 @@ describe('the front matter', () => {
       skill('description: x\nmetadata:\n  when: 2026-01-01'),
       { description: 'x', metadata: { when: '2026-01-01' } },
     ],
+    [
+      'with --- at the end of a line',
+      skill('description: a ---\nname: b'),
+      { description: 'a ---', name: 'b' },
+    ],
     ['with --- inside the body', skill('name: a', 'Do it.\n---\nAgain.'), { name: 'a' }],
   ])('is read: %s', (_case, text, data) => {
     expect(readFrontMatter(text)).toMatchObject({ data, warnings: [] })
@@ -40,6 +45,7 @@ describe('the front matter', () => {
     ['no front matter', '# Title'],
     ['no end', '---\nname: a\n'],
     ['nothing', ''],
+    ['an empty one', '---\n---\nDo it.'],
     ['a list', skill('- name\n- description')],
     ['text', skill('just text')],
     ['a key twice', skill('name: a\nname: b')],
