@@ -2,6 +2,7 @@ import type { QueryTerms, TermBatch } from './term-batch.ts'
 
 /** Chunks that are taken to answer a query, so that what they have in common is searched for, too. */
 export interface Feedback {
+  keys: Uint32Array<ArrayBuffer>
   terms: TermBatch
   /** How much each chunk counts, above 0. */
   weights: Float32Array<ArrayBuffer>
