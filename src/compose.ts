@@ -1,20 +1,12 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
-import { type Config, EXTRACTIVE } from './config.ts'
+import { composeAgent } from './compose/agent.ts'
+import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
 import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
-import type { ChatModel } from './models/chat-model.ts'
 import type { Embedder } from './models/embedder.ts'
-import { createExtractiveModel } from './models/extractive/extractive-model.ts'
-import { createOpenAiEmbedder } from './models/openai/openai-embedder.ts'
-import { createOpenAiModel } from './models/openai/openai-model.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
-import { describeAgent } from './services/agent/describe-agent.ts'
-import { limitRuns } from './services/agent/limit-runs.ts'
-import { observeRuns } from './services/agent/observe-runs.ts'
-import { createAgent } from './services/agent/run-agent.ts'
-import { createChat } from './services/chat/create-chat.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
@@ -29,8 +21,6 @@ import { createRetrieval } from './services/retrieval/create-retrieval.ts'
 import { observeSearches } from './services/retrieval/observe-searches.ts'
 import { onceReady } from './services/retrieval/once-ready.ts'
 import { withFeedback } from './services/retrieval/with-feedback.ts'
-import { createToolRegistry } from './services/tools/registry.ts'
-import { semanticSearch } from './services/tools/semantic-search.ts'
 import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
@@ -74,32 +64,17 @@ export async function compose(
     reconciliation.progress,
   )
 
-  const { configuration } = loaded
-  const model = createModel(config, log)
-  const switches = new Map(Object.entries(configuration.tools))
-  const tools = createToolRegistry({
-    tools: [semanticSearch(retrieval, config.TOP_K)],
-    isEnabled: (name) => switches.get(name) ?? true,
-    log,
+  const agent = await composeAgent({
+    ...{ config, loaded, log, retrieval, metrics },
+    retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
-  const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
-  const agent = createAgent({ model, retrieval, tools, prompt })
-  const observed = limitRuns(observeRuns(agent, metrics.runs), config.CHAT_CONCURRENCY)
 
   return {
     services: {
       retrieval,
       metrics,
       documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
-      chat: createChat({
-        agent: observed,
-        modelName: configuration.name,
-        defaultTopK: config.TOP_K,
-      }),
-      description: describeAgent({
-        ...{ loaded, model, tools },
-        retrieval: embedding ? 'hybrid' : 'lexical',
-      }),
+      ...agent.services,
       readiness: createReadiness({
         checks: {
           store: store.check,
@@ -183,7 +158,7 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
   if (config.EMBEDDING_MODEL === undefined) return undefined
   try {
     const dimension = await checkEmbedding(store, config.EMBEDDING_MODEL)
-    const embedder = createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
+    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
     await checkDimension(embedder)
     return createEmbedding({ embedder, log })
   } catch (error) {
@@ -193,12 +168,13 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
 }
 
 /** The embedder that is configured; `dimension` is that of the vectors that are kept. */
-function createEmbedder(
+async function createEmbedder(
   config: Config,
   model: string,
   dimension: number | undefined,
   log: FastifyBaseLogger,
-): Embedder {
+): Promise<Embedder> {
+  const { createOpenAiEmbedder } = await import('./models/openai/openai-embedder.ts')
   return createOpenAiEmbedder({
     apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
     baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,
@@ -223,20 +199,9 @@ export async function reindex(
     log,
   })
   try {
-    const embedder = createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
+    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
     await replaceVectors({ store, replacement: store.replacement, embedder, progress }, signal)
   } finally {
     await store.close()
   }
-}
-
-function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
-  if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
-  return createOpenAiModel({
-    apiKey: config.CHAT_API_KEY ?? '',
-    baseUrl: config.CHAT_BASE_URL,
-    model: config.CHAT_MODEL,
-    idleTimeoutMilliseconds: config.CHAT_IDLE_TIMEOUT * 1_000,
-    log,
-  })
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
+import { createOutboundPolicy } from './lib/outbound/outbound-policy.ts'
 
 const number = (minimum: number, maximum: number) =>
   z
@@ -66,6 +67,13 @@ const Variables = z.object({
       error: 'must be origins like https://example.org, separated by commas, or *',
     })
     .optional(),
+  OUTBOUND_ALLOW: z
+    .string()
+    .transform((list) => list.split(',').map((entry) => entry.trim()))
+    .refine(areOutboundEntries, {
+      error: 'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
+    })
+    .optional(),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'must be trace, debug, info, warn, error, fatal or silent',
@@ -76,6 +84,15 @@ const Variables = z.object({
 /** Browsers send scheme, host and port alone, so nothing else could ever match. */
 function isOrigin(text: string): boolean {
   return text === '*' || (/^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text)
+}
+
+function areOutboundEntries(entries: string[]): boolean {
+  try {
+    createOutboundPolicy(entries)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Meant for later versions; set today, they would be ignored, and nobody would know. */

@@ -7,6 +7,7 @@ export const ERRORS = {
   invalid_request: { status: 400, type: 'invalid_request_error' },
   unauthorized: { status: 401, type: 'authentication_error' },
   document_not_found: { status: 404, type: 'invalid_request_error' },
+  artifact_not_found: { status: 404, type: 'invalid_request_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
   route_not_found: { status: 404, type: 'invalid_request_error' },
   request_timeout: { status: 408, type: 'invalid_request_error' },
@@ -40,7 +41,10 @@ export interface AppErrorOptions {
   retryAfter?: number | undefined
 }
 
-/** A failure the caller is told about. `message` is shown as it is, so it never holds a secret or an upstream's words. */
+/**
+ * A failure the caller is told about. `message` is shown as it is, so it never holds a secret, nor an
+ * upstream's words beyond the cleaned excerpt of a refusal (`models/openai/explain-failure.ts`).
+ */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode

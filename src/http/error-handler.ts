@@ -26,10 +26,15 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
 /** The envelope of an error; writes the cause of a server's fault to the log, which alone may see it. */
 export function report(error: unknown, request: FastifyRequest): ErrorBody {
   const failure = toAppError(error)
-  if (failure.status >= 500 && !(error instanceof CallerLeft)) {
+  if (isServersFault(error, failure)) {
     request.log.error({ err: error, code: failure.code }, failure.message)
   }
   return { error: toDetail(failure, request.id) }
+}
+
+/** Neither a caller who left nor an orderly end is one, whatever status they go with. */
+function isServersFault(error: unknown, { status, code }: AppError): boolean {
+  return status >= 500 && code !== 'shutting_down' && !(error instanceof CallerLeft)
 }
 
 export function toDetail(failure: AppError, requestId: string): ErrorDetail {

@@ -6,6 +6,7 @@ import {
   serializerCompiler,
   validatorCompiler,
 } from 'fastify-type-provider-zod'
+import { errorExample } from '../schemas/error.ts'
 import { tidySchemas } from './tidy-schemas.ts'
 
 export interface ApiInfo {
@@ -35,16 +36,33 @@ export async function installSchemas(app: FastifyInstance, info: ApiInfo): Promi
       },
       security: [{ key: [] }],
     },
-    transform: describeAccess,
+    transform: describeRoute,
     transformObject: tidy,
   })
 }
 
 /** A route without a key says so in the document; what it enforces and what it tells is one flag. */
-const describeAccess: typeof jsonSchemaTransform = (input) => {
-  const result = jsonSchemaTransform(input)
-  if (!input.route.config?.public) return result
-  return { ...result, schema: { ...result.schema, security: [] } }
+const describeRoute: typeof jsonSchemaTransform = (input) => {
+  const { schema, url } = jsonSchemaTransform(input)
+  const response = Object.entries(schema.response ?? {}).map(withExample)
+  return {
+    url,
+    schema: {
+      ...schema,
+      ...(response.length > 0 && { response: Object.fromEntries(response) }),
+      ...(input.route.config?.public && { security: [] }),
+    },
+  }
+}
+
+/** Without one of its own, each failure would be shown with the same example, whatever its status. */
+function withExample([status, described]: [string, object]): [string, object] {
+  if (Number(status) < 400 || !('content' in described)) return [status, described]
+  const content = Object.entries(described.content ?? {}).map(([type, media]) => [
+    type,
+    { ...media, example: errorExample(Number(status)) },
+  ])
+  return [status, { ...described, content: Object.fromEntries(content) }]
 }
 
 const tidy: SwaggerTransformObject = (input) => tidySchemas(jsonSchemaTransformObject(input))

@@ -12,6 +12,8 @@ const CONTENT_SECURITY_POLICY = {
   'style-src': "'self' 'unsafe-inline'",
 }
 
+const STYLE = '.swagger-ui .topbar { display: none }'
+
 /** `/openapi.json` and the interactive `/reference`; both public, both without anything from elsewhere. */
 export async function installReference(app: FastifyInstance): Promise<void> {
   await app.register(async (scope) => {
@@ -23,7 +25,8 @@ export async function installReference(app: FastifyInstance): Promise<void> {
     await scope.register(swaggerUi, {
       routePrefix: '/reference',
       staticCSP: CONTENT_SECURITY_POLICY,
-      theme: { title: 'Agent Server' },
+      // Its own bar shows another product's logo, and a field for contracts of other servers.
+      theme: { title: 'Agent Server', css: [{ filename: 'agent-server.css', content: STYLE }] },
       uiConfig: { persistAuthorization: true, displayRequestDuration: true, docExpansion: 'list' },
     })
   })

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { acceptsJsonOnly } from '../http/accepts-json-only.ts'
 import { callSignal } from '../http/call-signal.ts'
 import { type Dialect, sendEvents } from '../http/event-stream.ts'
 import { ChatFrame, ChatRequest } from '../schemas/chat.ts'
@@ -78,7 +79,7 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
           operationId: 'createChatCompletion',
           summary: 'Chat through the chat-completions interface',
           description:
-            'Streams unless `stream` is false. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.',
+            'Streams unless `stream` is false, or is left out by a client whose `Accept` header names JSON alone. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.',
           tags,
           body: CompletionRequest,
           response: {
@@ -95,9 +96,9 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
       },
       (request, reply) => {
         const signal = callSignal(reply, stopping)
-        return request.body.stream === false
-          ? chat.complete(request.body, signal)
-          : sendEvents(reply, chat.chunks(request.body, signal), COMPLETION_DIALECT)
+        return (request.body.stream ?? !acceptsJsonOnly(request.headers))
+          ? sendEvents(reply, chat.chunks(request.body, signal), COMPLETION_DIALECT)
+          : chat.complete(request.body, signal)
       },
     )
 

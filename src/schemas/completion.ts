@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import { ARTIFACTS } from './artifact.ts'
 import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
+import { ConversationId } from './conversation-id.ts'
 import { freeObject } from './free-object.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
 import { boundedText } from './text.ts'
@@ -62,7 +64,9 @@ export const CompletionRequest = z
       .refine((messages) => lastUserText(messages.map(toPlain)).trim() !== '', {
         message: 'must hold a user message with text',
       }),
-    stream: z.boolean().nullish().meta({ description: 'Default: true.' }),
+    stream: z.boolean().nullish().meta({
+      description: 'Default: true, or false where the `Accept` header names JSON alone.',
+    }),
     stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
     temperature: z.number().min(0).max(2).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
@@ -82,6 +86,7 @@ export const CompletionRequest = z
     topK: TopK.optional().meta({
       description: 'Extension: maximum number of context chunks to retrieve.',
     }),
+    conversationId: ConversationId.optional(),
   })
   .meta({
     id: 'CompletionRequest',
@@ -101,6 +106,7 @@ const AgentExtra = z
     hits: z.array(Hit),
     finishReason: z.enum(FINISH_REASONS),
     degraded: DEGRADED,
+    artifacts: ARTIFACTS,
   })
   .meta({
     id: 'AgentExtra',

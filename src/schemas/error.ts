@@ -25,17 +25,6 @@ export const ErrorDetail = z
 export const ErrorBody = z.object({ error: ErrorDetail }).meta({
   id: 'Error',
   description: 'The one shape that every failed request answers with.',
-  examples: [
-    {
-      error: {
-        message: 'query: must not be empty',
-        type: 'invalid_request_error',
-        code: 'invalid_request',
-        param: 'query',
-        request_id: '0198c5f2-8f2e-7c1b-9d58-0c9f5f0f4a11',
-      },
-    },
-  ],
 })
 
 export type ErrorDetail = z.output<typeof ErrorDetail>
@@ -69,4 +58,17 @@ export function errorResponses(...more: number[]) {
       },
     ]),
   )
+}
+
+/** What a failure with this status may look like: the first of its errors in the table. */
+export function errorExample(status: number): ErrorBody {
+  const [code = 'internal', { type } = ERRORS.internal] =
+    Object.entries(ERRORS).find(([, error]) => error.status === status) ?? []
+  return {
+    error: {
+      message: status === 400 ? 'query: must not be empty' : (DESCRIPTION_BY_STATUS[status] ?? ''),
+      ...{ type, code, param: status === 400 ? 'query' : null },
+      request_id: '0198c5f2-8f2e-7c1b-9d58-0c9f5f0f4a11',
+    },
+  }
 }

@@ -1,4 +1,5 @@
 import type { Filter, Metadata } from '../schemas/metadata.ts'
+import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 
 /** `pending → processing → ready | failed`; a retried document goes back to `pending`. */
 export const DOCUMENT_STATUSES = ['pending', 'processing', 'ready', 'failed'] as const
@@ -11,7 +12,9 @@ export interface DocumentFailure {
 
 export interface NewDocument {
   id: string
+  /** Empty where ingestion is to read it out of `file`. */
   text: string
+  file?: NewFile | undefined
   title?: string | undefined
   url?: string | undefined
   metadata?: Metadata | undefined
@@ -26,14 +29,16 @@ export interface Idempotency {
 
 /**
  * A document as the authority holds it, without its text. While a replacement is under way, or after it has
- * failed, `title`, `url`, `metadata`, `characters` and `chunkCount` are still those of the revision that is
- * served. Times are milliseconds since the epoch.
+ * failed, `title`, `url`, `metadata`, `file`, `characters` and `chunkCount` are still those of the revision
+ * that is served. Times are milliseconds since the epoch.
  */
 export interface StoredDocument {
   id: string
   title: string | undefined
   url: string | undefined
   metadata: Metadata | undefined
+  /** What it was sent as, if not as text. */
+  file: StoredFile | undefined
   status: DocumentStatus
   error: DocumentFailure | undefined
   /** How often ingestion was begun since the document was added, replaced or retried. */
@@ -63,6 +68,7 @@ export interface IngestionJob extends Claim {
   title: string | undefined
   url: string | undefined
   text: string
+  file: StoredFile | undefined
 }
 
 /** A passage of a document; `start` and `end` are offsets into the document's text, in UTF-16 code units. */
@@ -75,6 +81,9 @@ export interface NewChunk {
   heading: string
   start: number
   end: number
+  /** Where it begins and ends in a file that has pages, from 1. */
+  page?: number | undefined
+  pageEnd?: number | undefined
 }
 
 /** What made the vectors that are kept. */
@@ -144,7 +153,7 @@ export interface ChunkPage {
  * write resolves after the write is durable. Indexes are derived and may hold keys that are not (yet, or
  * any more) here; what is not here is never shown.
  */
-export interface DocumentStore {
+export interface DocumentStore extends FileStore {
   /**
    * Stores a document as `pending` with its job. With `idempotency`, a key that a document was stored with
    * before answers that document, for as long as it exists. Throws `queue_full` when too many documents
@@ -164,7 +173,7 @@ export interface DocumentStore {
     cursor?: string | undefined
     status?: DocumentStatus | undefined
   }): Promise<DocumentPage>
-  /** Removes document, text, chunks and job at once. Answers the keys of the removed chunks, or nothing if there was no such document. */
+  /** Removes document, text, file, chunks and job at once. Answers the keys of the removed chunks, or nothing if there was no such document. */
   delete(id: string): Promise<number[] | undefined>
   /** Puts a failed document back to `pending`. Throws `document_not_found` or `document_not_failed`. */
   retry(id: string): Promise<StoredDocument>
@@ -175,13 +184,14 @@ export interface DocumentStore {
   claimJobs(limit: number): Promise<IngestionJob[]>
   /**
    * In one step: the chunks in with their vectors, an earlier revision's chunks out, title, url and metadata
-   * those of the claimed revision, the document `ready`, the job gone. Answers the keys put out; nothing if the claim is no longer current (the caller's chunks
+   * those of the claimed revision, the document `ready`, the job gone. `text` is what was read out of a file. Answers the keys put out; nothing if the claim is no longer current (the caller's chunks
    * then do not exist). The first vectors say what `embedding` is; those of another one are refused.
    */
   completeJob(
     job: Claim,
     chunks: readonly NewChunk[],
     vectors?: ChunkVectors,
+    text?: string,
   ): Promise<number[] | undefined>
   /** With `retryAt` the document waits as `pending` until then; without, it is `failed`. Either way the failure is kept. */
   failJob(job: Claim, failure: DocumentFailure, retryAt?: number): Promise<boolean>

@@ -63,12 +63,16 @@ describe('A streamed completion', () => {
   )
 
   it(
-    'carries the hits on a chunk without choices, after the finish reason',
-    verifies('completions.hits', 'completions.same-agent'),
+    'carries the hits on the chunk with the finish reason, and sends none without choices',
+    verifies('completions.hits', 'completions.usage-chunk', 'completions.same-agent'),
     async () => {
       const { chunks, hits } = await stream()
       expect(hits).toEqual((await ask(server, QUESTION)).done?.hits)
-      expect(chunks.at(-1)).toMatchObject({ choices: [], agent: { finishReason: 'stop' } })
+      expect(chunks.at(-1)).toMatchObject({
+        choices: [{ finish_reason: 'stop' }],
+        agent: { finishReason: 'stop' },
+      })
+      expect(chunks.filter(({ choices }) => choices.length === 0)).toEqual([])
       expect(chunks.filter(({ agent }) => agent)).toHaveLength(1)
     },
   )
@@ -131,6 +135,24 @@ describe('A plain completion', () => {
       },
     })
   })
+
+  it(
+    'is what a client gets that accepts JSON alone and leaves open whether to stream',
+    verifies('completions.plain'),
+    async () => {
+      const asJson = await server.request('/v1/chat/completions', {
+        body: { messages },
+        headers: { accept: 'application/json' },
+      })
+      expect(await asJson.json()).toMatchObject({ object: 'chat.completion' })
+      const asStream = await server.request('/v1/chat/completions', {
+        body: { messages, stream: true },
+        headers: { accept: 'application/json' },
+      })
+      expect(asStream.headers.get('content-type')).toMatch(/^text\/event-stream/)
+      await asStream.text()
+    },
+  )
 
   it('sums the tokens of all rounds', verifies('completions.usage'), async () => {
     upstream.script(searching, textReply('Yes.'))
@@ -262,6 +284,7 @@ describe('The request', () => {
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
       'messages.0.content',
     ],
+    ['an empty conversationId', { messages, conversationId: '' }, 'conversationId'],
     ['stream as a string', { messages, stream: 'no' }, 'stream'],
     ['a temperature past its bound', { messages, temperature: 3 }, 'temperature'],
     [

@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
+import { ErrorBody } from '../../src/schemas/error.ts'
 import { verifies } from '../requirements.ts'
 import {
   type Contract,
@@ -107,6 +108,20 @@ describe('GET /openapi.json', () => {
     },
   )
 
+  it('shows each failure with an example of its own status', verifies('openapi.examples'), () => {
+    const failures = guarded().flatMap(({ responses }) =>
+      Object.entries(responses).filter(([status]) => Number(status) >= 400),
+    )
+    expect(failures.length).toBeGreaterThan(50)
+    for (const [status, { content }] of failures) {
+      const { error } = ErrorBody.parse(content?.['application/json']?.example)
+      expect(Object.entries(ERRORS).find(([code]) => code === error.code)?.[1]).toEqual({
+        status: Number(status),
+        type: error.type,
+      })
+    }
+  })
+
   it('bounds every string and list of a request', verifies('openapi.bounds'), () => {
     const requests = operations.flatMap((operation) => [
       ...Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema),
@@ -127,7 +142,7 @@ describe('GET /openapi.json', () => {
         expect.arrayContaining(['400', '401', '413', '415', '500', '503']),
       ])
       for (const status of errors) {
-        expect(responses[status]?.content).toEqual({
+        expect(responses[status]?.content).toMatchObject({
           'application/json': { schema: { $ref: '#/components/schemas/Error' } },
         })
       }

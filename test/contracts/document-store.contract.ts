@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { countsOf, FAILURE, type StoreData, useStore } from './document-store.fixture.ts'
+import { describeFiles } from './files.contract.ts'
 import { describeIngestionQueue } from './ingestion-queue.contract.ts'
 import { describeChunkLists } from './metadata.contract.ts'
 import { describeReplacement } from './replacement.contract.ts'
@@ -30,6 +31,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
           title: 'Title',
           url: 'https://a.example',
           metadata: undefined,
+          file: undefined,
           status: 'pending',
           error: undefined,
           attempts: 0,
@@ -297,6 +299,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
     })
 
     describeReplacement(on)
+    describeFiles(on)
     describeChunkLists(on)
     describeIngestionQueue(on)
     describeStoredVectors(on)

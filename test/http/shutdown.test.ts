@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { callSignal } from '../../src/http/call-signal.ts'
 import { type Dialect, sendEvents } from '../../src/http/event-stream.ts'
-import { envelope, type OpenApp, open, openApp } from './open-app.ts'
+import { ERROR_LEVEL, envelope, type OpenApp, open, openApp } from './open-app.ts'
 import { connectRaw, type RawClient, rawPost } from './raw-client.ts'
 
 const DIALECT: Dialect<string> = {
@@ -53,7 +53,7 @@ describe('closing with an open stream', () => {
   })
 
   it('ends it with an error frame after the grace period', async () => {
-    const { app, port } = await openApp(streams(new Promise(() => undefined)), {
+    const { app, port, log } = await openApp(streams(new Promise(() => undefined)), {
       graceMilliseconds: 50,
     })
     const client = await connectRaw(port)
@@ -63,6 +63,7 @@ describe('closing with an open stream', () => {
     expect(await client.closed).toMatch(
       /data: failed shutting_down The server is shutting down\n\n\r\n0\r\n\r\n$/,
     )
+    expect(log.filter(({ level }) => level >= ERROR_LEVEL)).toEqual([])
   })
 
   it('cuts one that does not end with its signal, in bounded time', async () => {

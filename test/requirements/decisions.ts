@@ -88,17 +88,28 @@ export const DECISIONS = {
   },
   'design: /v1/chat/completions': {
     'completions.stream': 'It streams chunks and [DONE] unless stream is false.',
-    'completions.plain': 'With stream: false it answers one completion.',
+    'completions.plain':
+      'With stream: false, or without stream for a client that accepts JSON alone, it answers one completion.',
     'completions.same-agent': 'It runs the very same agent as /chat.',
     'completions.server-tools': "The server's own tools are never forwarded as tool_calls.",
     'completions.client-tools': "Calls of the client's tools are returned to it as tool_calls.",
-    'completions.hits': 'hits ride in an extra field, on a chunk without choices.',
+    'completions.hits': 'hits ride in an extra field, on the chunk with the finish reason.',
     'completions.usage': 'usage sums all rounds; in a stream it comes with include_usage.',
     'completions.unknown-fields': 'Unknown fields are ignored.',
     'completions.one-choice': 'More than one choice is refused.',
     'completions.error': 'A failure inside the stream is the envelope in a data line, then [DONE].',
+    'completions.usage-chunk':
+      'A chunk without choices comes with include_usage alone, as some clients break on it.',
     'models.list': 'GET /v1/models lists the agent.',
     'models.read': 'GET /v1/models/{model} reads the agent, and answers 404 for another name.',
+  },
+  'design: artifacts': {
+    'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
+    'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
+    'artifacts.unknown': 'An unknown artifact answers 404.',
+  },
+  'design: conversations': {
+    'conversations.bounds': 'A conversationId out of its bounds answers 400.',
   },
   'design: agent endpoints': {
     'agent.shape': 'GET /agent is { name, profile: { description, model, retrieval }, tools }.',

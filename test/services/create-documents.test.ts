@@ -9,6 +9,7 @@ const stored: StoredDocument = {
   title: 'Hours',
   url: undefined,
   metadata: undefined,
+  file: undefined,
   status: 'ready',
   error: undefined,
   attempts: 1,

@@ -58,7 +58,8 @@ function rank({ keys, distances }: Matches, limit: number, allowed: ReadonlySet<
  * are, the rest follows as if as far as the farthest: whoever asked for all compares them exactly.
  */
 function fillUp({ keys, scores }: Ranking, limit: number, held: ReadonlySet<number>): Ranking {
-  const missing = [...held.difference(new Set(keys))].slice(0, limit - keys.length)
+  const known = new Set(keys)
+  const missing = [...held].filter((key) => !known.has(key)).slice(0, limit - keys.length)
   const least = scores.at(-1) ?? 0
   return {
     keys: Uint32Array.of(...keys, ...missing),

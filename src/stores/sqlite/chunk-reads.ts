@@ -1,25 +1,25 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { integer, optionalInteger, type Row, text } from '../columns.ts'
 import type { ChunkPage, DocumentStore, StoredChunk } from '../document-store.ts'
 import { decodeChunkCursor, encodeChunkCursor, unknownCursor } from '../list-cursor.ts'
-import { integer, optionalInteger, type Row, text } from './columns.ts'
-import { toChunk } from './rows.ts'
+import { toChunk } from '../rows.ts'
 
 // As many as one read may bring without holding up the event loop for more than a few milliseconds.
 const MOST_CHUNKS_PER_READ = 500
 
 // CROSS JOIN keeps the order of the loops, and so the chunks in the order of the keys.
 const CHUNKS = `
-  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, documents.id, title, url,
-    metadata
+  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, page, page_end,
+    documents.id, title, url, metadata
   FROM json_each(?) AS wanted
   CROSS JOIN chunks ON chunks.key = wanted.value
   CROSS JOIN documents ON number = document`
 
 // A document without chunks to show gives one row, with no key.
 const CHUNKS_OF_DOCUMENT = `
-  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, documents.id, title, url,
-    metadata, served_revision
+  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, page, page_end,
+    documents.id, title, url, metadata, served_revision
   FROM documents
   LEFT JOIN chunks ON document = number AND chunks.revision = served_revision AND ordinal > ?
   WHERE documents.id = ? ORDER BY ordinal LIMIT ?`

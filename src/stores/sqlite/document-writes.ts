@@ -1,9 +1,9 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
+import { integer, type Row, text } from '../columns.ts'
 import type { Idempotency, NewDocument, StoredDocument } from '../document-store.ts'
-import { integer, type Row, text } from './columns.ts'
+import { toDocument } from '../rows.ts'
 import { createRevisions } from './revisions.ts'
-import { toDocument } from './rows.ts'
 
 interface Addition extends NewDocument {
   idempotency?: Idempotency | undefined
@@ -16,7 +16,10 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
   return {
     add({ idempotency, ...document }: Addition): StoredDocument {
       const known = idempotency && selectByKey(sql, idempotency)
-      if (known) return toDocument(known)
+      if (known) {
+        if (document.file) sql.run`DELETE FROM files WHERE number = ${document.file.number}`
+        return toDocument(known)
+      }
       const row = insert(document)
       if (idempotency) {
         sql.run`
@@ -39,6 +42,7 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
       sql.run`DELETE FROM jobs WHERE document = ${number}`
       sql.run`DELETE FROM chunks WHERE document = ${number}`
       sql.run`DELETE FROM contents WHERE document = ${number}`
+      sql.run`DELETE FROM files WHERE document = ${number}`
       sql.run`DELETE FROM replacements WHERE document = ${number}`
       sql.run`DELETE FROM idempotency_keys WHERE document = ${number}`
       sql.run`DELETE FROM documents WHERE number = ${number}`

@@ -1,4 +1,5 @@
 import type { SQLTagStore } from 'node:sqlite'
+import { integer, optionalText, type Row, text } from '../columns.ts'
 import type {
   ChunkVectors,
   Claim,
@@ -6,7 +7,7 @@ import type {
   IngestionJob,
   NewChunk,
 } from '../document-store.ts'
-import { integer, optionalText, type Row, text } from './columns.ts'
+import { toFile } from '../rows.ts'
 import { insertVectors } from './vector-writes.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
@@ -34,7 +35,8 @@ export function createClaimWrites(sql: SQLTagStore) {
     return toJob(sql.get`
       SELECT id, jobs.revision, claim, attempts, text,
         iif(replacements.document IS NULL, documents.title, replacements.title) AS title,
-        iif(replacements.document IS NULL, documents.url, replacements.url) AS url
+        iif(replacements.document IS NULL, documents.url, replacements.url) AS url,
+        iif(replacements.document IS NULL, documents.file, replacements.file) AS file
       FROM jobs
       JOIN documents ON number = jobs.document
       JOIN contents ON contents.document = number AND contents.revision = jobs.revision
@@ -84,6 +86,7 @@ export function createOutcomeWrites(sql: SQLTagStore) {
       claim: Claim
       chunks: readonly NewChunk[]
       vectors?: ChunkVectors | undefined
+      text?: string | undefined
     }): number[] | undefined {
       const current = selectCurrent(sql, input.claim)
       if (!current) return undefined
@@ -91,11 +94,8 @@ export function createOutcomeWrites(sql: SQLTagStore) {
       const replaced = sql.all`SELECT key FROM chunks WHERE document = ${document}`
       sql.run`DELETE FROM chunks WHERE document = ${document}`
       sql.run`DELETE FROM contents WHERE document = ${document} AND revision < ${revision}`
-      for (const { key, ordinal, start, end, heading, text } of input.chunks) {
-        sql.run`
-          INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text)
-          VALUES (${key}, ${document}, ${revision}, ${ordinal}, ${start}, ${end}, ${heading}, ${text})`
-      }
+      sql.run`DELETE FROM files WHERE document = ${document} AND revision < ${revision}`
+      for (const chunk of input.chunks) insertChunk(sql, document, revision, chunk)
       if (input.vectors) insertVectors(sql, input.chunks, input.vectors)
       sql.run`DELETE FROM jobs WHERE document = ${document}`
       sql.run`
@@ -105,6 +105,7 @@ export function createOutcomeWrites(sql: SQLTagStore) {
           updated_at = ${Date.now()}
         WHERE number = ${document}`
       describeAsReplaced(sql, document)
+      if (input.text !== undefined) setText(sql, document, input.text)
       return replaced.map((row) => integer(row, 'key'))
     },
 
@@ -131,10 +132,31 @@ export function createOutcomeWrites(sql: SQLTagStore) {
   }
 }
 
+/** Adds a chunk to a document, by its number. */
+export function insertChunk(
+  sql: SQLTagStore,
+  document: number,
+  revision: number,
+  chunk: NewChunk,
+): void {
+  const { key, ordinal, start, end, heading, text, page = null, pageEnd = null } = chunk
+  sql.run`
+    INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text, page, page_end)
+    VALUES (${key}, ${document}, ${revision}, ${ordinal}, ${start}, ${end}, ${heading}, ${text},
+      ${page}, ${pageEnd})`
+}
+
+/** There is one revision left by now. */
+function setText(sql: SQLTagStore, document: number, text: string): void {
+  sql.run`UPDATE contents SET text = ${text} WHERE document = ${document}`
+  sql.run`UPDATE documents SET characters = ${text.length} WHERE number = ${document}`
+}
+
 function describeAsReplaced(sql: SQLTagStore, document: number): void {
   sql.run`
     UPDATE documents
-    SET title = new.title, url = new.url, metadata = new.metadata, characters = new.characters
+    SET title = new.title, url = new.url, metadata = new.metadata, file = new.file,
+      characters = new.characters
     FROM replacements AS new WHERE new.document = number AND number = ${document}`
   sql.run`DELETE FROM replacements WHERE document = ${document}`
 }
@@ -154,6 +176,7 @@ function toJob(row: Row | undefined): IngestionJob {
     title: optionalText(row, 'title'),
     url: optionalText(row, 'url'),
     text: text(row, 'text'),
+    file: toFile(row),
     claim: integer(row, 'claim'),
   }
 }

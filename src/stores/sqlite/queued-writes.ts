@@ -1,5 +1,5 @@
+import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
 import type { Claim, DocumentStore, NewChunk, NewDocument } from '../document-store.ts'
-import { createChunkKeyAllocator } from './chunk-key-allocator.ts'
 import type { WriteQueue } from './write-queue.ts'
 
 type QueuedWrites = Pick<
@@ -26,10 +26,10 @@ export function createQueuedWrites({ write }: Pick<WriteQueue, 'write'>): Queued
     retry: (id) => write({ name: 'retry', input: id }),
     recoverJobs: () => write({ name: 'recoverJobs', input: undefined }),
     claimJobs: (limit) => write({ name: 'claimJobs', input: limit }),
-    completeJob: async (job, chunks, vectors) =>
+    completeJob: async (job, chunks, vectors, text) =>
       write(
-        { name: 'completeJob', input: { claim: toClaim(job), chunks, vectors } },
-        charactersOf(chunks) + (vectors?.values.length ?? 0),
+        { name: 'completeJob', input: { claim: toClaim(job), chunks, vectors, text } },
+        charactersOf(chunks) + (vectors?.values.length ?? 0) + (text?.length ?? 0),
       ),
     failJob: async (job, failure, retryAt) =>
       write({ name: 'failJob', input: { claim: toClaim(job), failure, retryAt } }),
@@ -41,8 +41,8 @@ export function createQueuedWrites({ write }: Pick<WriteQueue, 'write'>): Queued
   }
 }
 
-function toNew({ id, text, title, url, metadata }: NewDocument): NewDocument {
-  return { id, text, title, url, metadata }
+function toNew({ id, text, file, title, url, metadata }: NewDocument): NewDocument {
+  return { id, text, file, title, url, metadata }
 }
 
 function toClaim({ documentId, claim }: Claim): Claim {

@@ -1,8 +1,9 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
+import { integer, type Row } from '../columns.ts'
 import type { NewDocument } from '../document-store.ts'
-import { integer, type Row } from './columns.ts'
+import type { NewFile, StoredFile } from '../file-store.ts'
 
 // About what a worker takes to make room for some of those who were refused.
 const QUEUE_FULL_RETRY_SECONDS = 5
@@ -22,19 +23,30 @@ export function createRevisions(sql: SQLTagStore, queueLimit: number) {
       ON CONFLICT (document) DO UPDATE SET revision = ${revision}, run_at = ${now}, claim = NULL`
   }
 
-  const insert = ({ id, text, title, url, metadata }: NewDocument): Row | undefined => {
+  /** Gives a kept file to the revision that was made of it. */
+  const take = (file: NewFile | undefined, number: number, revision: number) => {
+    if (!file) return
+    const taken = sql.run`
+      UPDATE files SET document = ${number}, revision = ${revision}
+      WHERE number = ${file.number} AND document IS NULL`
+    if (taken.changes === 0) throw new Error(`There is no kept file ${file.number}`)
+  }
+
+  const insert = ({ id, text, file, title, url, metadata }: NewDocument): Row | undefined => {
     refuseWhenFull()
     const now = Date.now()
     const row = sql.get`
-      INSERT INTO documents (id, title, url, metadata, status, characters, created_at, updated_at)
-      VALUES (${id}, ${title ?? null}, ${url ?? null}, ${toJson(metadata)}, 'pending',
-        ${text.length}, ${now}, ${now})
+      INSERT INTO documents (id, title, url, metadata, file, status, characters, created_at, updated_at)
+      VALUES (${id}, ${title ?? null}, ${url ?? null}, ${toJson(metadata)}, ${fileToJson(file)},
+        'pending', ${text.length}, ${now}, ${now})
       RETURNING *`
-    enqueue(integer(row, 'number'), integer(row, 'revision'), text, now)
+    const [number, revision] = [integer(row, 'number'), integer(row, 'revision')]
+    enqueue(number, revision, text, now)
+    take(file, number, revision)
     return row
   }
 
-  const replace = (number: number, { text, title, url, metadata }: NewDocument) => {
+  const replace = (number: number, { text, file, title, url, metadata }: NewDocument) => {
     if (!sql.get`SELECT document FROM jobs WHERE document = ${number}`) refuseWhenFull()
     const now = Date.now()
     const row = sql.get`
@@ -44,11 +56,14 @@ export function createRevisions(sql: SQLTagStore, queueLimit: number) {
       WHERE number = ${number}
       RETURNING *`
     sql.run`
-      INSERT OR REPLACE INTO replacements (document, title, url, metadata, characters)
-      VALUES (${number}, ${title ?? null}, ${url ?? null}, ${toJson(metadata)}, ${text.length})`
+      INSERT OR REPLACE INTO replacements (document, title, url, metadata, file, characters)
+      VALUES (${number}, ${title ?? null}, ${url ?? null}, ${toJson(metadata)},
+        ${fileToJson(file)}, ${text.length})`
     const served = row?.served_revision ?? 0
     sql.run`DELETE FROM contents WHERE document = ${number} AND revision <> ${served}`
+    sql.run`DELETE FROM files WHERE document = ${number} AND revision <> ${served}`
     enqueue(number, integer(row, 'revision'), text, now)
+    take(file, number, integer(row, 'revision'))
     return row
   }
 
@@ -57,6 +72,12 @@ export function createRevisions(sql: SQLTagStore, queueLimit: number) {
 
 function toJson(metadata: Metadata | undefined): string | null {
   return metadata === undefined ? null : JSON.stringify(metadata)
+}
+
+function fileToJson(file: NewFile | undefined): string | null {
+  if (!file) return null
+  const { name, mediaType, size } = file
+  return JSON.stringify({ name, mediaType, size } satisfies StoredFile)
 }
 
 function queueFull(): AppError {

@@ -7,6 +7,7 @@ import { untilAborted } from '../../lib/until-aborted.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
 import { openForReading } from './connection.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
+import { createFiles } from './files.ts'
 import { createFiltering, type Filtering } from './filtering.ts'
 import { createQueuedWrites } from './queued-writes.ts'
 import { createReads } from './reads.ts'
@@ -84,6 +85,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
     let closing: Promise<void> | undefined
     return {
       ...createQueuedWrites(queue),
+      ...createFiles(queue, reader, refuse),
       ...reads,
       ...vectorReads,
       replacement: createVectorReplacement(queue, chunksWithoutNext),

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { bytes, integer, text } from '../columns.ts'
 import type { DocumentStore, KeyedVectors, StoredChunk } from '../document-store.ts'
-import { bytes, integer, text } from './columns.ts'
-import { dimensionOf, fromHalfFloats } from './half-floats.ts'
-import { toChunk } from './rows.ts'
+import { dimensionOf, fromHalfFloats } from '../half-floats.ts'
+import { toChunk } from '../rows.ts'
 import { toStoreError } from './sqlite-error.ts'
 
 const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"
@@ -12,8 +12,8 @@ const VECTORS = `
   WHERE key IN (SELECT value FROM json_each(?)) ORDER BY key`
 const VECTOR_KEYS = 'SELECT json_group_array(key) AS keys FROM vectors INDEXED BY vectors_key'
 const CHUNKS_WITHOUT_NEXT = `
-  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, documents.id, title, url,
-    metadata
+  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, page, page_end,
+    documents.id, title, url, metadata
   FROM chunks JOIN documents ON number = document
   WHERE chunks.key > ? AND NOT EXISTS (SELECT 1 FROM next_vectors WHERE next_vectors.key = chunks.key)
   ORDER BY chunks.key LIMIT ?`
@@ -60,7 +60,7 @@ export function createVectorReads(database: DatabaseSync, refuse: () => void): V
   }
 }
 
-function toVectors(rows: readonly Parameters<typeof integer>[0][]): KeyedVectors {
+export function toVectors(rows: readonly Parameters<typeof integer>[0][]): KeyedVectors {
   const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
   const keys = new Uint32Array(rows.length)
   const values = new Float32Array(rows.length * dimension)

@@ -7,11 +7,18 @@ const MOST_CHARACTERS_PER_GROUP = 8 * 2 ** 20
 // Bounds of what waits in memory; ingestion's own writes are bounded by how many jobs it works on.
 const MOST_WRITES_WAITING = 4_096
 const MOST_CHARACTERS_WAITING = 64 * 2 ** 20
-const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set(['add', 'put', 'delete', 'retry'])
+const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
+  'add',
+  'put',
+  'delete',
+  'retry',
+  'beginFile',
+  'addPiece',
+])
 
 export interface WaitingWrite {
   write: Write
-  /** The length of the text it carries. */
+  /** The length of the text or the bytes it carries. */
   characters: number
   resolve: (output: never) => void
   reject: (error: Error) => void

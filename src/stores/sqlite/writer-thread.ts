@@ -23,6 +23,8 @@ const methods = {
     try {
       database = openForWriting(file)
       const migration = migrate(database)
+      // What was being sent when an earlier process ended; nobody sends yet.
+      database.exec('DELETE FROM files WHERE document IS NULL')
       runGroup = createGroupRunner(database, createWrites(database, queueLimit))
       return migration
     } catch (thrown) {

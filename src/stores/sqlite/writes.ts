@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { createDocumentWrites } from './document-writes.ts'
+import { createFileWrites } from './file-writes.ts'
 import { createClaimWrites, createOutcomeWrites } from './job-writes.ts'
 import { createMetaWrites } from './meta-writes.ts'
 import { createVectorWrites } from './vector-writes.ts'
@@ -19,6 +20,7 @@ export function createWrites(database: DatabaseSync, queueLimit: number) {
   const sql = database.createTagStore()
   return {
     ...createDocumentWrites(sql, queueLimit),
+    ...createFileWrites(sql),
     ...createClaimWrites(sql),
     ...createOutcomeWrites(sql),
     ...createMetaWrites(sql),

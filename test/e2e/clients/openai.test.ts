@@ -49,6 +49,11 @@ describe('The openai package', () => {
     expect(Completion.parse(completion).agent.hits[0]?.title).toBe('Opening hours')
   })
 
+  it('completes a plain chat where nothing is said of streaming', async () => {
+    const completion = await extractive.chat.completions.create(ask)
+    expect(completion.choices[0]?.message.content).toContain('On Saturdays it opens at ten.')
+  })
+
   it('completes a streamed chat, with what it cites and its usage', async () => {
     const stream_options = { include_usage: true }
     const stream = await extractive.chat.completions.create({
@@ -59,9 +64,9 @@ describe('The openai package', () => {
     const chunks = await Array.fromAsync(stream)
     const answer = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
     expect(answer).toContain('On Saturdays it opens at ten. [1]')
-    const last = CompletionChunk.parse(chunks.at(-1))
-    expect(last.agent?.hits[0]?.title).toBe('Opening hours')
-    expect(last.usage?.total_tokens).toBeGreaterThan(10)
+    const [end, usage] = chunks.slice(-2).map((chunk) => CompletionChunk.parse(chunk))
+    expect(end?.agent?.hits[0]?.title).toBe('Opening hours')
+    expect(usage?.usage?.total_tokens).toBeGreaterThan(10)
   })
 
   it('gathers a stream with its helper', async () => {

@@ -10,7 +10,7 @@ function createForTest() {
   const document: StoredDocument = {
     ...{ id: 'a', title: undefined, url: undefined, metadata: undefined, error: undefined },
     ...{ status: 'pending', attempts: 0, revision: 1, servedRevision: undefined },
-    ...{ chunkCount: 0, characters: 1, createdAt: 0, updatedAt: 0 },
+    ...{ file: undefined, chunkCount: 0, characters: 1, createdAt: 0, updatedAt: 0 },
   }
   let status: DocumentStatus | undefined = 'pending'
   let reads = 0

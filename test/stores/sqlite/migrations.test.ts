@@ -3,12 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { FileStore } from '../../../src/stores/file-store.ts'
 import { MIGRATIONS, migrate } from '../../../src/stores/sqlite/migrations.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const version1 = await readFile(new URL('./version-1.sql', import.meta.url), 'utf8')
 const version2 = await readFile(new URL('./version-2.sql', import.meta.url), 'utf8')
 const version3 = await readFile(new URL('./version-3.sql', import.meta.url), 'utf8')
+const version4 = await readFile(new URL('./version-4.sql', import.meta.url), 'utf8')
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()
 const schemaOf = (database: DatabaseSync) =>
@@ -16,6 +18,15 @@ const schemaOf = (database: DatabaseSync) =>
     .prepare('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name')
     .all()
     .map(({ name, sql }) => `${name}: ${String(sql).replace(/\s+/g, ' ')}`)
+
+async function* onePiece(text: string) {
+  yield Buffer.from(text)
+}
+
+async function contentOf(store: FileStore, id: string, revision?: number) {
+  const pieces = await Array.fromAsync((await store.readFile(id, revision)) ?? [])
+  return Buffer.concat(pieces).toString()
+}
 
 describe('A database of schema version 1', () => {
   let data: SqliteData
@@ -133,12 +144,47 @@ describe('A database of schema version 3', () => {
     expect(without.map(({ key }) => key)).not.toContain(1)
     await store.close()
   })
+
+  it('takes files for its documents', async () => {
+    const store = await data.open()
+    expect(await store.get('doc_replaced')).toMatchObject({ file: undefined })
+    expect(await store.readChunks([1])).toMatchObject([{ page: undefined }])
+    const kept = await store.keepFile(onePiece('Neu'))
+    await store.put({ id: 'doc_replaced', text: '', file: { name: 'a', mediaType: 'b', ...kept } })
+    expect(await store.readFile('doc_replaced')).toBeUndefined()
+    expect(await contentOf(store, 'doc_replaced', 3)).toBe('Neu')
+    await store.close()
+  })
+})
+
+describe('A database of schema version 4', () => {
+  let data: SqliteData
+  beforeEach(async () => {
+    data = await createSqliteData()
+    const database = data.database()
+    database.exec(version4)
+    database.close()
+  })
+  afterEach(() => data.remove())
+
+  it('keeps the files of its documents, and drops what was half sent', async () => {
+    const store = await data.open()
+    const file = { name: 'report.pdf', mediaType: 'application/pdf', size: 6 }
+    expect(await store.get('doc_file')).toMatchObject({ file })
+    expect(await contentOf(store, 'doc_file')).toBe('%PDF-1')
+    expect(await store.readChunks([8_193])).toMatchObject([{ page: 2, pageEnd: 3 }])
+    expect(await contentOf(store, 'doc_ready', 2)).toBe('Neu')
+    await store.close()
+    const rows = data.database().prepare('SELECT DISTINCT file FROM file_pieces').all()
+    expect(rows).toEqual([{ file: 1 }, { file: 3 }])
+  })
 })
 
 describe.each([
   [1, version1],
   [2, version2],
   [3, version3],
+  [4, version4],
 ])('The stored database of schema version %d', (version, sql) => {
   const stored = () => {
     const database = new DatabaseSync(':memory:')

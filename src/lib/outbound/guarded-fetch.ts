@@ -1,0 +1,179 @@
+import { lookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import { Agent, type Response as Answer, type Dispatcher, fetch } from 'undici'
+import { boundBody } from './bound-body.ts'
+import { OutboundError, outboundCause } from './outbound-error.ts'
+import { literalAddress, type OutboundPolicy } from './outbound-policy.ts'
+
+const CONNECT_MILLISECONDS = 10_000
+const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$/
+const USER_AGENT = 'agent-server'
+
+export interface OutboundBounds {
+  /** The most bytes of an answer that are read, once decompressed. */
+  maximumBytes: number
+  /** The longest silence: before the head of the answer, and between two parts of its body. */
+  idleMilliseconds: number
+  /** For the whole call, redirects and body included; absent for streams that stay open. */
+  totalMilliseconds?: number
+}
+
+export interface OutboundRequest {
+  method?: string | undefined
+  headers?: Headers | Record<string, string> | undefined
+  body?: string | Uint8Array<ArrayBuffer> | URLSearchParams | null | undefined
+  /** As for `fetch`. A redirect to another origin loses `Authorization` and `Cookie`, and no other header: with another secret, pass `error`. */
+  redirect?: 'follow' | 'error' | 'manual' | undefined
+  signal?: AbortSignal | null | undefined
+}
+
+export interface GuardedFetch {
+  /**
+   * `fetch` for URLs that somebody else chose. Throws `OutboundError`, while reading the body, too; an
+   * aborted signal ends it with the signal's reason.
+   */
+  fetch(url: string | URL, request?: OutboundRequest): Promise<Response>
+  /** Gives up every open connection. */
+  close(): Promise<void>
+}
+
+/**
+ * A `fetch` that reaches public addresses and those that the policy lists, and nothing else: literal addresses
+ * are judged at each request, redirects included, and the addresses of a name where it is connected to, so
+ * that no second answer of its name server can slip in between.
+ */
+export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBounds): GuardedFetch {
+  const agent = new Agent({
+    connect: { lookup: guardedLookup(policy), timeout: CONNECT_MILLISECONDS },
+    headersTimeout: bounds.idleMilliseconds,
+    bodyTimeout: bounds.idleMilliseconds,
+  })
+  const dispatcher = agent.compose(guardLiterals(policy))
+  return {
+    async fetch(url, { method = 'GET', headers, body, redirect = 'follow', signal } = {}) {
+      const target = parseUrl(url)
+      const limit = limitTime(bounds, signal ?? undefined)
+      const explain = (error: unknown) =>
+        explainFailure(error, target.hostname, signal ?? undefined)
+      try {
+        const response = await fetch(target, {
+          ...{ dispatcher, method, redirect, signal: limit },
+          headers: withUserAgent(headers),
+          body: body ?? null,
+        })
+        return wrapResponse(response, target.hostname, bounds.maximumBytes, explain)
+      } catch (error) {
+        throw explain(error)
+      }
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** Says why a URL cannot be called whatever its name resolves to; nothing if it may be. For an early answer: `fetch` checks again. */
+export function refusalOf(url: string | URL, policy: OutboundPolicy): OutboundError | undefined {
+  try {
+    checkHost(parseUrl(url).hostname, policy)
+    return undefined
+  } catch (error) {
+    return outboundCause(error)
+  }
+}
+
+function parseUrl(url: string | URL): URL {
+  const parsed = URL.parse(url)
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+    throw new OutboundError('forbidden', 'Only http:// and https:// URLs can be called')
+  }
+  if (parsed.username !== '' || parsed.password !== '') {
+    throw new OutboundError('forbidden', 'A URL with a user or a password in it is not called')
+  }
+  return parsed
+}
+
+function checkHost(hostname: string, policy: OutboundPolicy): void {
+  const address = literalAddress(hostname)
+  if (address === undefined || policy.allowsAddress(address)) return
+  throw forbidden(hostname)
+}
+
+function forbidden(hostname: string): OutboundError {
+  return new OutboundError(
+    'forbidden',
+    `${hostname} is not a public address; OUTBOUND_ALLOW must name it before it can be called`,
+  )
+}
+
+/** Where the host is an address nothing is looked up, so it is judged here, before each request. */
+function guardLiterals(policy: OutboundPolicy): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    checkHost(new URL(String(options.origin)).hostname, policy)
+    return dispatch(options, handler)
+  }
+}
+
+function guardedLookup(policy: OutboundPolicy): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, '', 0)
+      const allowed = policy.allowsName(hostname)
+        ? found
+        : found.filter(({ address }) => policy.allowsAddress(address))
+      const [first] = allowed
+      if (!first) return callback(forbidden(hostname), '', 0)
+      if (options.all) return callback(null, allowed)
+      return callback(null, first.address, first.family)
+    })
+  }
+}
+
+function limitTime({ totalMilliseconds }: OutboundBounds, signal: AbortSignal | undefined) {
+  const total = totalMilliseconds === undefined ? [] : [AbortSignal.timeout(totalMilliseconds)]
+  return AbortSignal.any([...total, ...(signal ? [signal] : [])])
+}
+
+function withUserAgent(headers: OutboundRequest['headers']): Headers {
+  const all = new Headers(headers)
+  if (!all.has('user-agent')) all.set('user-agent', USER_AGENT)
+  return all
+}
+
+type Explain = (error: unknown) => unknown
+
+/** A `Response` of this process's own kind, whose body is bounded and fails in our words. */
+function wrapResponse(
+  response: Answer,
+  hostname: string,
+  maximumBytes: number,
+  explain: Explain,
+): Response {
+  const { status, statusText, headers, url, redirected } = response
+  const tooLarge = () =>
+    new OutboundError('too_large', `The answer of ${hostname} is larger than ${maximumBytes} bytes`)
+  const body = response.body && boundBody(response.body, { maximumBytes, tooLarge, explain })
+  const wrapped = new Response(body, { status, statusText, headers: [...headers] })
+  // Only `fetch` itself can say where an answer came from.
+  return Object.defineProperties(wrapped, {
+    url: { value: url },
+    redirected: { value: redirected },
+  })
+}
+
+function explainFailure(error: unknown, hostname: string, signal: AbortSignal | undefined) {
+  if (signal?.aborted) return signal.reason
+  const known = outboundCause(error)
+  if (known) return known
+  const timedOut = isTimeout(error)
+  return new OutboundError(
+    timedOut ? 'timeout' : 'unreachable',
+    timedOut ? `${hostname} did not answer in time` : `${hostname} could not be reached`,
+    { cause: error },
+  )
+}
+
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (error.name === 'TimeoutError') return true
+  if ('code' in error && TIMEOUT_CODES.test(String(error.code))) return true
+  return isTimeout(error.cause)
+}

@@ -1,0 +1,61 @@
+import ipaddr from 'ipaddr.js'
+
+type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Says which hosts may be called. Everything public may; what is not public must be listed. */
+export interface OutboundPolicy {
+  /** Whether this name is listed, and so trusted whatever it resolves to. */
+  allowsName(hostname: string): boolean
+  /** Whether this address is public or listed. */
+  allowsAddress(address: string): boolean
+}
+
+/** Each entry is a host name, an address, or a range like `10.0.0.0/8`. Throws for one that is none of these. */
+export function createOutboundPolicy(entries: readonly string[]): OutboundPolicy {
+  const names = new Set<string>()
+  const ranges: Range[] = []
+  for (const entry of entries) {
+    const range = parseRange(entry)
+    if (range) ranges.push(range)
+    else names.add(parseName(entry))
+  }
+  return {
+    allowsName: (hostname) => names.has(plainName(hostname)),
+    allowsAddress(address) {
+      if (!ipaddr.isValid(address)) return false
+      // An IPv4 address in the clothes of IPv6 is judged as what it is.
+      const plain = ipaddr.process(address)
+      // `unicast` is all that is left once private, local, reserved, translated and tunnelled ranges are taken away.
+      return plain.range() === 'unicast' || ranges.some((range) => isWithin(plain, range))
+    },
+  }
+}
+
+/** The address that a URL's host is, without brackets; nothing if it is a name. `URL` has already made `0x7f.1` and `2130706433` plain. */
+export function literalAddress(hostname: string): string | undefined {
+  const bare = hostname.replace(/^\[(.*)\]$/, '$1')
+  return ipaddr.isValid(bare) ? bare : undefined
+}
+
+function parseRange(entry: string): Range | undefined {
+  const bare = entry.replace(/^\[(.*)\]$/, '$1')
+  if (ipaddr.IPv4.isValidCIDR(bare) || ipaddr.IPv6.isValidCIDR(bare)) return ipaddr.parseCIDR(bare)
+  if (!ipaddr.IPv4.isValidFourPartDecimal(bare) && !ipaddr.IPv6.isValid(bare)) return undefined
+  const address = ipaddr.process(bare)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+function parseName(entry: string): string {
+  const name = plainName(entry)
+  const isName = /^[a-z\d_]([a-z\d_.-]*[a-z\d_])?$/.test(name) && /[a-z]/.test(name)
+  if (isName && URL.parse(`http://${name}`)?.hostname === name) return name
+  throw new RangeError('An entry must be a host name, an address or a range like 10.0.0.0/8')
+}
+
+function plainName(hostname: string): string {
+  return hostname.toLowerCase().replace(/\.$/, '')
+}
+
+function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [base, bits]: Range): boolean {
+  return address.kind() === base.kind() && address.match(base, bits)
+}

@@ -1,0 +1,36 @@
+/** What is told of the file that a document was sent as. */
+export interface StoredFile {
+  /** As the client named it, without a path. */
+  name: string
+  mediaType: string
+  /** Bytes. */
+  size: number
+}
+
+/** The bytes of a file that no document has yet. */
+export interface KeptFile {
+  number: number
+  /** Bytes. */
+  size: number
+}
+
+/** A kept file as the content of a document that is added or put. */
+export interface NewFile extends StoredFile, Pick<KeptFile, 'number'> {}
+
+/** The originals of documents that were sent as files. They come and go in the transactions of their documents. */
+export interface FileStore {
+  /**
+   * Keeps the bytes, piece by piece, for a document that `add` or `put` makes of them afterwards. Nothing is left of a
+   * file whose `pieces` throw; one that no document ever took is gone after the next start. Resolves once
+   * all is durable. Throws `storage_full`, `queue_full`, and what `pieces` throws.
+   */
+  keepFile(pieces: AsyncIterable<Uint8Array>): Promise<KeptFile>
+  /** Removes a file that no document has taken; does nothing otherwise. */
+  dropFile(number: number): Promise<void>
+  /**
+   * The bytes of a document's file as it is served, or the newest before the first is; with `revision`, of
+   * that one. Nothing where there is no such file. Reading one that is replaced or deleted meanwhile throws
+   * `document_not_found`.
+   */
+  readFile(documentId: string, revision?: number): Promise<AsyncIterable<Uint8Array> | undefined>
+}

@@ -1,0 +1,26 @@
+import type { SQLTagStore } from 'node:sqlite'
+import { integer } from '../columns.ts'
+
+interface Piece {
+  file: number
+  ordinal: number
+  bytes: Uint8Array
+}
+
+/** How the bytes of a file come in. Each write runs inside a transaction of the caller's. */
+export function createFileWrites(sql: SQLTagStore) {
+  return {
+    beginFile(): number {
+      const row = sql.get`INSERT INTO files (document) VALUES (NULL) RETURNING number`
+      return integer(row, 'number')
+    },
+
+    addPiece({ file, ordinal, bytes }: Piece): void {
+      sql.run`INSERT INTO file_pieces (file, ordinal, bytes) VALUES (${file}, ${ordinal}, ${bytes})`
+    },
+
+    dropFile(number: number): void {
+      sql.run`DELETE FROM files WHERE number = ${number} AND document IS NULL`
+    },
+  }
+}

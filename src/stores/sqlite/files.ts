@@ -1,0 +1,82 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { AppError } from '../../errors.ts'
+import { bytes, integer } from '../columns.ts'
+import type { FileStore } from '../file-store.ts'
+import { repack } from '../repack.ts'
+import { toStoreError } from './sqlite-error.ts'
+import type { WriteQueue } from './write-queue.ts'
+
+/** Large enough that the wait for the disk after each piece is short beside writing it. */
+const PIECE_BYTES = 2 ** 20
+
+const FILE_OF = `
+  SELECT files.number FROM documents JOIN files ON files.document = documents.number
+  WHERE documents.id = ? AND files.revision = coalesce(?, served_revision, documents.revision)`
+const PIECE = `
+  SELECT bytes FROM files JOIN file_pieces ON file = number AND ordinal = ?
+  WHERE number = ?`
+const EXISTS = 'SELECT 1 FROM files WHERE number = ?'
+
+/** The originals of documents: written through the queue, read on the reader's connection; `refuse` throws while nothing may be. */
+export function createFiles(
+  { write }: Pick<WriteQueue, 'write'>,
+  database: DatabaseSync,
+  refuse: () => void,
+): FileStore {
+  const selectFile = database.prepare(FILE_OF)
+  const selectPiece = database.prepare(PIECE)
+  const selectExists = database.prepare(EXISTS)
+
+  const read = <T>(query: () => T): T => {
+    refuse()
+    try {
+      return query()
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+
+  const dropFile: FileStore['dropFile'] = (number) => write({ name: 'dropFile', input: number })
+
+  const addPieces = async (file: number, pieces: AsyncIterable<Uint8Array>) => {
+    let size = 0
+    let ordinal = 0
+    for await (const piece of repack(pieces, PIECE_BYTES)) {
+      size += piece.length
+      await write(
+        { name: 'addPiece', input: { file, ordinal: ordinal++, bytes: piece } },
+        piece.length,
+      )
+    }
+    return { number: file, size }
+  }
+
+  async function* piecesOf(file: number) {
+    for (let ordinal = 0; ; ordinal++) {
+      const row = read(() => selectPiece.get(ordinal, file))
+      if (row) yield bytes(row, 'bytes')
+      else if (read(() => selectExists.get(file))) return
+      else throw new AppError('document_not_found', 'The file was replaced or deleted meanwhile')
+    }
+  }
+
+  return {
+    dropFile,
+
+    async keepFile(pieces) {
+      const file = await write({ name: 'beginFile', input: undefined })
+      try {
+        return await addPieces(file, pieces)
+      } catch (error) {
+        // What cannot be dropped now is dropped by the next start.
+        await dropFile(file).catch(() => undefined)
+        throw error
+      }
+    },
+
+    async readFile(documentId, revision) {
+      const row = read(() => selectFile.get(documentId, revision ?? null))
+      return row && piecesOf(integer(row, 'number'))
+    },
+  }
+}

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest'
+import type { FileStore } from '../../src/stores/file-store.ts'
+import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
+
+const MEBIBYTE = 2 ** 20
+
+async function* inPieces(...pieces: Uint8Array[]) {
+  yield* pieces
+}
+
+/** Bytes that are nowhere the same for long, so that a piece in a wrong place is noticed. */
+function bytesOf(length: number, seed = 1): Uint8Array {
+  return Uint8Array.from(
+    { length },
+    (_, position) => (position * 31 + (position >> 8) + seed) % 251,
+  )
+}
+
+async function read(content: AsyncIterable<Uint8Array> | undefined): Promise<Buffer | undefined> {
+  return content && Buffer.concat(await Array.fromAsync(content))
+}
+
+/** The part of the authority's contract that keeps the originals of documents. */
+export function describeFiles(on: StoreFixture): void {
+  const keep = async (content: Uint8Array, name = 'a.txt') => {
+    const kept = await on.store.keepFile(inPieces(content))
+    return { name, mediaType: 'text/plain', ...kept }
+  }
+  const addFile = async (id: string, content: Uint8Array) =>
+    on.store.add({ id, text: '', file: await keep(content) })
+  const readFile: (...ids: Parameters<FileStore['readFile']>) => Promise<Buffer | undefined> =
+    async (...ids) => read(await on.store.readFile(...ids))
+
+  describe('a document of a file', () => {
+    it('tells of its file, and gives back every byte', async () => {
+      const content = bytesOf(2 * MEBIBYTE + 12_345)
+      const kept = await on.store.keepFile(
+        inPieces(
+          content.subarray(0, 7),
+          content.subarray(7, 1_500_000),
+          content.subarray(1_500_000),
+        ),
+      )
+      expect(kept.size).toBe(content.length)
+      const file = { name: 'Bericht ä.pdf', mediaType: 'application/pdf' }
+      const added = await on.store.add({ id: 'a', text: '', file: { ...file, ...kept } })
+      expect(added.file).toEqual({ ...file, size: content.length })
+      expect(await on.store.get('a')).toEqual(added)
+      expect((await readFile('a'))?.equals(content)).toBe(true)
+      expect(await on.claim()).toMatchObject({ file: added.file, text: '' })
+    })
+
+    it('keeps it over a restart', async () => {
+      await addFile('a', bytesOf(MEBIBYTE + 1))
+      await on.reopen()
+      expect((await readFile('a'))?.equals(bytesOf(MEBIBYTE + 1))).toBe(true)
+    })
+
+    it('may have an empty one', async () => {
+      await addFile('a', new Uint8Array())
+      expect(await readFile('a')).toHaveLength(0)
+    })
+
+    it('takes over the text that was read out of it, with the pages of its chunks', async () => {
+      await addFile('a', bytesOf(9))
+      const [one, two] = await on.chunksOf('one', 'two')
+      if (!one || !two) throw new Error('There are two chunks')
+      const chunks = [{ ...one, page: 3, pageEnd: 4 }, two]
+      await on.store.completeJob(await on.claim(), chunks, undefined, 'The whole text')
+      expect(await on.store.get('a')).toMatchObject({ status: 'ready', characters: 14 })
+      expect(await on.store.readChunks([one.key, two.key])).toMatchObject([
+        { text: 'one', page: 3, pageEnd: 4 },
+        { text: 'two', page: undefined, pageEnd: undefined },
+      ])
+      expect(await readFile('a')).toHaveLength(9)
+    })
+
+    it('keeps it where nothing could be read out of it, for a retry', async () => {
+      await addFile('a', bytesOf(9))
+      await on.store.failJob(await on.claim(), FAILURE)
+      expect(await readFile('a')).toHaveLength(9)
+      await on.store.retry('a')
+      expect(await on.claim()).toMatchObject({ file: { size: 9 } })
+    })
+
+    it('loses it when it is deleted, and a reader is told', async () => {
+      await addFile('a', bytesOf(3 * MEBIBYTE))
+      const content = await on.store.readFile('a')
+      const reader = content?.[Symbol.asyncIterator]()
+      await reader?.next()
+      await on.store.delete('a')
+      expect(await on.store.readFile('a')).toBeUndefined()
+      await expect(reader?.next()).rejects.toMatchObject({ code: 'document_not_found' })
+      expect(await on.store.counts()).toEqual(countsOf({}))
+    })
+
+    it('is told from one of text', async () => {
+      await on.add('a')
+      expect(await on.store.get('a')).toMatchObject({ file: undefined })
+      expect(await on.claim()).toMatchObject({ file: undefined })
+      expect(await on.store.readFile('a')).toBeUndefined()
+      expect(await on.store.readFile('unknown')).toBeUndefined()
+    })
+  })
+
+  describe('the file of a replacement', () => {
+    const put = async (content: Uint8Array) =>
+      on.store.put({ id: 'a', text: '', file: await keep(content, 'new.txt') })
+    const ingest = async (text: string) =>
+      on.store.completeJob(await on.claim(), await on.chunksOf(text), undefined, text)
+
+    it('waits beside the one that is served, and takes its place with the chunks', async () => {
+      await addFile('a', bytesOf(5))
+      await ingest('old')
+      expect(await put(bytesOf(6))).toMatchObject({ revision: 2, file: { name: 'a.txt', size: 5 } })
+      expect(await readFile('a')).toHaveLength(5)
+      expect(await readFile('a', 2)).toHaveLength(6)
+      await ingest('new')
+      expect(await on.store.get('a')).toMatchObject({ file: { name: 'new.txt', size: 6 } })
+      expect(await readFile('a')).toHaveLength(6)
+      expect(await readFile('a', 1)).toBeUndefined()
+    })
+
+    it('is gone once another replacement supersedes it', async () => {
+      await addFile('a', bytesOf(5))
+      await ingest('old')
+      await put(bytesOf(6))
+      await put(bytesOf(7))
+      expect(await readFile('a', 2)).toBeUndefined()
+      expect(await readFile('a', 3)).toHaveLength(7)
+      expect(await readFile('a')).toHaveLength(5)
+    })
+
+    it('of text leaves no file behind', async () => {
+      await addFile('a', bytesOf(5))
+      await ingest('old')
+      await on.store.put({ id: 'a', text: 'Text' })
+      expect(await on.claim()).toMatchObject({ file: undefined, text: 'Text' })
+      expect(await readFile('a')).toHaveLength(5)
+      await on.store.recoverJobs()
+      await on.store.completeJob(await on.claim(), await on.chunksOf('Text'))
+      expect(await on.store.get('a')).toMatchObject({ file: undefined, characters: 4 })
+      expect(await on.store.readFile('a')).toBeUndefined()
+    })
+  })
+
+  describe('a file that is kept', () => {
+    it('is nothing that can be read or listed before a document takes it', async () => {
+      await keep(bytesOf(9))
+      expect(await on.store.counts()).toEqual(countsOf({}))
+      expect((await on.store.list({ limit: 9 })).documents).toEqual([])
+    })
+
+    it('is taken once', async () => {
+      const file = await keep(bytesOf(9))
+      await on.store.add({ id: 'a', text: '', file })
+      await expect(on.store.add({ id: 'b', text: '', file })).rejects.toThrow()
+      expect(await on.store.get('b')).toBeUndefined()
+      expect(await readFile('a')).toHaveLength(9)
+    })
+
+    it('can be dropped, unless a document has it', async () => {
+      const dropped = await keep(bytesOf(9))
+      await on.store.dropFile(dropped.number)
+      await expect(on.store.add({ id: 'a', text: '', file: dropped })).rejects.toThrow()
+      const taken = await keep(bytesOf(9))
+      await on.store.add({ id: 'a', text: '', file: taken })
+      await on.store.dropFile(taken.number)
+      expect(await readFile('a')).toHaveLength(9)
+    })
+
+    it('leaves nothing when its pieces break off', async () => {
+      const broken = async function* () {
+        yield bytesOf(2 * MEBIBYTE)
+        throw new Error('the caller hung up')
+      }
+      await expect(on.store.keepFile(broken())).rejects.toThrow('the caller hung up')
+      const next = await keep(bytesOf(9))
+      await expect(
+        on.store.add({ id: 'a', text: '', file: { ...next, number: next.number - 1 } }),
+      ).rejects.toThrow()
+    })
+
+    it('stays free for another try where the queue is full', async () => {
+      await on.reopen(1)
+      await on.add('full')
+      const file = await keep(bytesOf(9))
+      await expect(on.store.add({ id: 'a', text: '', file })).rejects.toMatchObject({
+        code: 'queue_full',
+      })
+      await on.store.delete('full')
+      await on.store.add({ id: 'a', text: '', file })
+      expect(await readFile('a')).toHaveLength(9)
+    })
+
+    it('is dropped where the idempotency key came before', async () => {
+      const idempotency = { key: 'key', digest: 'of a' }
+      await on.store.add({ id: 'a', text: '', file: await keep(bytesOf(9)) }, idempotency)
+      const again = await keep(bytesOf(9))
+      const answer = await on.store.add({ id: 'b', text: '', file: again }, idempotency)
+      expect(answer).toMatchObject({ id: 'a', file: { size: 9 } })
+      await expect(on.store.put({ id: 'c', text: '', file: again })).rejects.toThrow()
+    })
+  })
+}
