@@ -79,6 +79,8 @@ export interface ChunkIndex {
   /** Every key held, ascending: what a start compares with the authority. */
   keys(): Promise<Uint32Array>
   statistics(): Promise<IndexStatistics>
+  /** Throws AppError `index_unavailable` where the index cannot be used now. */
+  check(signal: AbortSignal): Promise<void>
   /** Makes what was added so far quick to load at the next start. Losing it costs time, never data. */
   flush(): Promise<void>
   close(): Promise<void>

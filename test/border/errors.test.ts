@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
+import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import {
   type Script,
@@ -111,6 +112,12 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   upstream_model_not_found: () => chat(errorReply(404, 'No such model')),
   upstream_rate_limited: () => chat(errorReply(429, 'Slow down', { 'retry-after': '17' })),
   upstream_timeout: () => chat(hangReply()),
+  index_unavailable: async () => {
+    const qdrant = await startFakeQdrant()
+    const shared = await startServer({ QDRANT_URL: qdrant.url })
+    qdrant.mishap = () => ({ status: 500 })
+    return shared.request('/query', { body: { query: 'x' } })
+  },
   index_not_ready: async () => {
     const starting = await startServer({}, { begin: false })
     return starting.request('/query', { body: { query: 'x' } })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CollectionSettings } from './qdrant-settings.ts'
+import type { CollectionSettings } from '../qdrant-settings.ts'
 
 /** Raise it when an older or newer server could not use what is kept. */
 const LAYOUT = 1

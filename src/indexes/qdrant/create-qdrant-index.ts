@@ -1,14 +1,12 @@
 import type { ChunkIndex } from '../chunk-index.ts'
+import type { CollectionSettings } from '../qdrant-settings.ts'
 import { checkVersion } from './check-version.ts'
 import { createCollections } from './collections.ts'
 import { createChangeOrder } from './in-order.ts'
-import { createPoints } from './points.ts'
+import { openParts, type Parts } from './open-parts.ts'
 import { connectToQdrant, type QdrantAddress } from './qdrant-connection.ts'
 import { unavailable } from './qdrant-error.ts'
-import type { CollectionSettings } from './qdrant-settings.ts'
 import { createServedCollections } from './served-collections.ts'
-import { createTermsPart, type TermsPart } from './terms-part.ts'
-import { findNearest, putVectors } from './vectors-part.ts'
 
 /** About what Qdrant holds in memory for one chunk: see docs/scaling.md. */
 const BYTES_PER_CHUNK = 1_500
@@ -35,90 +33,60 @@ export interface QdrantIndex extends ChunkIndex {
 /** An index in a Qdrant that any number of servers share. Nothing is sent before `open`. */
 export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
   const connection = connectToQdrant(options.address)
-  const collections = createCollections(connection)
-  const served = createServedCollections({ ...options, collections })
-  const termPoints = createPoints(connection, served.termsAlias)
-  const vectorPoints = createPoints(connection, served.vectorsAlias)
+  const served = createServedCollections({ ...options, collections: createCollections(connection) })
   const order = createChangeOrder()
-  let terms: TermsPart | undefined
-  /** Nothing while there are no vectors. */
-  let dimension: number | undefined
+  let parts: Parts | undefined
   let closed = false
 
-  const opened = (): TermsPart => {
+  const opened = (): Parts => {
     if (closed) throw new Error('The index is closed')
-    if (!terms) throw unavailable('The search index has not been reached yet')
-    return terms
-  }
-  const findDimension = async (signal?: AbortSignal) => {
-    opened()
-    dimension ??= (await served.vectors(signal))?.dimension
-    return dimension
-  }
-  const readyFor = async (wanted: number) => {
-    const held = await findDimension()
-    if (held === wanted) return
-    if (held !== undefined && (await vectorPoints.count()) > 0) {
-      throw new RangeError(`The index holds vectors of ${held}, not ${wanted}`)
-    }
-    await served.makeVectors(wanted)
-    dimension = wanted
+    if (!parts) throw unavailable('The search index has not been reached yet')
+    return parts
   }
 
   return {
     async open(signal) {
       await checkVersion(connection, signal)
-      const { averageLength } = await served.terms(signal)
-      dimension = (await served.vectors(signal))?.dimension
-      terms = createTermsPart(termPoints, averageLength)
+      parts = await openParts(connection, served, options.settings.quantisation, signal)
     },
 
     async add(keys, batch) {
-      const part = opened()
-      await order.run(keys, () => part.add(keys, batch))
+      const { terms } = opened()
+      await order.run(keys, () => terms.add(keys, batch))
     },
     async addVectors(batch) {
-      opened()
-      if (batch.keys.length === 0) return
-      await order.run(batch.keys, async () => {
-        await readyFor(batch.dimension)
-        await putVectors(vectorPoints, batch)
-      })
+      const { vectors } = opened()
+      if (batch.keys.length > 0) await order.run(batch.keys, () => vectors.add(batch))
     },
     async remove(keys) {
-      opened()
+      const { terms, vectors } = opened()
       await order.run(keys, async () => {
-        const held = await findDimension()
-        await Promise.all([
-          termPoints.remove(keys),
-          held !== undefined && vectorPoints.remove(keys),
-        ])
+        await Promise.all([terms.remove(keys), vectors.remove(keys)])
       })
     },
 
     async search(query, signal) {
       signal?.throwIfAborted()
-      return opened().search(query, signal)
+      return opened().terms.search(query, signal)
     },
     async nearest(query, signal) {
       signal?.throwIfAborted()
-      if ((await findDimension(signal)) !== query.vector.length) return []
-      return findNearest(vectorPoints, options.settings.quantisation, query, signal)
+      return opened().vectors.nearest(query, signal)
     },
 
-    async keys() {
-      opened()
-      return termPoints.keys()
-    },
-    async vectorKeys() {
-      return (await findDimension()) === undefined ? new Uint32Array() : vectorPoints.keys()
-    },
+    keys: async () => opened().terms.keys(),
+    vectorKeys: async () => opened().vectors.keys(),
     async statistics() {
-      opened()
-      const chunks = await termPoints.count()
-      const vectors = (await findDimension()) === undefined ? 0 : await vectorPoints.count()
+      const [chunks, vectors] = await Promise.all([
+        opened().terms.count(),
+        opened().vectors.count(),
+      ])
       const bytes = chunks * BYTES_PER_CHUNK + vectors * BYTES_PER_VECTOR
       return { chunks, vectors, vectorSearch: 'graph', bytes, segments: 1 }
+    },
+    async check(signal) {
+      opened()
+      await served.check(signal)
     },
 
     async flush() {

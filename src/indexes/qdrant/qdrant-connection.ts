@@ -105,9 +105,9 @@ async function send<Result>(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof QdrantRefusal || error instanceof AppError) throw error
-    return {
-      error: unavailable('The search index gives no proper answer', withoutKey(error, apiKey)),
-    }
+    // What `fetch` itself throws says that the line failed; anything else, that the answer is none.
+    const failed = error instanceof TypeError ? 'cannot be reached' : 'gives no proper answer'
+    return { error: unavailable(`The search index ${failed}`, withoutKey(error, apiKey)) }
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
   MEANING,
   TERMS,
@@ -9,7 +10,6 @@ import {
   vectorsMark,
 } from './collection-layout.ts'
 import type { Collections } from './collections.ts'
-import type { CollectionSettings } from './qdrant-settings.ts'
 
 const REMEDY = 'npm run rebuild-index makes it anew beside the one that serves'
 
@@ -25,14 +25,17 @@ interface Options {
 
 /** The collections that queries are sent to, made where there are none. */
 export interface ServedCollections {
-  readonly termsAlias: string
-  readonly vectorsAlias: string
+  /** What points are addressed by. */
+  readonly termsName: string
+  readonly vectorsName: string
   /** Throws where what is kept is of no use for this server. */
   terms(signal?: AbortSignal): Promise<TermsMark>
   /** Nothing before the first vectors. Throws as `terms`. */
   vectors(signal?: AbortSignal): Promise<VectorsMark | undefined>
   /** A collection for vectors of this dimension, in the place of the one there may be. */
   makeVectors(dimension: number): Promise<void>
+  /** Throws where Qdrant does not answer, or lacks the collection of words. */
+  check(signal: AbortSignal): Promise<void>
 }
 
 export function createServedCollections(options: Options): ServedCollections {
@@ -49,8 +52,8 @@ export function createServedCollections(options: Options): ServedCollections {
   }
 
   return {
-    termsAlias,
-    vectorsAlias,
+    termsName: termsAlias,
+    vectorsName: vectorsAlias,
 
     async terms(signal) {
       const name = (await collections.behind(termsAlias, signal)) ?? (await makeTerms(signal))
@@ -80,6 +83,10 @@ export function createServedCollections(options: Options): ServedCollections {
       await collections.create(name, vectorsCollection(mark, settings))
       await collections.serve(new Map([[vectorsAlias, name]]))
       if (former !== undefined) await collections.drop(former)
+    },
+
+    async check(signal) {
+      await collections.markOf(termsAlias, signal)
     },
   }
 }

@@ -18,6 +18,9 @@ const REORDERED_PER_WANTED = 4
 /** The words of chunks, each chunk a sparse vector of BM25 weights. */
 export interface TermsPart {
   add(keys: Uint32Array, terms: TermBatch): Promise<void>
+  remove(keys: readonly number[]): Promise<void>
+  keys(): Promise<Uint32Array<ArrayBuffer>>
+  count(): Promise<number>
   search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]>
 }
 
@@ -30,6 +33,9 @@ export function createTermsPart(points: Points, averageLength: number): TermsPar
   }
 
   return {
+    remove: points.remove,
+    keys: points.keys,
+    count: points.count,
     add: (keys, terms) => points.put(batched(pointsOf(keys, terms, norm), BATCH_CHUNKS)),
 
     async search(query, signal) {

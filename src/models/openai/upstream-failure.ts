@@ -1,6 +1,6 @@
 import { APIConnectionError, APIError } from 'openai'
-import { isObject, nonEmptyString, parseJson } from './json-value.ts'
 import { retryAfterOf } from '../../lib/retry-after.ts'
+import { isObject, nonEmptyString, parseJson } from './json-value.ts'
 
 export type FailureKind =
   | 'status'

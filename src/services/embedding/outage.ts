@@ -1,6 +1,4 @@
-import type { EmbedderError } from '../../models/embedder.ts'
-
-/** How long an embedder that failed is left alone: doubled with each failure. */
+/** How long a part that failed is left alone: doubled with each failure. */
 const FIRST_PAUSE_MILLISECONDS = 1_000
 const LONGEST_PAUSE_MILLISECONDS = 30_000
 /** After a pause one caller tries; the others wait this long for how it goes. */
@@ -9,22 +7,29 @@ const TRIAL_MILLISECONDS = 2_000
 interface Dependencies {
   now: () => number
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+  /** What the log says of the beginning and the end of an outage. */
+  words: { begins: string; ends: string }
 }
 
 /** Remembers whether a part of the outside world works, so that not every caller has to find out. */
-export interface Outage {
+export interface Outage<Failure extends Error> {
   /** Throws what failed last, unless it works or it is time to try again. */
   enter(): void
   ended(): void
-  failed(error: EmbedderError): void
+  failed(error: Failure): void
+  isDown(): boolean
   /** 0 unless it is down. */
   pauseMilliseconds(): number
   /** Since it was seen to work; infinite while it is down, and at first. */
   quietMilliseconds(): number
 }
 
-export function createOutage({ now, log }: Dependencies): Outage {
-  let last: EmbedderError | undefined
+export function createOutage<Failure extends Error>({
+  now,
+  log,
+  words,
+}: Dependencies): Outage<Failure> {
+  let last: Failure | undefined
   let failures = 0
   /** Somebody tries whether it works again. */
   let isTried = false
@@ -40,7 +45,7 @@ export function createOutage({ now, log }: Dependencies): Outage {
       isTried = true
     },
     ended() {
-      if (last) log.info({ failures }, 'the embedding model works again')
+      if (last) log.info({ failures }, words.ends)
       last = undefined
       failures = 0
       isTried = false
@@ -55,14 +60,10 @@ export function createOutage({ now, log }: Dependencies): Outage {
       isTried = false
       const pause = FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1)
       closedUntil = now() + Math.min(LONGEST_PAUSE_MILLISECONDS, pause)
-      if (isNew) {
-        log.warn(
-          { err: error },
-          'the embedding model does not work: documents wait, search goes by words alone',
-        )
-      }
+      if (isNew) log.warn({ err: error }, words.begins)
     },
     pauseMilliseconds,
+    isDown: () => last !== undefined,
     quietMilliseconds: () => (last ? Number.POSITIVE_INFINITY : now() - worked),
   }
 }

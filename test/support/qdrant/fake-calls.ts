@@ -17,14 +17,20 @@ const Puts = z.object({ points: z.array(Point) })
 const Removals = z.object({ points: z.array(z.number()) })
 const Scroll = z.object({ limit: z.int(), offset: z.number().optional() })
 const Queries = z.object({ searches: z.array(Query) })
-const Created = z.looseObject({ metadata: z.unknown() })
+const Created = z.looseObject({ metadata: z.unknown().optional() })
 
-type Call = (collection: FakeCollection, body: unknown) => Answer
+interface Told {
+  version: string
+  /** The status that changes are answered with. */
+  change: string
+}
+
+type Call = (collection: FakeCollection, body: unknown, change: string) => Answer
 
 export interface FakeCalls {
   readonly collections: Map<string, FakeCollection>
   readonly aliases: Map<string, string>
-  perform(call: string, names: Record<string, string>, body: unknown, version: string): Answer
+  perform(call: string, names: Record<string, string>, body: unknown, told: Told): Answer
 }
 
 /** What each call does to collections in memory. */
@@ -32,23 +38,26 @@ export function createFakeCalls(): FakeCalls {
   const collections = new Map<string, FakeCollection>()
   const aliases = new Map<string, string>()
 
-  const perform: FakeCalls['perform'] = (call, { collection_name: name = '' }, body, version) => {
+  const perform: FakeCalls['perform'] = (call, { collection_name: name = '' }, body, told) => {
+    const { version } = told
     if (call === 'GET /') return { body: { title: 'qdrant - vector search engine', version } }
     if (call === 'GET /aliases') return ok({ aliases: [...aliases].map(toAlias) })
     if (call === 'POST /collections/aliases') return changeAliases(collections, aliases, body)
     const held = decodeURIComponent(name)
     if (call === 'PUT /collections/{collection_name}') return create(collections, held, body)
     if (call === 'DELETE /collections/{collection_name}') return ok(collections.delete(held))
-    return performOn(held, call, body)
+    return performOn(held, call, body, told.change)
   }
 
-  const performOn = (held: string, call: string, body: unknown): Answer => {
+  const performOn = (held: string, call: string, body: unknown, change: string): Answer => {
     const collection = collections.get(aliases.get(held) ?? held)
     if (!collection) {
       return { status: 404, error: `Not found: Collection \`${held}\` doesn't exist!` }
     }
     const known = CALLS[call.replace('/collections/{collection_name}', '')]
-    return known ? known(collection, body) : { status: 404, error: `the fake lacks ${call}` }
+    return known
+      ? known(collection, body, change)
+      : { status: 404, error: `the fake lacks ${call}` }
   }
 
   return { collections, aliases, perform }
@@ -56,7 +65,7 @@ export function createFakeCalls(): FakeCalls {
 
 const CALLS: Record<string, Call> = {
   'GET ': describe,
-  'PUT /index': () => changed(),
+  'PUT /index': () => changed('completed'),
   'PUT /points': put,
   'POST /points/delete': remove,
   'POST /points/scroll': scroll,
@@ -128,14 +137,14 @@ function changeAliases(
   return ok(true)
 }
 
-function put(collection: FakeCollection, body: unknown): Answer {
+function put(collection: FakeCollection, body: unknown, change: string): Answer {
   const mistake = collection.put(Puts.parse(body).points)
-  return mistake === undefined ? changed() : refuse(mistake)
+  return mistake === undefined ? changed(change) : refuse(mistake)
 }
 
-function remove(collection: FakeCollection, body: unknown): Answer {
+function remove(collection: FakeCollection, body: unknown, change: string): Answer {
   collection.remove(Removals.parse(body).points)
-  return changed()
+  return changed(change)
 }
 
 function scroll({ points }: FakeCollection, body: unknown): Answer {
@@ -153,8 +162,8 @@ function toAlias([alias_name, collection_name]: [string, string]) {
   return { alias_name, collection_name }
 }
 
-function changed(): Answer {
-  return ok({ operation_id: 1, status: 'completed' })
+function changed(status: string): Answer {
+  return ok({ operation_id: 1, status })
 }
 
 function refuse(error: string): Answer {

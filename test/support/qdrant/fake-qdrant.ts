@@ -30,6 +30,8 @@ export interface FakeQdrant {
   /** Requests and answers that Qdrant's own description does not allow; a test that ends with any fails. */
   readonly mistakes: readonly string[]
   version: string
+  /** The status that changes are answered with. */
+  change: 'completed' | 'acknowledged'
   /** Where set, every request must present it. */
   apiKey: string | undefined
   /** Asked before each answer. */
@@ -54,7 +56,8 @@ export async function startFakeQdrant(): Promise<FakeQdrant> {
       mistakes.push(`${request.call} asked: ${mistake}`)
       return { status: 400, error: mistake }
     }
-    const answer = store.perform(request.call, described.names, request.body, fake.version)
+    const { version, change } = fake
+    const answer = store.perform(request.call, described.names, request.body, { version, change })
     const wrong = 'body' in answer ? described.answerMistakes(answer.body) : undefined
     if (wrong !== undefined) mistakes.push(`${request.call} answered: ${wrong}`)
     return answer
@@ -85,6 +88,7 @@ export async function startFakeQdrant(): Promise<FakeQdrant> {
     url: `http://127.0.0.1:${port}`,
     ...{ requests, mistakes, store },
     version: '1.19.1',
+    change: 'completed',
     apiKey: undefined,
     mishap: () => undefined,
     close: () =>
