@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { installAuthentication } from './http/authenticate.ts'
 import { createHttpServer, type HttpOptions } from './http/create-http-server.ts'
 import { installErrorHandler } from './http/error-handler.ts'
+import { installBodyBudget } from './http/limit-bodies.ts'
 import { installSchemas } from './http/openapi.ts'
 import { installReference } from './http/reference.ts'
 import { type EndedRequest, installRequestLog } from './http/request-log.ts'
@@ -50,6 +51,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   // Before authentication: a browser asks for permission without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
   installAuthentication(app, options.serverApiKey)
+  installBodyBudget(app, options.bodyLimit)
   await installSchemas(app, { version: options.version, description: DESCRIPTION })
   await installReference(app)
 

@@ -2,9 +2,9 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
 import { composeAgent } from './compose/agent.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
+import { createEmbedder } from './compose/models.ts'
+import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
-import { createAnalyser } from './indexes/analyser.ts'
-import type { Embedder } from './models/embedder.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
@@ -18,10 +18,6 @@ import { createOrphanSweep } from './services/ingestion/sweep-orphans.ts'
 import { untilAvailable } from './services/ingestion/until-available.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
-import { createRetrieval } from './services/retrieval/create-retrieval.ts'
-import { observeSearches } from './services/retrieval/observe-searches.ts'
-import { onceReady } from './services/retrieval/once-ready.ts'
-import { withFeedback } from './services/retrieval/with-feedback.ts'
 import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
@@ -49,24 +45,18 @@ export async function compose(
   const knowledge = await openKnowledge(config, log, onFatal)
   const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
 
-  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
-  const searching = createRetrieval({
-    index: withFeedback({ index, store, analyser }),
-    store,
-    analyseQuery: analyser.query,
-    meaning: embedding && {
-      embed: embedding.query,
-      nearest: index.nearest,
-      readVectors: store.readVectors,
+  const { retrieval, reranking, reranker } = await createSearch(
+    config,
+    {
+      ...{ store, index, embedding },
+      progress: reconciliation.progress,
+      searchEnded: metrics.searchEnded,
     },
-  })
-  const retrieval = onceReady(
-    observeSearches(searching, metrics.searchEnded),
-    reconciliation.progress,
+    log,
   )
 
   const agent = await composeAgent({
-    ...{ config, loaded, log, retrieval, metrics },
+    ...{ config, loaded, log, retrieval, reranker, metrics },
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
@@ -86,6 +76,7 @@ export async function compose(
           agent: async () => void (await loaded.hasChanged()),
         },
         embedder: embedding?.check,
+        reranker: reranking?.check,
         counts: store.counts,
         log,
       }),
@@ -172,21 +163,6 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
     await store.close()
     throw error
   }
-}
-
-/** The embedder that is configured; `dimension` is that of the vectors that are kept. */
-async function createEmbedder(
-  config: Config,
-  model: string,
-  dimension: number | undefined,
-  log: FastifyBaseLogger,
-): Promise<Embedder> {
-  const { createOpenAiEmbedder } = await import('./models/openai/openai-embedder.ts')
-  return createOpenAiEmbedder({
-    apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
-    baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,
-    ...{ model, dimension, log },
-  })
 }
 
 /** Embeds every passage anew with the model that is configured, while no server runs on the directory. */

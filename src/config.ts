@@ -56,6 +56,12 @@ const Variables = z.object({
     .string()
     .regex(...KEY)
     .optional(),
+  RERANK_MODEL: z.string().max(256).optional(),
+  RERANK_BASE_URL: httpUrl.optional(),
+  RERANK_API_KEY: z
+    .string()
+    .regex(...KEY)
+    .optional(),
   SEARCH_LANGUAGE: z
     .enum(ANALYSER_LANGUAGES, { error: `must be one of ${ANALYSER_LANGUAGES.join(', ')}` })
     .default('english'),
@@ -161,6 +167,12 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
   const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment
   if (Number(awaited) > Number(copies)) {
     mistakes.push('QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS')
+  }
+  const { RERANK_MODEL: reranker, RERANK_API_KEY: rerankerKey = embedderKey } = environment
+  if (reranker !== undefined && rerankerKey === undefined) {
+    mistakes.push(
+      'RERANK_API_KEY is required with RERANK_MODEL where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
+    )
   }
   return mistakes
 }

@@ -1,9 +1,7 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from '../app.ts'
-import { type Config, EXTRACTIVE } from '../config.ts'
-import type { ChatModel } from '../models/chat-model.ts'
-import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
+import type { Config } from '../config.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
@@ -17,6 +15,7 @@ import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { createToolRegistry, type ToolSource } from '../services/tools/registry.ts'
 import { semanticSearch } from '../services/tools/semantic-search.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
+import { createModel } from './models.ts'
 
 interface Parts {
   config: Config
@@ -24,6 +23,8 @@ interface Parts {
   log: FastifyBaseLogger
   retrieval: Retrieval
   retrievalMode: RetrievalMode
+  /** The reranking model's name, where there is one. */
+  reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
 }
 
@@ -33,8 +34,9 @@ interface ComposedAgent {
 
 /** The agent side: model, tools, artifacts, and the loop that brings them together. */
 export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
-  const { config, loaded, log, retrieval, retrievalMode, metrics } = parts
+  const { config, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
   const { configuration } = loaded
+  const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
   const switches = new Map(Object.entries(configuration.tools))
@@ -46,7 +48,7 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
     log,
   })
   const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
-  const agent = createAgent({ model, retrieval, tools, artifacts, prompt })
+  const agent = createAgent({ model, retrieval, tools, artifacts, prompt, limits })
 
   return {
     services: {
@@ -55,21 +57,8 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
       }),
-      description: describeAgent({ loaded, model, tools, retrieval: retrievalMode }),
+      description: describeAgent({ loaded, model, tools, reranker, retrieval: retrievalMode }),
       readArtifact: createArtifactReader(artifacts),
     },
   }
-}
-
-/** Whoever asks no model does not load its client, which is the largest package of all. */
-async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
-  if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
-  const { createOpenAiModel } = await import('../models/openai/openai-model.ts')
-  return createOpenAiModel({
-    apiKey: config.CHAT_API_KEY ?? '',
-    baseUrl: config.CHAT_BASE_URL,
-    model: config.CHAT_MODEL,
-    idleTimeoutMilliseconds: config.CHAT_IDLE_TIMEOUT * 1_000,
-    log,
-  })
 }

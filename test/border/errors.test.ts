@@ -4,12 +4,12 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
 import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
-import { openConnection } from '../support/raw-connection.ts'
+import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import {
   type Script,
   type ScriptedUpstream,
@@ -47,7 +47,10 @@ const chat = async (script: Script) => {
 }
 
 /** For each code a way to meet it; another code than these does not compile. */
-const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Response>> = {
+const PROVOKED: Record<
+  Exclude<ErrorCode, 'storage_full' | 'sandbox_unavailable'>,
+  () => Promise<Response>
+> = {
   invalid_request: () => server.request('/query', { body: { query: '' } }),
   unauthorized: () => fetch(`${server.url}/agent`),
   document_not_found: () => server.request('/documents/unknown'),
@@ -86,6 +89,21 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     const idle = await startServer({ INGEST_QUEUE_LIMIT: '1' }, { begin: false })
     await idle.request('/documents', { body: { text: 'One.' } })
     return idle.request('/documents', { body: { text: 'Two.' } })
+  },
+  too_much_at_once: async () => {
+    const small = await startServer({ BODY_LIMIT: '1000' })
+    const begun = { path: '/query', headers: ['content-length: 1000'], body: '{' }
+    const connections = await Promise.all(Array.from({ length: 64 }, () => openConnection(small)))
+    for (const { send } of connections) send(rawRequest(begun))
+    const body = { query: 'x' }
+    const refused = async () => {
+      const response = await small.request('/query', { body })
+      return response.status === 429 ? response : undefined
+    }
+    const response = await vi.waitUntil(refused, { timeout: BUSY_MILLISECONDS })
+    for (const { vanish } of connections) vanish()
+    await vi.waitUntil(async () => (await small.request('/query', { body })).ok)
+    return response
   },
   too_many_runs: async () => {
     const narrow = await startServer(modelAt(upstream, { CHAT_CONCURRENCY: '1' }))
@@ -147,6 +165,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
 /** What passes by itself, and says when. */
 const PASSING: readonly string[] = [
   'queue_full',
+  'too_much_at_once',
   'too_many_runs',
   'upstream_rate_limited',
   'index_not_ready',

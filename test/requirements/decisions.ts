@@ -47,6 +47,7 @@ export const DECISIONS = {
     'filters.top-k': 'A filter, however selective, leaves the full number of hits.',
     'filters.bounds': 'A filter that is malformed, too deep or too large answers 400.',
     'filters.chat': 'A filter of /chat holds for the context and for the searches of the model.',
+    'filters.completions': '/v1/chat/completions takes the same filter as an extra field.',
     'documents.queue-full': 'A queue that is full answers 429 with Retry-After.',
   },
   'design: topK and hits': {
@@ -55,6 +56,7 @@ export const DECISIONS = {
     'hits.score.documented': 'The contract says that scores compare within one response only.',
     'hits.more': 'Hits carry documentId, url, start and end as well.',
     'hits.once': 'The same passage from two documents takes one place.',
+    'hits.near-duplicates': 'So do passages that differ in next to nothing.',
   },
   'design: more than one machine': {
     'qdrant.serves':
@@ -77,16 +79,28 @@ export const DECISIONS = {
     'hybrid.degraded': 'Where the embedder is down, /query and /chat say degraded: true.',
     'hybrid.degraded.readiness': 'Where the embedder is down, /readiness says so and stays 200.',
     'hybrid.query.deadline': 'An embedder that hangs does not hold up a question for long.',
+    'rerank.query': 'With RERANK_MODEL hits come in the order and with the scores of that model.',
+    'rerank.degraded':
+      'Where the reranker is down, hits keep the order of the search, with degraded: true.',
+    'rerank.told': '/readiness and /agent/capabilities name the reranker.',
     'reindex.refused': 'A changed model or dimension is refused at start, with the remedy named.',
     'reindex.swap': 'npm run reindex embeds everything anew and swaps in one step.',
     'reindex.resume':
       'A reindex that was interrupted goes on, and the old vectors stay until then.',
+  },
+  'design: moving a corpus': {
+    'transfer.round-trip':
+      'npm run export, while the server runs, then npm run import into a new directory gives the same documents, chunks and hits, and embeds nothing.',
+    'transfer.refused':
+      'An import is refused, and changes nothing, where there are documents or the model does not fit.',
   },
   'design: chat': {
     'chat.system-prompt':
       "The system prompt is the server's rules, then the configured prompt, then the client's.",
     'chat.passages.data': 'Retrieved text is marked as data and cannot end the mark.',
     'chat.citations': '[n] in an answer cites the n-th of the hits of done.',
+    'chat.neighbours':
+      'Neighbouring chunks of a document are one passage for the model, one hit and one number.',
     'chat.history': 'History is cut from the oldest until it fits the window.',
     'chat.done.extras': 'done also carries finishReason and, where the model reports it, usage.',
     'chat.steps': 'includeSteps adds tool-call and tool-result frames with the event name message.',
@@ -114,6 +128,17 @@ export const DECISIONS = {
       'A chunk without choices comes with include_usage alone, as some clients break on it.',
     'models.list': 'GET /v1/models lists the agent.',
     'models.read': 'GET /v1/models/{model} reads the agent, and answers 404 for another name.',
+  },
+  'design: the loop': {
+    'loop.parallel': 'The tool calls of one round run side by side.',
+    'loop.mistakes': 'A call that is wrong is told to the model as a result, and the run goes on.',
+    'loop.limits':
+      'limits in agent.json bound rounds, tool calls, time and tokens; the last event names those that were reached.',
+    'loop.providers': 'Tool calls in the known dialects of providers are understood.',
+    'loop.no-tools':
+      'A model that cannot call tools is found out, answers from the passages, and /agent/capabilities says so.',
+    'completions.extras':
+      'What a provider attaches to a call of a client’s tool goes out and comes back with it.',
   },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',

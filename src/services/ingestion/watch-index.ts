@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import { createOutage } from '../embedding/outage.ts'
+import { createOutage } from '../outage.ts'
 
 export type FedIndex = Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
 
@@ -19,12 +19,10 @@ interface Log {
 
 /** The index with a memory for its outages, so that no document is prepared for one that is down. */
 export function watchIndex(index: FedIndex, log: Log, now: () => number): WatchedIndex {
-  const outage = createOutage<AppError>({
+  const outage = createOutage({
+    name: 'the search index',
+    consequence: 'documents wait, searches fail',
     ...{ log, now },
-    words: {
-      begins: 'the search index does not work: documents wait',
-      ends: 'the search index works again',
-    },
   })
   const attempt = async (work: () => Promise<void>) => {
     outage.enter()

@@ -5,18 +5,20 @@ const LONGEST_PAUSE_MILLISECONDS = 30_000
 const TRIAL_MILLISECONDS = 2_000
 
 interface Dependencies {
+  /** As in “the embedding model works again”. */
+  name: string
+  /** What its absence means for those who use the server. */
+  consequence: string
   now: () => number
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
-  /** What the log says of the beginning and the end of an outage. */
-  words: { begins: string; ends: string }
 }
 
 /** Remembers whether a part of the outside world works, so that not every caller has to find out. */
-export interface Outage<Failure extends Error> {
+export interface Outage {
   /** Throws what failed last, unless it works or it is time to try again. */
   enter(): void
   ended(): void
-  failed(error: Failure): void
+  failed(error: Error): void
   isDown(): boolean
   /** 0 unless it is down. */
   pauseMilliseconds(): number
@@ -24,12 +26,8 @@ export interface Outage<Failure extends Error> {
   quietMilliseconds(): number
 }
 
-export function createOutage<Failure extends Error>({
-  now,
-  log,
-  words,
-}: Dependencies): Outage<Failure> {
-  let last: Failure | undefined
+export function createOutage({ name, consequence, now, log }: Dependencies): Outage {
+  let last: Error | undefined
   let failures = 0
   /** Somebody tries whether it works again. */
   let isTried = false
@@ -45,7 +43,7 @@ export function createOutage<Failure extends Error>({
       isTried = true
     },
     ended() {
-      if (last) log.info({ failures }, words.ends)
+      if (last) log.info({ failures }, `${name} works again`)
       last = undefined
       failures = 0
       isTried = false
@@ -60,7 +58,9 @@ export function createOutage<Failure extends Error>({
       isTried = false
       const pause = FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1)
       closedUntil = now() + Math.min(LONGEST_PAUSE_MILLISECONDS, pause)
-      if (isNew) log.warn({ err: error }, words.begins)
+      if (isNew) {
+        log.warn({ err: error }, `${name} does not work: ${consequence}`)
+      }
     },
     pauseMilliseconds,
     isDown: () => last !== undefined,
