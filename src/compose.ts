@@ -5,6 +5,7 @@ import { openChunkIndex } from './compose/chunk-index.ts'
 import { createEmbedder } from './compose/models.ts'
 import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
+import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
@@ -38,6 +39,7 @@ export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
+  environment: Environment = {},
 ): Promise<Composition> {
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
@@ -56,7 +58,7 @@ export async function compose(
   )
 
   const agent = await composeAgent({
-    ...{ config, loaded, log, retrieval, reranker, metrics },
+    ...{ config, environment, loaded, log, retrieval, reranker, metrics },
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
@@ -81,8 +83,14 @@ export async function compose(
         log,
       }),
     },
-    start: knowledge.start,
-    close: knowledge.close,
+    async start() {
+      agent.start()
+      await knowledge.start()
+    },
+    async close() {
+      await agent.close()
+      await knowledge.close()
+    },
   }
 }
 

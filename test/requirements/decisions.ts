@@ -156,6 +156,18 @@ export const DECISIONS = {
     'agent.capabilities.restart':
       'restartRequired is true once the configuration on disk differs from the one that runs.',
   },
+  'design: MCP connections': {
+    'mcp.namespace': 'A tool of a connection is named mcp__<connection>__<tool>.',
+    'mcp.chat': 'Chat calls the tools of MCP servers like its own.',
+    'mcp.transports': 'Streamable HTTP and SSE, the current protocol and the older one are spoken.',
+    'mcp.test': 'POST /agent/mcp/{connection}/test goes the way of chat and reports each step.',
+    'mcp.artifacts': 'Pictures and resources that a tool answers become artifacts.',
+    'mcp.alone': 'A server that hangs, is dead or is no MCP server hurts nothing but itself.',
+    'mcp.reconnect': 'A server that comes back is used again.',
+    'mcp.guard': 'Private addresses are called only where OUTBOUND_ALLOW names them.',
+    'mcp.secrets': 'Secrets come from variables and show nowhere.',
+    'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
+  },
   'design: operations': {
     'health.live': '/health answers 200 whatever the state of the parts.',
     'readiness.parts':
