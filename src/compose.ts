@@ -13,6 +13,7 @@ import { replaceVectors } from './services/embedding/replace-vectors.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
 import { createPreparer } from './services/ingestion/create-preparer.ts'
+import { createLineIngestion } from './services/ingestion/ingest-lines.ts'
 import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
 import { createOrphanSweep } from './services/ingestion/sweep-orphans.ts'
@@ -62,11 +63,14 @@ export async function compose(
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
+  const documents = createDocuments({ store, index, settlement, wake: ingestion.wake, log })
+
   return {
     services: {
       retrieval,
       metrics,
-      documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
+      documents,
+      lines: createLineIngestion({ documents, log }),
       ...agent.services,
       readiness: createReadiness({
         checks: {

@@ -43,6 +43,11 @@ export const DECISIONS = {
     'documents.put.failed': 'A failed replacement leaves the old content found, and says so.',
     'documents.metadata': 'Flat metadata is taken at ingestion and shown on documents and hits.',
     'documents.batch': 'POST /documents/batch stores many documents, with a result for each.',
+    'documents.lines':
+      'POST /documents/batch takes a stream of lines of any length, and answers each line by itself.',
+    'documents.lines.order': 'The results of lines come in their order, each once it is durable.',
+    'documents.lines.full': 'A stream of lines waits while the queue is full, for a bounded time.',
+    'documents.lines.broken': 'Of a stream that breaks off, whole lines are stored and no others.',
     'filters.operators': 'A filter takes equality, in, ranges, and, or and not, kind by kind.',
     'filters.top-k': 'A filter, however selective, leaves the full number of hits.',
     'filters.bounds': 'A filter that is malformed, too deep or too large answers 400.',
