@@ -8,9 +8,9 @@ export interface LengthNorm {
   slope: number
 }
 
-/** For chunks that are `average` terms long; 0 where there are none. */
-export function lengthNorm(average: number): LengthNorm {
-  return { base: K1 * (1 - B), slope: average > 0 ? (K1 * B) / average : 0 }
+/** For so many chunks that together are `length` terms long. */
+export function lengthNorm(chunks: number, length: number): LengthNorm {
+  return { base: K1 * (1 - B), slope: length > 0 ? (K1 * B * chunks) / length : 0 }
 }
 
 /** What a term that occurs `count` times gives a chunk of this length, but for the term's rarity. */

@@ -165,6 +165,7 @@ const PROVOKED: Record<
 
 /** What passes by itself, and says when. */
 const PASSING: readonly string[] = [
+  'index_unavailable',
   'queue_full',
   'too_much_at_once',
   'too_many_runs',

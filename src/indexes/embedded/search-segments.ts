@@ -33,7 +33,7 @@ export function searchSegments(
   const segments = unordered.toSorted((a, b) => b.live - a.live)
   const chunks = segments.reduce((sum, { live }) => sum + live, 0)
   const length = segments.reduce((sum, { liveLength }) => sum + liveLength, 0)
-  const norm = lengthNorm(chunks > 0 ? length / chunks : 0)
+  const norm = lengthNorm(chunks, length)
   // With removed chunks among them, more than there are: their weight would be negative.
   const rarity = (term: number) =>
     inverseFrequency(chunks, Math.min(holdingOf(segments, term), chunks))

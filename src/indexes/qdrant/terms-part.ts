@@ -25,7 +25,7 @@ export interface TermsPart {
 }
 
 export function createTermsPart(points: Points, averageLength: number): TermsPart {
-  const norm = lengthNorm(averageLength)
+  const norm = lengthNorm(1, averageLength)
 
   const expand = async (query: IndexQuery, feedback: Feedback, signal?: AbortSignal) => {
     const rarities = await askRarities(points, feedback, norm, signal)
