@@ -54,6 +54,7 @@ const PROVOKED: Record<
   unauthorized: () => fetch(`${server.url}/agent`),
   document_not_found: () => server.request('/documents/unknown'),
   artifact_not_found: () => server.request('/artifacts/unknown'),
+  connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),
   model_not_found: () => server.request('/v1/models/unknown'),
   route_not_found: () => server.request('/unknown'),
   request_timeout: async () => {

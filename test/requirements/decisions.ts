@@ -43,6 +43,11 @@ export const DECISIONS = {
     'documents.put.failed': 'A failed replacement leaves the old content found, and says so.',
     'documents.metadata': 'Flat metadata is taken at ingestion and shown on documents and hits.',
     'documents.batch': 'POST /documents/batch stores many documents, with a result for each.',
+    'documents.lines':
+      'POST /documents/batch takes a stream of lines of any length, and answers each line by itself.',
+    'documents.lines.order': 'The results of lines come in their order, each once it is durable.',
+    'documents.lines.full': 'A stream of lines waits while the queue is full, for a bounded time.',
+    'documents.lines.broken': 'Of a stream that breaks off, whole lines are stored and no others.',
     'filters.operators': 'A filter takes equality, in, ranges, and, or and not, kind by kind.',
     'filters.top-k': 'A filter, however selective, leaves the full number of hits.',
     'filters.bounds': 'A filter that is malformed, too deep or too large answers 400.',
@@ -145,6 +150,18 @@ export const DECISIONS = {
     'agent.capabilities.true': '/agent/capabilities tells what works, retrieval: lexical included.',
     'agent.capabilities.restart':
       'restartRequired is true once the configuration on disk differs from the one that runs.',
+  },
+  'design: MCP connections': {
+    'mcp.namespace': 'A tool of a connection is named mcp__<connection>__<tool>.',
+    'mcp.chat': 'Chat calls the tools of MCP servers like its own.',
+    'mcp.transports': 'Streamable HTTP and SSE, the current protocol and the older one are spoken.',
+    'mcp.test': 'POST /agent/mcp/{connection}/test goes the way of chat and reports each step.',
+    'mcp.artifacts': 'Pictures and resources that a tool answers become artifacts.',
+    'mcp.alone': 'A server that hangs, is dead or is no MCP server hurts nothing but itself.',
+    'mcp.reconnect': 'A server that comes back is used again.',
+    'mcp.guard': 'Private addresses are called only where OUTBOUND_ALLOW names them.',
+    'mcp.secrets': 'Secrets come from variables and show nowhere.',
+    'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
   },
   'design: operations': {
     'health.live': '/health answers 200 whatever the state of the parts.',

@@ -17,6 +17,7 @@ const DEFAULT = {
   description: 'Answers questions from the ingested documents.',
   prompt: '',
   tools: { semantic_search: true },
+  mcpServers: {},
   limits: { rounds: 8, toolCalls: 64, seconds: 300, tokens: 1_000_000 },
 }
 
