@@ -7,6 +7,7 @@ import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
 import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
+import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
@@ -14,6 +15,7 @@ import { replaceVectors } from './services/embedding/replace-vectors.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
 import { createPreparer } from './services/ingestion/create-preparer.ts'
+import { createLineIngestion } from './services/ingestion/ingest-lines.ts'
 import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
 import { createMetrics } from './services/ops/metrics.ts'
@@ -38,6 +40,7 @@ export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
+  environment: Environment = {},
 ): Promise<Composition> {
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
@@ -56,15 +59,18 @@ export async function compose(
   )
 
   const agent = await composeAgent({
-    ...{ config, loaded, log, retrieval, reranker, metrics },
+    ...{ config, environment, loaded, log, retrieval, reranker, metrics },
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
+
+  const documents = createDocuments({ store, index, settlement, wake: ingestion.wake, log })
 
   return {
     services: {
       retrieval,
       metrics,
-      documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
+      documents,
+      lines: createLineIngestion({ documents, log }),
       ...agent.services,
       readiness: createReadiness({
         checks: {
@@ -78,8 +84,14 @@ export async function compose(
         log,
       }),
     },
-    start: knowledge.start,
-    close: knowledge.close,
+    async start() {
+      agent.start()
+      await knowledge.start()
+    },
+    async close() {
+      await agent.close()
+      await knowledge.close()
+    },
   }
 }
 

@@ -4,11 +4,11 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
-import { openConnection } from '../support/raw-connection.ts'
+import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import {
   type Script,
   type ScriptedUpstream,
@@ -54,6 +54,7 @@ const PROVOKED: Record<
   unauthorized: () => fetch(`${server.url}/agent`),
   document_not_found: () => server.request('/documents/unknown'),
   artifact_not_found: () => server.request('/artifacts/unknown'),
+  connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),
   model_not_found: () => server.request('/v1/models/unknown'),
   route_not_found: () => server.request('/unknown'),
   request_timeout: async () => {
@@ -88,6 +89,21 @@ const PROVOKED: Record<
     const idle = await startServer({ INGEST_QUEUE_LIMIT: '1' }, { begin: false })
     await idle.request('/documents', { body: { text: 'One.' } })
     return idle.request('/documents', { body: { text: 'Two.' } })
+  },
+  too_much_at_once: async () => {
+    const small = await startServer({ BODY_LIMIT: '1000' })
+    const begun = { path: '/query', headers: ['content-length: 1000'], body: '{' }
+    const connections = await Promise.all(Array.from({ length: 64 }, () => openConnection(small)))
+    for (const { send } of connections) send(rawRequest(begun))
+    const body = { query: 'x' }
+    const refused = async () => {
+      const response = await small.request('/query', { body })
+      return response.status === 429 ? response : undefined
+    }
+    const response = await vi.waitUntil(refused, { timeout: BUSY_MILLISECONDS })
+    for (const { vanish } of connections) vanish()
+    await vi.waitUntil(async () => (await small.request('/query', { body })).ok)
+    return response
   },
   too_many_runs: async () => {
     const narrow = await startServer(modelAt(upstream, { CHAT_CONCURRENCY: '1' }))
@@ -143,6 +159,7 @@ const PROVOKED: Record<
 /** What passes by itself, and says when. */
 const PASSING: readonly string[] = [
   'queue_full',
+  'too_much_at_once',
   'too_many_runs',
   'upstream_rate_limited',
   'index_not_ready',

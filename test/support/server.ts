@@ -70,9 +70,10 @@ export async function startServer(
     ...environment,
   })
   const log = pino({ level: config.LOG_LEVEL })
-  const composition = await compose(config, log, (error) => {
+  const onFatal = (error: Error) => {
     throw error
-  })
+  }
+  const composition = await compose(config, log, onFatal, environment)
   const app = await buildApp(composition.services, {
     log,
     version: '0.0.0',

@@ -9,9 +9,9 @@ const ROOT = '/sys/fs/cgroup'
 const NAME = 'agent-server-sandbox'
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
 const PERIOD_MICROSECONDS = 100_000
-/** Processes take a moment to end after they were killed. */
-const REMOVAL_TRIES = 50
-const REMOVAL_PAUSE_MILLISECONDS = 20
+/** Processes that were killed count until the system's first process has taken note of it. */
+const REMOVAL_TRIES = 200
+const REMOVAL_PAUSE_MILLISECONDS = 50
 
 /** The kernel's own account of what a sandbox's processes take together. */
 export interface ControlGroup {
