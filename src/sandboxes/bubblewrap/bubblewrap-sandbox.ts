@@ -52,8 +52,15 @@ export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): 
     if (!group) return child
     await group.add(child.pid)
     child.input.write('\n')
-    const ended = child.ended.finally(() => group.remove())
-    return { ...child, ended, kill: () => child.kill().then(() => group.remove()) }
+    const ended = child.ended.then(async (words) => {
+      await group.remove()
+      return words
+    })
+    const kill = async () => {
+      await child.kill()
+      await ended
+    }
+    return { ...child, ended, kill }
   }
 
   return {
