@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { VARIABLE_NAMES } from '../src/config.ts'
+import { readCompose } from './deploy/deployment-files.ts'
 import { isNode, nodesOf, ROOT, type SyntaxNode, sourceFiles } from './support/source-tree.ts'
 
 const Versions = z.record(z.string(), z.string()).default({})
@@ -104,8 +105,8 @@ describe('The image', () => {
 
   it('is given every variable by docker-compose.yml, but those that a container fixes', () => {
     const fixed = ['AGENT_CONFIG', 'DATA_DIR', 'HOST', 'PORT']
-    const given = read('docker-compose.yml').matchAll(/^ {6}([A-Z_]+):/gm)
-    const names = given.map(([, name]) => name)
+    const { environment } = readCompose('docker-compose.yml').services['agent-server'] ?? {}
+    const names = Object.keys(environment ?? {})
     expect([...names, ...fixed].toSorted()).toEqual(VARIABLE_NAMES.toSorted())
   })
 })
