@@ -67,7 +67,7 @@ describe('The replacement of an index', () => {
         progress: () => undefined,
         async serve() {
           const analysed = await parts.preparer.analyse([
-            { heading: '', text: 'A claim under way.' },
+            { title: undefined, heading: '', text: 'A claim under way.' },
           ])
           await next.add(Uint32Array.of(stranger), analysed)
           return next
