@@ -176,7 +176,7 @@ function deadReferences(page: string, text: string): string[] {
   const paths = text
     .matchAll(/`((?:src|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g)
     .map(([, path = '']) => path.replace(/[<*{:].*$/, ''))
-  const named = text.matchAll(/npm run ([\w:]+)/g).map(([, name = '']) => name)
+  const named = text.matchAll(/npm run ([\w:-]+\w)/g).map(([, name = '']) => name)
   return [
     ...[...links, ...paths].filter((path) => !existsSync(new URL(path, ROOT))),
     ...named.filter((name) => !(name in scripts)).map((name) => `npm run ${name}`),
