@@ -5,6 +5,16 @@ import { Metadata } from '../schemas/metadata.ts'
 const LANES = 8
 const MOST_LANES = 32
 
+const OPTIONS = {
+  server: { type: 'string' },
+  include: { type: 'string', multiple: true },
+  metadata: { type: 'string', multiple: true },
+  name: { type: 'string' },
+  concurrency: { type: 'string' },
+  hidden: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+
 export interface IngestParameters {
   folder: string
   server: string | undefined
@@ -17,19 +27,7 @@ export interface IngestParameters {
 
 /** Nothing where the command is to say how it is called. Throws an Error that names the option at fault. */
 export function readIngestParameters(parameters: readonly string[]): IngestParameters | undefined {
-  const { values, positionals } = parseArgs({
-    args: [...parameters],
-    allowPositionals: true,
-    options: {
-      server: { type: 'string' },
-      include: { type: 'string', multiple: true },
-      metadata: { type: 'string', multiple: true },
-      name: { type: 'string' },
-      concurrency: { type: 'string' },
-      hidden: { type: 'boolean' },
-      help: { type: 'boolean' },
-    },
-  })
+  const { values, positionals } = parse([...parameters])
   const [folder, ...more] = positionals
   if (folder === undefined || more.length > 0 || values.help) return undefined
   const concurrency = Number(values.concurrency ?? LANES)
@@ -47,7 +45,15 @@ export function readIngestParameters(parameters: readonly string[]): IngestParam
     hidden,
     name,
     concurrency,
-    metadata: toMetadata(values.metadata),
+    metadata: toMetadata(values.metadata ?? []),
+  }
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw error instanceof TypeError ? new Error(error.message) : error
   }
 }
 

@@ -1,4 +1,5 @@
-import { opendir, realpath } from 'node:fs/promises'
+import type { Dirent } from 'node:fs'
+import { readdir, realpath } from 'node:fs/promises'
 import { join, matchesGlob } from 'node:path'
 
 /** More belong into several folders, or into a program of their own. */
@@ -22,26 +23,27 @@ export async function walkFolder(
 ): Promise<string[]> {
   const root = await realpath(folder)
   const files: string[] = []
-  const isWanted = (name: string) => hidden || !(name.startsWith('.') || name === 'node_modules')
+  const waiting = ['']
   const isIncluded = (path: string) =>
     include.length === 0 || include.some((pattern) => matchesGlob(path, pattern))
 
-  /** Answers the folders within. */
-  const look = async (parent: string): Promise<string[]> => {
-    const folders: string[] = []
-    for await (const entry of await opendir(join(root, parent))) {
-      const path = parent === '' ? entry.name : `${parent}/${entry.name}`
-      if (!isWanted(entry.name)) continue
-      if (entry.isDirectory()) folders.push(path)
-      else if (entry.isFile() && isIncluded(path)) files.push(path)
-    }
-    return folders
-  }
-  const waiting = ['']
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
     signal.throwIfAborted()
-    waiting.push(...(await look(next)))
+    const entries = await readFolder(join(root, parent), hidden)
+    const pathOf = ({ name }: Dirent) => (parent === '' ? name : `${parent}/${name}`)
+    waiting.push(...entries.filter((entry) => entry.isDirectory()).map(pathOf))
+    files.push(
+      ...entries
+        .filter((entry) => entry.isFile())
+        .map(pathOf)
+        .filter(isIncluded),
+    )
     if (files.length > MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} files`)
   }
   return files.sort()
+}
+
+async function readFolder(path: string, hidden: boolean): Promise<Dirent[]> {
+  const entries = await readdir(path, { withFileTypes: true })
+  return entries.filter(({ name }) => hidden || !(name.startsWith('.') || name === 'node_modules'))
 }
