@@ -63,6 +63,18 @@ export const DECISIONS = {
     'hits.once': 'The same passage from two documents takes one place.',
     'hits.near-duplicates': 'So do passages that differ in next to nothing.',
   },
+  'design: more than one machine': {
+    'qdrant.serves':
+      'With QDRANT_URL the index is kept in Qdrant, and every answer stays the same.',
+    'qdrant.outage.query':
+      'A Qdrant that is away, slow or broken makes queries and chats fail in bounded time, with index_unavailable.',
+    'qdrant.outage.readiness': 'Readiness names the index while Qdrant does not work.',
+    'qdrant.outage.ingestion':
+      'Documents wait for a Qdrant that is away, without an attempt counted, and become ready by themselves.',
+    'qdrant.outage.start': 'A server starts without its Qdrant, and works once that is there.',
+    'qdrant.misfit': 'A collection that does not fit stops the start with the remedy.',
+    'qdrant.replicas': 'Servers that share a Qdrant leave each other’s chunks alone.',
+  },
   'design: search by meaning': {
     'hybrid.query': 'With EMBEDDING_MODEL a passage is found by its meaning, too.',
     'hybrid.explain': 'With explain each hit tells what each stage made of it.',
