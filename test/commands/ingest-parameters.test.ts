@@ -51,7 +51,7 @@ describe('The parameters of npm run ingest', () => {
     [['a', '--server', 'ftp://example.org'], /^--server must be a URL/],
     [['a', '--metadata', 'x'], /^--metadata must be a name and a value/],
     [['a', '--metadata', '=x'], /^--metadata must be a name and a value/],
-    [['a', '--metadata', '1st=x'], /^--metadata must be a letter/],
+    [['a', '--metadata', '1st=x'], /^--metadata must have names of a letter/],
     [['a', '--metadata', `x=${'y'.repeat(501)}`], /^--metadata/],
     [['a', '--name'], /--name/],
     [['a', '--nonsense'], /--nonsense/],
