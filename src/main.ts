@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
 import { runIngest } from './commands/ingest.ts'
+import { runRebuildIndex } from './commands/rebuild-index.ts'
 import { runReindex } from './commands/reindex.ts'
 import { runExport, runImport } from './commands/transfer.ts'
 import { compose } from './compose.ts'
@@ -16,6 +17,7 @@ const CLOSING_MILLISECONDS = 15_000
 /** What `npm run` has beside the server. */
 const COMMANDS = new Map<string, Command>([
   ['reindex', runReindex],
+  ['rebuild-index', runRebuildIndex],
   ['export', runExport],
   ['import', runImport],
   ['ingest', runIngest],
