@@ -9,7 +9,7 @@ import { installReference } from './http/reference.ts'
 import { type EndedRequest, installRequestLog } from './http/request-log.ts'
 import { installSecurityHeaders } from './http/security-headers.ts'
 import { installShutdown } from './http/shutdown.ts'
-import { agentRoutes } from './routes/agent.ts'
+import { type AgentServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { knowledgeRoutes } from './routes/knowledge.ts'
@@ -34,6 +34,7 @@ export interface Services {
   readArtifact: ReadArtifact
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
+  skills: AgentServices['skills']
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics
 }

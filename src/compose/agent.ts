@@ -33,7 +33,7 @@ interface Parts {
 }
 
 interface ComposedAgent {
-  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact'>
+  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact' | 'skills'>
   start(): void
   close(): Promise<void>
 }
@@ -78,8 +78,14 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
       }),
       readArtifact: createArtifactReader(artifacts),
       mcp,
+      skills,
     },
-    start: mcp.start,
-    close: mcp.close,
+    start() {
+      mcp.start()
+      skills.start()
+    },
+    async close() {
+      await Promise.all([mcp.close(), skills.close()])
+    },
   }
 }

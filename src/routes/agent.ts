@@ -3,18 +3,20 @@ import { callSignal } from '../http/call-signal.ts'
 import { AgentRecord, Capabilities, ToolList } from '../schemas/agent.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { McpConnectionParams, McpTestRequest, McpTestResult } from '../schemas/mcp.ts'
+import { SkillList, SkillReload } from '../schemas/skill.ts'
 import type { AgentDescription } from '../services/agent/describe-agent.ts'
 import type { Mcp } from '../services/mcp/create-mcp.ts'
 
 const tags = ['agent']
 
-interface Services {
+export interface AgentServices {
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
+  skills: { reload(request: SkillReload, signal: AbortSignal): Promise<SkillList> }
 }
 
 export function agentRoutes(
-  { description, mcp }: Services,
+  { description, mcp, skills }: AgentServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -56,6 +58,22 @@ export function agentRoutes(
         },
       },
       () => description.capabilities(),
+    )
+
+    app.post(
+      '/agent/skills/reload',
+      {
+        schema: {
+          operationId: 'reloadSkills',
+          summary: 'Read the sources of skills again',
+          description:
+            'A remote source whose content has changed since it was accepted is used only with `accept`; until then the copy that was accepted stays.',
+          tags,
+          body: SkillReload,
+          response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
+        },
+      },
+      (request, reply) => skills.reload(request.body, callSignal(reply, stopping)),
     )
 
     app.post(

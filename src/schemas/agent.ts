@@ -1,8 +1,5 @@
 import { z } from 'zod'
-
-const State = z.enum(['on', 'off', 'unavailable']).meta({
-  description: '`off` by configuration; `unavailable` although wanted, see `reason`.',
-})
+import { SkillRecord, State } from './skill.ts'
 
 export const RetrievalMode = z.enum(['lexical', 'hybrid'])
 
@@ -36,19 +33,7 @@ export const ToolList = z.object({ tools: z.array(ToolRecord) }).meta({ id: 'Too
 
 export const Capabilities = z
   .object({
-    skills: z.array(
-      z.object({
-        name: z.string(),
-        description: z.string(),
-        state: State,
-        reason: z.string().optional(),
-        source: z.string().optional().meta({ description: 'Where it comes from, as configured.' }),
-        warnings: z
-          .array(z.string())
-          .optional()
-          .meta({ description: 'What departs from the format of skills and was put up with.' }),
-      }),
-    ),
+    skills: z.array(SkillRecord),
     sandbox: z.object({ kind: z.string(), state: State, reason: z.string().optional() }),
     mcp: z.array(
       z.object({
