@@ -103,6 +103,12 @@ export const DECISIONS = {
     'transfer.refused':
       'An import is refused, and changes nothing, where there are documents or the model does not fit.',
   },
+  'design: folders': {
+    'ingest.folder': 'npm run ingest sends the files of a folder, each as a document of its own.',
+    'ingest.resume': 'A second run sends only what is new or has changed.',
+    'ingest.failed':
+      'It ends with how many are ready, unchanged and failed, and why; with 1 if any failed.',
+  },
   'design: chat': {
     'chat.system-prompt':
       "The system prompt is the server's rules, then the configured prompt, then the client's.",
