@@ -56,7 +56,7 @@ export async function compose(
   )
 
   const agent = await composeAgent({
-    ...{ config, loaded, log, retrieval, reranker, metrics },
+    ...{ config, loaded, log, retrieval, reranker, metrics, store, lookup: store.lookup },
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
@@ -79,7 +79,10 @@ export async function compose(
       }),
     },
     start: knowledge.start,
-    close: knowledge.close,
+    async close() {
+      agent.close()
+      await knowledge.close()
+    },
   }
 }
 

@@ -12,9 +12,11 @@ import { createAgent } from '../services/agent/run-agent.ts'
 import { createChat } from '../services/chat/create-chat.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
-import { createToolRegistry, type ToolSource } from '../services/tools/registry.ts'
-import { semanticSearch } from '../services/tools/semantic-search.ts'
+import { createToolRegistry } from '../services/tools/registry.ts'
+import type { DocumentLookup } from '../stores/document-lookup.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
+import { createBuiltInTools } from './built-in-tools.ts'
 import { createModel } from './models.ts'
 
 interface Parts {
@@ -26,25 +28,29 @@ interface Parts {
   /** The reranking model's name, where there is one. */
   reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
+  store: Pick<DocumentStore, 'readFile'>
+  lookup: DocumentLookup
 }
 
 interface ComposedAgent {
   services: Pick<Services, 'chat' | 'description' | 'readArtifact'>
+  close(): void
 }
 
 /** The agent side: model, tools, artifacts, and the loop that brings them together. */
 export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
-  const { config, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
+  const { config, loaded, log, retrieval, retrievalMode, reranker, metrics, store, lookup } = parts
   const { configuration } = loaded
   const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
-  const switches = new Map(Object.entries(configuration.tools))
-  const builtIn: ToolSource = () => builtInTools
-  const builtInTools = [semanticSearch(retrieval, config.TOP_K)]
+  const builtIn = await createBuiltInTools({
+    ...{ config, retrieval, store, lookup },
+    switches: configuration.tools,
+  })
   const tools = createToolRegistry({
-    sources: [builtIn],
-    isEnabled: (name) => switches.get(name) ?? true,
+    sources: [() => builtIn.tools],
+    isEnabled: builtIn.isEnabled,
     log,
   })
   const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
@@ -60,5 +66,6 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
       description: describeAgent({ loaded, model, tools, reranker, retrieval: retrievalMode }),
       readArtifact: createArtifactReader(artifacts),
     },
+    close: builtIn.close,
   }
 }

@@ -128,6 +128,15 @@ export const DECISIONS = {
     'completions.extras':
       'What a provider attaches to a call of a client’s tool goes out and comes back with it.',
   },
+  'design: tables': {
+    'tables.list': 'Documents that are tables are listed with columns, types and ranges.',
+    'tables.query':
+      'One SQL statement that reads is answered exactly, with the statement and the number of rows.',
+    'tables.same': 'The answer of a table is a source to cite, on every chat path alike.',
+    'tables.locked': 'A statement reaches nothing but the tables, and changes nothing.',
+    'tables.filter': 'The filter of a request holds for its tables, too.',
+    'tables.current': 'A replaced document is the table that it is now; a deleted one is none.',
+  },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
