@@ -18,16 +18,20 @@ import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { ReadArtifact } from './services/agent/read-artifact.ts'
 import type { Chat } from './services/chat/create-chat.ts'
 import type { Documents } from './services/ingestion/create-documents.ts'
+import type { LineIngestion } from './services/ingestion/ingest-lines.ts'
+import type { Mcp } from './services/mcp/create-mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/create-retrieval.ts'
 
 export interface Services {
   documents: Documents
+  lines: LineIngestion
   retrieval: Retrieval
   chat: Chat
   readArtifact: ReadArtifact
   description: AgentDescription
+  mcp: Pick<Mcp, 'test'>
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics
 }
@@ -58,7 +62,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(knowledgeRoutes(services, stopping))
   await app.register(chatRoutes(services.chat, stopping))
   await app.register(artifactRoutes(services.readArtifact))
-  await app.register(agentRoutes(services.description))
+  await app.register(agentRoutes(services, stopping))
   await app.register(opsRoutes(services))
   return app
 }

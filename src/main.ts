@@ -36,13 +36,14 @@ async function main(): Promise<void> {
   const config = loadConfig(process.env)
   const log = createLog(config)
 
-  const composition = await compose(config, log, (error) => {
+  const onFatal = (error: Error) => {
     log.fatal(
       { err: error },
       'a vital part has failed; the server ends, nothing acknowledged is lost',
     )
     process.exit(1)
-  })
+  }
+  const composition = await compose(config, log, onFatal, process.env)
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const app = await buildApp(composition.services, {
     log,

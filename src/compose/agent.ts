@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
+import type { Environment } from '../lib/expand-variables.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
@@ -17,10 +18,12 @@ import type { DocumentLookup } from '../stores/document-lookup.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
 import { createBuiltInTools } from './built-in-tools.ts'
+import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
 
 interface Parts {
   config: Config
+  environment: Environment
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
   retrieval: Retrieval
@@ -33,23 +36,26 @@ interface Parts {
 }
 
 interface ComposedAgent {
-  services: Pick<Services, 'chat' | 'description' | 'readArtifact'>
-  close(): void
+  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact'>
+  start(): void
+  close(): Promise<void>
 }
 
 /** The agent side: model, tools, artifacts, and the loop that brings them together. */
 export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
-  const { config, loaded, log, retrieval, retrievalMode, reranker, metrics, store, lookup } = parts
+  const { config, environment, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
   const { configuration } = loaded
   const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
   const builtIn = await createBuiltInTools({
-    ...{ config, retrieval, store, lookup },
+    ...{ config, retrieval, store: parts.store, lookup: parts.lookup },
     switches: configuration.tools,
   })
+  const servers = configuration.mcpServers
+  const mcp = await composeMcp({ config, servers, environment, artifacts, log })
   const tools = createToolRegistry({
-    sources: [() => builtIn.tools],
+    sources: [() => builtIn.tools, mcp.tools],
     isEnabled: builtIn.isEnabled,
     log,
   })
@@ -63,9 +69,14 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
       }),
-      description: describeAgent({ loaded, model, tools, reranker, retrieval: retrievalMode }),
+      description: describeAgent({ loaded, model, tools, reranker, mcp, retrieval: retrievalMode }),
       readArtifact: createArtifactReader(artifacts),
+      mcp,
     },
-    close: builtIn.close,
+    start: mcp.start,
+    async close() {
+      builtIn.close()
+      await mcp.close()
+    },
   }
 }

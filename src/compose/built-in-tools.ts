@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { AgentConfiguration } from '../services/agent/configuration.ts'
+import { createCharts } from '../services/charts/create-charts.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { createTables } from '../services/tables/create-tables.ts'
 import type { Tool } from '../services/tools/define-tool.ts'
+import { makeChart } from '../services/tools/make-chart.ts'
 import { semanticSearch } from '../services/tools/semantic-search.ts'
 import { tableTools } from '../services/tools/table-tools.ts'
 import type { DocumentLookup } from '../stores/document-lookup.ts'
@@ -31,6 +33,7 @@ export async function createBuiltInTools(parts: Parts): Promise<BuiltInTools> {
   const bySwitch: Record<keyof typeof switches, readonly Tool[]> = {
     semantic_search: [semanticSearch(retrieval, config.TOP_K)],
     tabular_data: tableTools(tables),
+    chart_generation: [makeChart({ charts: createCharts(), tables })],
   }
   const off = new Set(
     Object.entries(switches).flatMap(([name, isOn]) =>

@@ -39,7 +39,19 @@ export const Capabilities = z
     skills: z.array(z.object({ name: z.string(), description: z.string(), state: State })),
     sandbox: z.object({ kind: z.string(), state: State, reason: z.string().optional() }),
     mcp: z.array(
-      z.object({ name: z.string(), url: z.string(), state: State, reason: z.string().optional() }),
+      z.object({
+        name: z.string(),
+        url: z.string().meta({ description: 'As configured, variables not filled in.' }),
+        state: State,
+        reason: z.string().optional(),
+        transport: z.enum(['streamable-http', 'sse']).optional(),
+        protocol: z.string().optional().meta({ description: 'Revision of the protocol.' }),
+        tools: z.int().optional().meta({ description: 'How many of its tools can be used.' }),
+        waiting: z.array(z.string()).optional().meta({
+          description:
+            'Tools that are new or changed since they were accepted, and cannot be used: see `POST /agent/mcp/{connection}/test`.',
+        }),
+      }),
     ),
     plugins: z.array(z.object({ name: z.string(), state: State, reason: z.string().optional() })),
     chat: z.object({

@@ -43,6 +43,11 @@ export const DECISIONS = {
     'documents.put.failed': 'A failed replacement leaves the old content found, and says so.',
     'documents.metadata': 'Flat metadata is taken at ingestion and shown on documents and hits.',
     'documents.batch': 'POST /documents/batch stores many documents, with a result for each.',
+    'documents.lines':
+      'POST /documents/batch takes a stream of lines of any length, and answers each line by itself.',
+    'documents.lines.order': 'The results of lines come in their order, each once it is durable.',
+    'documents.lines.full': 'A stream of lines waits while the queue is full, for a bounded time.',
+    'documents.lines.broken': 'Of a stream that breaks off, whole lines are stored and no others.',
     'filters.operators': 'A filter takes equality, in, ranges, and, or and not, kind by kind.',
     'filters.top-k': 'A filter, however selective, leaves the full number of hits.',
     'filters.bounds': 'A filter that is malformed, too deep or too large answers 400.',
@@ -57,6 +62,18 @@ export const DECISIONS = {
     'hits.more': 'Hits carry documentId, url, start and end as well.',
     'hits.once': 'The same passage from two documents takes one place.',
     'hits.near-duplicates': 'So do passages that differ in next to nothing.',
+  },
+  'design: more than one machine': {
+    'qdrant.serves':
+      'With QDRANT_URL the index is kept in Qdrant, and every answer stays the same.',
+    'qdrant.outage.query':
+      'A Qdrant that is away, slow or broken makes queries and chats fail in bounded time, with index_unavailable.',
+    'qdrant.outage.readiness': 'Readiness names the index while Qdrant does not work.',
+    'qdrant.outage.ingestion':
+      'Documents wait for a Qdrant that is away, without an attempt counted, and become ready by themselves.',
+    'qdrant.outage.start': 'A server starts without its Qdrant, and works once that is there.',
+    'qdrant.misfit': 'A collection that does not fit stops the start with the remedy.',
+    'qdrant.replicas': 'Servers that share a Qdrant leave each other’s chunks alone.',
   },
   'design: search by meaning': {
     'hybrid.query': 'With EMBEDDING_MODEL a passage is found by its meaning, too.',
@@ -137,9 +154,14 @@ export const DECISIONS = {
     'tables.filter': 'The filter of a request holds for its tables, too.',
     'tables.current': 'A replaced document is the table that it is now; a deleted one is none.',
   },
+  'design: charts': {
+    'charts.files': 'A chart comes as PNG, as SVG and as its Vega-Lite specification.',
+    'charts.refused': 'A chart that cannot be drawn is told to the model, and makes no file.',
+  },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
+    'artifacts.told': 'done and the agent field of a completion list the artifacts of the run.',
     'artifacts.unknown': 'An unknown artifact answers 404.',
   },
   'design: conversations': {
@@ -152,6 +174,18 @@ export const DECISIONS = {
     'agent.capabilities.true': '/agent/capabilities tells what works, retrieval: lexical included.',
     'agent.capabilities.restart':
       'restartRequired is true once the configuration on disk differs from the one that runs.',
+  },
+  'design: MCP connections': {
+    'mcp.namespace': 'A tool of a connection is named mcp__<connection>__<tool>.',
+    'mcp.chat': 'Chat calls the tools of MCP servers like its own.',
+    'mcp.transports': 'Streamable HTTP and SSE, the current protocol and the older one are spoken.',
+    'mcp.test': 'POST /agent/mcp/{connection}/test goes the way of chat and reports each step.',
+    'mcp.artifacts': 'Pictures and resources that a tool answers become artifacts.',
+    'mcp.alone': 'A server that hangs, is dead or is no MCP server hurts nothing but itself.',
+    'mcp.reconnect': 'A server that comes back is used again.',
+    'mcp.guard': 'Private addresses are called only where OUTBOUND_ALLOW names them.',
+    'mcp.secrets': 'Secrets come from variables and show nowhere.',
+    'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
   },
   'design: operations': {
     'health.live': '/health answers 200 whatever the state of the parts.',

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { boundedText } from '../../schemas/text.ts'
+import { McpServers } from '../mcp/server-settings.ts'
 
 /** The agent as its operator describes it; read once, at start. */
 export const AgentConfiguration = z
@@ -16,9 +17,11 @@ export const AgentConfiguration = z
       .strictObject({
         semantic_search: z.boolean().default(true),
         tabular_data: z.boolean().default(true),
+        chart_generation: z.boolean().default(true),
       })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),
+    mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent may use.'),
     limits: z
       .strictObject({
         rounds: z.int().min(1).max(100).default(8).describe('Calls of the model.'),

@@ -1,5 +1,6 @@
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
+import type { Mcp } from '../mcp/create-mcp.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { LoadedConfiguration } from './configuration.ts'
 
@@ -8,6 +9,7 @@ interface Dependencies {
   model: Pick<ChatModel, 'name' | 'supportsTools'>
   tools: Pick<ToolRegistry, 'records'>
   retrieval: RetrievalMode
+  mcp: Pick<Mcp, 'records'>
   /** The reranking model, where there is one. */
   reranker?: string | undefined
 }
@@ -20,7 +22,7 @@ export interface AgentDescription {
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
 export function describeAgent(dependencies: Dependencies): AgentDescription {
-  const { loaded, model, tools, retrieval, reranker } = dependencies
+  const { loaded, model, tools, retrieval, reranker, mcp } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -36,7 +38,7 @@ export function describeAgent(dependencies: Dependencies): AgentDescription {
     capabilities: async () => ({
       skills: [],
       sandbox: { kind: 'none', state: 'off', reason: 'This version has no sandbox' },
-      mcp: [],
+      mcp: await mcp.records(),
       plugins: [],
       chat: { model: model.name, tools: model.supportsTools },
       retrieval,

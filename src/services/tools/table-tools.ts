@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { JobRefusal } from '../../lib/job-process.ts'
 import { filledText } from '../../schemas/text.ts'
-import type { Citations } from '../agent/citations.ts'
-import type { Table, TableAnswer, Tables } from '../tables/create-tables.ts'
+import type { TableAnswer, Tables } from '../tables/create-tables.ts'
 import type { TableEntry } from '../tables/table-catalogue.ts'
-import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
+import { citeTables } from './cite-tables.ts'
+import { defineTool, type Tool } from './define-tool.ts'
 import { renderRows } from './render-rows.ts'
-import { ToolFailure } from './tool-error.ts'
+import { tellRefusal } from './tell-refusal.ts'
 
 const MOST_LISTED = 100
 /** Tables whose columns are told in the list; each may have to be read first. */
@@ -55,7 +55,7 @@ function describeTable(tables: Tables): Tool {
     input: z.object({ table: filledText(200).describe('A name from list_tables.') }),
     deadlineMilliseconds: DEADLINE_MILLISECONDS,
     run: ({ table }, { filter }, signal) =>
-      told(async () => {
+      tellRefusal(async () => {
         const quoted = `"${table.toLowerCase().replaceAll('"', '')}"`
         const ask = (sql: string, maximumRows: number) =>
           tables.query({ sql, maximumRows, filter, isTrusted: true }, signal)
@@ -82,11 +82,10 @@ function queryTable(tables: Tables): Tool {
       maximumRows: z.int().min(1).max(MOST_ROWS).default(100),
     }),
     deadlineMilliseconds: DEADLINE_MILLISECONDS,
-    run: ({ sql, maximumRows }, context, signal) =>
-      told(async () => {
-        const { filter } = context
+    run: ({ sql, maximumRows }, { filter, citations }, signal) =>
+      tellRefusal(async () => {
         const answer = await tables.query({ sql, maximumRows, filter }, signal)
-        return `${sourcesOf(answer, sql, context)}\n\n${renderAnswer(answer, sql)}`
+        return `${citeTables(answer, sql, citations)}\n\n${renderAnswer(answer, sql)}`
       }),
   })
 }
@@ -96,27 +95,6 @@ function renderAnswer(answer: TableAnswer, sql: string): string {
   const all = isMore ? `more than ${rowCount}` : String(rowCount)
   const shown = rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
   return `SQL: ${sql}\nRows: ${shown}\n${renderRows(answer)}`
-}
-
-/** Each table that was asked becomes a source that the answer can cite. */
-function sourcesOf({ tables, rowCount }: TableAnswer, sql: string, context: ToolContext): string {
-  const numbers = tables.map(
-    (table) => `[${cite(context.citations, table, sql, rowCount)}] ${table.name}: ${table.title}`,
-  )
-  return `Sources to cite:\n${numbers.join('\n')}`
-}
-
-function cite(citations: Citations, { name, title, document }: Table, sql: string, rows: number) {
-  const [added] = citations.add([
-    {
-      id: `${document.id}-table-${name}-${sql}`,
-      ...{ score: 1, title, documentId: document.id, start: 0, end: 0 },
-      text: `Table ${name}, asked with ${sql}: ${rows} rows`,
-      ...(document.url !== undefined && { url: document.url }),
-      ...(document.metadata && { metadata: document.metadata }),
-    },
-  ])
-  return added?.number
 }
 
 async function describeEntry(
@@ -142,12 +120,3 @@ const toLine = ({ name, title }: TableEntry) => `- ${name} (${title})`
 
 const more = (count: number) =>
   count > MOST_LISTED ? `and ${count - MOST_LISTED} more: search for them by name` : ''
-
-async function told(work: () => Promise<string>): Promise<string> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof JobRefusal) throw new ToolFailure(error.message)
-    throw error
-  }
-}
