@@ -20,6 +20,7 @@ import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
 import { createBuiltInTools } from './built-in-tools.ts'
 import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
+import { composeSkills } from './skills.ts'
 
 interface Parts {
   config: Config
@@ -54,12 +55,19 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   })
   const servers = configuration.mcpServers
   const mcp = await composeMcp({ config, servers, environment, artifacts, log })
+  const skills = await composeSkills({ config, settings: configuration.skills, log })
   const tools = createToolRegistry({
-    sources: [() => builtIn.tools, mcp.tools],
+    sources: [() => builtIn.tools, skills.tools, mcp.tools],
     isEnabled: builtIn.isEnabled,
+    refuse: skills.refuse,
     log,
   })
-  const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
+  const prompt = {
+    prompt: configuration.prompt,
+    // Without tools none of them could be opened.
+    catalogue: model.supportsTools ? skills.catalogue : undefined,
+    contextTokens: config.CHAT_CONTEXT_TOKENS,
+  }
   const agent = createAgent({ model, retrieval, tools, artifacts, prompt, limits })
 
   return {
@@ -69,7 +77,10 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
       }),
-      description: describeAgent({ loaded, model, tools, reranker, mcp, retrieval: retrievalMode }),
+      description: describeAgent({
+        ...{ loaded, model, tools, reranker, mcp, skills },
+        retrieval: retrievalMode,
+      }),
       readArtifact: createArtifactReader(artifacts),
       mcp,
     },

@@ -7,7 +7,8 @@ import { temporaryDirectory } from '../support/temporary-files.ts'
 const ENTRY = new URL('./answering-process.ts', import.meta.url)
 const LIMITS = { heapMegabytes: 64, deadlineMilliseconds: 20_000 }
 const { signal } = new AbortController()
-const run = (input: object, more: object = {}) => runJob(ENTRY, input, { ...LIMITS, ...more }, signal)
+const run = (input: object, more: object = {}) =>
+  runJob(ENTRY, input, { ...LIMITS, ...more }, signal)
 
 describe('A job', () => {
   it('is given its input, and gives its output, without any of the environment', async () => {

@@ -21,12 +21,12 @@ describe('What is offered', () => {
   const offered = () => [toolAnswering('look', ''), toolAnswering('lamp', '')]
 
   it('is what the server has but the client has not, then what the client has', () => {
-    expect(offer(request(), { offered }).map(({ name, description }) => [name, description])).toEqual(
-      [
-        ['look', 'Answers look'],
-        ['lamp', 'Light'],
-      ],
-    )
+    expect(
+      offer(request(), { offered }).map(({ name, description }) => [name, description]),
+    ).toEqual([
+      ['look', 'Answers look'],
+      ['lamp', 'Light'],
+    ])
   })
 })
 
@@ -49,7 +49,12 @@ describe('What follows an answer', () => {
     ['its own reason, without calls', [], undefined, 'length'],
     ['its own reason, also in the last round', [], 'rounds' as const, 'length'],
     ['another round, with calls', [toolCall('look')], undefined, 'continue'],
-    ['the limit, with calls in the last round', [toolCall('look')], 'rounds' as const, 'round_limit'],
+    [
+      'the limit, with calls in the last round',
+      [toolCall('look')],
+      'rounds' as const,
+      'round_limit',
+    ],
     ['the limit that made it the last', [toolCall('look')], 'tokens' as const, 'token_limit'],
     ['the client', [toolCall('look'), toolCall('lamp')], undefined, 'tool_calls'],
     ['the client, also in the last round', [toolCall('lamp')], 'seconds' as const, 'tool_calls'],
@@ -61,7 +66,10 @@ describe('What follows an answer', () => {
 describe('The calls for the client', () => {
   it('are those of its tools, in their order', () => {
     const calls = [toolCall('look'), toolCall('lamp', {}, 'a'), toolCall('lamp', {}, 'b')]
-    expect(clientCalls(answerOf(...calls), request()).map(({ callId }) => callId)).toEqual(['a', 'b'])
+    expect(clientCalls(answerOf(...calls), request()).map(({ callId }) => callId)).toEqual([
+      'a',
+      'b',
+    ])
   })
 
   it('keep the reasoning that came with the first call, whosever that was', () => {
