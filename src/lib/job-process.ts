@@ -1,8 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** All that a job may read: the program and its packages. */
-const PROGRAM = fileURLToPath(new URL('../..', import.meta.url))
+/** All that a job may read: the program and its packages, but not the keys and the data that stand beside them. */
+const PROGRAM = ['../../src', '../../node_modules', '../../package.json'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+)
 
 export interface JobOptions {
   /** The most memory its JavaScript heap may take. */
@@ -40,11 +42,17 @@ export async function runJob(
   signal: AbortSignal,
 ): Promise<unknown> {
   signal.throwIfAborted()
+  const readable = [
+    ...PROGRAM,
+    fileURLToPath(new URL('.', entry)),
+    ...(directory ? [directory] : []),
+  ]
   const child = fork(entry, [], {
     execArgv: [
       `--max-old-space-size=${heapMegabytes}`,
-      ...['--permission', '--allow-addons', '--no-warnings', `--allow-fs-read=${PROGRAM}`],
-      ...(directory ? [`--allow-fs-read=${directory}`, `--allow-fs-write=${directory}`] : []),
+      ...['--permission', '--allow-addons', '--no-warnings'],
+      ...readable.map((path) => `--allow-fs-read=${path}`),
+      ...(directory ? [`--allow-fs-write=${directory}`] : []),
     ],
     env: {},
     serialization: 'advanced',

@@ -56,11 +56,19 @@ describe('A job', () => {
 })
 
 describe('What a job may not', () => {
+  it('read: the keys in .env, and the data beside the program', async () => {
+    const { dirname } = await import('node:path')
+    const root = dirname(dirname(dirname(ENTRY.pathname)))
+    for (const value of [join(root, '.env'), join(root, 'data', 'agent-server.db')]) {
+      await expect(run({ what: 'read', value })).rejects.toThrow(/has been restricted/)
+    }
+  })
+
   it.each([
     ['read', '/etc/hostname'],
     ['write', '/var/tmp/job-was-here'],
   ])('%s: a file of the machine', async (what, value) => {
-    await expect(run({ what, value })).rejects.toThrow(/ERR_ACCESS_DENIED/)
+    await expect(run({ what, value })).rejects.toThrow(/has been restricted/)
   })
 
   it('connect', async () => {
@@ -70,7 +78,9 @@ describe('What a job may not', () => {
     onTestFinished(() => void server.close())
     const address = server.address()
     const port = typeof address === 'object' && address ? address.port : 0
-    await expect(run({ what: 'connect', value: String(port) })).rejects.toThrow(/ERR_ACCESS_DENIED/)
+    await expect(run({ what: 'connect', value: String(port) })).rejects.toThrow(
+      /has been restricted/,
+    )
   })
 
   it('write outside the directory that it is given', async () => {
@@ -79,6 +89,6 @@ describe('What a job may not', () => {
     await run({ what: 'write', value: inside }, { directory })
     expect(await run({ what: 'read', value: inside }, { directory })).toBe('written')
     const outside = run({ what: 'write', value: `${directory}-b` }, { directory })
-    await expect(outside).rejects.toThrow(/ERR_ACCESS_DENIED/)
+    await expect(outside).rejects.toThrow(/has been restricted/)
   })
 })
