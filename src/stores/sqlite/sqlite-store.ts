@@ -83,7 +83,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       if (ended) throw ended
     }
     const { lastCheck, ...reads } = createReads(reader, refuse)
-    const { chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
+    const { nextEmbedding, chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
     const filtering = createFiltering({ file }, refuse)
     const lookup = createLookup({ file }, refuse)
     opened = true
@@ -93,7 +93,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       ...createFiles(queue, reader, refuse),
       ...reads,
       ...vectorReads,
-      replacement: createVectorReplacement(queue, chunksWithoutNext),
+      replacement: createVectorReplacement(queue, { nextEmbedding, chunksWithoutNext }),
       matchingKeys: filtering.matchingKeys,
       lookup,
       statistics: queue.statistics,
