@@ -89,7 +89,7 @@ function answerOf(child: ChildProcess, input: unknown): Promise<Answer> {
 /** Answers the one job of this process with `work`; a `JobRefusal` that it throws is told in its own words. */
 export function serveJob(work: (input: never) => Promise<unknown>): void {
   process.once('disconnect', () => process.exit())
-  process.once('message', async ({ input }: { input: never }) => {
+  const answer = async (input: never) => {
     try {
       process.send?.({ output: await work(input) } satisfies Answer)
     } catch (error) {
@@ -97,7 +97,8 @@ export function serveJob(work: (input: never) => Promise<unknown>): void {
         error instanceof JobRefusal ? { refusal: error.message } : { failure: stackOf(error) }
       process.send?.(told satisfies Answer)
     }
-  })
+  }
+  process.once('message', ({ input }: { input: never }) => void answer(input))
 }
 
 function stackOf(error: unknown): string {
