@@ -103,6 +103,12 @@ export const DECISIONS = {
     'transfer.refused':
       'An import is refused, and changes nothing, where there are documents or the model does not fit.',
   },
+  'design: folders': {
+    'ingest.folder': 'npm run ingest sends the files of a folder, each as a document of its own.',
+    'ingest.resume': 'A second run sends only what is new or has changed.',
+    'ingest.failed':
+      'It ends with how many are ready, unchanged and failed, and why; with 1 if any failed.',
+  },
   'design: chat': {
     'chat.system-prompt':
       "The system prompt is the server's rules, then the configured prompt, then the client's.",
@@ -190,6 +196,11 @@ export const DECISIONS = {
     'mcp.guard': 'Private addresses are called only where OUTBOUND_ALLOW names them.',
     'mcp.secrets': 'Secrets come from variables and show nowhere.',
     'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
+  },
+  'design: /mcp': {
+    'mcp.serves': '/mcp offers query, get_document and ask to clients of both eras of MCP.',
+    'mcp.key': '/mcp needs the key.',
+    'mcp.origin': '/mcp refuses pages whose origin nobody named.',
   },
   'design: skills': {
     'skills.local': 'Skills are read from folders, by themselves from the one beside agent.json.',
