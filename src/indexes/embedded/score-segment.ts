@@ -47,8 +47,11 @@ export function scoreSegment(
     next++
   }
   for (const list of lists.slice(next)) {
-    found = dropBelow(threshold - (rest[next++] ?? 0), found)
-    if (list.to - list.from < LOOKUP_COST * found) addByReading(segment, list, norm)
+    const length = list.to - list.from
+    const lift = rest[next++] ?? 0
+    // To drop candidates takes a look at each of them: a shorter list is rather read for all.
+    if (length > found) found = dropBelow(threshold - lift, found)
+    if (length < LOOKUP_COST * found) addByReading(segment, list, norm)
     else addByLookup(segment, list, norm, found)
   }
   offerCandidates(segment, found, hits)
