@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { createClusteredVectors } from './support/clustered-vectors.ts'
 
@@ -12,7 +12,10 @@ const CHUNKS_OF_A_DOCUMENT = 8
 
 process.on('disconnect', () => process.exit(0))
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void answer(request, response))
+server.listen(0, '127.0.0.1', () => process.send?.(server.address()))
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { input } = JSON.parse(await text(request))
   const data = input.map((each: string, index: number) => ({
     index,
@@ -20,8 +23,7 @@ const server = createServer(async (request, response) => {
   }))
   response.writeHead(200, { 'content-type': 'application/json' })
   response.end(JSON.stringify({ data }))
-})
-server.listen(0, '127.0.0.1', () => process.send?.(server.address()))
+}
 
 function chunkOf(passage: string): number {
   const [title = ''] = passage.split('\n', 1)
