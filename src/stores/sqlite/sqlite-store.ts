@@ -5,10 +5,12 @@ import type { AppError } from '../../errors.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { Outbox } from '../outbox.ts'
 import { openForReading } from './connection.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { createFiles } from './files.ts'
 import { createFiltering, type Filtering } from './filtering.ts'
+import { createOutbox } from './outbox.ts'
 import { createQueuedWrites } from './queued-writes.ts'
 import { createReads } from './reads.ts'
 import { unavailable } from './sqlite-error.ts'
@@ -42,6 +44,7 @@ export interface SqliteStore extends DocumentStore {
   statistics(): WriteStatistics
   /** Makes all vectors anew. For a process that has the store to itself. */
   readonly replacement: VectorReplacement
+  readonly outbox: Outbox
 }
 
 interface Parts {
@@ -88,6 +91,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       ...createFiles(queue, reader, refuse),
       ...reads,
       ...vectorReads,
+      outbox: createOutbox(queue),
       replacement: createVectorReplacement(queue, { nextEmbedding, chunksWithoutNext }),
       matchingKeys: filtering.matchingKeys,
       statistics: queue.statistics,
