@@ -189,6 +189,11 @@ export const DECISIONS = {
     'mcp.secrets': 'Secrets come from variables and show nowhere.',
     'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
   },
+  'design: /mcp': {
+    'mcp.serves': '/mcp offers query, get_document and ask to clients of both eras of MCP.',
+    'mcp.key': '/mcp needs the key.',
+    'mcp.origin': '/mcp refuses pages whose origin nobody named.',
+  },
   'design: skills': {
     'skills.local': 'Skills are read from folders, by themselves from the one beside agent.json.',
     'skills.catalogue':
