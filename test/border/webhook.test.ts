@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { verifies } from '../requirements.ts'
@@ -17,10 +17,11 @@ interface Message {
 /** A receiver on 127.0.0.1 that takes what it is sent, or never answers. */
 async function startReceiver(kind?: 'silent') {
   const messages: Message[] = []
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     messages.push({ headers: request.headers, body: await text(request) })
     if (kind !== 'silent') response.writeHead(204).end()
-  })
+  }
+  const server = createServer((request, response) => void receive(request, response))
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   onTestFinished(() => {
