@@ -23,6 +23,7 @@ import type { Mcp } from './services/mcp/create-mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/create-retrieval.ts'
+import type { CodeSandbox } from './services/sandbox/create-code-sandbox.ts'
 
 export interface Services {
   documents: Documents
@@ -32,6 +33,7 @@ export interface Services {
   readArtifact: ReadArtifact
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
+  sandbox: Pick<CodeSandbox, 'verify'>
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics
 }

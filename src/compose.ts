@@ -59,7 +59,7 @@ export async function compose(
   )
 
   const agent = await composeAgent({
-    ...{ config, environment, loaded, log, retrieval, reranker, metrics },
+    ...{ config, environment, loaded, log, store, retrieval, reranker, metrics },
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 

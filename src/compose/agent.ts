@@ -14,10 +14,15 @@ import { createChat } from '../services/chat/create-chat.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { createToolRegistry, type ToolSource } from '../services/tools/registry.ts'
+import { runPython } from '../services/tools/run-python.ts'
 import { semanticSearch } from '../services/tools/semantic-search.ts'
+import { createToolFiles } from '../services/tools/tool-files.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
+import type { FileStore } from '../stores/file-store.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
 import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
+import { composeSandbox } from './sandbox.ts'
 import { composeSkills } from './skills.ts'
 
 interface Parts {
@@ -25,6 +30,7 @@ interface Parts {
   environment: Environment
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
+  store: Pick<DocumentStore, 'get'> & Pick<FileStore, 'readFile'>
   retrieval: Retrieval
   retrievalMode: RetrievalMode
   /** The reranking model's name, where there is one. */
@@ -33,7 +39,7 @@ interface Parts {
 }
 
 interface ComposedAgent {
-  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact'>
+  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact' | 'sandbox'>
   start(): void
   close(): Promise<void>
 }
@@ -47,7 +53,9 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const model = await createModel(config, log)
   const switches = new Map(Object.entries(configuration.tools))
   const builtIn: ToolSource = () => builtInTools
-  const builtInTools = [semanticSearch(retrieval, config.TOP_K)]
+  const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
+  const readFiles = createToolFiles({ documents: parts.store, artifacts })
+  const builtInTools = [semanticSearch(retrieval, config.TOP_K), runPython({ sandbox, readFiles })]
   const servers = configuration.mcpServers
   const mcp = await composeMcp({ config, servers, environment, artifacts, log })
   const skills = await composeSkills({ config, settings: configuration.skills, log })
@@ -73,13 +81,18 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         defaultTopK: config.TOP_K,
       }),
       description: describeAgent({
-        ...{ loaded, model, tools, reranker, mcp, skills },
+        ...{ loaded, model, tools, reranker, mcp, skills, sandbox },
         retrieval: retrievalMode,
       }),
       readArtifact: createArtifactReader(artifacts),
-      mcp,
+      ...{ mcp, sandbox },
     },
-    start: mcp.start,
-    close: mcp.close,
+    start() {
+      mcp.start()
+      if (model.supportsTools && switches.get('run_python') !== false) sandbox.start()
+    },
+    async close() {
+      await Promise.all([mcp.close(), sandbox.close()])
+    },
   }
 }

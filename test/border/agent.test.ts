@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { DEFAULT_LIMITS } from '../../src/schemas/sandbox.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'
@@ -27,7 +28,10 @@ describe('GET /agent', () => {
       expect(await read(server, '/agent')).toEqual({
         name: 'librarian',
         profile: { description: 'Knows the library.', model: 'scripted', retrieval: 'lexical' },
-        tools: [{ name: 'semantic_search', source: 'builtin' }],
+        tools: [
+          { name: 'semantic_search', source: 'builtin' },
+          { name: 'run_python', source: 'builtin' },
+        ],
       })
       expect(await read(server, '/v1/models')).toMatchObject({ data: [{ id: 'librarian' }] })
     },
@@ -70,6 +74,7 @@ describe('GET /agent/tools', () => {
             source: 'builtin',
             state: 'on',
           },
+          expect.objectContaining({ name: 'run_python', state: 'on' }),
         ],
       })
     },
@@ -80,7 +85,9 @@ describe('GET /agent/tools', () => {
     verifies('agent.tools.shape'),
     async () => {
       expect(await read(await startServer(), '/agent/tools')).toMatchObject({
-        tools: [{ name: 'semantic_search', state: 'unavailable', reason: expect.any(String) }],
+        tools: ['semantic_search', 'run_python'].map((name) => ({
+          ...{ name, state: 'unavailable', reason: expect.any(String) },
+        })),
       })
     },
   )
@@ -91,9 +98,11 @@ describe('GET /agent/tools', () => {
     async () => {
       const upstream = await startScriptedUpstream()
       upstream.always(textReply('Hello.'))
-      const file = await writeAgentFile({ tools: { semantic_search: false } })
+      const file = await writeAgentFile({ tools: { semantic_search: false, run_python: false } })
       const server = await startServer(modelAt(upstream, { AGENT_CONFIG: file }))
-      expect(await read(server, '/agent/tools')).toMatchObject({ tools: [{ state: 'off' }] })
+      expect(await read(server, '/agent/tools')).toMatchObject({
+        tools: [{ state: 'off' }, { state: 'off' }],
+      })
       expect(await read(server, '/agent')).toMatchObject({ tools: [] })
       await ask(server, 'Hello?')
       expect(modelRequest(upstream.requests.at(-1)).tools).toEqual([])
@@ -108,7 +117,8 @@ describe('GET /agent/capabilities', () => {
     async () => {
       expect(await read(await startServer(), '/agent/capabilities')).toEqual({
         skills: [],
-        sandbox: { kind: 'none', state: 'off', reason: expect.any(String) },
+        // Which one it is depends on the machine.
+        sandbox: { kind: expect.any(String), state: 'on', limits: DEFAULT_LIMITS },
         mcp: [],
         plugins: [],
         chat: { model: 'extractive', tools: false },

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { boundedText } from '../../schemas/text.ts'
 import { McpServers } from '../mcp/server-settings.ts'
+import { SandboxSection } from '../sandbox/settings.ts'
 import { SkillSettings } from '../skills/settings.ts'
 
 /** The agent as its operator describes it; read once, at start. */
@@ -15,11 +16,15 @@ export const AgentConfiguration = z
     description: boundedText(2_000).default('Answers questions from the ingested documents.'),
     prompt: boundedText(100_000).default(''),
     tools: z
-      .strictObject({ semantic_search: z.boolean().default(true) })
+      .strictObject({
+        semantic_search: z.boolean().default(true),
+        run_python: z.boolean().default(true),
+      })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),
     skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
     mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent may use.'),
+    sandbox: SandboxSection.default('auto').describe('Where code is run, and what it may take.'),
     limits: z
       .strictObject({
         rounds: z.int().min(1).max(100).default(8).describe('Calls of the model.'),
