@@ -2,13 +2,12 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
 import { composeAgent } from './compose/agent.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
+import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
 import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
 import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
-import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
-import { createEmbedding } from './services/embedding/create-embedding.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
@@ -20,7 +19,7 @@ import { createOrphanSweep } from './services/ingestion/sweep-orphans.ts'
 import { untilAvailable } from './services/ingestion/until-available.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
-import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
+import { createSqliteStore } from './stores/sqlite/sqlite-store.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
 const INGESTION_GRACE_MILLISECONDS = 5_000
@@ -47,14 +46,11 @@ export async function compose(
   log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
   const knowledge = await openKnowledge(config, log, onFatal)
   const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
+  const { staging } = knowledge
 
-  const { retrieval, reranking, reranker } = await createSearch(
+  const { retrieval, reranking, reranker, checkEmbedder } = await createSearch(
     config,
-    {
-      ...{ store, index, embedding },
-      progress: reconciliation.progress,
-      searchEnded: metrics.searchEnded,
-    },
+    { ...{ store, index, embedding, reconciliation }, searchEnded: metrics.searchEnded },
     log,
   )
 
@@ -81,8 +77,9 @@ export async function compose(
           },
           agent: async () => void (await loaded.hasChanged()),
         },
-        embedder: embedding?.check,
+        embedder: checkEmbedder,
         reranker: reranking?.check,
+        reindex: staging?.progress,
         counts: store.counts,
         log,
       }),
@@ -132,10 +129,12 @@ async function openKnowledge(
       settlement.ended(outcome)
     },
   })
+  const staging = await openStaging(config, store, log)
   const stopping = new AbortController()
+  let staged: Promise<void> | undefined
 
   return {
-    ...{ store, index, ingestion, settlement, reconciliation, embedding, metrics },
+    ...{ store, index, ingestion, settlement, reconciliation, embedding, staging, metrics },
     async start() {
       try {
         await untilAvailable(
@@ -147,6 +146,7 @@ async function openKnowledge(
           stopping.signal,
         )
         await ingestion.start()
+        staged = staging?.run(stopping.signal)
         void sweep?.run(stopping.signal)
       } catch (error) {
         // Stopped before it had begun in full: the next start goes on from there.
@@ -155,25 +155,12 @@ async function openKnowledge(
     },
     async close() {
       stopping.abort()
+      await staged
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
       await preparer.close()
       await index.close()
       await store.close()
     },
-  }
-}
-
-/** Throws where the vectors that are kept are not of the model that is configured; the store is closed then. */
-async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBaseLogger) {
-  if (config.EMBEDDING_MODEL === undefined) return undefined
-  try {
-    const dimension = await checkEmbedding(store, config.EMBEDDING_MODEL)
-    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
-    await checkDimension(embedder)
-    return createEmbedding({ embedder, log })
-  } catch (error) {
-    await store.close()
-    throw error
   }
 }
 

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
+import { runRebuildIndex } from './commands/rebuild-index.ts'
 import { runReindex } from './commands/reindex.ts'
 import { runExport, runImport } from './commands/transfer.ts'
 import { compose } from './compose.ts'
@@ -15,6 +16,7 @@ const CLOSING_MILLISECONDS = 15_000
 /** What `npm run` has beside the server. */
 const COMMANDS = new Map<string, Command>([
   ['reindex', runReindex],
+  ['rebuild-index', runRebuildIndex],
   ['export', runExport],
   ['import', runImport],
 ])

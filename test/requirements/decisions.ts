@@ -73,6 +73,8 @@ export const DECISIONS = {
       'Documents wait for a Qdrant that is away, without an attempt counted, and become ready by themselves.',
     'qdrant.outage.start': 'A server starts without its Qdrant, and works once that is there.',
     'qdrant.misfit': 'A collection that does not fit stops the start with the remedy.',
+    'qdrant.rebuild':
+      'npm run rebuild-index makes the index anew beside the one that serves, and puts it in its place.',
     'qdrant.replicas': 'Servers that share a Qdrant leave each other’s chunks alone.',
   },
   'design: search by meaning': {
@@ -90,6 +92,8 @@ export const DECISIONS = {
     'rerank.told': '/readiness and /agent/capabilities name the reranker.',
     'reindex.refused': 'A changed model or dimension is refused at start, with the remedy named.',
     'reindex.swap': 'npm run reindex embeds everything anew and swaps in one step.',
+    'reindex.online':
+      'EMBEDDING_MODEL_NEXT embeds anew while the old vectors serve; the start with that model swaps.',
     'reindex.resume':
       'A reindex that was interrupted goes on, and the old vectors stay until then.',
   },
