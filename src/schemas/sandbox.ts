@@ -64,12 +64,18 @@ export const SandboxReport = z
   .meta({ id: 'SandboxReport' })
 export type SandboxReport = z.output<typeof SandboxReport>
 
+/** Without defaults, which an answer has no use for. */
+const ShownLimits = z.object({
+  ...{ seconds: z.int(), cpus: z.number(), memoryMegabytes: z.int() },
+  ...{ processes: z.int(), fileMegabytes: z.int(), outputKilobytes: z.int() },
+})
+
 export const SandboxRecord = z
   .object({
     kind: SandboxKind,
     state: z.enum(['on', 'off', 'unavailable']),
     reason: z.string().optional(),
-    limits: SandboxLimits.optional().meta({ description: 'What code may take.' }),
+    limits: ShownLimits.optional().meta({ description: 'What code may take.' }),
     verified: SandboxReport.optional().meta({
       description: 'What the last verification found, since the server was started.',
     }),
