@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
+import { runIngest } from './commands/ingest.ts'
 import { runRebuildIndex } from './commands/rebuild-index.ts'
 import { runReindex } from './commands/reindex.ts'
 import { runExport, runImport } from './commands/transfer.ts'
@@ -19,6 +20,7 @@ const COMMANDS = new Map<string, Command>([
   ['rebuild-index', runRebuildIndex],
   ['export', runExport],
   ['import', runImport],
+  ['ingest', runIngest],
 ])
 
 /** The names of errors that an operator can do something about. */

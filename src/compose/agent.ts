@@ -13,13 +13,11 @@ import { createAgent } from '../services/agent/run-agent.ts'
 import { createChat } from '../services/chat/create-chat.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
-import { createToolRegistry, type ToolSource } from '../services/tools/registry.ts'
-import { runPython } from '../services/tools/run-python.ts'
-import { semanticSearch } from '../services/tools/semantic-search.ts'
-import { createToolFiles } from '../services/tools/tool-files.ts'
+import { createToolRegistry } from '../services/tools/registry.ts'
+import type { DocumentLookup } from '../stores/document-lookup.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
-import type { FileStore } from '../stores/file-store.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
+import { createBuiltInTools } from './built-in-tools.ts'
 import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
 import { composeSandbox } from './sandbox.ts'
@@ -30,12 +28,13 @@ interface Parts {
   environment: Environment
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
-  store: Pick<DocumentStore, 'get'> & Pick<FileStore, 'readFile'>
+  store: Pick<DocumentStore, 'get' | 'readFile'>
   retrieval: Retrieval
   retrievalMode: RetrievalMode
   /** The reranking model's name, where there is one. */
   reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
+  lookup: DocumentLookup
 }
 
 interface ComposedAgent {
@@ -51,17 +50,17 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
-  const switches = new Map(Object.entries(configuration.tools))
-  const builtIn: ToolSource = () => builtInTools
   const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
-  const readFiles = createToolFiles({ documents: parts.store, artifacts })
-  const builtInTools = [semanticSearch(retrieval, config.TOP_K), runPython({ sandbox, readFiles })]
+  const builtIn = await createBuiltInTools({
+    ...{ config, retrieval, store: parts.store, lookup: parts.lookup, artifacts, sandbox },
+    switches: configuration.tools,
+  })
   const servers = configuration.mcpServers
   const mcp = await composeMcp({ config, servers, environment, artifacts, log })
   const skills = await composeSkills({ config, settings: configuration.skills, log })
   const tools = createToolRegistry({
-    sources: [builtIn, skills.tools, mcp.tools],
-    isEnabled: (name) => switches.get(name) ?? true,
+    sources: [() => builtIn.tools, skills.tools, mcp.tools],
+    isEnabled: builtIn.isEnabled,
     refuse: skills.refuse,
     log,
   })
@@ -89,9 +88,10 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
     },
     start() {
       mcp.start()
-      if (model.supportsTools && switches.get('run_python') !== false) sandbox.start()
+      if (model.supportsTools && configuration.tools.run_python) sandbox.start()
     },
     async close() {
+      builtIn.close()
       await Promise.all([mcp.close(), sandbox.close()])
     },
   }

@@ -23,6 +23,10 @@ const NOT_RUN = new Map([
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',
     'needs a file; test/border/lines.test.ts sends the same',
   ],
+  [
+    'npm run ingest -- <folder> --metadata language=en',
+    'a pattern; test/e2e/ingest.test.ts fills it in',
+  ],
   ['npm run export -- backup.zst', 'needs a corpus; test/e2e/transfer.test.ts has one'],
   ['npm run import -- backup.zst', 'as above'],
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],

@@ -19,6 +19,8 @@ export const AgentConfiguration = z
       .strictObject({
         semantic_search: z.boolean().default(true),
         run_python: z.boolean().default(true),
+        tabular_data: z.boolean().default(true),
+        chart_generation: z.boolean().default(true),
       })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),
