@@ -126,7 +126,7 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
       isOpen ? daemon(url, raw, id, answer) : { status: 502, body: {} }
   }
 
-  const server = createServer(async (request, answer) => {
+  async function respond(request: IncomingMessage, answer: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = request
     const raw = Buffer.concat(await request.toArray())
     const isJson = raw[0] === OPENING_BRACE
@@ -135,7 +135,9 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
     if (!result) return
     answer.writeHead(result.status, { 'content-type': 'application/json' })
     answer.end(result.body && JSON.stringify(result.body))
-  })
+  }
+
+  const server = createServer((request, answer) => void respond(request, answer))
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
