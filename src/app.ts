@@ -9,7 +9,8 @@ import { installReference } from './http/reference.ts'
 import { type EndedRequest, installRequestLog } from './http/request-log.ts'
 import { installSecurityHeaders } from './http/security-headers.ts'
 import { installShutdown } from './http/shutdown.ts'
-import { type AgentServices, agentRoutes } from './routes/agent.ts'
+import { agentRoutes } from './routes/agent.ts'
+import type { ActionServices } from './routes/agent-actions.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { knowledgeRoutes } from './routes/knowledge.ts'
@@ -25,6 +26,7 @@ import { serveMcp } from './services/mcp/serve-mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/create-retrieval.ts'
+import type { CodeSandbox } from './services/sandbox/create-code-sandbox.ts'
 
 export interface Services {
   documents: Documents
@@ -34,7 +36,8 @@ export interface Services {
   readArtifact: ReadArtifact
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
-  skills: AgentServices['skills']
+  skills: ActionServices['skills']
+  sandbox: Pick<CodeSandbox, 'verify'>
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics
 }

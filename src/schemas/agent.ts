@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SandboxRecord } from './sandbox.ts'
 import { SkillRecord, State } from './skill.ts'
 
 export const RetrievalMode = z.enum(['lexical', 'hybrid'])
@@ -34,7 +35,7 @@ export const ToolList = z.object({ tools: z.array(ToolRecord) }).meta({ id: 'Too
 export const Capabilities = z
   .object({
     skills: z.array(SkillRecord),
-    sandbox: z.object({ kind: z.string(), state: State, reason: z.string().optional() }),
+    sandbox: SandboxRecord,
     mcp: z.array(
       z.object({
         name: z.string(),
