@@ -1,10 +1,14 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
+import { STOP_WORDS } from '../indexes/analyser/languages.ts'
+import type { ChatModel } from '../models/chat-model.ts'
 import type { AgentConfiguration } from '../services/agent/configuration.ts'
 import { createCharts } from '../services/charts/create-charts.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { createTables } from '../services/tables/create-tables.ts'
+import { analyseCorpus } from '../services/tools/analyse-corpus.ts'
 import type { Tool } from '../services/tools/define-tool.ts'
+import { lookupData } from '../services/tools/lookup-data.ts'
 import { makeChart } from '../services/tools/make-chart.ts'
 import { semanticSearch } from '../services/tools/semantic-search.ts'
 import { tableTools } from '../services/tools/table-tools.ts'
@@ -12,11 +16,12 @@ import type { DocumentLookup } from '../stores/document-lookup.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 
 interface Parts {
-  config: Pick<Config, 'DATA_DIR' | 'TOP_K'>
+  config: Pick<Config, 'DATA_DIR' | 'TOP_K' | 'SEARCH_LANGUAGE'>
   switches: AgentConfiguration['tools']
   retrieval: Retrieval
   store: Pick<DocumentStore, 'readFile'>
   lookup: DocumentLookup
+  model: Pick<ChatModel, 'stream'>
 }
 
 interface BuiltInTools {
@@ -27,13 +32,17 @@ interface BuiltInTools {
 
 /** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */
 export async function createBuiltInTools(parts: Parts): Promise<BuiltInTools> {
-  const { config, switches, retrieval, store, lookup } = parts
+  const { config, switches, retrieval, store, lookup, model } = parts
+  const stopWords = new Set(STOP_WORDS[config.SEARCH_LANGUAGE])
+  const isStopWord = (word: string) => stopWords.has(word)
   const directory = join(config.DATA_DIR, 'tables')
   const tables = await createTables({ directory, store, lookup })
   const bySwitch: Record<keyof typeof switches, readonly Tool[]> = {
     semantic_search: [semanticSearch(retrieval, config.TOP_K)],
     tabular_data: tableTools(tables),
     chart_generation: [makeChart({ charts: createCharts(), tables })],
+    data_lookup: [lookupData(lookup)],
+    corpus_analysis: [analyseCorpus({ lookup, model, isStopWord })],
   }
   const off = new Set(
     Object.entries(switches).flatMap(([name, isOn]) =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createBuiltInTools } from '../../src/compose/built-in-tools.ts'
 import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
+import { createScriptedModel } from '../services/agent/scripted-model.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 
 /** The names of the tools that are on, with these switches in the agent configuration. */
@@ -9,7 +10,8 @@ async function namesWith(tools: object): Promise<string[]> {
   const store = await data.open()
   try {
     const builtIn = await createBuiltInTools({
-      config: { DATA_DIR: data.directory, TOP_K: 5 },
+      config: { DATA_DIR: data.directory, TOP_K: 5, SEARCH_LANGUAGE: 'english' },
+      model: createScriptedModel([]),
       switches: AgentConfiguration.parse({ tools }).tools,
       retrieval: { search: async () => ({ hits: [], degraded: false }) },
       ...{ store, lookup: store.lookup },
@@ -33,6 +35,8 @@ describe('The built-in tools', () => {
     ['semantic_search', ['semantic_search']],
     ['tabular_data', ['list_tables', 'describe_table', 'query_table']],
     ['chart_generation', ['make_chart']],
+    ['data_lookup', ['lookup_data']],
+    ['corpus_analysis', ['analyse_corpus']],
   ])('that %s switches off are %j', async (name, off) => {
     const all = await namesWith({})
     expect(await namesWith({ [name]: false })).toEqual(all.filter((tool) => !off.includes(tool)))

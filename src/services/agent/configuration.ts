@@ -19,11 +19,18 @@ export const AgentConfiguration = z
         semantic_search: z.boolean().default(true),
         tabular_data: z.boolean().default(true),
         chart_generation: z.boolean().default(true),
+        data_lookup: z.boolean().default(true),
+        corpus_analysis: z.boolean().default(true),
       })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),
     skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
     mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent may use.'),
+    plugins: z
+      .array(boundedText(500))
+      .max(50)
+      .default([])
+      .describe('Paths of ES modules with tools, relative to this file.'),
     limits: z
       .strictObject({
         rounds: z.int().min(1).max(100).default(8).describe('Calls of the model.'),

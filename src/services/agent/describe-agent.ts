@@ -1,6 +1,7 @@
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
 import type { Mcp } from '../mcp/create-mcp.ts'
+import type { Plugins } from '../plugins/load-plugins.ts'
 import type { Skills } from '../skills/create-skills.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { LoadedConfiguration } from './configuration.ts'
@@ -12,6 +13,7 @@ interface Dependencies {
   retrieval: RetrievalMode
   mcp: Pick<Mcp, 'records'>
   skills: Pick<Skills, 'records'>
+  plugins: Pick<Plugins, 'records'>
   /** The reranking model, where there is one. */
   reranker?: string | undefined
 }
@@ -24,7 +26,7 @@ export interface AgentDescription {
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
 export function describeAgent(dependencies: Dependencies): AgentDescription {
-  const { loaded, model, tools, retrieval, reranker, mcp, skills } = dependencies
+  const { loaded, model, tools, retrieval, reranker, mcp, skills, plugins } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -41,7 +43,7 @@ export function describeAgent(dependencies: Dependencies): AgentDescription {
       skills: skills.records(),
       sandbox: { kind: 'none', state: 'off', reason: 'This version has no sandbox' },
       mcp: await mcp.records(),
-      plugins: [],
+      plugins: plugins.records(),
       chat: { model: model.name, tools: model.supportsTools },
       retrieval,
       reranker:
