@@ -40,7 +40,11 @@ beforeAll(async () => {
 const results = (request: RecordedRequest | undefined) =>
   modelRequest(request).messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
 
-async function toldBy(name: string, input: object, more: Record<string, unknown> = {}): Promise<string> {
+async function toldBy(
+  name: string,
+  input: object,
+  more: Record<string, unknown> = {},
+): Promise<string> {
   upstream.script(toolCallReply({ name, arguments: input }), textReply('Done.'))
   await ask(server, 'What is there?', more)
   return results(upstream.requests.at(-1)).at(-1) ?? ''

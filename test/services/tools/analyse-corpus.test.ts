@@ -31,7 +31,9 @@ describe('analyse_corpus', () => {
     const { run, filters } = create(['a'])
     const own = { field: 'a', eq: 1 }
     const filter = { field: 'b', eq: 2 }
-    expect(await run({ task: 'count', filter: own }, createContext({ filter }))).toBe('1 documents.')
+    expect(await run({ task: 'count', filter: own }, createContext({ filter }))).toBe(
+      '1 documents.',
+    )
     expect(filters).toEqual([{ and: [own, filter] }])
   })
 
@@ -45,9 +47,18 @@ describe('analyse_corpus', () => {
 
   it.each([
     [{ task: 'values', field: 'city' }, { inOrder: false }],
-    [{ task: 'timeline', field: 'city' }, { inOrder: true, characters: 7 }],
-    [{ task: 'timeline', field: 'city', per: 'year' }, { inOrder: true, characters: 4 }],
-    [{ task: 'timeline', field: 'city', per: 'day' }, { inOrder: true, characters: 10 }],
+    [
+      { task: 'timeline', field: 'city' },
+      { inOrder: true, characters: 7 },
+    ],
+    [
+      { task: 'timeline', field: 'city', per: 'year' },
+      { inOrder: true, characters: 4 },
+    ],
+    [
+      { task: 'timeline', field: 'city', per: 'day' },
+      { inOrder: true, characters: 10 },
+    ],
   ])('asks the index for %j', async (input, query) => {
     const { run, valueQueries } = create(['a'])
     expect(await run(input)).toBe('1 of 1 documents have the field city.\nx: 2')
@@ -74,7 +85,9 @@ describe('analyse_corpus', () => {
     const context = createContext({ spend: (usage) => void spent.push(usage) })
     const { run, calls } = create(many(3))
     const told = await run({ task: 'question', question: 'Owls?' }, context)
-    expect(told).toMatch(/^Read 3 of 3 documents\.\n\nA note\.\n\nDocuments with something to say:\n/)
+    expect(told).toMatch(
+      /^Read 3 of 3 documents\.\n\nA note\.\n\nDocuments with something to say:\n/,
+    )
     expect(spent).toHaveLength(calls())
     expect(context.citations.all()).toHaveLength(3)
   })
@@ -87,9 +100,7 @@ describe('analyse_corpus', () => {
 
   it('says that none has anything to say', async () => {
     const told = await create(many(2), 'NOTHING').run({ task: 'question', question: 'Owls?' })
-    expect(told).toBe(
-      'Read 2 of 2 documents.\n\nNone of the documents says anything about it.',
-    )
+    expect(told).toBe('Read 2 of 2 documents.\n\nNone of the documents says anything about it.')
   })
 
   it.each([

@@ -1,5 +1,9 @@
 import type { Filter } from '../../../src/schemas/metadata.ts'
-import type { DocumentLookup, LookupQuery, ValueQuery } from '../../../src/stores/document-lookup.ts'
+import type {
+  DocumentLookup,
+  LookupQuery,
+  ValueQuery,
+} from '../../../src/stores/document-lookup.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import { documentOf } from '../tables/stored-table.ts'
 

@@ -9,7 +9,10 @@ const { signal } = new AbortController()
 function create(texts: readonly string[] = ['a', 'b']) {
   const parts = createFakeDocuments(texts)
   const tool = lookupData(parts.lookup)
-  return { ...parts, run: (input: object, context = createContext()) => tool.run(input, context, signal) }
+  return {
+    ...parts,
+    run: (input: object, context = createContext()) => tool.run(input, context, signal),
+  }
 }
 
 describe('lookup_data', () => {
@@ -30,13 +33,30 @@ describe('lookup_data', () => {
   })
 
   it.each([
-    [{ field: 'a', equals: 5 }, { field: 'a', eq: 5 }],
-    [{ field: 'a', equals: false }, { field: 'a', eq: false }],
-    [{ field: 'a', prefix: 'Ro' }, { field: 'a', gte: 'Ro', lt: 'Ro\u{10ffff}' }],
-    [{ field: 'a', from: 1 }, { field: 'a', gte: 1 }],
+    [
+      { field: 'a', equals: 5 },
+      { field: 'a', eq: 5 },
+    ],
+    [
+      { field: 'a', equals: false },
+      { field: 'a', eq: false },
+    ],
+    [
+      { field: 'a', prefix: 'Ro' },
+      { field: 'a', gte: 'Ro', lt: 'Ro\u{10ffff}' },
+    ],
+    [
+      { field: 'a', from: 1 },
+      { field: 'a', gte: 1 },
+    ],
     [
       { field: 'a', from: 1, to: 2 },
-      { and: [{ field: 'a', gte: 1 }, { field: 'a', lte: 2 }] },
+      {
+        and: [
+          { field: 'a', gte: 1 },
+          { field: 'a', lte: 2 },
+        ],
+      },
     ],
   ])('looks %j up as %j', async (condition, filter) => {
     const { run, queries, filters } = create()
@@ -53,7 +73,9 @@ describe('lookup_data', () => {
   })
 
   it('says that nothing fits', async () => {
-    expect(await create([]).run({ conditions: [{ field: 'a', equals: 1 }] })).toBe('No document fits.')
+    expect(await create([]).run({ conditions: [{ field: 'a', equals: 1 }] })).toBe(
+      'No document fits.',
+    )
   })
 
   it.each([
