@@ -2,6 +2,7 @@ import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
 import type { Mcp } from '../mcp/create-mcp.ts'
 import type { Plugins } from '../plugins/load-plugins.ts'
+import type { CodeSandbox } from '../sandbox/create-code-sandbox.ts'
 import type { Skills } from '../skills/create-skills.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { LoadedConfiguration } from './configuration.ts'
@@ -14,6 +15,7 @@ interface Dependencies {
   mcp: Pick<Mcp, 'records'>
   skills: Pick<Skills, 'records'>
   plugins: Pick<Plugins, 'records'>
+  sandbox: Pick<CodeSandbox, 'record'>
   /** The reranking model, where there is one. */
   reranker?: string | undefined
 }
@@ -26,7 +28,7 @@ export interface AgentDescription {
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
 export function describeAgent(dependencies: Dependencies): AgentDescription {
-  const { loaded, model, tools, retrieval, reranker, mcp, skills, plugins } = dependencies
+  const { loaded, model, tools, retrieval, reranker, mcp, skills, plugins, sandbox } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -41,7 +43,7 @@ export function describeAgent(dependencies: Dependencies): AgentDescription {
     tools: () => ({ tools: records() }),
     capabilities: async () => ({
       skills: skills.records(),
-      sandbox: { kind: 'none', state: 'off', reason: 'This version has no sandbox' },
+      sandbox: await sandbox.record(),
       mcp: await mcp.records(),
       plugins: plugins.records(),
       chat: { model: model.name, tools: model.supportsTools },

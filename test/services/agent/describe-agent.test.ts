@@ -17,6 +17,7 @@ function describeTest({ enabled = true, supportsTools = true, changed = false } 
     mcp: { records: async () => [] },
     skills: { records: () => [] },
     plugins: { records: () => [{ name: 'desk', state: 'on' }] },
+    sandbox: { record: async () => ({ kind: 'none', state: 'off' }) },
     tools: createToolRegistry({
       sources: [() => [toolAnswering('look', 'seen')]],
       isEnabled: () => enabled,
