@@ -9,10 +9,12 @@ import { type EndedRequest, installRequestLog } from './http/request-log.ts'
 import { installSecurityHeaders } from './http/security-headers.ts'
 import { installShutdown } from './http/shutdown.ts'
 import { agentRoutes } from './routes/agent.ts'
+import { artifactRoutes } from './routes/artifacts.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { knowledgeRoutes } from './routes/knowledge.ts'
 import { opsRoutes } from './routes/ops.ts'
 import type { AgentDescription } from './services/agent/describe-agent.ts'
+import type { ReadArtifact } from './services/agent/read-artifact.ts'
 import type { Chat } from './services/chat/create-chat.ts'
 import type { Documents } from './services/ingestion/create-documents.ts'
 import type { Metrics } from './services/ops/metrics.ts'
@@ -23,6 +25,7 @@ export interface Services {
   documents: Documents
   retrieval: Retrieval
   chat: Chat
+  readArtifact: ReadArtifact
   description: AgentDescription
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics
@@ -52,6 +55,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
 
   await app.register(knowledgeRoutes(services, stopping))
   await app.register(chatRoutes(services.chat, stopping))
+  await app.register(artifactRoutes(services.readArtifact))
   await app.register(agentRoutes(services.description))
   await app.register(opsRoutes(services))
   return app

@@ -1,18 +1,13 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
-import { type Config, EXTRACTIVE } from './config.ts'
+import { composeAgent } from './compose/agent.ts'
+import { createEmbedder } from './compose/models.ts'
+import { createSearch } from './compose/search.ts'
+import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
 import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
-import type { ChatModel } from './models/chat-model.ts'
-import type { Embedder } from './models/embedder.ts'
-import { createExtractiveModel } from './models/extractive/extractive-model.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
-import { describeAgent } from './services/agent/describe-agent.ts'
-import { limitRuns } from './services/agent/limit-runs.ts'
-import { observeRuns } from './services/agent/observe-runs.ts'
-import { createAgent } from './services/agent/run-agent.ts'
-import { createChat } from './services/chat/create-chat.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
@@ -23,12 +18,6 @@ import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
-import { createRetrieval } from './services/retrieval/create-retrieval.ts'
-import { observeSearches } from './services/retrieval/observe-searches.ts'
-import { onceReady } from './services/retrieval/once-ready.ts'
-import { withFeedback } from './services/retrieval/with-feedback.ts'
-import { createToolRegistry } from './services/tools/registry.ts'
-import { semanticSearch } from './services/tools/semantic-search.ts'
 import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
@@ -56,48 +45,27 @@ export async function compose(
   const knowledge = await openKnowledge(config, log, onFatal)
   const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
 
-  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
-  const searching = createRetrieval({
-    index: withFeedback({ index, store, analyser }),
-    store,
-    analyseQuery: analyser.query,
-    meaning: embedding && {
-      embed: embedding.query,
-      nearest: index.nearest,
-      readVectors: store.readVectors,
+  const { retrieval, reranking, reranker } = await createSearch(
+    config,
+    {
+      ...{ store, index, embedding },
+      progress: reconciliation.progress,
+      searchEnded: metrics.searchEnded,
     },
-  })
-  const retrieval = onceReady(
-    observeSearches(searching, metrics.searchEnded),
-    reconciliation.progress,
+    log,
   )
 
-  const { configuration } = loaded
-  const model = await createModel(config, log)
-  const switches = new Map(Object.entries(configuration.tools))
-  const tools = createToolRegistry({
-    tools: [semanticSearch(retrieval, config.TOP_K)],
-    isEnabled: (name) => switches.get(name) ?? true,
-    log,
+  const agent = await composeAgent({
+    ...{ config, loaded, log, retrieval, reranker, metrics },
+    retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
-  const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
-  const agent = createAgent({ model, retrieval, tools, prompt })
-  const observed = limitRuns(observeRuns(agent, metrics.runs), config.CHAT_CONCURRENCY)
 
   return {
     services: {
       retrieval,
       metrics,
       documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
-      chat: createChat({
-        agent: observed,
-        modelName: configuration.name,
-        defaultTopK: config.TOP_K,
-      }),
-      description: describeAgent({
-        ...{ loaded, model, tools },
-        retrieval: embedding ? 'hybrid' : 'lexical',
-      }),
+      ...agent.services,
       readiness: createReadiness({
         checks: {
           store: store.check,
@@ -105,6 +73,7 @@ export async function compose(
           agent: async () => void (await loaded.hasChanged()),
         },
         embedder: embedding?.check,
+        reranker: reranking?.check,
         counts: store.counts,
         log,
       }),
@@ -190,21 +159,6 @@ async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBas
   }
 }
 
-/** The embedder that is configured; `dimension` is that of the vectors that are kept. */
-async function createEmbedder(
-  config: Config,
-  model: string,
-  dimension: number | undefined,
-  log: FastifyBaseLogger,
-): Promise<Embedder> {
-  const { createOpenAiEmbedder } = await import('./models/openai/openai-embedder.ts')
-  return createOpenAiEmbedder({
-    apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
-    baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,
-    ...{ model, dimension, log },
-  })
-}
-
 /** Embeds every passage anew with the model that is configured, while no server runs on the directory. */
 export async function reindex(
   config: Config,
@@ -227,17 +181,4 @@ export async function reindex(
   } finally {
     await store.close()
   }
-}
-
-/** Whoever asks no model does not load its client, which is the largest package of all. */
-async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
-  if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
-  const { createOpenAiModel } = await import('./models/openai/openai-model.ts')
-  return createOpenAiModel({
-    apiKey: config.CHAT_API_KEY ?? '',
-    baseUrl: config.CHAT_BASE_URL,
-    model: config.CHAT_MODEL,
-    idleTimeoutMilliseconds: config.CHAT_IDLE_TIMEOUT * 1_000,
-    log,
-  })
 }

@@ -52,6 +52,12 @@ const Variables = z.object({
     .string()
     .regex(...KEY)
     .optional(),
+  RERANK_MODEL: z.string().max(256).optional(),
+  RERANK_BASE_URL: httpUrl.optional(),
+  RERANK_API_KEY: z
+    .string()
+    .regex(...KEY)
+    .optional(),
   SEARCH_LANGUAGE: z
     .enum(ANALYSER_LANGUAGES, { error: `must be one of ${ANALYSER_LANGUAGES.join(', ')}` })
     .default('english'),
@@ -136,6 +142,12 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
   if (embedder !== undefined && embedderKey === undefined) {
     mistakes.push(
       'EMBEDDING_API_KEY is required with EMBEDDING_MODEL where there is no CHAT_API_KEY (any value for servers that ask for none)',
+    )
+  }
+  const { RERANK_MODEL: reranker, RERANK_API_KEY: rerankerKey = embedderKey } = environment
+  if (reranker !== undefined && rerankerKey === undefined) {
+    mistakes.push(
+      'RERANK_API_KEY is required with RERANK_MODEL where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
     )
   }
   return mistakes

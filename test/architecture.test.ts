@@ -32,6 +32,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   fastify: ['main', 'compose', 'app', 'routes', 'http'],
   openai: ['models'],
   'node:sqlite': ['stores'],
+  pg: ['stores'],
   undici: ['lib'],
   'ipaddr.js': ['lib'],
 }

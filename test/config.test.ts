@@ -169,6 +169,24 @@ describe('the embedding model', () => {
   })
 })
 
+describe('the reranking model', () => {
+  it('needs a key of its own where no other model has one', () => {
+    const environment = { ...LEAST, RERANK_MODEL: 'bge-reranker-base' }
+    expect(mistakesOf(environment)).toEqual([
+      expect.stringMatching(/^ {2}RERANK_API_KEY is required with RERANK_MODEL/),
+    ])
+    for (const name of ['RERANK_API_KEY', 'EMBEDDING_API_KEY', 'CHAT_API_KEY']) {
+      expect(mistakesOf({ ...environment, [name]: 'any' })).toEqual([])
+    }
+  })
+
+  it('is refused with an address that is none', () => {
+    expect(mistakesOf({ ...LEAST, RERANK_BASE_URL: 'localhost' })).toEqual([
+      '  RERANK_BASE_URL must be a URL that begins with http:// or https://',
+    ])
+  })
+})
+
 it.each(['DATABASE_URL', 'QDRANT_URL', 'E2B_API_KEY'])(
   '%s is refused instead of ignored, as long as nothing reads it',
   (name) => {

@@ -49,6 +49,9 @@ export const Capabilities = z
     retrieval: RetrievalMode.meta({
       description: '`lexical`: BM25 alone; `hybrid`: fused with embeddings.',
     }),
+    reranker: z
+      .object({ state: State, model: z.string().optional(), reason: z.string().optional() })
+      .meta({ description: 'Puts the hits of a search into a better order.' }),
     restartRequired: z.boolean().meta({
       description: 'The agent configuration on disk differs from the one that runs.',
     }),

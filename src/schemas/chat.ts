@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { ARTIFACTS } from './artifact.ts'
+import { ConversationId } from './conversation-id.ts'
 import { ErrorDetail } from './error.ts'
 import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
@@ -29,6 +31,7 @@ export const ChatRequest = z
       description: "Maximum number of context chunks to retrieve. Default: the server's TOP_K.",
     }),
     filter: Filter.optional(),
+    conversationId: ConversationId.optional(),
     includeSteps: z.boolean().default(false).meta({
       description: 'Also stream `tool-call` and `tool-result` frames.',
     }),
@@ -85,6 +88,7 @@ const DoneFrame = z
     }),
     finishReason: z.enum(FINISH_REASONS),
     degraded: DEGRADED,
+    artifacts: ARTIFACTS,
     usage: Usage.optional().meta({ description: 'Absent where the model does not report it.' }),
   })
   .meta({ id: 'DoneFrame', description: 'The answer is complete. Always the last frame.' })

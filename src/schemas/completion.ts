@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import { ARTIFACTS } from './artifact.ts'
 import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
+import { ConversationId } from './conversation-id.ts'
 import { freeObject } from './free-object.ts'
+import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
 import { boundedText } from './text.ts'
 
@@ -84,6 +87,8 @@ export const CompletionRequest = z
     topK: TopK.optional().meta({
       description: 'Extension: maximum number of context chunks to retrieve.',
     }),
+    filter: Filter.optional(),
+    conversationId: ConversationId.optional(),
   })
   .meta({
     id: 'CompletionRequest',
@@ -103,6 +108,7 @@ const AgentExtra = z
     hits: z.array(Hit),
     finishReason: z.enum(FINISH_REASONS),
     degraded: DEGRADED,
+    artifacts: ARTIFACTS,
   })
   .meta({
     id: 'AgentExtra',

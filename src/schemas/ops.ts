@@ -15,7 +15,7 @@ export const Readiness = z
     status: z.enum(['ready', 'not_ready']),
     checks: z.record(z.string(), Check).meta({
       description:
-        'One entry per part: `store`, `index`, `agent`, and `embedder` where there is one.',
+        'One entry per part: `store`, `index`, `agent`, and `embedder` and `reranker` where there is one.',
     }),
     retrieval: RetrievalMode,
     degraded: DEGRADED,

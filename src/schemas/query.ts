@@ -29,6 +29,10 @@ export const Hit = z
       .int()
       .meta({ description: 'Where the chunk begins in the document, in UTF-16 code units.' }),
     end: z.int().meta({ description: 'Where the chunk ends in the document (exclusive).' }),
+    chunkIds: z.array(z.string()).optional().meta({
+      description:
+        'In chat, neighbouring chunks of a document are joined into one hit, which then names them all, in their order. Absent otherwise.',
+    }),
     stages: z
       .object({
         lexical: z
@@ -38,6 +42,9 @@ export const Hit = z
         dense: z.number().optional().meta({
           description:
             'Cosine to the query, moved towards the best hits; absent where it was not embedded.',
+        }),
+        rerank: z.number().optional().meta({
+          description: 'What the reranking model gave it; then also the score of the hit.',
         }),
       })
       .optional()
@@ -62,7 +69,7 @@ export const Hit = z
 /** Present in an answer only where it is so. */
 export const DEGRADED = z.literal(true).optional().meta({
   description:
-    'The embedding model did not answer, so the search went by words alone. Absent otherwise.',
+    'A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.',
 })
 
 export const QueryRequest = z

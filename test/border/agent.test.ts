@@ -113,6 +113,7 @@ describe('GET /agent/capabilities', () => {
         plugins: [],
         chat: { model: 'extractive', tools: false },
         retrieval: 'lexical',
+        reranker: { state: 'off', reason: 'RERANK_MODEL is not set' },
         restartRequired: false,
       })
     },

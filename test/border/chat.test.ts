@@ -82,13 +82,25 @@ describe.each(['/chat', '/agent/chat'])('POST %s', (path) => {
     ['a topK of 0', { messages: [{ role: 'user', content: 'x' }], topK: 0 }, 'topK'],
     ['a topK of 101', { messages: [{ role: 'user', content: 'x' }], topK: 101 }, 'topK'],
     [
+      'a conversationId with a space',
+      { messages: [{ role: 'user', content: 'x' }], conversationId: 'a b' },
+      'conversationId',
+    ],
+    [
       'steps that are a string',
       { messages: [{ role: 'user', content: 'x' }], includeSteps: 'yes' },
       'includeSteps',
     ],
   ])(
     'refuses %s with 400, naming the field, and asks no model',
-    verifies('chat.messages', 'message.role', 'message.content', 'top-k.bounds', 'input.types'),
+    verifies(
+      'conversations.bounds',
+      'chat.messages',
+      'message.role',
+      'message.content',
+      'top-k.bounds',
+      'input.types',
+    ),
     async (_case, body, param) => {
       const before = upstream.requests.length
       const failure = await failureOf(await server.request(path, { body }))

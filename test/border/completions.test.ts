@@ -63,12 +63,16 @@ describe('A streamed completion', () => {
   )
 
   it(
-    'carries the hits on a chunk without choices, after the finish reason',
-    verifies('completions.hits', 'completions.same-agent'),
+    'carries the hits on the chunk with the finish reason, and sends none without choices',
+    verifies('completions.hits', 'completions.usage-chunk', 'completions.same-agent'),
     async () => {
       const { chunks, hits } = await stream()
       expect(hits).toEqual((await ask(server, QUESTION)).done?.hits)
-      expect(chunks.at(-1)).toMatchObject({ choices: [], agent: { finishReason: 'stop' } })
+      expect(chunks.at(-1)).toMatchObject({
+        choices: [{ finish_reason: 'stop' }],
+        agent: { finishReason: 'stop' },
+      })
+      expect(chunks.filter(({ choices }) => choices.length === 0)).toEqual([])
       expect(chunks.filter(({ agent }) => agent)).toHaveLength(1)
     },
   )
@@ -280,6 +284,7 @@ describe('The request', () => {
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
       'messages.0.content',
     ],
+    ['an empty conversationId', { messages, conversationId: '' }, 'conversationId'],
     ['stream as a string', { messages, stream: 'no' }, 'stream'],
     ['a temperature past its bound', { messages, temperature: 3 }, 'temperature'],
     [

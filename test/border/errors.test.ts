@@ -50,6 +50,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   invalid_request: () => server.request('/query', { body: { query: '' } }),
   unauthorized: () => fetch(`${server.url}/agent`),
   document_not_found: () => server.request('/documents/unknown'),
+  artifact_not_found: () => server.request('/artifacts/unknown'),
   model_not_found: () => server.request('/v1/models/unknown'),
   route_not_found: () => server.request('/unknown'),
   request_timeout: async () => {

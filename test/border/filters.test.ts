@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { Completion } from '../../src/schemas/completion.ts'
 import { DocumentBatchResult } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
@@ -127,6 +128,27 @@ describe('filter in POST /chat', () => {
       expect(done?.hits.map(({ metadata }) => metadata?.n).toSorted()).toEqual([100, 17])
     },
   )
+})
+
+describe('filter in POST /v1/chat/completions', () => {
+  const complete = (filter: unknown) =>
+    server.request('/v1/chat/completions', {
+      body: { messages: [{ role: 'user', content: 'owl' }], stream: false, topK: 10, filter },
+    })
+
+  it('holds for the context', verifies('filters.completions'), async () => {
+    upstream.script(textReply('An owl [1].'))
+    const response = await complete({ field: 'n', in: [17, 100] })
+    const { agent } = Completion.parse(await response.json())
+    expect(agent.hits.map(({ metadata }) => metadata?.n).toSorted()).toEqual([100, 17])
+  })
+
+  it('is refused where it is malformed', verifies('filters.completions'), async () => {
+    expect(await failureOf(await complete({ field: 'n' }))).toMatchObject({
+      status: 400,
+      param: 'filter',
+    })
+  })
 })
 
 describe('metadata of a document', () => {

@@ -107,6 +107,19 @@ describe('POST /query', () => {
     expect(ids).toContain(hits[0]?.documentId)
   })
 
+  it(
+    'shows once what two documents say in nearly the same words',
+    verifies('hits.near-duplicates'),
+    async () => {
+      const text =
+        'Dormice sleep from the first frost until the trees are green again, curled up in a nest of moss and bark below the roots, and wake only when it is warm enough for them to find their food in the crowns of the trees at night.'
+      await server.ingest({ text })
+      await server.ingest({ text: `${text.replace(',', ' –')}\n` })
+      await server.ingest({ text: `${text} In the year 1904 one slept for 11 months.` })
+      expect(await search(server, 'dormice', 100)).toHaveLength(2)
+    },
+  )
+
   it('answers no hits where no word of the query occurs', verifies('query.hits'), async () => {
     expect(await search(server, 'xylophone zeugma')).toEqual([])
   })

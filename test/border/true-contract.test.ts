@@ -83,6 +83,7 @@ const CALLS: Record<
     },
     { body: {} },
   ],
+  getArtifact: [{ path: '/artifacts/unknown' }],
   listModels: [{}],
   getModel: [{ path: '/v1/models/agent' }, { path: '/v1/models/other' }],
   getAgent: [{}],
@@ -92,6 +93,9 @@ const CALLS: Record<
   readiness: [{}],
   metrics: [{}],
 }
+
+/** These would need a failed document, or a tool that makes a file. */
+const NEVER_WELL = ['retryDocument', 'getArtifact']
 
 describe('What the server answers', () => {
   it('is asked of every operation of the contract', verifies('openapi.true'), () => {
@@ -115,7 +119,7 @@ describe('What the server answers', () => {
         expect(await mistakesOf(operation, response)).toEqual([])
       }
       const refuses = operation.method !== 'GET' || operation.path.includes('{')
-      expect(statuses.some((status) => status < 300)).toBe(operationId !== 'retryDocument')
+      expect(statuses.some((status) => status < 300)).toBe(!NEVER_WELL.includes(operationId))
       expect(statuses.some((status) => status >= 400)).toBe(
         refuses || operationId === 'listDocuments',
       )

@@ -47,6 +47,7 @@ export const DECISIONS = {
     'filters.top-k': 'A filter, however selective, leaves the full number of hits.',
     'filters.bounds': 'A filter that is malformed, too deep or too large answers 400.',
     'filters.chat': 'A filter of /chat holds for the context and for the searches of the model.',
+    'filters.completions': '/v1/chat/completions takes the same filter as an extra field.',
     'documents.queue-full': 'A queue that is full answers 429 with Retry-After.',
   },
   'design: topK and hits': {
@@ -55,6 +56,7 @@ export const DECISIONS = {
     'hits.score.documented': 'The contract says that scores compare within one response only.',
     'hits.more': 'Hits carry documentId, url, start and end as well.',
     'hits.once': 'The same passage from two documents takes one place.',
+    'hits.near-duplicates': 'So do passages that differ in next to nothing.',
   },
   'design: search by meaning': {
     'hybrid.query': 'With EMBEDDING_MODEL a passage is found by its meaning, too.',
@@ -65,6 +67,10 @@ export const DECISIONS = {
     'hybrid.degraded': 'Where the embedder is down, /query and /chat say degraded: true.',
     'hybrid.degraded.readiness': 'Where the embedder is down, /readiness says so and stays 200.',
     'hybrid.query.deadline': 'An embedder that hangs does not hold up a question for long.',
+    'rerank.query': 'With RERANK_MODEL hits come in the order and with the scores of that model.',
+    'rerank.degraded':
+      'Where the reranker is down, hits keep the order of the search, with degraded: true.',
+    'rerank.told': '/readiness and /agent/capabilities name the reranker.',
     'reindex.refused': 'A changed model or dimension is refused at start, with the remedy named.',
     'reindex.swap': 'npm run reindex embeds everything anew and swaps in one step.',
     'reindex.resume':
@@ -75,6 +81,8 @@ export const DECISIONS = {
       "The system prompt is the server's rules, then the configured prompt, then the client's.",
     'chat.passages.data': 'Retrieved text is marked as data and cannot end the mark.',
     'chat.citations': '[n] in an answer cites the n-th of the hits of done.',
+    'chat.neighbours':
+      'Neighbouring chunks of a document are one passage for the model, one hit and one number.',
     'chat.history': 'History is cut from the oldest until it fits the window.',
     'chat.done.extras': 'done also carries finishReason and, where the model reports it, usage.',
     'chat.steps': 'includeSteps adds tool-call and tool-result frames with the event name message.',
@@ -93,13 +101,23 @@ export const DECISIONS = {
     'completions.same-agent': 'It runs the very same agent as /chat.',
     'completions.server-tools': "The server's own tools are never forwarded as tool_calls.",
     'completions.client-tools': "Calls of the client's tools are returned to it as tool_calls.",
-    'completions.hits': 'hits ride in an extra field, on a chunk without choices.',
+    'completions.hits': 'hits ride in an extra field, on the chunk with the finish reason.',
     'completions.usage': 'usage sums all rounds; in a stream it comes with include_usage.',
     'completions.unknown-fields': 'Unknown fields are ignored.',
     'completions.one-choice': 'More than one choice is refused.',
     'completions.error': 'A failure inside the stream is the envelope in a data line, then [DONE].',
+    'completions.usage-chunk':
+      'A chunk without choices comes with include_usage alone, as some clients break on it.',
     'models.list': 'GET /v1/models lists the agent.',
     'models.read': 'GET /v1/models/{model} reads the agent, and answers 404 for another name.',
+  },
+  'design: artifacts': {
+    'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
+    'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
+    'artifacts.unknown': 'An unknown artifact answers 404.',
+  },
+  'design: conversations': {
+    'conversations.bounds': 'A conversationId out of its bounds answers 400.',
   },
   'design: agent endpoints': {
     'agent.shape': 'GET /agent is { name, profile: { description, model, retrieval }, tools }.',

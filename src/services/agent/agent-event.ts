@@ -1,4 +1,5 @@
 import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { Artifact } from '../../schemas/artifact.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { Hit } from '../../schemas/query.ts'
 
@@ -15,6 +16,8 @@ export interface RunEnd {
   type: 'run-end'
   reason: RunFinishReason
   hits: Hit[]
+  /** Files that the tools made. */
+  artifacts?: readonly Artifact[] | undefined
   usage: Usage | undefined
   /** The passages for the question were found by words alone, because the embedder did not answer. */
   degraded?: boolean | undefined

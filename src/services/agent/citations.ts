@@ -1,4 +1,5 @@
 import type { Hit } from '../../schemas/query.ts'
+import { joinNeighbours } from './join-neighbours.ts'
 
 export interface NumberedHit {
   /** What an answer cites as `[number]`: the hit's place among all hits of the run, from 1. */
@@ -8,24 +9,26 @@ export interface NumberedHit {
 
 /** The hits of one run. A chunk found twice keeps its first number. */
 export interface Citations {
+  /** Best first. Neighbouring chunks of a document that have no number yet become one hit with one number. */
   add(hits: readonly Hit[]): NumberedHit[]
   all(): Hit[]
 }
 
 export function createCitations(): Citations {
-  const numbered = new Map<string, NumberedHit>()
+  const all: Hit[] = []
+  const byChunk = new Map<string, NumberedHit>()
+
+  const number = (hit: Hit) => {
+    const numbered = { number: all.push(hit), hit }
+    for (const id of hit.chunkIds ?? [hit.id]) byChunk.set(id, numbered)
+  }
 
   return {
     add(hits) {
-      return hits.map((hit) => {
-        const known = numbered.get(hit.id)
-        if (known) return known
-        const added = { number: numbered.size + 1, hit }
-        numbered.set(hit.id, added)
-        return added
-      })
+      joinNeighbours(hits.filter(({ id }) => !byChunk.has(id))).forEach(number)
+      return [...new Set(hits.flatMap(({ id }) => byChunk.get(id) ?? []))]
     },
-    all: () => [...numbered.values()].map(({ hit }) => hit),
+    all: () => [...all],
   }
 }
 

@@ -8,6 +8,8 @@ interface Dependencies {
   model: Pick<ChatModel, 'name' | 'supportsTools'>
   tools: Pick<ToolRegistry, 'records'>
   retrieval: RetrievalMode
+  /** The reranking model, where there is one. */
+  reranker?: string | undefined
 }
 
 export interface AgentDescription {
@@ -17,7 +19,8 @@ export interface AgentDescription {
 }
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
-export function describeAgent({ loaded, model, tools, retrieval }: Dependencies): AgentDescription {
+export function describeAgent(dependencies: Dependencies): AgentDescription {
+  const { loaded, model, tools, retrieval, reranker } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -37,6 +40,10 @@ export function describeAgent({ loaded, model, tools, retrieval }: Dependencies)
       plugins: [],
       chat: { model: model.name, tools: model.supportsTools },
       retrieval,
+      reranker:
+        reranker === undefined
+          ? { state: 'off', reason: 'RERANK_MODEL is not set' }
+          : { state: 'on', model: reranker },
       restartRequired: await loaded.hasChanged(),
     }),
   }

@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import type { ChatModel, ModelMessage, ModelTool, Sampling } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { Filter } from '../../schemas/metadata.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { Retrieval } from '../retrieval/create-retrieval.ts'
-import type { ToolRegistry } from '../tools/registry.ts'
+import { type Artifacts, createArtifacts } from '../tools/artifacts.ts'
+import type { Tool } from '../tools/define-tool.ts'
+import type { RunTools, ToolRegistry } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
 import { type Citations, createCitations, type NumberedHit } from './citations.ts'
 import { assemblePrompt, type Conversation, fitPassages, type PromptOptions } from './prompt.ts'
@@ -15,6 +19,8 @@ const MAXIMUM_ROUNDS = 8
 
 export interface AgentRequest {
   conversation: Conversation
+  /** As the client names it; nothing is kept for a run without one. */
+  conversationId?: string | undefined
   topK: number
   /** Documents that the run may find passages in; all where there is none. */
   filter?: Filter | undefined
@@ -27,7 +33,8 @@ export interface AgentRequest {
 interface Dependencies {
   model: ChatModel
   retrieval: Pick<Retrieval, 'search'>
-  tools: Pick<ToolRegistry, 'offered' | 'call' | 'readInput'>
+  tools: Pick<ToolRegistry, 'open'>
+  artifacts: Pick<ArtifactStore, 'add' | 'maximumBytes'>
   prompt: PromptOptions
 }
 
@@ -39,9 +46,9 @@ export interface Agent {
   run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<AgentEvent>
 }
 
-export function createAgent({ model, retrieval, tools, prompt }: Dependencies): Agent {
+export function createAgent({ model, retrieval, tools, artifacts, prompt }: Dependencies): Agent {
   async function* run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<AgentEvent> {
-    const context = await retrieve(request, signal)
+    const context = await begin(request, signal)
     const messages = assemblePrompt(request.conversation, context.passages, prompt)
     const usage = createUsageSum()
 
@@ -53,42 +60,42 @@ export function createAgent({ model, retrieval, tools, prompt }: Dependencies): 
       const reason = outcomeOf(answer, request, last)
       if (reason === 'continue') {
         messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
-        messages.push(...(yield* useTools(answer.calls, tools, context, signal)))
+        messages.push(...(yield* useTools(answer.calls, context.tools, signal)))
         continue
       }
       if (reason === 'tool_calls') {
         const calls = answer.calls.filter(({ name }) => isClientTool(request, name))
         yield { type: 'client-tool-calls', calls }
       }
-      const { citations, degraded } = context
-      yield { type: 'run-end', reason, hits: citations.all(), usage: usage.total(), degraded }
+      yield { type: 'run-end', reason, usage: usage.total(), ...resultOf(context) }
       return
     }
   }
 
-  async function retrieve({ conversation, topK, filter }: AgentRequest, signal: AbortSignal) {
-    const citations = createCitations()
-    const query = questionOf(conversation)
+  async function begin(request: AgentRequest, signal: AbortSignal): Promise<RunContext> {
+    const { topK, filter, conversationId: conversation = randomUUID() } = request
+    const query = questionOf(request.conversation)
     const { hits, degraded } = await retrieval.search({ query, topK, filter }, signal)
-    const passages = fitPassages(citations.add(hits), prompt.contextTokens)
-    return { citations, filter, passages, degraded }
+    const shared = { citations: createCitations(), artifacts: createArtifacts(artifacts) }
+    const passages = fitPassages(shared.citations.add(hits), prompt.contextTokens)
+    return { ...shared, passages, degraded, tools: tools.open({ ...shared, filter, conversation }) }
   }
 
   function ask(
     request: AgentRequest,
     messages: readonly ModelMessage[],
-    { passages }: RunContext,
+    { passages, tools: own }: RunContext,
     round: number,
     signal: AbortSignal,
   ) {
-    const offered = offer(request)
+    const offered = offer(request, own)
     const toolChoice = offered.length > 0 ? choiceOf(request, round) : undefined
     const { sampling } = request
     const cited = passages.map(({ hit }) => hit)
     return model.stream({ messages, tools: offered, toolChoice, sampling, passages: cited }, signal)
   }
 
-  function offer({ clientTools }: AgentRequest): ModelTool[] {
+  function offer({ clientTools }: AgentRequest, tools: RunTools): ModelTool[] {
     if (!model.supportsTools) return []
     const hidden = new Set(clientTools.map(({ name }) => name))
     const own = tools.offered().filter(({ name }) => !hidden.has(name))
@@ -100,9 +107,14 @@ export function createAgent({ model, retrieval, tools, prompt }: Dependencies): 
 
 interface RunContext {
   citations: Citations
-  filter: Filter | undefined
+  artifacts: Artifacts
+  tools: RunTools
   passages: readonly NumberedHit[]
   degraded: boolean
+}
+
+function resultOf({ citations, artifacts, degraded }: RunContext) {
+  return { hits: citations.all(), artifacts: artifacts.all(), degraded }
 }
 
 /**
@@ -132,10 +144,6 @@ function isClientTool({ clientTools }: AgentRequest, name: string): boolean {
   return clientTools.some((tool) => tool.name === name)
 }
 
-function toModelTool({
-  name,
-  description,
-  inputSchema,
-}: ReturnType<ToolRegistry['offered']>[number]): ModelTool {
+function toModelTool({ name, description, inputSchema }: Tool): ModelTool {
   return { name, description, parameters: inputSchema }
 }

@@ -1,6 +1,5 @@
 import type { ModelMessage, ModelToolCall } from '../../models/chat-model.ts'
-import type { ToolContext } from '../tools/define-tool.ts'
-import type { ToolRegistry } from '../tools/registry.ts'
+import type { RunTools } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
 
 /** Tool calls of one round that are run; a model that asks for more is told so. */
@@ -9,17 +8,14 @@ const MAXIMUM_CALLS = 16
 /** Runs the calls of one round side by side and answers what the model is to read of them, in their order. */
 export async function* useTools(
   calls: readonly ModelToolCall[],
-  tools: Pick<ToolRegistry, 'call' | 'readInput'>,
-  context: ToolContext,
+  tools: Pick<RunTools, 'call' | 'readInput'>,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, ModelMessage[]> {
   for (const { callId, name, arguments: text } of calls) {
     yield { type: 'tool-call', callId, tool: name, input: tools.readInput(text) }
   }
   const results = await Promise.all(
-    calls.map(async (call, index) =>
-      index < MAXIMUM_CALLS ? tools.call(call, context, signal) : TOO_MANY,
-    ),
+    calls.map(async (call, index) => (index < MAXIMUM_CALLS ? tools.call(call, signal) : TOO_MANY)),
   )
   const messages: ModelMessage[] = []
   for (const [index, { callId, name }] of calls.entries()) {

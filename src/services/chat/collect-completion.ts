@@ -4,6 +4,7 @@ import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
 import {
   type CompletionHead,
   FINISH_REASON,
+  toAgentExtra,
   toCompletionUsage,
   toMessageToolCall,
 } from './to-completion-chunk.ts'
@@ -27,8 +28,9 @@ function toCompletion(
   head: CompletionHead,
   content: string,
   calls: readonly ModelToolCall[],
-  { reason, hits, usage, degraded }: RunEnd,
+  end: RunEnd,
 ): Completion {
+  const { reason, usage } = end
   const toolCalls = calls.length > 0 && { tool_calls: calls.map(toMessageToolCall) }
   return {
     ...head,
@@ -47,6 +49,6 @@ function toCompletion(
       },
     ],
     ...(usage && { usage: toCompletionUsage(usage) }),
-    agent: { hits, finishReason: reason, ...(degraded && { degraded }) },
+    agent: toAgentExtra(end),
   }
 }

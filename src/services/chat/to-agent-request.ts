@@ -10,7 +10,7 @@ import type { AgentRequest } from '../agent/run-agent.ts'
 
 /** A request of `/chat` as a run of the agent. */
 export function fromChat(
-  { messages, topK, filter }: ChatRequest,
+  { messages, topK, filter, conversationId }: ChatRequest,
   defaultTopK: number,
 ): AgentRequest {
   const conversation: Conversation = {
@@ -19,7 +19,14 @@ export function fromChat(
     ),
     instructions: messages.filter(({ role }) => role === 'system').map(({ content }) => content),
   }
-  return { conversation, topK: topK ?? defaultTopK, filter, sampling: {}, clientTools: [] }
+  return {
+    conversation,
+    conversationId,
+    topK: topK ?? defaultTopK,
+    filter,
+    sampling: {},
+    clientTools: [],
+  }
 }
 
 /** A request of the chat-completions protocol as a run of the agent. */
@@ -30,7 +37,9 @@ export function fromCompletion(request: CompletionRequest, defaultTopK: number):
   }
   return {
     conversation,
+    conversationId: request.conversationId,
     topK: request.topK ?? defaultTopK,
+    filter: request.filter,
     sampling: toSampling(request),
     clientTools: (request.tools ?? []).map(({ function: tool }) => ({
       name: tool.name,

@@ -12,13 +12,14 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
     case 'client-tool-calls':
       return undefined
     case 'run-end': {
-      const { hits, reason: finishReason, usage, degraded } = event
+      const { hits, reason: finishReason, usage, degraded, artifacts } = event
       return {
         type: 'done',
         hits,
         finishReason,
         ...(usage && { usage }),
         ...(degraded && { degraded }),
+        ...(artifacts?.length && { artifacts: [...artifacts] }),
       }
     }
     default:

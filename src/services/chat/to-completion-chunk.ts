@@ -1,7 +1,7 @@
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { Completion, CompletionChunk } from '../../schemas/completion.ts'
-import type { AgentEvent } from '../agent/agent-event.ts'
+import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
 
 /** What all chunks of one completion share. */
 export interface CompletionHead {
@@ -11,6 +11,7 @@ export interface CompletionHead {
 }
 
 type Choice = CompletionChunk['choices'][number]
+type AgentExtra = Completion['agent']
 type FinishReason = Completion['choices'][number]['finish_reason']
 
 /** The protocol knows four reasons; the run's own one rides in `agent`. */
@@ -44,18 +45,25 @@ export function toCompletionChunks(
       return [toChunk(head, { delta: { tool_calls: calls } })]
     }
     case 'run-end': {
-      const { reason, hits, usage, degraded } = event
-      const last = toChunk(head, { delta: {}, finish_reason: FINISH_REASON[reason] })
-      // Clients skip a chunk without choices, so that is where the extension is safe.
-      const extra = {
-        ...toChunk(head),
-        agent: { hits, finishReason: reason, ...(degraded && { degraded }) },
-      }
-      if (!includeUsage || !usage) return [last, extra]
-      return [last, { ...extra, usage: toCompletionUsage(usage) }]
+      const { reason, usage } = event
+      const end = toChunk(head, { delta: {}, finish_reason: FINISH_REASON[reason] })
+      const last = { ...end, agent: toAgentExtra(event) }
+      // A chunk without choices stops clients that did not ask for the usage.
+      if (!includeUsage || !usage) return [last]
+      return [last, { ...toChunk(head), usage: toCompletionUsage(usage) }]
     }
     default:
       return event satisfies never
+  }
+}
+
+/** What the protocol has no field for. */
+export function toAgentExtra({ hits, reason, degraded, artifacts }: RunEnd): AgentExtra {
+  return {
+    hits,
+    finishReason: reason,
+    ...(degraded && { degraded }),
+    ...(artifacts?.length && { artifacts: [...artifacts] }),
   }
 }
 

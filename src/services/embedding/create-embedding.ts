@@ -1,8 +1,8 @@
 import { AppError } from '../../errors.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { ChunkVectors } from '../../stores/document-store.ts'
+import { createOutage } from '../outage.ts'
 import { type EmbeddedText, joinVectors, toEmbeddedText } from './embedded-text.ts'
-import { createOutage } from './outage.ts'
 
 /** A question is answered by words alone rather than later than this. */
 const QUERY_MILLISECONDS = 2_000
@@ -28,7 +28,11 @@ interface Dependencies {
 
 /** The embedder with a memory for its outages, so that nobody waits for one that is down. */
 export function createEmbedding({ embedder, log, now = Date.now }: Dependencies): Embedding {
-  const outage = createOutage({ log, now })
+  const outage = createOutage({
+    name: 'the embedding model',
+    consequence: 'documents wait, search goes by words alone',
+    ...{ now, log },
+  })
 
   /** Runs `work` unless the embedder is down, and learns from how it goes. */
   const attempt = async <Output>(work: () => Promise<Output>): Promise<Output> => {

@@ -10,8 +10,9 @@ export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
 
 interface Dependencies {
   checks: Record<string, ReadinessCheck>
-  /** Absent where search goes by words alone. Without it the server still serves, so it is not asked to be ready. */
+  /** Absent where search goes by words alone. Without these two the server still serves, so they are not asked to be ready. */
   embedder?: ReadinessCheck | undefined
+  reranker?: ReadinessCheck | undefined
   counts: () => Promise<StoreCounts>
   log: { warn(fields: object, message: string): void }
   /** For each check. */
@@ -20,11 +21,12 @@ interface Dependencies {
 
 /**
  * Asks every part, each with a deadline of its own; one that fails is named and makes the whole not ready,
- * but for the embedder, whose failure makes it degraded.
+ * but for the models that search asks, whose failure makes it degraded.
  */
 export function createReadiness({
   checks,
   embedder,
+  reranker,
   counts,
   log,
   deadlineMilliseconds = DEADLINE_MILLISECONDS,
@@ -55,18 +57,20 @@ export function createReadiness({
     }
   }
 
-  return async () => {
-    const asked = embedder && ask('embedder', embedder)
-    const results = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await ask(name, check)] as const),
+  const askAll = (named: Record<string, ReadinessCheck>) =>
+    Promise.all(
+      Object.entries(named).map(async ([name, check]) => [name, await ask(name, check)] as const),
     )
-    const embedding = await asked
+
+  return async () => {
+    const models = { ...(embedder && { embedder }), ...(reranker && { reranker }) }
+    const [results, optional] = await Promise.all([askAll(checks), askAll(models)])
     const ready = results.every(([, { state }]) => state === 'ok')
     return {
       status: ready ? 'ready' : 'not_ready',
-      checks: { ...Object.fromEntries(results), ...(embedding && { embedder: embedding }) },
-      retrieval: embedding ? 'hybrid' : 'lexical',
-      ...(embedding?.state === 'failed' && { degraded: true as const }),
+      checks: Object.fromEntries([...results, ...optional]),
+      retrieval: embedder ? 'hybrid' : 'lexical',
+      ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
       ...(ready && (await count())),
     }
   }

@@ -1,9 +1,12 @@
 import type { ChunkIndex, IndexQuery } from '../../indexes/chunk-index.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
-import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import { type Candidate, lexicalOnly } from './fuse.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { Reranking } from '../reranking/create-reranking.ts'
+import { lexicalOnly } from './fuse.ts'
 import { rankByMeaning, type SearchByMeaning } from './rank-by-meaning.ts'
+import { readPassages, toHit } from './read-passages.ts'
+import { LEAST_RERANKED, rerank } from './rerank.ts'
 
 /** Asked for beyond top-k, for matches that turn out to be deleted, not yet committed, or duplicates. */
 const SPARE_MATCHES = 16
@@ -23,6 +26,8 @@ interface Dependencies {
   analyseQuery: (text: string) => QueryTerms
   /** Absent where search goes by words alone. */
   meaning?: SearchByMeaning | undefined
+  /** Absent where hits stay in the order of the search. */
+  reranking?: Pick<Reranking, 'scores'> | undefined
 }
 
 export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter'> {
@@ -31,9 +36,9 @@ export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter'> 
 }
 
 export interface Found {
-  /** Best first; each passage once, however many documents hold it. */
+  /** Best first; each passage once, or nearly the same ones, however many documents hold it. */
   hits: Hit[]
-  /** True where the search should have gone by meaning, too, but the embedder did not answer. */
+  /** True where the search should have gone by meaning, or its hits been reranked, but the model did not answer. */
   degraded: boolean
 }
 
@@ -43,7 +48,7 @@ export interface Retrieval {
 }
 
 export function createRetrieval(dependencies: Dependencies): Retrieval {
-  const { index, store, analyseQuery, meaning } = dependencies
+  const { index, store, analyseQuery, meaning, reranking } = dependencies
 
   const look = async (query: IndexQuery, vector: Vector | undefined, signal?: AbortSignal) => {
     const lexical = await index.search(query, signal)
@@ -54,6 +59,22 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     return { candidates, exhausted: noMoreWords && exhausted }
   }
 
+  /** The first `wanted` passages of the search's own order. */
+  const find = async (
+    { terms, only }: Pick<IndexQuery, 'terms' | 'only'>,
+    vector: Vector | undefined,
+    wanted: number,
+    signal?: AbortSignal,
+  ) => {
+    let limit = Math.max(wanted + SPARE_MATCHES, vector ? LEAST_FUSED : 0)
+    for (;;) {
+      const { candidates, exhausted } = await look({ terms, limit, only }, vector, signal)
+      const found = await readPassages(store, candidates, wanted)
+      if (found.length === wanted || exhausted || limit >= MAXIMUM_MATCHES) return found
+      limit = Math.min(limit * DEEPER, MAXIMUM_MATCHES)
+    }
+  }
+
   return {
     async search({ query, topK, filter, explain = false }, signal) {
       const only = filter && (await store.matchingKeys(filter, signal))
@@ -61,56 +82,14 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       const text = query.slice(0, MAXIMUM_QUERY)
       const terms = analyseQuery(text)
       const vector = await meaning?.embed(text, signal)
-      const degraded = meaning !== undefined && vector === undefined
-      let limit = Math.max(topK + SPARE_MATCHES, vector ? LEAST_FUSED : 0)
-      for (;;) {
-        const { candidates, exhausted } = await look({ terms, limit, only }, vector, signal)
-        const hits = await hydrate(store, candidates, { topK, explain })
-        if (hits.length === topK || exhausted || limit >= MAXIMUM_MATCHES) return { hits, degraded }
-        limit = Math.min(limit * DEEPER, MAXIMUM_MATCHES)
+      const lacksMeaning = meaning !== undefined && vector === undefined
+      const wanted = reranking ? Math.max(topK, LEAST_RERANKED) : topK
+      const found = await find({ terms, only }, vector, wanted, signal)
+      const reranked = await rerank(reranking, text, found, signal)
+      return {
+        hits: (reranked ?? found).slice(0, topK).map((passage) => toHit(passage, explain)),
+        degraded: lacksMeaning || reranked === undefined,
       }
     },
-  }
-}
-
-async function hydrate(
-  store: Pick<DocumentStore, 'readChunks'>,
-  candidates: readonly Candidate[],
-  { topK, explain }: { topK: number; explain: boolean },
-): Promise<Hit[]> {
-  const hits: Hit[] = []
-  const seen = new Set<string>()
-  // Most answers need no more than the first top-k; where they do, each further read is twice as long.
-  let from = 0
-  for (let size = topK; from < candidates.length && hits.length < topK; size *= 2) {
-    const part = new Map(candidates.slice(from, from + size).map((each) => [each.key, each]))
-    from += size
-    for (const chunk of await store.readChunks([...part.keys()])) {
-      const candidate = part.get(chunk.key)
-      if (!candidate || seen.has(chunk.text) || hits.length === topK) continue
-      seen.add(chunk.text)
-      hits.push(toHit(chunk, candidate, explain))
-    }
-  }
-  return hits
-}
-
-function toHit(chunk: StoredChunk, { score, lexical, dense }: Candidate, explain: boolean): Hit {
-  const stages = {
-    ...(lexical !== undefined && { lexical }),
-    ...(dense !== undefined && { dense }),
-  }
-  return {
-    id: chunk.id,
-    score,
-    text: chunk.text,
-    title: chunk.title ?? '',
-    documentId: chunk.documentId,
-    ...(chunk.url !== undefined && { url: chunk.url }),
-    ...(chunk.metadata && { metadata: chunk.metadata }),
-    ...(chunk.heading !== '' && { heading: chunk.heading }),
-    start: chunk.start,
-    end: chunk.end,
-    ...(explain && { stages }),
   }
 }

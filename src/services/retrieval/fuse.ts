@@ -12,6 +12,8 @@ export interface Candidate {
   lexical?: number
   /** The cosine to the question, moved towards its first hits; absent where the question was not embedded. */
   dense?: number
+  /** What the reranking model made of it; absent where there is none. */
+  rerank?: number
 }
 
 /** Matches by words alone: their own score is the final one. */

@@ -1,12 +1,18 @@
 import { z } from 'zod'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Citations } from '../agent/citations.ts'
+import type { Artifacts } from './artifacts.ts'
+import { ToolInputError } from './tool-error.ts'
 
 /** What a tool may use of the run that calls it. */
 export interface ToolContext {
   citations: Citations
   /** What the run may search; all where there is none. */
   filter?: Filter | undefined
+  /** Names the conversation. Of this run alone, unless the client named it. */
+  conversation: string
+  /** Takes the files that the tool makes. */
+  artifacts: Artifacts
 }
 
 export interface Tool {
@@ -17,13 +23,12 @@ export interface Tool {
   source: string
   /** JSON Schema of the input. */
   inputSchema: Record<string, unknown>
-  /** Input → the text that the model reads. Throws `ToolInputError` where the input does not fit. */
+  /** For one call, in milliseconds; the registry has a default. */
+  deadlineMilliseconds?: number | undefined
+  /** Why the tool cannot be called at this moment; nothing where it can. */
+  unavailable?(): string | undefined
+  /** Input → the text that the model reads. Throws `ToolInputError` where the input does not fit, `ToolFailure` where it fails as foreseen. */
   run(input: unknown, context: ToolContext, signal: AbortSignal): Promise<string>
-}
-
-/** The model's fault: what it is told lets it mend the call. */
-export class ToolInputError extends Error {
-  override readonly name = 'ToolInputError'
 }
 
 interface ToolDefinition<Schema extends z.ZodType> {
@@ -32,12 +37,14 @@ interface ToolDefinition<Schema extends z.ZodType> {
   description: string
   source?: string
   input: Schema
+  deadlineMilliseconds?: number
+  unavailable?(): string | undefined
   run(input: z.output<Schema>, context: ToolContext, signal: AbortSignal): Promise<string>
 }
 
 /** A tool whose input is validated by `input`, which also writes the schema that the model sees. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
-  const { name, title, description, source = 'builtin', input: schema, run } = definition
+  const { name, title, description, source = 'builtin', input: schema, run, ...more } = definition
   // Some providers refuse a schema that names its dialect.
   const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' })
   return {
@@ -46,6 +53,7 @@ export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<
     description,
     source,
     inputSchema,
+    ...more,
     run(input, context, signal) {
       const parsed = schema.safeParse(input)
       if (!parsed.success) throw new ToolInputError(z.prettifyError(parsed.error))

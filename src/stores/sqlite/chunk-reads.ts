@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
+import { integer, optionalInteger, type Row, text } from '../columns.ts'
 import type { ChunkPage, DocumentStore, StoredChunk } from '../document-store.ts'
 import { decodeChunkCursor, encodeChunkCursor, unknownCursor } from '../list-cursor.ts'
-import { integer, optionalInteger, type Row, text } from './columns.ts'
-import { toChunk } from './rows.ts'
+import { toChunk } from '../rows.ts'
 
 // As many as one read may bring without holding up the event loop for more than a few milliseconds.
 const MOST_CHUNKS_PER_READ = 500

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { text } from './columns.ts'
+import { text } from '../columns.ts'
 import { schemaVersion } from './migrations.ts'
 import { unavailable } from './sqlite-error.ts'
 

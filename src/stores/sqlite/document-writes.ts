@@ -1,9 +1,9 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
+import { integer, type Row, text } from '../columns.ts'
 import type { Idempotency, NewDocument, StoredDocument } from '../document-store.ts'
-import { integer, type Row, text } from './columns.ts'
+import { toDocument } from '../rows.ts'
 import { createRevisions } from './revisions.ts'
-import { toDocument } from './rows.ts'
 
 interface Addition extends NewDocument {
   idempotency?: Idempotency | undefined

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
+import { bytes, integer } from '../columns.ts'
 import type { FileStore } from '../file-store.ts'
 import { repack } from '../repack.ts'
-import { bytes, integer } from './columns.ts'
 import { toStoreError } from './sqlite-error.ts'
 import type { WriteQueue } from './write-queue.ts'
 

@@ -1,4 +1,5 @@
 import type { SQLTagStore } from 'node:sqlite'
+import { integer, optionalText, type Row, text } from '../columns.ts'
 import type {
   ChunkVectors,
   Claim,
@@ -6,8 +7,7 @@ import type {
   IngestionJob,
   NewChunk,
 } from '../document-store.ts'
-import { integer, optionalText, type Row, text } from './columns.ts'
-import { toFile } from './rows.ts'
+import { toFile } from '../rows.ts'
 import { insertVectors } from './vector-writes.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
@@ -132,7 +132,13 @@ export function createOutcomeWrites(sql: SQLTagStore) {
   }
 }
 
-function insertChunk(sql: SQLTagStore, document: number, revision: number, chunk: NewChunk): void {
+/** Adds a chunk to a document, by its number. */
+export function insertChunk(
+  sql: SQLTagStore,
+  document: number,
+  revision: number,
+  chunk: NewChunk,
+): void {
   const { key, ordinal, start, end, heading, text, page = null, pageEnd = null } = chunk
   sql.run`
     INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text, page, page_end)

@@ -1,6 +1,6 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
-import { integer } from './columns.ts'
+import { integer } from '../columns.ts'
 
 const LARGEST_CHUNK_KEY = 2 ** 32 - 1
 

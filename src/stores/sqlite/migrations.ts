@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { integer } from './columns.ts'
+import { integer } from '../columns.ts'
 import { unavailable } from './sqlite-error.ts'
 
 /** Marks a file as ours ("AgSv"), so that another program's database is never migrated by mistake. */

@@ -1,5 +1,5 @@
+import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
 import type { Claim, DocumentStore, NewChunk, NewDocument } from '../document-store.ts'
-import { createChunkKeyAllocator } from './chunk-key-allocator.ts'
 import type { WriteQueue } from './write-queue.ts'
 
 type QueuedWrites = Pick<

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { integer, type Row, text } from '../columns.ts'
 import type { DocumentStore, StoreCounts } from '../document-store.ts'
 import { decodeCursor, encodeCursor } from '../list-cursor.ts'
+import { toDocument } from '../rows.ts'
 import { createChunkReads } from './chunk-reads.ts'
-import { integer, type Row, text } from './columns.ts'
-import { toDocument } from './rows.ts'
 import { toStoreError } from './sqlite-error.ts'
 
 const LONGEST_PAGE = 1_000

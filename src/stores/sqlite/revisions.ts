@@ -1,9 +1,9 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
+import { integer, type Row } from '../columns.ts'
 import type { NewDocument } from '../document-store.ts'
 import type { NewFile, StoredFile } from '../file-store.ts'
-import { integer, type Row } from './columns.ts'
 
 // About what a worker takes to make room for some of those who were refused.
 const QUEUE_FULL_RETRY_SECONDS = 5

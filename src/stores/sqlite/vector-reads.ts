@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { bytes, integer, text } from '../columns.ts'
 import type { DocumentStore, KeyedVectors, StoredChunk } from '../document-store.ts'
-import { bytes, integer, text } from './columns.ts'
-import { dimensionOf, fromHalfFloats } from './half-floats.ts'
-import { toChunk } from './rows.ts'
+import { dimensionOf, fromHalfFloats } from '../half-floats.ts'
+import { toChunk } from '../rows.ts'
 import { toStoreError } from './sqlite-error.ts'
 
 const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"
@@ -60,7 +60,7 @@ export function createVectorReads(database: DatabaseSync, refuse: () => void): V
   }
 }
 
-function toVectors(rows: readonly Parameters<typeof integer>[0][]): KeyedVectors {
+export function toVectors(rows: readonly Parameters<typeof integer>[0][]): KeyedVectors {
   const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
   const keys = new Uint32Array(rows.length)
   const values = new Float32Array(rows.length * dimension)

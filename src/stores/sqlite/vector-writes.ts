@@ -1,7 +1,7 @@
 import type { SQLTagStore } from 'node:sqlite'
+import { integer, text } from '../columns.ts'
 import type { ChunkVectors, Embedding, NewChunk } from '../document-store.ts'
-import { integer, text } from './columns.ts'
-import { toHalfFloats } from './half-floats.ts'
+import { toHalfFloats } from '../half-floats.ts'
 
 /** Adds the vectors of chunks that have just been added, inside the transaction that added them. */
 export function insertVectors(
@@ -12,9 +12,19 @@ export function insertVectors(
   if (values.length !== chunks.length * embedding.dimension) {
     throw new RangeError(`${values.length} numbers are no vectors of ${chunks.length} chunks`)
   }
+  const keys = chunks.map(({ key }) => key)
+  insertKeyedVectors(sql, { keys, dimension: embedding.dimension, values }, embedding)
+}
+
+/** As `insertVectors`, for those chunks that have one. */
+export function insertKeyedVectors(
+  sql: SQLTagStore,
+  { keys, dimension, values }: VectorRows,
+  embedding: Embedding,
+): void {
   keepEmbedding(sql, embedding)
-  for (const [position, { key }] of chunks.entries()) {
-    const vector = toHalfFloats(vectorAt(values, position, embedding.dimension))
+  for (const [position, key] of keys.entries()) {
+    const vector = toHalfFloats(vectorAt(values, position, dimension))
     sql.run`INSERT INTO vectors (key, vector) VALUES (${key}, ${vector})`
   }
 }
@@ -62,6 +72,13 @@ export function createVectorWrites(sql: SQLTagStore) {
       sql.run`UPDATE embeddings SET vectors = 'current' WHERE vectors = 'next'`
     },
   }
+}
+
+interface VectorRows {
+  keys: readonly number[] | Uint32Array
+  dimension: number
+  /** One vector per key, one after another. */
+  values: Float32Array
 }
 
 export interface NextVectors {

@@ -5,6 +5,7 @@ import { type AgentRequest, createAgent } from '../../../src/services/agent/run-
 import type { Search } from '../../../src/services/retrieval/create-retrieval.ts'
 import { defineTool, type Tool } from '../../../src/services/tools/define-tool.ts'
 import { createToolRegistry } from '../../../src/services/tools/registry.ts'
+import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
 import { hitOf } from './hit.ts'
 import { createScriptedModel, type ScriptedAnswer } from './scripted-model.ts'
 
@@ -30,7 +31,7 @@ export function createAgentForTest(parts: AgentParts) {
     },
   }
   const registry = createToolRegistry({
-    tools,
+    sources: [() => tools],
     isEnabled: () => true,
     log: { info: () => undefined, error: () => undefined },
   })
@@ -38,6 +39,7 @@ export function createAgentForTest(parts: AgentParts) {
     model,
     retrieval,
     tools: registry,
+    artifacts: createMemoryArtifactStore(),
     prompt: { prompt: '', contextTokens: 32_768, ...prompt },
   })
   const run = (request: Partial<AgentRequest> = {}, signal = new AbortController().signal) =>

@@ -27,6 +27,39 @@ describe('the numbers of hits', () => {
   })
 })
 
+describe('neighbouring chunks of a document', () => {
+  const chunk = (ordinal: number) => ({
+    ...hitOf(`doc-1-${ordinal}`),
+    ...{ documentId: 'doc', start: ordinal * 20, end: ordinal * 20 + 19 },
+    text: `Sentence number ${ordinal}.`.padEnd(19, '.'),
+  })
+
+  it('share one number and one place among all hits', () => {
+    const citations = createCitations()
+    const numbered = citations.add([chunk(1), hitOf('a'), chunk(0)])
+    expect(numbered.map(({ number, hit }) => [number, hit.start, hit.end])).toEqual([
+      [1, 0, 39],
+      [2, 0, 10],
+    ])
+    expect(citations.all()).toEqual(numbered.map(({ hit }) => hit))
+  })
+
+  it('found again one by one are cited by the number that they share', () => {
+    const citations = createCitations()
+    citations.add([chunk(1), chunk(0)])
+    expect(citations.add([chunk(0)]).map(({ number }) => number)).toEqual([1])
+    expect(citations.add([chunk(1), chunk(0)]).map(({ number }) => number)).toEqual([1])
+    expect(citations.all()).toHaveLength(1)
+  })
+
+  it('of one that has its number already do not change it', () => {
+    const citations = createCitations()
+    const [first] = citations.add([chunk(0)])
+    expect(citations.add([chunk(1), chunk(0)]).map(({ number }) => number)).toEqual([2, 1])
+    expect(citations.all()[0]).toEqual(first?.hit)
+  })
+})
+
 describe('rendered passages', () => {
   const render = (fields: object) =>
     renderPassages([{ number: 1, hit: { ...hitOf('a'), ...fields } }])

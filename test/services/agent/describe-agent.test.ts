@@ -15,7 +15,7 @@ function describeTest({ enabled = true, supportsTools = true, changed = false } 
     model: { name: 'gpt-5-mini', supportsTools },
     retrieval: 'lexical',
     tools: createToolRegistry({
-      tools: [toolAnswering('look', 'seen')],
+      sources: [() => [toolAnswering('look', 'seen')]],
       isEnabled: () => enabled,
       log: { info: () => undefined, error: () => undefined },
     }),

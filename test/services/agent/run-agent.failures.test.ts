@@ -5,6 +5,7 @@ import type { ModelEvent } from '../../../src/models/chat-model.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
 import { createAgent } from '../../../src/services/agent/run-agent.ts'
 import { createToolRegistry } from '../../../src/services/tools/registry.ts'
+import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
 import { createAgentForTest, outline, question, toolAnswering } from './agent-for-test.ts'
 import { asks, createScriptedModel, says, toDelta, toolCall } from './scripted-model.ts'
 
@@ -57,10 +58,11 @@ it('a failure of retrieval ends the run before the model is asked', async () => 
     model,
     retrieval: { search: () => Promise.reject(failure) },
     tools: createToolRegistry({
-      tools: [],
+      sources: [],
       isEnabled: () => true,
       log: { info: () => undefined, error: () => undefined },
     }),
+    artifacts: createMemoryArtifactStore(),
     prompt: { prompt: '', contextTokens: 32_768 },
   })
   const { error } = await readUntilFailure(agent.run(question('a'), new AbortController().signal))

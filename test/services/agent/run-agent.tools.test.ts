@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { ModelTool } from '../../../src/models/chat-model.ts'
-import { defineTool } from '../../../src/services/tools/define-tool.ts'
+import { defineTool, type Tool } from '../../../src/services/tools/define-tool.ts'
 import { createAgentForTest, endOf, outline, toolAnswering } from './agent-for-test.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 
@@ -282,4 +282,36 @@ it('a call whose arguments were cut by the length limit goes back like any broke
     ],
   })
   expect(endOf(await events()).reason).toBe('stop')
+})
+
+describe('what a tool knows of its run', () => {
+  const told: string[] = []
+  const tool = (): Tool => ({
+    ...toolAnswering('note', ''),
+    async run(_input, { conversation, artifacts }) {
+      told.push(conversation)
+      await artifacts.add({ name: 'note.txt', mediaType: 'text/plain', bytes: Uint8Array.of(65) })
+      return 'noted'
+    },
+  })
+  const start = () =>
+    createAgentForTest({ tools: [tool()], answers: [asks(toolCall('note')), says('Done.')] })
+
+  it('is the conversation as the client names it', async () => {
+    await start().events({ conversationId: 'desk-7' })
+    expect(told.at(-1)).toBe('desk-7')
+  })
+
+  it('is a conversation of its own where the client names none', async () => {
+    await start().events()
+    await start().events()
+    const [last, before] = told.toReversed()
+    expect(last).toMatch(/^[\w-]{16,}$/)
+    expect(last).not.toBe(before)
+  })
+
+  it('ends up with the files that it made', async () => {
+    const { artifacts } = endOf(await start().events())
+    expect(artifacts).toEqual([expect.objectContaining({ name: 'note.txt', size: 1 })])
+  })
 })

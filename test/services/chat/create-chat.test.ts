@@ -65,9 +65,8 @@ describe('the chunks of a completion', () => {
       { content: 'At ' },
       { content: 'nine.' },
       {},
-      undefined,
     ])
-    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop')
+    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop')
     expect(chunks.at(-1)?.agent).toEqual({ hits: [], finishReason: 'stop' })
   })
 

@@ -7,6 +7,7 @@ import {
   toCompletionChunks,
   toFirstChunk,
 } from '../../../src/services/chat/to-completion-chunk.ts'
+import { ARTIFACT } from '../agent/artifact.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'agent' }
@@ -57,16 +58,21 @@ describe('the chunks of a completion', () => {
     ])
   })
 
-  it('end with the reason, then the hits in a chunk without choices, where no client stumbles', () => {
+  it('end with the reason and the hits in one chunk', () => {
     expect(toCompletionChunks(end(), head, false)).toEqual([
-      { ...head, object: 'chat.completion.chunk', choices: [{ ...choice, finish_reason: 'stop' }] },
       {
         ...head,
         object: 'chat.completion.chunk',
-        choices: [],
+        choices: [{ ...choice, finish_reason: 'stop' }],
         agent: { hits: [hitOf('a')], finishReason: 'stop' },
       },
     ])
+  })
+
+  it('end with the files that tools made, where they made any', () => {
+    const [chunk] = toCompletionChunks(end({ artifacts: [ARTIFACT] }), head, false)
+    expect(chunk?.agent?.artifacts).toEqual([ARTIFACT])
+    expect(CompletionChunk.parse(chunk)).toEqual(chunk)
   })
 
   it('carry usage where the client asked for it, in the chunk without choices', () => {
@@ -77,8 +83,9 @@ describe('the chunks of a completion', () => {
   })
 
   it('carry no usage where the model reported none, as the plain completion does', () => {
-    const [, extra] = toCompletionChunks(end({ usage: undefined }), head, true)
-    expect(extra).not.toHaveProperty('usage')
+    const chunks = toCompletionChunks(end({ usage: undefined }), head, true)
+    expect(chunks).toHaveLength(1)
+    expect(chunks[0]).not.toHaveProperty('usage')
   })
 
   it('carry no usage where the client did not ask', () => {
@@ -93,9 +100,9 @@ describe('the chunks of a completion', () => {
   })
 
   it('tell a run that ran out of rounds as a stop, and as what it is in the extension', () => {
-    const [last, extra] = toCompletionChunks(end({ reason: 'round_limit' }), head, false)
+    const [last] = toCompletionChunks(end({ reason: 'round_limit' }), head, false)
     expect(last?.choices[0]?.finish_reason).toBe('stop')
-    expect(extra?.agent?.finishReason).toBe('round_limit')
+    expect(last?.agent?.finishReason).toBe('round_limit')
     expect(Object.values(FINISH_REASON)).not.toContain('round_limit')
   })
 })

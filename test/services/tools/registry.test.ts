@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { AppError } from '../../../src/errors.ts'
-import { createCitations } from '../../../src/services/agent/citations.ts'
 import { defineTool, type Tool } from '../../../src/services/tools/define-tool.ts'
 import { createToolRegistry } from '../../../src/services/tools/registry.ts'
+import { createContext } from './context-for-test.ts'
 
 interface Line {
   level: 'info' | 'error'
@@ -26,11 +26,12 @@ function createRegistry(
       void lines.push({ level: 'error', fields, message }),
   }
   const registry = createToolRegistry({
-    ...{ tools, isEnabled, log },
+    sources: [() => tools],
+    ...{ isEnabled, log },
     ...(deadlineMilliseconds !== undefined && { deadlineMilliseconds }),
   })
   const call = (name: string, text = '{}', signal = new AbortController().signal) =>
-    registry.call({ callId: 'c', name, arguments: text }, { citations: createCitations() }, signal)
+    registry.open(createContext()).call({ callId: 'c', name, arguments: text }, signal)
   return { registry, lines, call }
 }
 
@@ -66,11 +67,11 @@ describe('a tool call', () => {
   })
 
   it('knows the context of its run', async () => {
-    const citations = createCitations()
-    const tool = toolThat(async (_input, context) => String(context.citations === citations))
+    const known = createContext()
+    const tool = toolThat(async (_input, context) => String(context === known))
     const { registry } = createRegistry([tool])
     const call = { callId: 'c', name: 'tool', arguments: '' }
-    const result = await registry.call(call, { citations }, new AbortController().signal)
+    const result = await registry.open(known).call(call, new AbortController().signal)
     expect(result.output).toBe('true')
   })
 
@@ -233,7 +234,12 @@ describe('a tool that is switched off', () => {
   })
 
   it('is not offered', () => {
-    expect(registry.offered().map(({ name }) => name)).toEqual(['strict'])
+    expect(
+      registry
+        .open(createContext())
+        .offered()
+        .map(({ name }) => name),
+    ).toEqual(['strict'])
   })
 
   it('cannot be called', async () => {
@@ -250,7 +256,93 @@ describe('a tool that is switched off', () => {
 
 it('broken arguments are read as the text that they are', () => {
   const { registry } = createRegistry([])
-  expect(registry.readInput('{"a":1}')).toEqual({ a: 1 })
-  expect(registry.readInput('')).toEqual({})
-  expect(registry.readInput('{"a":')).toBe('{"a":')
+  const tools = registry.open(createContext())
+  expect(tools.readInput('{"a":1}')).toEqual({ a: 1 })
+  expect(tools.readInput('')).toEqual({})
+  expect(tools.readInput('{"a":')).toBe('{"a":')
+})
+
+describe('the sources of tools', () => {
+  const named = (name: string, source: string): Tool => ({
+    ...toolThat(async () => source, name),
+    source,
+  })
+  const create = (...sources: (() => readonly Tool[])[]) =>
+    createToolRegistry({
+      sources,
+      isEnabled: () => true,
+      log: { info: () => undefined, error: () => undefined },
+    })
+  const { signal } = new AbortController()
+
+  it('are asked anew for each run, and once for it', async () => {
+    let there = [named('mcp__a__x', 'mcp:a')]
+    const registry = create(() => there)
+    const run = registry.open(createContext())
+    there = []
+    expect(run.offered()).toHaveLength(1)
+    const call = { callId: 'c', name: 'mcp__a__x', arguments: '' }
+    expect((await run.call(call, signal)).output).toBe('mcp:a')
+    expect(registry.open(createContext()).offered()).toEqual([])
+    expect(registry.records(true)).toEqual([])
+  })
+
+  it('cannot take the name of a built-in tool, whichever comes first', async () => {
+    const registry = create(
+      () => [named('search', 'plugin:p')],
+      () => [named('search', 'builtin')],
+    )
+    const run = registry.open(createContext())
+    const call = { callId: 'c', name: 'search', arguments: '' }
+    expect((await run.call(call, signal)).output).toBe('builtin')
+    expect(registry.records(true)).toMatchObject([
+      { source: 'builtin', state: 'on' },
+      {
+        source: 'plugin:p',
+        state: 'unavailable',
+        reason: 'The name is taken by a tool of builtin',
+      },
+    ])
+  })
+
+  it('keep their first tool of a name', () => {
+    const registry = create(
+      () => [named('x', 'mcp:a')],
+      () => [named('x', 'mcp:b')],
+    )
+    expect(registry.open(createContext()).offered()).toMatchObject([{ source: 'mcp:a' }])
+  })
+
+  it('may hold a built-in tool that is switched off, whose name stays taken', () => {
+    const registry = createToolRegistry({
+      sources: [() => [named('search', 'builtin'), named('search', 'mcp:a')]],
+      isEnabled: () => false,
+      log: { info: () => undefined, error: () => undefined },
+    })
+    expect(registry.open(createContext()).offered()).toEqual([])
+    expect(registry.records(true)).toMatchObject([{ state: 'off' }, { state: 'unavailable' }])
+  })
+})
+
+describe('a tool that cannot be called at this moment', () => {
+  const away = { ...echo, unavailable: () => 'The sandbox is off' }
+  const { registry, call } = createRegistry([away])
+
+  it('is not offered, and a call of it is told so', async () => {
+    expect(registry.open(createContext()).offered()).toEqual([])
+    expect(await call('echo')).toEqual({ output: 'There is no tool "echo"', isError: true })
+  })
+
+  it('is listed with the reason', () => {
+    expect(registry.records(true)).toMatchObject([
+      { name: 'echo', state: 'unavailable', reason: 'The sandbox is off' },
+    ])
+  })
+})
+
+it('a tool with a deadline of its own has that', async () => {
+  const deaf = { ...toolThat(() => new Promise(() => undefined)), deadlineMilliseconds: 15 }
+  expect((await createRegistry([deaf]).call('tool')).output).toBe(
+    'The tool did not answer in 15 ms',
+  )
 })

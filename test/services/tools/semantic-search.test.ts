@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createCitations } from '../../../src/services/agent/citations.ts'
 import type { Search } from '../../../src/services/retrieval/create-retrieval.ts'
-import { ToolInputError } from '../../../src/services/tools/define-tool.ts'
 import { semanticSearch } from '../../../src/services/tools/semantic-search.ts'
+import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { hitOf } from '../agent/hit.ts'
+import { createContext } from './context-for-test.ts'
 
 function createSearch(defaultTopK = 5) {
   const queries: Search[] = []
@@ -22,7 +23,11 @@ describe('semantic search', () => {
   it('answers numbered passages, which the run can cite from then on', async () => {
     const citations = createCitations()
     citations.add([hitOf('b')])
-    const output = await createSearch().tool.run({ query: 'a' }, { citations }, signal)
+    const output = await createSearch().tool.run(
+      { query: 'a' },
+      createContext({ citations }),
+      signal,
+    )
     expect(output).toBe(
       '<passages>\n[2] Title of a\nText of a.\n\n[1] Title of b\nText of b.\n</passages>',
     )
@@ -31,9 +36,7 @@ describe('semantic search', () => {
 
   it('says that nothing was found', async () => {
     const tool = semanticSearch({ search: async () => ({ hits: [], degraded: false }) }, 5)
-    expect(await tool.run({ query: 'a' }, { citations: createCitations() }, signal)).toContain(
-      'Nothing was found.',
-    )
+    expect(await tool.run({ query: 'a' }, createContext(), signal)).toContain('Nothing was found.')
   })
 
   it.each([
@@ -42,11 +45,7 @@ describe('semantic search', () => {
     [100, undefined, 20],
   ])('with TOP_K %i and topK %s looks for %i', async (defaultTopK, topK, expected) => {
     const { tool, queries, signals } = createSearch(defaultTopK)
-    await tool.run(
-      { query: 'opening', ...(topK && { topK }) },
-      { citations: createCitations() },
-      signal,
-    )
+    await tool.run({ query: 'opening', ...(topK && { topK }) }, createContext(), signal)
     expect(queries).toEqual([{ query: 'opening', topK: expected }])
     expect(signals).toEqual([signal])
   })
@@ -61,7 +60,7 @@ describe('semantic search', () => {
     ['with text for an object', 'opening'],
   ])('refuses a call %s in words for the model', async (_case, input) => {
     const { tool, queries } = createSearch()
-    const call = async () => tool.run(input, { citations: createCitations() }, signal)
+    const call = async () => tool.run(input, createContext(), signal)
     await expect(call()).rejects.toThrow(ToolInputError)
     expect(queries).toEqual([])
   })

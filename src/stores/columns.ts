@@ -1,6 +1,5 @@
-import type { SQLOutputValue } from 'node:sqlite'
-
-export type Row = Record<string, SQLOutputValue>
+/** A row of a database, by the names of its columns. */
+export type Row = Readonly<Record<string, unknown>>
 
 /** The value of a column that holds an integer. Throws `TypeError` where there is no row or another type. */
 export function integer(row: Row | undefined, column: string): number {

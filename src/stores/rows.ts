@@ -1,7 +1,12 @@
-import type { Metadata } from '../../schemas/metadata.ts'
-import { DOCUMENT_STATUSES, type StoredChunk, type StoredDocument } from '../document-store.ts'
-import type { StoredFile } from '../file-store.ts'
+import type { Metadata } from '../schemas/metadata.ts'
 import { integer, optionalInteger, optionalText, type Row, text } from './columns.ts'
+import {
+  DOCUMENT_STATUSES,
+  type NewChunk,
+  type StoredChunk,
+  type StoredDocument,
+} from './document-store.ts'
+import type { StoredFile } from './file-store.ts'
 
 /** Reads a row of `documents`. */
 export function toDocument(row: Row | undefined): StoredDocument {
@@ -27,15 +32,21 @@ export function toDocument(row: Row | undefined): StoredDocument {
 /** Reads a row of `chunks` joined with its document's `id`, `title`, `url` and `metadata`. */
 export function toChunk(row: Row): StoredChunk {
   const documentId = text(row, 'id')
-  const ordinal = integer(row, 'ordinal')
   return {
-    id: `${documentId}-${integer(row, 'revision')}-${ordinal}`,
-    key: integer(row, 'key'),
+    ...toNewChunk(row),
+    id: `${documentId}-${integer(row, 'revision')}-${integer(row, 'ordinal')}`,
     documentId,
     title: optionalText(row, 'title'),
     url: optionalText(row, 'url'),
     metadata: toMetadata(row),
-    ordinal,
+  }
+}
+
+/** Reads a row of `chunks`. */
+export function toNewChunk(row: Row): NewChunk {
+  return {
+    key: integer(row, 'key'),
+    ordinal: integer(row, 'ordinal'),
     text: text(row, 'text'),
     heading: text(row, 'heading'),
     start: integer(row, 'start'),
@@ -51,7 +62,8 @@ export function toFile(row: Row | undefined): StoredFile | undefined {
   return json === undefined ? undefined : JSON.parse(json)
 }
 
-function toMetadata(row: Row | undefined): Metadata | undefined {
+/** Reads the column `metadata`. */
+export function toMetadata(row: Row | undefined): Metadata | undefined {
   const json = optionalText(row, 'metadata')
   return json === undefined ? undefined : JSON.parse(json)
 }

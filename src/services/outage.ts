@@ -1,12 +1,14 @@
-import type { EmbedderError } from '../../models/embedder.ts'
-
-/** How long an embedder that failed is left alone: doubled with each failure. */
+/** How long a part that failed is left alone: doubled with each failure. */
 const FIRST_PAUSE_MILLISECONDS = 1_000
 const LONGEST_PAUSE_MILLISECONDS = 30_000
 /** After a pause one caller tries; the others wait this long for how it goes. */
 const TRIAL_MILLISECONDS = 2_000
 
 interface Dependencies {
+  /** As in “the embedding model works again”. */
+  name: string
+  /** What its absence means for those who use the server. */
+  consequence: string
   now: () => number
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
 }
@@ -16,15 +18,15 @@ export interface Outage {
   /** Throws what failed last, unless it works or it is time to try again. */
   enter(): void
   ended(): void
-  failed(error: EmbedderError): void
+  failed(error: Error): void
   /** 0 unless it is down. */
   pauseMilliseconds(): number
   /** Since it was seen to work; infinite while it is down, and at first. */
   quietMilliseconds(): number
 }
 
-export function createOutage({ now, log }: Dependencies): Outage {
-  let last: EmbedderError | undefined
+export function createOutage({ name, consequence, now, log }: Dependencies): Outage {
+  let last: Error | undefined
   let failures = 0
   /** Somebody tries whether it works again. */
   let isTried = false
@@ -40,7 +42,7 @@ export function createOutage({ now, log }: Dependencies): Outage {
       isTried = true
     },
     ended() {
-      if (last) log.info({ failures }, 'the embedding model works again')
+      if (last) log.info({ failures }, `${name} works again`)
       last = undefined
       failures = 0
       isTried = false
@@ -56,10 +58,7 @@ export function createOutage({ now, log }: Dependencies): Outage {
       const pause = FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1)
       closedUntil = now() + Math.min(LONGEST_PAUSE_MILLISECONDS, pause)
       if (isNew) {
-        log.warn(
-          { err: error },
-          'the embedding model does not work: documents wait, search goes by words alone',
-        )
+        log.warn({ err: error }, `${name} does not work: ${consequence}`)
       }
     },
     pauseMilliseconds,

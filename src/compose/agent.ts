@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Services } from '../app.ts'
+import type { Config } from '../config.ts'
+import type { RetrievalMode } from '../schemas/agent.ts'
+import type { LoadedConfiguration } from '../services/agent/configuration.ts'
+import { describeAgent } from '../services/agent/describe-agent.ts'
+import { limitRuns } from '../services/agent/limit-runs.ts'
+import { observeRuns } from '../services/agent/observe-runs.ts'
+import { createArtifactReader } from '../services/agent/read-artifact.ts'
+import { createAgent } from '../services/agent/run-agent.ts'
+import { createChat } from '../services/chat/create-chat.ts'
+import type { Metrics } from '../services/ops/metrics.ts'
+import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
+import { createToolRegistry, type ToolSource } from '../services/tools/registry.ts'
+import { semanticSearch } from '../services/tools/semantic-search.ts'
+import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
+import { createModel } from './models.ts'
+
+interface Parts {
+  config: Config
+  loaded: LoadedConfiguration
+  log: FastifyBaseLogger
+  retrieval: Retrieval
+  retrievalMode: RetrievalMode
+  /** The reranking model's name, where there is one. */
+  reranker: string | undefined
+  metrics: Pick<Metrics, 'runs'>
+}
+
+interface ComposedAgent {
+  services: Pick<Services, 'chat' | 'description' | 'readArtifact'>
+}
+
+/** The agent side: model, tools, artifacts, and the loop that brings them together. */
+export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
+  const { config, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
+  const { configuration } = loaded
+  const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
+  const model = await createModel(config, log)
+  const switches = new Map(Object.entries(configuration.tools))
+  const builtIn: ToolSource = () => builtInTools
+  const builtInTools = [semanticSearch(retrieval, config.TOP_K)]
+  const tools = createToolRegistry({
+    sources: [builtIn],
+    isEnabled: (name) => switches.get(name) ?? true,
+    log,
+  })
+  const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
+  const agent = createAgent({ model, retrieval, tools, artifacts, prompt })
+
+  return {
+    services: {
+      chat: createChat({
+        agent: limitRuns(observeRuns(agent, metrics.runs), config.CHAT_CONCURRENCY),
+        modelName: configuration.name,
+        defaultTopK: config.TOP_K,
+      }),
+      description: describeAgent({ loaded, model, tools, reranker, retrieval: retrievalMode }),
+      readArtifact: createArtifactReader(artifacts),
+    },
+  }
+}

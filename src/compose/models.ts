@@ -1,0 +1,53 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { type Config, EXTRACTIVE } from '../config.ts'
+import type { ChatModel } from '../models/chat-model.ts'
+import type { Embedder } from '../models/embedder.ts'
+import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
+import type { Reranker } from '../models/reranker.ts'
+
+/** Whoever asks no model does not load its client, which is the largest package of all. */
+export async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
+  if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
+  const { createOpenAiModel } = await import('../models/openai/openai-model.ts')
+  return createOpenAiModel({
+    apiKey: config.CHAT_API_KEY ?? '',
+    baseUrl: config.CHAT_BASE_URL,
+    model: config.CHAT_MODEL,
+    idleTimeoutMilliseconds: config.CHAT_IDLE_TIMEOUT * 1_000,
+    log,
+  })
+}
+
+/** The embedder that is configured; `dimension` is that of the vectors that are kept. */
+export async function createEmbedder(
+  config: Config,
+  model: string,
+  dimension: number | undefined,
+  log: FastifyBaseLogger,
+): Promise<Embedder> {
+  const { createOpenAiEmbedder } = await import('../models/openai/openai-embedder.ts')
+  return createOpenAiEmbedder({ ...embeddingServer(config), ...{ model, dimension, log } })
+}
+
+/** The reranker that is configured, if one is; its server is the embedder's unless it has one of its own. */
+export async function createReranker(
+  config: Config,
+  log: FastifyBaseLogger,
+): Promise<Reranker | undefined> {
+  const { RERANK_MODEL: model, RERANK_BASE_URL, RERANK_API_KEY } = config
+  if (model === undefined) return undefined
+  const { createOpenAiReranker } = await import('../models/openai/openai-reranker.ts')
+  const embedding = embeddingServer(config)
+  return createOpenAiReranker({
+    apiKey: RERANK_API_KEY ?? embedding.apiKey,
+    baseUrl: RERANK_BASE_URL ?? embedding.baseUrl,
+    ...{ model, log },
+  })
+}
+
+function embeddingServer(config: Config): { apiKey: string; baseUrl: string } {
+  return {
+    apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
+    baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,
+  }
+}

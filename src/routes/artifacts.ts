@@ -1,0 +1,33 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { attachment } from '../http/attachment.ts'
+import { ArtifactParams } from '../schemas/artifact.ts'
+import { errorResponses } from '../schemas/error.ts'
+import type { ReadArtifact } from '../services/agent/read-artifact.ts'
+
+const ANY_MEDIA_TYPE = { '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) } }
+
+export function artifactRoutes(read: ReadArtifact): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(
+      '/artifacts/:id',
+      {
+        schema: {
+          operationId: 'getArtifact',
+          summary: 'Read a file that a tool made',
+          description: 'Its path is the `url` of an artifact in `done` or in the `agent` field.',
+          tags: ['chat'],
+          params: ArtifactParams,
+          response: {
+            200: { description: 'The file, in its own media type.', content: ANY_MEDIA_TYPE },
+            ...errorResponses(404),
+          },
+        },
+      },
+      async ({ params }, reply) => {
+        const { name, mediaType, bytes } = await read(params.id)
+        return reply.headers(attachment(name, mediaType)).send(Buffer.from(bytes))
+      },
+    )
+  }
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+
+export const Artifact = z
+  .object({
+    id: z.string(),
+    name: z.string().meta({ description: 'A file name without folders.' }),
+    mediaType: z.string(),
+    size: z.int().meta({ description: 'In bytes.' }),
+    url: z.string().meta({ description: 'Path of this server, behind the key.' }),
+    expiresAt: z.iso.datetime().meta({
+      description: 'From then on it is gone; earlier, where newer artifacts need the room.',
+    }),
+  })
+  .meta({
+    id: 'Artifact',
+    description: 'A file that a tool made.',
+    examples: [
+      {
+        id: 'art_0198c5f28f2e7c1b9d580c9f5f0f4a11',
+        name: 'sales.png',
+        mediaType: 'image/png',
+        size: 6_021,
+        url: '/artifacts/art_0198c5f28f2e7c1b9d580c9f5f0f4a11',
+        expiresAt: '2026-11-28T09:30:00.000Z',
+      },
+    ],
+  })
+
+/** Present in an answer only where tools made files. */
+export const ARTIFACTS = z.array(Artifact).optional().meta({
+  description: 'The files that tools made in the run. Absent where there are none.',
+})
+
+export const ArtifactParams = z.object({ id: z.string().min(1).max(64) })
+
+export type Artifact = z.output<typeof Artifact>

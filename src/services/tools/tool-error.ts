@@ -1,0 +1,9 @@
+/** The model's fault: what it is told lets it mend the call. */
+export class ToolInputError extends Error {
+  override readonly name = 'ToolInputError'
+}
+
+/** A failure that the tool foresaw; the model reads `message`. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure'
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../errors.ts'
+import type { ArtifactStore } from '../artifact-store.ts'
+import { readArtifactFile, writeArtifactFile } from './artifact-file.ts'
+import { safeMediaType, safeName } from './safe-name.ts'
+
+export const MAXIMUM_ARTIFACT_BYTES = 25_000_000
+const MAXIMUM_TOTAL_BYTES = 1_000_000_000
+const MAXIMUM_COUNT = 10_000
+const MAXIMUM_AGE_MILLISECONDS = 7 * 24 * 3_600_000
+
+interface Options {
+  /** Made where it is missing; nothing else may write in it. */
+  directory: string
+  maximumBytes?: number
+  maximumTotalBytes?: number
+  maximumCount?: number
+  maximumAgeMilliseconds?: number
+}
+
+interface Kept {
+  size: number
+  createdAt: number
+}
+
+/** Artifacts as files of one directory, each written whole or not at all. */
+export async function createFileArtifactStore({
+  directory,
+  maximumBytes = MAXIMUM_ARTIFACT_BYTES,
+  maximumTotalBytes = MAXIMUM_TOTAL_BYTES,
+  maximumCount = MAXIMUM_COUNT,
+  maximumAgeMilliseconds = MAXIMUM_AGE_MILLISECONDS,
+}: Options): Promise<ArtifactStore> {
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const kept = await readDirectory(directory)
+  const pathOf = (id: string) => join(directory, id)
+  const isExpired = ({ createdAt }: Kept) => createdAt + maximumAgeMilliseconds <= Date.now()
+
+  /** Oldest first, until a file of `size` bytes has room. */
+  async function makeRoom(size: number): Promise<void> {
+    let total = kept.values().reduce((sum, file) => sum + file.size, size)
+    for (const [id, file] of kept) {
+      const fits = total <= maximumTotalBytes && kept.size < maximumCount
+      if (fits && !isExpired(file)) return
+      kept.delete(id)
+      total -= file.size
+      await rm(pathOf(id), { force: true })
+    }
+  }
+
+  return {
+    maximumBytes,
+    async add({ name, mediaType, bytes }) {
+      if (bytes.length > maximumBytes) {
+        throw new RangeError(`a file of ${bytes.length} bytes is more than ${maximumBytes}`)
+      }
+      const id = `art_${randomUUID().replaceAll('-', '')}`
+      const size = bytes.length
+      const file = { name: safeName(name), mediaType: safeMediaType(mediaType), size }
+      await makeRoom(size)
+      const createdAt = Date.now()
+      await write(pathOf(id), { ...file, bytes })
+      kept.set(id, { size, createdAt })
+      return { id, ...file, expiresAt: createdAt + maximumAgeMilliseconds }
+    },
+    async read(id) {
+      const known = kept.get(id)
+      if (!known || isExpired(known)) return undefined
+      const file = await readArtifactFile(pathOf(id))
+      if (!file) return undefined
+      const { bytes, ...described } = file
+      const expiresAt = known.createdAt + maximumAgeMilliseconds
+      return { artifact: { id, ...described, expiresAt }, bytes }
+    },
+  }
+}
+
+/** The files that a former process left, oldest first; halves of files are removed. */
+async function readDirectory(directory: string): Promise<Map<string, Kept>> {
+  const found: [string, Kept][] = []
+  for (const id of await readdir(directory)) {
+    const path = join(directory, id)
+    if (!/^art_[0-9a-f]{32}$/.test(id)) {
+      await rm(path, { recursive: true, force: true })
+      continue
+    }
+    const { size, mtimeMs } = await stat(path)
+    found.push([id, { size, createdAt: mtimeMs }])
+  }
+  return new Map(found.toSorted(([, a], [, b]) => a.createdAt - b.createdAt))
+}
+
+async function write(path: string, file: Parameters<typeof writeArtifactFile>[1]): Promise<void> {
+  try {
+    await writeArtifactFile(path, file)
+  } catch (error) {
+    await rm(`${path}.part`, { force: true })
+    const isFull = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
+    if (!isFull) throw error
+    throw new AppError('storage_full', 'The disk of the artifacts is full', { cause: error })
+  }
+}

@@ -1,0 +1,138 @@
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { integer } from '../columns.ts'
+import type { Corpus, CorpusRecord } from '../corpus.ts'
+import { checkedCorpus } from '../corpus-check.ts'
+import { openForReading, openForWriting } from './connection.ts'
+import { readCorpusFrom } from './corpus-reads.ts'
+import { createCorpusWrites } from './corpus-writes.ts'
+import { lockDirectory } from './directory-lock.ts'
+import { MIGRATIONS, migrate, schemaVersion } from './migrations.ts'
+import { toStoreError, unavailable } from './sqlite-error.ts'
+
+const FILE = 'agent-server.db'
+/** Grows beside the database until it is whole, and then takes its place. */
+const UNFINISHED_FILE = 'agent-server.db.importing'
+const LOGS = ['-wal', '-shm', '-journal']
+const PRIVATE = 0o700
+const RECORDS_PER_TRANSACTION = 200
+
+export interface SqliteCorpusOptions {
+  directory: string
+  /** Paths of what was made from an earlier database here; removed before another one takes its place. */
+  derived: readonly string[]
+}
+
+/** The corpus in a data directory: read beside a running server, written while there is none. */
+export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions): Corpus {
+  const file = join(directory, FILE)
+  return {
+    async *readCorpus(signal) {
+      const database = openWhole(file)
+      try {
+        yield* readCorpusFrom(database, signal)
+      } catch (error) {
+        throw toStoreError(error)
+      } finally {
+        database.close()
+      }
+    },
+
+    async writeCorpus(records, signal) {
+      await mkdir(directory, { recursive: true, mode: PRIVATE })
+      const lock = lockDirectory(directory)
+      const unfinished = join(directory, UNFINISHED_FILE)
+      try {
+        refuseUnlessEmpty(file)
+        await removeDatabase(unfinished)
+        await fill(unfinished, checkedCorpus(records, signal))
+        for (const path of derived) await rm(path, { recursive: true, force: true })
+        await putInPlace(unfinished, file, directory)
+      } catch (error) {
+        await removeDatabase(unfinished)
+        throw toStoreError(error)
+      } finally {
+        lock.release()
+      }
+    },
+  }
+}
+
+/** Throws unless there is a database of this server's own version. */
+function openWhole(file: string): DatabaseSync {
+  const database = openExisting(file)
+  if (!database) throw unavailable(`There is no database ${file}: look at DATA_DIR`)
+  try {
+    if (schemaVersion(database) === MIGRATIONS.length) return database
+    throw unavailable(
+      'The database is of an older server: start this one once to bring it up to date',
+    )
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function openExisting(file: string): DatabaseSync | undefined {
+  try {
+    return openForReading(file)
+  } catch (error) {
+    if (error instanceof Error && /unable to open/.test(error.message)) return undefined
+    throw error
+  }
+}
+
+/** A database that a start has made, and nothing was added to, is as good as none. */
+function refuseUnlessEmpty(file: string): void {
+  const database = openExisting(file)
+  if (!database) return
+  try {
+    if (schemaVersion(database) === 0) return
+    const row = database.prepare('SELECT count(*) AS documents FROM documents').get()
+    const documents = integer(row, 'documents')
+    if (documents === 0) return
+    throw unavailable(
+      `There are ${documents} documents in ${file} already. Set DATA_DIR to an empty directory.`,
+    )
+  } finally {
+    database.close()
+  }
+}
+
+async function fill(file: string, records: AsyncIterable<CorpusRecord>): Promise<void> {
+  const database = openForWriting(file)
+  try {
+    migrate(database)
+    const writes = createCorpusWrites(database.createTagStore())
+    let inTransaction = 0
+    for await (const record of records) {
+      if (inTransaction === 0) database.exec('BEGIN IMMEDIATE')
+      writes.add(record)
+      inTransaction = (inTransaction + 1) % RECORDS_PER_TRANSACTION
+      if (inTransaction === 0) database.exec('COMMIT')
+    }
+    if (!database.isTransaction) database.exec('BEGIN IMMEDIATE')
+    writes.end()
+    database.exec('COMMIT')
+  } finally {
+    // What is not committed is rolled back; the log goes into the file.
+    database.close()
+  }
+}
+
+async function putInPlace(unfinished: string, file: string, directory: string): Promise<void> {
+  await removeDatabase(file)
+  await rename(unfinished, file)
+  // The new name is durable once the directory is.
+  const handle = await open(directory)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+async function removeDatabase(file: string): Promise<void> {
+  for (const suffix of ['', ...LOGS]) await rm(`${file}${suffix}`, { force: true })
+}

@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createFileArtifactStore } from '../../src/stores/files/file-artifact-store.ts'
+import { verifies } from '../requirements.ts'
+import { failureOf } from '../support/failure.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const PAGE = '<script>alert(1)</script>'
+
+/** A server that was started on artifacts which a former process left. */
+async function startWith(name: string, mediaType: string, bytes: Uint8Array) {
+  const directory = await temporaryDirectory()
+  const store = await createFileArtifactStore({ directory: join(directory, 'artifacts') })
+  const { id } = await store.add({ name, mediaType, bytes })
+  return { server: await startServer({ DATA_DIR: directory }), path: `/artifacts/${id}` }
+}
+
+describe('GET /artifacts/{id}', () => {
+  it(
+    'gives the file, byte for byte, in its own media type',
+    verifies('artifacts.read'),
+    async () => {
+      const bytes = Uint8Array.from({ length: 300 }, (_, byte) => byte % 256)
+      const { server, path } = await startWith('a.png', 'image/png', bytes)
+      const response = await server.request(path)
+      expect(response.status).toBe(200)
+      expect(response.headers.get('content-type')).toBe('image/png')
+      expect(response.headers.get('content-length')).toBe('300')
+      expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes)
+    },
+  )
+
+  it(
+    'has a browser keep it as a file, without rights, under its name in any script',
+    verifies('artifacts.harmless'),
+    async () => {
+      const name = 'Über "uns" \'日本\'.html'
+      const { server, path } = await startWith(name, 'text/html', Buffer.from(PAGE))
+      const { headers } = await server.request(path)
+      expect(headers.get('content-disposition')).toBe(
+        `attachment; filename="_ber _uns_ '__'.html"; filename*=UTF-8''%C3%9Cber%20_uns_%20%27%E6%97%A5%E6%9C%AC%27.html`,
+      )
+      expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+      expect(headers.get('cache-control')).toBe('private, no-store')
+    },
+  )
+
+  it('asks for the key', verifies('authentication.bearer'), async () => {
+    const { server, path } = await startWith('a.html', 'text/html', Buffer.from(PAGE))
+    const response = await fetch(server.url + path)
+    expect(await failureOf(response)).toMatchObject({ status: 401, code: 'unauthorized' })
+  })
+
+  describe('of what is not there', () => {
+    let server: TestServer
+    beforeAll(async () => {
+      server = await startServer()
+      return server.close
+    })
+
+    it.each(['unknown', 'art_00000000000000000000000000000000', '..%2F..%2Fagent-server.lock'])(
+      'answers 404: %s',
+      verifies('artifacts.unknown'),
+      async (id) => {
+        const failure = await failureOf(await server.request(`/artifacts/${id}`))
+        expect(failure).toMatchObject({ status: 404, code: 'artifact_not_found' })
+      },
+    )
+  })
+})

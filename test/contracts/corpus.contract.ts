@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest'
+import type { Corpus, CorpusRecord } from '../../src/stores/corpus.ts'
+import type { ChunkVectors, DocumentStore } from '../../src/stores/document-store.ts'
+import { FAILURE } from './document-store.fixture.ts'
+
+/** A place for a corpus, empty at first, that removes itself after the test. */
+export interface CorpusPlace {
+  corpus: Corpus
+  /** Opens the authority over it; the caller closes it. */
+  open(): Promise<DocumentStore>
+}
+
+const { signal } = new AbortController()
+
+/** What everything that holds a corpus must keep, on its way out and in. */
+export function describeCorpus(name: string, createPlace: () => Promise<CorpusPlace>): void {
+  const filled = async () => {
+    const place = await createPlace()
+    const store = await place.open()
+    await fill(store)
+    await store.close()
+    return place
+  }
+
+  describe(`The corpus in ${name}`, () => {
+    it('arrives elsewhere as it was: documents in their order, texts, chunks, vectors, files', async () => {
+      const from = await filled()
+      const to = await createPlace()
+      await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
+      expect(await Array.fromAsync(to.corpus.readCorpus(signal))).toEqual(
+        await Array.fromAsync(from.corpus.readCorpus(signal)),
+      )
+      expect(await snapshot(to)).toEqual(await snapshot(from))
+    })
+
+    it('goes on there where it was: jobs, replacements, keys of clients and of chunks', async () => {
+      const from = await filled()
+      const to = await createPlace()
+      await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
+      const store = await to.open()
+      const idempotency = { key: 'order-1', digest: 'd' }
+      expect(await store.add({ id: 'other', text: 'x' }, idempotency)).toMatchObject({
+        id: 'keyed',
+      })
+      const jobs = await store.claimJobs(9)
+      expect(jobs.map(({ documentId }) => documentId)).toEqual(['keyed', 'replaced', 'claimed'])
+      expect(jobs[1]).toMatchObject({ text: 'New text', title: 'New', revision: 2 })
+      expect(await store.reserveChunkKeys(1)).toBeGreaterThan(
+        Math.max(...(await store.chunkKeys())),
+      )
+      await store.retry('failed')
+      await store.close()
+    })
+
+    it('of nothing is nothing', async () => {
+      const from = await createPlace()
+      await (await from.open()).close()
+      const to = await createPlace()
+      await to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal)
+      const records = await Array.fromAsync(to.corpus.readCorpus(signal))
+      expect(records).toMatchObject([{ kind: 'start', documents: 0, chunks: 0 }])
+    })
+
+    it('is one moment, whatever is written while it is read', async () => {
+      const place = await filled()
+      const store = await place.open()
+      const records = place.corpus.readCorpus(signal)[Symbol.asyncIterator]()
+      const start = await records.next()
+      await store.delete('served')
+      await store.add({ id: 'late', text: 'x' })
+      const rest: CorpusRecord[] = []
+      for (let next = await records.next(); !next.done; next = await records.next()) {
+        rest.push(next.value)
+      }
+      const ids = rest.flatMap((record) => (record.kind === 'document' ? record.document.id : []))
+      expect(start.value).toMatchObject({ documents: ids.length })
+      expect(ids).toContain('served')
+      expect(ids).not.toContain('late')
+      await store.close()
+    })
+
+    it('is not written over another', async () => {
+      const [from, to] = [await filled(), await filled()]
+      const before = await snapshot(to)
+      await expect(
+        to.corpus.writeCorpus(from.corpus.readCorpus(signal), signal),
+      ).rejects.toMatchObject({ code: 'store_unavailable' })
+      expect(await snapshot(to)).toEqual(before)
+    })
+
+    it.each([
+      ['ends too early', (all: CorpusRecord[]) => all.slice(0, -1)],
+      ['lacks its start', (all: CorpusRecord[]) => all.slice(1)],
+      ['lacks the passages of a document', (all: CorpusRecord[]) => all.toSpliced(2, 1)],
+    ])(
+      'that %s leaves nothing behind, and the whole one can be written then',
+      async (_how, cut) => {
+        const from = await filled()
+        const all = await Array.fromAsync(from.corpus.readCorpus(signal))
+        const documents = all.findLastIndex(({ kind }) => kind === 'document')
+        const to = await createPlace()
+        const broken = cut(all.slice(0, documents + 1))
+        await expect(to.corpus.writeCorpus(stream(broken), signal)).rejects.toThrow(
+          /corpus|passages/,
+        )
+        await to.corpus.writeCorpus(stream(all), signal)
+        expect(await snapshot(to)).toEqual(await snapshot(from))
+      },
+    )
+
+    it('stops with the reason of the signal, and leaves nothing behind', async () => {
+      const from = await filled()
+      const to = await createPlace()
+      const stopped = new Error('stopped')
+      const stop = new AbortController()
+      const records = stopAfter(from.corpus.readCorpus(signal), 3, () => stop.abort(stopped))
+      await expect(to.corpus.writeCorpus(records, stop.signal)).rejects.toBe(stopped)
+      await expect(
+        Array.fromAsync(from.corpus.readCorpus(AbortSignal.abort(stopped))),
+      ).rejects.toBe(stopped)
+      const store = await to.open()
+      expect((await store.counts()).chunks).toBe(0)
+      await store.close()
+    })
+  })
+}
+
+/** Documents in every state, with everything that a document can have. */
+async function fill(store: DocumentStore): Promise<void> {
+  await store.add({ id: 'served', text: 'Old text', title: 'Alt ä', url: 'https://example.org/' })
+  await ingest(store, 'served', 300)
+  const kept = await store.keepFile(stream([Uint8Array.of(1, 2, 3)]))
+  const file = { ...kept, name: 'a.bin', mediaType: 'application/octet-stream' }
+  await store.add({ id: 'file', text: '', file, metadata: { a: 1, b: 'c', d: true } })
+  await ingest(store, 'file', 1, 'Read out of the file')
+  await store.add({ id: 'failed', text: 'Bad' })
+  const [failing] = await store.claimJobs(1)
+  if (failing) await store.failJob(failing, FAILURE)
+  await store.add({ id: 'replaced', text: 'First', metadata: { version: 1 } })
+  await ingest(store, 'replaced', 2)
+  await store.add({ id: 'keyed', text: 'Once' }, { key: 'order-1', digest: 'd' })
+  await store.put({ id: 'replaced', text: 'New text', title: 'New', metadata: { version: 2 } })
+  await store.add({ id: 'claimed', text: 'In work' })
+  await store.claimJobs(9)
+}
+
+async function ingest(store: DocumentStore, id: string, count: number, text?: string) {
+  const [job] = await store.claimJobs(1)
+  if (job?.documentId !== id) throw new Error(`Claimed ${job?.documentId} instead of ${id}`)
+  const first = await store.reserveChunkKeys(count)
+  const chunks = Array.from({ length: count }, (_, ordinal) => {
+    const words = `Passage ${ordinal} of ${id} 👋`
+    const place = { start: ordinal, end: ordinal + 1, page: ordinal + 1, pageEnd: ordinal + 2 }
+    return { key: first + ordinal, ordinal, text: words, heading: 'A > B', ...place }
+  })
+  const values = new Float32Array(count * 2).fill(0.5)
+  const vectors: ChunkVectors = { model: 'model-a', dimension: 2, values }
+  await store.completeJob(job, chunks, vectors, text)
+}
+
+/** All that the authority shows. */
+async function snapshot({ open }: CorpusPlace) {
+  const store = await open()
+  await store.recoverJobs()
+  const { documents } = await store.list({ limit: 99 })
+  const keys = [...(await store.chunkKeys())]
+  const shown = {
+    // When a claim was given back is no part of the corpus.
+    documents: documents.map(({ updatedAt: _at, ...document }) => document),
+    chunks: await store.readChunks(keys),
+    embedding: await store.embedding(),
+    vectors: await store.readVectors(keys),
+    counts: await store.counts(),
+    file: await Array.fromAsync((await store.readFile('file')) ?? []),
+    filtered: await store.matchingKeys({ field: 'b', eq: 'c' }),
+  }
+  await store.close()
+  return shown
+}
+
+async function* stream<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  for (const item of items) {
+    await Promise.resolve()
+    yield item
+  }
+}
+
+async function* stopAfter<Item>(items: AsyncIterable<Item>, count: number, stop: () => void) {
+  let passed = 0
+  for await (const item of items) {
+    if (++passed > count) stop()
+    yield item
+  }
+}

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import type { Reranker } from '../../src/models/reranker.ts'
+
+export interface RerankerCase {
+  create(): Promise<Reranker>
+}
+
+const { signal } = new AbortController()
+
+/** What retrieval relies on, whichever model is behind it. */
+export function describeReranker(name: string, { create }: RerankerCase): void {
+  describe(`${name} as a reranker`, () => {
+    it('gives one finite score per text, in the order of the texts', async () => {
+      const texts = Array.from({ length: 100 }, (_, i) => `text number ${i} about topic ${i % 7}`)
+      const scores = await (await create()).rerank('topic', texts, signal)
+      expect(scores).toHaveLength(100)
+      for (const score of scores) expect(Number.isFinite(score)).toBe(true)
+    })
+
+    it('scores the answer above something else, wherever it stands', async () => {
+      const answer = 'the library opens at nine'
+      const other = 'boundary layer of a flat plate'
+      const reranker = await create()
+      for (const texts of [
+        [answer, other],
+        [other, answer],
+      ]) {
+        const scores = await reranker.rerank('when does the library open', texts, signal)
+        const [best] = texts.toSorted(
+          (a, b) => (scores[texts.indexOf(b)] ?? 0) - (scores[texts.indexOf(a)] ?? 0),
+        )
+        expect(best).toBe(answer)
+      }
+    })
+
+    it('gives nothing for nothing', async () => {
+      expect(await (await create()).rerank('a', [], signal)).toEqual([])
+    })
+
+    it('takes a question and a text much longer than any window', async () => {
+      const reranker = await create()
+      expect(await reranker.rerank('why '.repeat(5_000), ['word '.repeat(50_000)], signal)).toEqual(
+        [expect.any(Number)],
+      )
+    })
+
+    it('throws the reason of a signal that was aborted before', async () => {
+      const reason = new Error('left')
+      const reranking = (await create()).rerank('a', ['b'], AbortSignal.abort(reason))
+      await expect(reranking).rejects.toBe(reason)
+    })
+  })
+}

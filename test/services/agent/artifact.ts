@@ -1,0 +1,11 @@
+import type { Artifact } from '../../../src/schemas/artifact.ts'
+
+/** An artifact that no store has. */
+export const ARTIFACT: Artifact = {
+  id: 'art_1',
+  name: 'chart.png',
+  mediaType: 'image/png',
+  size: 3,
+  url: '/artifacts/art_1',
+  expiresAt: '2026-11-28T09:30:00.000Z',
+}

@@ -1,0 +1,16 @@
+import { createCitations } from '../../../src/services/agent/citations.ts'
+import { createArtifacts } from '../../../src/services/tools/artifacts.ts'
+import type { ToolContext } from '../../../src/services/tools/define-tool.ts'
+import { createMemoryArtifactStore } from './memory-artifact-store.ts'
+
+/** What a tool may use of a run, on an artifact store in memory that comes with it. */
+export function createContext(more: Partial<ToolContext> = {}) {
+  const store = createMemoryArtifactStore()
+  const context: ToolContext = {
+    citations: createCitations(),
+    conversation: 'a-conversation',
+    artifacts: createArtifacts(store),
+    ...more,
+  }
+  return { ...context, store }
+}

@@ -1,0 +1,17 @@
+import type { ArtifactStore, StoredArtifact } from '../../../src/stores/artifact-store.ts'
+
+/** A fake artifact store: keeps every file in memory, as it was named, for ever. */
+export function createMemoryArtifactStore({ maximumBytes = 1_000_000 } = {}): ArtifactStore {
+  const kept = new Map<string, { artifact: StoredArtifact; bytes: Uint8Array }>()
+
+  return {
+    maximumBytes,
+    async add({ name, mediaType, bytes }) {
+      const id = `art_${kept.size + 1}`
+      const artifact = { id, name, mediaType, size: bytes.length, expiresAt: 1_790_000_000_000 }
+      kept.set(id, { artifact, bytes: bytes.slice() })
+      return artifact
+    },
+    read: async (id) => kept.get(id),
+  }
+}
