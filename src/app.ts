@@ -17,12 +17,14 @@ import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { ReadArtifact } from './services/agent/read-artifact.ts'
 import type { Chat } from './services/chat/create-chat.ts'
 import type { Documents } from './services/ingestion/create-documents.ts'
+import type { Files } from './services/ingestion/create-files.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/create-retrieval.ts'
 
 export interface Services {
   documents: Documents
+  files: Files
   retrieval: Retrieval
   chat: Chat
   readArtifact: ReadArtifact

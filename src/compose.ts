@@ -11,9 +11,12 @@ import { loadConfiguration } from './services/agent/configuration.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
 import { createEmbedding } from './services/embedding/create-embedding.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
+import { createExtractor } from './services/extraction/create-extractor.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
+import { createFiles } from './services/ingestion/create-files.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
 import { createPreparer } from './services/ingestion/create-preparer.ts'
+import { createSources } from './services/ingestion/open-source.ts'
 import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
 import { createMetrics } from './services/ops/metrics.ts'
@@ -24,6 +27,10 @@ import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-stor
 const INGESTION_GRACE_MILLISECONDS = 5_000
 /** Splitting and analysing one document; the largest take seconds. */
 const PREPARATION_MILLISECONDS = 60_000
+/** Reading the text out of one file; ten thousand pages take about a minute. */
+const EXTRACTION_MILLISECONDS = 300_000
+/** Each may take several hundred megabytes while it reads. */
+const EXTRACTION_PROCESSES = 2
 
 export interface Composition {
   services: Services
@@ -65,6 +72,7 @@ export async function compose(
       retrieval,
       metrics,
       documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
+      files: createFiles({ store, wake: ingestion.wake, mostBytes: config.FILE_LIMIT }),
       ...agent.services,
       readiness: createReadiness({
         checks: {
@@ -109,6 +117,11 @@ async function openKnowledge(
     deadlineMilliseconds: PREPARATION_MILLISECONDS,
     log,
   })
+  const extractor = createExtractor({
+    processes: EXTRACTION_PROCESSES,
+    deadlineMilliseconds: EXTRACTION_MILLISECONDS,
+    log,
+  })
   const reconciliation = createReconciliation({
     ...{ store, index, preparer, log },
     hybrid: embedding !== undefined,
@@ -116,6 +129,7 @@ async function openKnowledge(
   const settlement = createSettlement(store)
   const ingestion = createIngestion({
     ...{ store, index, preparer, embedding, log },
+    openSource: createSources({ store, extractor }),
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
@@ -138,6 +152,7 @@ async function openKnowledge(
     async close() {
       stopping.abort()
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
+      extractor.close()
       await preparer.close()
       await index.close()
       await store.close()

@@ -3,18 +3,20 @@ import { callSignal } from '../http/call-signal.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { QueryRequest, QueryResponse } from '../schemas/query.ts'
 import type { Documents } from '../services/ingestion/create-documents.ts'
+import type { Files } from '../services/ingestion/create-files.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { documentRoutes } from './documents.ts'
 
 interface Services {
   documents: Documents
+  files: Files
   retrieval: Retrieval
 }
 
 const tags = ['knowledge']
 
 export function knowledgeRoutes(
-  { documents, retrieval }: Services,
+  { documents, files, retrieval }: Services,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -35,6 +37,6 @@ export function knowledgeRoutes(
       },
     )
 
-    app.register(documentRoutes(documents, stopping))
+    app.register(documentRoutes(documents, files, stopping))
   }
 }

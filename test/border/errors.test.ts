@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
+import { openUpload } from '../support/forms.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import {
   type Script,
@@ -85,6 +86,12 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     const idle = await startServer({ INGEST_QUEUE_LIMIT: '1' }, { begin: false })
     await idle.request('/documents', { body: { text: 'One.' } })
     return idle.request('/documents', { body: { text: 'Two.' } })
+  },
+  too_many_uploads: async () => {
+    const uploads = Array.from({ length: 17 }, () => openUpload(server))
+    const refused = await Promise.any(uploads.map(({ answer }) => answer))
+    for (const { leave } of uploads) leave()
+    return refused
   },
   too_many_runs: async () => {
     const narrow = await startServer(modelAt(upstream, { CHAT_CONCURRENCY: '1' }))

@@ -17,6 +17,10 @@ const NOT_RUN = new Map([
   ['npm test', 'this is it'],
   ['docker build -t agent-server .', 'needs a container engine; test/system/image.test.ts'],
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
+  [
+    'curl -s "$URL/documents?wait=60" -H "Authorization: Bearer $KEY" \\',
+    'its file is the reader’s own; test/border/files.test.ts sends such forms',
+  ],
   ['npm run reindex', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],
   ['CHAT_MODEL=extractive', 'lines of .env, no commands'],

@@ -1,5 +1,6 @@
+import { tooLong } from './bounded-text.ts'
 import { decodeText } from './decode-text.ts'
-import type { Extracted, SourceFile } from './extracted.ts'
+import { type Extracted, MOST_CHARACTERS, type SourceFile } from './extracted.ts'
 import { ExtractionError } from './extraction-error.ts'
 import { fenced } from './fenced.ts'
 import { extensionOf, type FileKind, kindByName } from './file-kind.ts'
@@ -12,7 +13,9 @@ const MOST_TABLE_BYTES = 16 * 2 ** 20
 /** The text of a file, which is recognised by what it holds and then by its name. Throws `ExtractionError` only. */
 export async function extractFile(file: SourceFile): Promise<Extracted> {
   try {
-    return await extractKnown(file)
+    const extracted = await extractKnown(file)
+    if (extracted.text.length > MOST_CHARACTERS) throw tooLong()
+    return extracted
   } catch (error) {
     throw toExtractionError(error)
   }

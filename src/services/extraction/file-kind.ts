@@ -62,5 +62,5 @@ export function extensionOf(name: string): string {
 export function mediaTypeOf(name: string, declared: string | undefined): string {
   const said = declared?.split(';')[0]?.trim().toLowerCase() ?? UNKNOWN
   if (said !== UNKNOWN && MEDIA_TYPE.test(said)) return said
-  return MEDIA_TYPES[extensionOf(name)] ?? UNKNOWN
+  return MEDIA_TYPES[extensionOf(name)] ?? (kindByName(name) ? 'text/plain' : UNKNOWN)
 }

@@ -1,3 +1,4 @@
+import { toStorable } from '../../schemas/text.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Extractor } from '../extraction/create-extractor.ts'
 import { MOST_CHARACTERS } from '../extraction/extracted.ts'
@@ -34,7 +35,8 @@ export function createSources({ store, extractor }: Dependencies): OpenSourceOf 
     if (!pieces) throw new ExtractionError('damaged_file', 'The file is there no more')
     const extracted = await extractor.extract(file, pieces, signal)
     return {
-      text: extracted.text,
+      // One code unit for another, so that the pages still begin where they did.
+      text: toStorable(extracted.text),
       pageStarts: extracted.pageStarts,
       close: budget.hold(extracted.text.length),
     }

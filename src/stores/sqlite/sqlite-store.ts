@@ -7,7 +7,7 @@ import { untilAborted } from '../../lib/until-aborted.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
 import { openForReading } from './connection.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
-import { createFiles } from './files.ts'
+import { createFiles, type Files } from './files.ts'
 import { createFiltering, type Filtering } from './filtering.ts'
 import { createQueuedWrites } from './queued-writes.ts'
 import { createReads } from './reads.ts'
@@ -49,6 +49,7 @@ interface Parts {
   writer: Thread<WriterMethods>
   reader: DatabaseSync
   filtering: Filtering
+  files: Files
   queue: WriteQueue
 }
 
@@ -81,11 +82,12 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
     const { lastCheck, ...reads } = createReads(reader, refuse)
     const { chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
     const filtering = createFiltering({ file }, refuse)
+    const files = createFiles(queue, file, refuse)
     opened = true
     let closing: Promise<void> | undefined
     return {
       ...createQueuedWrites(queue),
-      ...createFiles(queue, reader, refuse),
+      ...files.store,
       ...reads,
       ...vectorReads,
       replacement: createVectorReplacement(queue, chunksWithoutNext),
@@ -94,7 +96,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       check: (signal) => check(queue, lastCheck, signal),
       close() {
         ended ??= unavailable('The document store is closed')
-        closing ??= closeParts({ lock, writer, reader, filtering, queue }, log)
+        closing ??= closeParts({ lock, writer, reader, filtering, files, queue }, log)
         return closing
       },
     }
@@ -130,11 +132,12 @@ async function check(
 
 /** The reader goes first: the last connection to close empties the log into the database. */
 async function closeParts(
-  { lock, writer, reader, filtering, queue }: Parts,
+  { lock, writer, reader, filtering, files, queue }: Parts,
   log?: Log,
 ): Promise<void> {
   await queue.close()
   await filtering.close()
+  files.close()
   reader.close()
   try {
     await untilAborted(writer.call('close', undefined), AbortSignal.timeout(CLOSE_DEADLINE_MS))

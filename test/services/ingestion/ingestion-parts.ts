@@ -3,7 +3,10 @@ import { onTestFinished } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser.ts'
 import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
-import { createExtractor, type Extractor } from '../../../src/services/extraction/create-extractor.ts'
+import {
+  createExtractor,
+  type Extractor,
+} from '../../../src/services/extraction/create-extractor.ts'
 import {
   createIngestion,
   type Ingestion,

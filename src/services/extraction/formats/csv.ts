@@ -9,14 +9,24 @@ const MOST_ROWS = 100_000
 /** `isCut` where the text is only the beginning of the file. */
 export function extractCsv(text: string, isCut: boolean): Extracted {
   const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text
-  const rows: string[][] = parse(whole, {
-    delimiter: delimiterOf(whole),
+  const rows = parseRows(whole)
+  return { text: rowsToText(rows.slice(0, MOST_ROWS), isCut || rows.length > MOST_ROWS) }
+}
+
+/** Where a quotation mark is never closed, none means anything. */
+function parseRows(text: string): string[][] {
+  const options = {
+    delimiter: delimiterOf(text),
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
     to: MOST_ROWS + 1,
-  })
-  return { text: rowsToText(rows.slice(0, MOST_ROWS), isCut || rows.length > MOST_ROWS) }
+  }
+  try {
+    return parse(text, options)
+  } catch {
+    return parse(text, { ...options, quote: null })
+  }
 }
 
 /** The one that divides the first lines most evenly. */

@@ -1,4 +1,9 @@
+import { Parser } from 'htmlparser2'
 import { parseHTML } from 'linkedom'
+import { ExtractionError } from '../extraction-error.ts'
+
+/** Pages reach a hundred. What is done with a tree takes time and stack by its depth. */
+const DEEPEST = 1_000
 
 /** As much of an element as is asked for here: the server itself has no DOM. */
 export interface PageElement {
@@ -16,6 +21,26 @@ export interface Page {
   readonly body: PageElement | null
 }
 
+/** Throws `file_too_complex` where elements nest too deeply. */
 export function parsePage(html: string): Page {
+  refuseDepth(html)
   return parseHTML(html).document
+}
+
+function refuseDepth(html: string): void {
+  let depth = 0
+  const parser = new Parser({
+    onopentagname() {
+      depth++
+      if (depth > DEEPEST) throw tooDeep()
+    },
+    onclosetag() {
+      depth--
+    },
+  })
+  parser.end(html)
+}
+
+function tooDeep(): ExtractionError {
+  return new ExtractionError('file_too_complex', 'The page is nested too deeply')
 }
