@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Suites that need a program of the machine: a container engine, a browser. */
+/** Suites that need a program of the machine: a container engine, a browser, PostgreSQL. */
 const SYSTEM = 'test/system/**/*.test.ts'
 
 export default defineConfig({

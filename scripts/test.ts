@@ -16,7 +16,9 @@ const outcome = await runSuites(asked.length === 0 ? EVERYWHERE : asked)
 
 for (const suite of outcome.skippedSuites) console.log(`skipped: ${suite}`)
 if (asked.length === 0) {
-  console.log('not run: test/system/ (container engine, browser), see npm run test:system')
+  console.log(
+    'not run: test/system/ (container engine, browser, PostgreSQL), see npm run test:system',
+  )
 }
 for (const check of failedChecks) console.log(`failed: ${check}`)
 const total = {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { installAuthentication } from './http/authenticate.ts'
 import { createHttpServer, type HttpOptions } from './http/create-http-server.ts'
 import { installErrorHandler } from './http/error-handler.ts'
+import { installBodyBudget } from './http/limit-bodies.ts'
 import { installSchemas } from './http/openapi.ts'
 import { installReference } from './http/reference.ts'
 import { type EndedRequest, installRequestLog } from './http/request-log.ts'
@@ -18,6 +19,8 @@ import type { ReadArtifact } from './services/agent/read-artifact.ts'
 import type { Chat } from './services/chat/create-chat.ts'
 import type { Documents } from './services/ingestion/create-documents.ts'
 import type { Files } from './services/ingestion/create-files.ts'
+import type { LineIngestion } from './services/ingestion/ingest-lines.ts'
+import type { Mcp } from './services/mcp/create-mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/create-retrieval.ts'
@@ -25,10 +28,12 @@ import type { Retrieval } from './services/retrieval/create-retrieval.ts'
 export interface Services {
   documents: Documents
   files: Files
+  lines: LineIngestion
   retrieval: Retrieval
   chat: Chat
   readArtifact: ReadArtifact
   description: AgentDescription
+  mcp: Pick<Mcp, 'test'>
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics
 }
@@ -52,13 +57,14 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   // Before authentication: a browser asks for permission without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
   installAuthentication(app, options.serverApiKey)
+  installBodyBudget(app, options.bodyLimit)
   await installSchemas(app, { version: options.version, description: DESCRIPTION })
   await installReference(app)
 
   await app.register(knowledgeRoutes(services, stopping))
   await app.register(chatRoutes(services.chat, stopping))
   await app.register(artifactRoutes(services.readArtifact))
-  await app.register(agentRoutes(services.description))
+  await app.register(agentRoutes(services, stopping))
   await app.register(opsRoutes(services))
   return app
 }

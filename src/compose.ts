@@ -1,27 +1,28 @@
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
 import { composeAgent } from './compose/agent.ts'
+import { openChunkIndex } from './compose/chunk-index.ts'
+import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
 import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
-import { createAnalyser } from './indexes/analyser.ts'
-import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
+import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
-import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
-import { createEmbedding } from './services/embedding/create-embedding.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
 import { createExtractor } from './services/extraction/create-extractor.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
 import { createFiles } from './services/ingestion/create-files.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
 import { createPreparer } from './services/ingestion/create-preparer.ts'
+import { createLineIngestion } from './services/ingestion/ingest-lines.ts'
 import { createSources } from './services/ingestion/open-source.ts'
 import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
+import { createOrphanSweep } from './services/ingestion/sweep-orphans.ts'
+import { untilAvailable } from './services/ingestion/until-available.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
-import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
+import { createSqliteStore } from './stores/sqlite/sqlite-store.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
 const INGESTION_GRACE_MILLISECONDS = 5_000
@@ -45,49 +46,60 @@ export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
+  environment: Environment = {},
 ): Promise<Composition> {
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
   log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
   const knowledge = await openKnowledge(config, log, onFatal)
   const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
+  const { staging } = knowledge
 
-  const { retrieval, reranking, reranker } = await createSearch(
+  const { retrieval, reranking, reranker, checkEmbedder } = await createSearch(
     config,
-    {
-      ...{ store, index, embedding },
-      progress: reconciliation.progress,
-      searchEnded: metrics.searchEnded,
-    },
+    { ...{ store, index, embedding, reconciliation }, searchEnded: metrics.searchEnded },
     log,
   )
 
   const agent = await composeAgent({
-    ...{ config, loaded, log, retrieval, reranker, metrics },
+    ...{ config, environment, loaded, log, retrieval, reranker, metrics },
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
+
+  const documents = createDocuments({ store, index, settlement, wake: ingestion.wake, log })
 
   return {
     services: {
       retrieval,
       metrics,
-      documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
+      documents,
       files: createFiles({ store, wake: ingestion.wake, mostBytes: config.FILE_LIMIT }),
+      lines: createLineIngestion({ documents, log }),
       ...agent.services,
       readiness: createReadiness({
         checks: {
           store: store.check,
-          index: reconciliation.check,
+          index: async (signal) => {
+            await index.check(signal)
+            await reconciliation.check(signal)
+          },
           agent: async () => void (await loaded.hasChanged()),
         },
-        embedder: embedding?.check,
+        embedder: checkEmbedder,
         reranker: reranking?.check,
+        reindex: staging?.progress,
         counts: store.counts,
         log,
       }),
     },
-    start: knowledge.start,
-    close: knowledge.close,
+    async start() {
+      agent.start()
+      await knowledge.start()
+    },
+    async close() {
+      await agent.close()
+      await knowledge.close()
+    },
   }
 }
 
@@ -105,13 +117,7 @@ async function openKnowledge(
   })
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
-  const index = await createEmbeddedIndex({
-    directory: join(config.DATA_DIR, 'index'),
-    fingerprint: createAnalyser(config.SEARCH_LANGUAGE).fingerprint,
-    vectorFingerprint: String(await store.vectorsGeneration()),
-    onCrash: onFatal,
-    log,
-  })
+  const { index, open, shared } = await openChunkIndex(config, store, log, onFatal)
   const preparer = createPreparer({
     language: config.SEARCH_LANGUAGE,
     deadlineMilliseconds: PREPARATION_MILLISECONDS,
@@ -122,8 +128,9 @@ async function openKnowledge(
     deadlineMilliseconds: EXTRACTION_MILLISECONDS,
     log,
   })
+  const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const reconciliation = createReconciliation({
-    ...{ store, index, preparer, log },
+    ...{ store, index, preparer, sweep, log },
     hybrid: embedding !== undefined,
   })
   const settlement = createSettlement(store)
@@ -136,14 +143,25 @@ async function openKnowledge(
       settlement.ended(outcome)
     },
   })
+  const staging = await openStaging(config, store, log)
   const stopping = new AbortController()
+  let staged: Promise<void> | undefined
 
   return {
-    ...{ store, index, ingestion, settlement, reconciliation, embedding, metrics },
+    ...{ store, index, ingestion, settlement, reconciliation, embedding, staging, metrics },
     async start() {
       try {
-        await reconciliation.run(stopping.signal)
+        await untilAvailable(
+          async () => {
+            await open(stopping.signal)
+            await reconciliation.run(stopping.signal)
+          },
+          log,
+          stopping.signal,
+        )
         await ingestion.start()
+        staged = staging?.run(stopping.signal)
+        void sweep?.run(stopping.signal)
       } catch (error) {
         // Stopped before it had begun in full: the next start goes on from there.
         if (!stopping.signal.aborted) throw error
@@ -151,26 +169,13 @@ async function openKnowledge(
     },
     async close() {
       stopping.abort()
+      await staged
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
       extractor.close()
       await preparer.close()
       await index.close()
       await store.close()
     },
-  }
-}
-
-/** Throws where the vectors that are kept are not of the model that is configured; the store is closed then. */
-async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBaseLogger) {
-  if (config.EMBEDDING_MODEL === undefined) return undefined
-  try {
-    const dimension = await checkEmbedding(store, config.EMBEDDING_MODEL)
-    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
-    await checkDimension(embedder)
-    return createEmbedding({ embedder, log })
-  } catch (error) {
-    await store.close()
-    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
+import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
 import { createOutboundPolicy } from './lib/outbound/outbound-policy.ts'
 
 const number = (minimum: number, maximum: number) =>
@@ -13,6 +14,9 @@ const number = (minimum: number, maximum: number) =>
         .min(minimum, `must be at least ${minimum}`)
         .max(maximum, `must be at most ${maximum}`),
     )
+
+const oneOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` })
 
 const httpUrl = z.url({
   protocol: /^https?$/,
@@ -52,6 +56,12 @@ const Variables = z.object({
     .string()
     .regex(...KEY)
     .optional(),
+  EMBEDDING_MODEL_NEXT: z.string().max(256).optional(),
+  EMBEDDING_BASE_URL_NEXT: httpUrl.optional(),
+  EMBEDDING_API_KEY_NEXT: z
+    .string()
+    .regex(...KEY)
+    .optional(),
   RERANK_MODEL: z.string().max(256).optional(),
   RERANK_BASE_URL: httpUrl.optional(),
   RERANK_API_KEY: z
@@ -66,6 +76,22 @@ const Variables = z.object({
   BODY_LIMIT: number(1_000, 1_000_000_000).prefault('10000000'),
   FILE_LIMIT: number(1_000, 1_000_000_000).prefault('200000000'),
   SHUTDOWN_GRACE: number(0, 600).prefault('10'),
+  QDRANT_URL: httpUrl.optional(),
+  QDRANT_API_KEY: z
+    .string()
+    .regex(...KEY)
+    .optional(),
+  QDRANT_COLLECTION: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'must be at most 64 letters, digits, _ or -')
+    .default('agent-server'),
+  QDRANT_TIMEOUT: number(1, 300).prefault('10'),
+  QDRANT_SHARDS: number(1, 1_000).prefault('1'),
+  QDRANT_REPLICAS: number(1, 16).prefault('1'),
+  QDRANT_WRITE_CONSISTENCY: number(1, 16).optional(),
+  QDRANT_QUANTIZATION: oneOf(QUANTISATIONS).default('int8'),
+  QDRANT_VECTORS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cold'),
+  QDRANT_TERMS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
   AGENT_CONFIG: z.string().default('./agent.json'),
   CORS_ORIGIN: z
     .string()
@@ -103,7 +129,7 @@ function areOutboundEntries(entries: string[]): boolean {
 }
 
 /** Meant for later versions; set today, they would be ignored, and nobody would know. */
-const NOT_YET = ['DATABASE_URL', 'QDRANT_URL', 'E2B_API_KEY'] as const
+const NOT_YET = ['DATABASE_URL', 'E2B_API_KEY'] as const
 
 export const VARIABLE_NAMES = Object.keys(Variables.shape)
 
@@ -144,6 +170,16 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
     mistakes.push(
       'EMBEDDING_API_KEY is required with EMBEDDING_MODEL where there is no CHAT_API_KEY (any value for servers that ask for none)',
     )
+  }
+  const { EMBEDDING_MODEL_NEXT: next, EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = environment
+  if (next !== undefined && nextKey === undefined) {
+    mistakes.push(
+      'EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
+    )
+  }
+  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment
+  if (Number(awaited) > Number(copies)) {
+    mistakes.push('QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS')
   }
   const { RERANK_MODEL: reranker, RERANK_API_KEY: rerankerKey = embedderKey } = environment
   if (reranker !== undefined && rerankerKey === undefined) {

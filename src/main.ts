@@ -2,15 +2,22 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
-import { compose, reindex } from './compose.ts'
+import type { Command } from './commands/command.ts'
+import { runReindex } from './commands/reindex.ts'
+import { runExport, runImport } from './commands/transfer.ts'
+import { compose } from './compose.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
 import { prepareFirstStart, welcome } from './first-start.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MILLISECONDS = 15_000
 
-/** `npm run reindex`. */
-const REINDEX = 'reindex'
+/** What `npm run` has beside the server. */
+const COMMANDS = new Map<string, Command>([
+  ['reindex', runReindex],
+  ['export', runExport],
+  ['import', runImport],
+])
 
 /** The names of errors that an operator can do something about. */
 const TOLD_IN_WORDS = ['Error', 'AppError', 'ConfigError', 'EmbedderError']
@@ -20,21 +27,23 @@ const ROOT = resolve(import.meta.dirname, '..')
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 async function main(): Promise<void> {
+  const command = COMMANDS.get(process.argv[2] ?? '')
+  if (command) return runCommand(command)
+
   const stop = firstSignal()
   const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env)
   loadEnvironmentFile()
   const config = loadConfig(process.env)
   const log = createLog(config)
 
-  if (process.argv[2] === REINDEX) return runReindex(config, log)
-
-  const composition = await compose(config, log, (error) => {
+  const onFatal = (error: Error) => {
     log.fatal(
       { err: error },
       'a vital part has failed; the server ends, nothing acknowledged is lost',
     )
     process.exit(1)
-  })
+  }
+  const composition = await compose(config, log, onFatal, process.env)
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const app = await buildApp(composition.services, {
     log,
@@ -53,19 +62,20 @@ async function main(): Promise<void> {
   await composition.start()
 }
 
-/** Interrupted, it goes on where it was when it is run again. */
-async function runReindex(config: Config, log: ReturnType<typeof createLog>): Promise<void> {
+async function runCommand(command: Command): Promise<void> {
+  loadEnvironmentFile()
   const interrupted = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () =>
-      interrupted.abort(new Error('Interrupted: run it again to go on where it was')),
-    )
+  for (const signal of STOP_SIGNALS) {
+    process.once(signal, () => interrupted.abort(new Error('Interrupted: run it again')))
   }
-  const lineEnd = process.stderr.isTTY ? '\r' : '\n'
-  const tell = (done: number, total: number) =>
-    process.stderr.write(`${done} of ${total} passages embedded${lineEnd}`)
-  await reindex(config, log, tell, interrupted.signal)
-  process.stderr.write(`\nThe documents are embedded with ${config.EMBEDDING_MODEL}\n`)
+  process.exitCode = await command({
+    parameters: process.argv.slice(3),
+    environment: process.env,
+    config: () => loadConfig(process.env),
+    createLog,
+    stderr: process.stderr,
+    signal: interrupted.signal,
+  })
 }
 
 const listenTextResolver = (address: string) =>

@@ -6,7 +6,8 @@ const SEAMS = ['indexes', 'models', 'sandboxes', 'stores']
 
 /** A layer is a file or a folder of src/; each may import itself and what stands beside it here. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  main: ['compose', 'app', 'config', 'first-start', ...LEAVES],
+  main: ['commands', 'compose', 'app', 'config', 'first-start', ...LEAVES],
+  commands: ['compose', 'services', 'stores', 'config', ...LEAVES],
   compose: ['app', 'routes', 'http', 'services', ...SEAMS, 'config', ...LEAVES],
   app: ['routes', 'http', 'services', ...LEAVES],
   routes: ['services', 'http', 'schemas', 'errors'],
@@ -29,7 +30,7 @@ const SHARED_FOLDER = 'src/indexes/analyser/'
 
 /** Packages that only these layers may know, so that they can be replaced in one place. */
 const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
-  fastify: ['main', 'compose', 'app', 'routes', 'http'],
+  fastify: ['main', 'commands', 'compose', 'app', 'routes', 'http'],
   openai: ['models'],
   'node:sqlite': ['stores'],
   pg: ['stores'],

@@ -169,6 +169,14 @@ describe('the embedding model', () => {
   })
 })
 
+it('the embedding model to change to needs a key where no other has one', () => {
+  const environment = { ...LEAST, EMBEDDING_MODEL_NEXT: 'bge-m3' }
+  expect(mistakesOf(environment)).toEqual([
+    expect.stringMatching(/^ {2}EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT/),
+  ])
+  expect(mistakesOf({ ...environment, EMBEDDING_API_KEY_NEXT: 'any' })).toEqual([])
+})
+
 describe('the reranking model', () => {
   it('needs a key of its own where no other model has one', () => {
     const environment = { ...LEAST, RERANK_MODEL: 'bge-reranker-base' }
@@ -187,7 +195,7 @@ describe('the reranking model', () => {
   })
 })
 
-it.each(['DATABASE_URL', 'QDRANT_URL', 'E2B_API_KEY'])(
+it.each(['DATABASE_URL', 'E2B_API_KEY'])(
   '%s is refused instead of ignored, as long as nothing reads it',
   (name) => {
     expect(mistakesOf({ ...LEAST, [name]: 'x' })).toEqual([
@@ -196,6 +204,13 @@ it.each(['DATABASE_URL', 'QDRANT_URL', 'E2B_API_KEY'])(
     expect(mistakesOf({ ...LEAST, [name]: '' })).toEqual([])
   },
 )
+
+it('asks for no more copies of a change than Qdrant keeps', () => {
+  const asked = (environment: Record<string, string>) => mistakesOf({ ...LEAST, ...environment })
+  const mistake = '  QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS'
+  expect(asked({ QDRANT_WRITE_CONSISTENCY: '2' })).toEqual([mistake])
+  expect(asked({ QDRANT_WRITE_CONSISTENCY: '2', QDRANT_REPLICAS: '2' })).toEqual([])
+})
 
 it('the configuration cannot be changed', () => {
   const config = loadConfig(LEAST)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
+import type { Environment } from '../lib/expand-variables.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
@@ -15,10 +16,13 @@ import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { createToolRegistry, type ToolSource } from '../services/tools/registry.ts'
 import { semanticSearch } from '../services/tools/semantic-search.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
+import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
+import { composeSkills } from './skills.ts'
 
 interface Parts {
   config: Config
+  environment: Environment
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
   retrieval: Retrieval
@@ -29,25 +33,37 @@ interface Parts {
 }
 
 interface ComposedAgent {
-  services: Pick<Services, 'chat' | 'description' | 'readArtifact'>
+  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact'>
+  start(): void
+  close(): Promise<void>
 }
 
 /** The agent side: model, tools, artifacts, and the loop that brings them together. */
 export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
-  const { config, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
+  const { config, environment, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
   const { configuration } = loaded
+  const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
   const switches = new Map(Object.entries(configuration.tools))
   const builtIn: ToolSource = () => builtInTools
   const builtInTools = [semanticSearch(retrieval, config.TOP_K)]
+  const servers = configuration.mcpServers
+  const mcp = await composeMcp({ config, servers, environment, artifacts, log })
+  const skills = await composeSkills({ config, settings: configuration.skills, log })
   const tools = createToolRegistry({
-    sources: [builtIn],
+    sources: [builtIn, skills.tools, mcp.tools],
     isEnabled: (name) => switches.get(name) ?? true,
+    refuse: skills.refuse,
     log,
   })
-  const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
-  const agent = createAgent({ model, retrieval, tools, artifacts, prompt })
+  const prompt = {
+    prompt: configuration.prompt,
+    // Without tools none of them could be opened.
+    catalogue: model.supportsTools ? skills.catalogue : undefined,
+    contextTokens: config.CHAT_CONTEXT_TOKENS,
+  }
+  const agent = createAgent({ model, retrieval, tools, artifacts, prompt, limits })
 
   return {
     services: {
@@ -56,8 +72,14 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
       }),
-      description: describeAgent({ loaded, model, tools, reranker, retrieval: retrievalMode }),
+      description: describeAgent({
+        ...{ loaded, model, tools, reranker, mcp, skills },
+        retrieval: retrievalMode,
+      }),
       readArtifact: createArtifactReader(artifacts),
+      mcp,
     },
+    start: mcp.start,
+    close: mcp.close,
   }
 }

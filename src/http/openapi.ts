@@ -6,14 +6,14 @@ import {
   serializerCompiler,
   validatorCompiler,
 } from 'fastify-type-provider-zod'
-import type { z } from 'zod'
+import type { ZodType } from 'zod'
 import { errorExample } from '../schemas/error.ts'
 import { tidySchemas } from './tidy-schemas.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What the route of the same path takes as a form; see `formRouting`. */
-    form?: z.ZodType
+    /** Bodies of other media types than JSON, which the route reads by itself: only for the document. */
+    alsoTakes?: Record<string, ZodType>
   }
 }
 
@@ -52,29 +52,28 @@ export async function installSchemas(app: FastifyInstance, info: ApiInfo): Promi
 /** A route without a key says so in the document; what it enforces and what it tells is one flag. */
 const describeRoute: typeof jsonSchemaTransform = (input) => {
   const { schema, url } = jsonSchemaTransform(input)
-  const body = withForm(schema.body, input)
   const response = Object.entries(schema.response ?? {}).map(withExample)
   return {
     url,
     schema: {
       ...schema,
-      ...(body && { body }),
+      ...describeBody(input, schema.body),
       ...(response.length > 0 && { response: Object.fromEntries(response) }),
       ...(input.route.config?.public && { security: [] }),
     },
   }
 }
 
-/** A path that takes JSON and forms has a route for each; the contract knows one operation with two bodies. */
-function withForm(json: unknown, input: Parameters<typeof jsonSchemaTransform>[0]) {
-  const { form } = input.route.config ?? {}
-  if (!form) return undefined
-  const described = jsonSchemaTransform({ ...input, schema: { body: form } })
-  const content = {
-    'application/json': { schema: json },
-    'multipart/form-data': { schema: described.schema.body },
-  }
-  return { content }
+/** The body as JSON, and as what else the route takes. */
+function describeBody(input: Parameters<typeof jsonSchemaTransform>[0], asJson: unknown) {
+  const { alsoTakes } = input.route.config ?? {}
+  if (!alsoTakes) return {}
+  const others = Object.entries(alsoTakes).map(([type, body]) => {
+    const described = jsonSchemaTransform({ ...input, schema: { ...input.schema, body } })
+    return [type, { schema: described.schema.body }]
+  })
+  const content = { 'application/json': { schema: asJson }, ...Object.fromEntries(others) }
+  return { body: { content } }
 }
 
 /** Without one of its own, each failure would be shown with the same example, whatever its status. */

@@ -10,7 +10,16 @@ export interface ModelToolCall {
   /** The arguments as the model wrote them: JSON text that may be broken. */
   arguments: string
   /** What the provider attached and wants back on the next turn, passed through untouched. */
-  extra?: unknown
+  extra?: ModelCallExtra | undefined
+}
+
+/** In the words of the wire; each is the provider's own, and opaque. */
+export interface ModelCallExtra {
+  /** Of the call: such as the signature of a thought. */
+  extra_content?: unknown
+  /** Of the message that the call came in; at its first call only. */
+  reasoning_content?: string | undefined
+  reasoning_details?: unknown[] | undefined
 }
 
 export interface ModelTool {

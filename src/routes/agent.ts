@@ -1,11 +1,22 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { callSignal } from '../http/call-signal.ts'
 import { AgentRecord, Capabilities, ToolList } from '../schemas/agent.ts'
 import { errorResponses } from '../schemas/error.ts'
+import { McpConnectionParams, McpTestRequest, McpTestResult } from '../schemas/mcp.ts'
 import type { AgentDescription } from '../services/agent/describe-agent.ts'
+import type { Mcp } from '../services/mcp/create-mcp.ts'
 
 const tags = ['agent']
 
-export function agentRoutes(description: AgentDescription): FastifyPluginAsyncZod {
+interface Services {
+  description: AgentDescription
+  mcp: Pick<Mcp, 'test'>
+}
+
+export function agentRoutes(
+  { description, mcp }: Services,
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
   return async (app) => {
     app.get(
       '/agent',
@@ -45,6 +56,24 @@ export function agentRoutes(description: AgentDescription): FastifyPluginAsyncZo
         },
       },
       () => description.capabilities(),
+    )
+
+    app.post(
+      '/agent/mcp/:connection/test',
+      {
+        schema: {
+          operationId: 'testMcpConnection',
+          summary: 'Connect to an MCP server as chat does, and report each step',
+          description:
+            'Lists the tools of the server, calls one of them where asked to, and accepts new or changed definitions with `accept`. Works for a connection that is not enabled yet, too. What fails is a step that is not `ok`, not an error.',
+          tags,
+          params: McpConnectionParams,
+          body: McpTestRequest,
+          response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
+        },
+      },
+      (request, reply) =>
+        mcp.test(request.params.connection, request.body, callSignal(reply, stopping)),
     )
   }
 }

@@ -7,8 +7,6 @@ import {
   ChunkList,
   ChunkListQuery,
   Document,
-  DocumentBatch,
-  DocumentBatchResult,
   DocumentCreated,
   DocumentInput,
   DocumentList,
@@ -21,9 +19,16 @@ import { DocumentForm } from '../schemas/document-file.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { Documents } from '../services/ingestion/create-documents.ts'
 import type { Files } from '../services/ingestion/create-files.ts'
+import { type BatchServices, batchRoutes } from './document-batch.ts'
 import { documentFileRoutes } from './document-files.ts'
 
 const tags = ['knowledge']
+
+const FORM = { 'multipart/form-data': DocumentForm }
+
+export interface DocumentServices extends BatchServices {
+  files: Files
+}
 
 const accepted = {
   200: DocumentCreated.describe('Ingestion has ended: the document is ready, or has failed.'),
@@ -34,14 +39,14 @@ const IN_BACKGROUND =
   'Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.'
 
 export function documentRoutes(
-  documents: Documents,
-  files: Files,
+  { documents, files, lines }: DocumentServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   const answer = answerOf(documents, stopping)
   return async (app) => {
     app.register(writingRoutes(documents, answer))
     app.register(documentFileRoutes(files, answer))
+    app.register(batchRoutes({ documents, lines }, stopping))
     app.register(readingRoutes(documents))
     app.register(changingRoutes(documents))
   }
@@ -65,7 +70,7 @@ function writingRoutes(documents: Documents, answer: Answer): FastifyPluginAsync
     app.post(
       '/documents',
       {
-        config: { form: DocumentForm },
+        config: { alsoTakes: FORM },
         schema: {
           operationId: 'createDocument',
           summary: 'Ingest a new document into the corpus',
@@ -86,7 +91,7 @@ function writingRoutes(documents: Documents, answer: Answer): FastifyPluginAsync
     app.put(
       '/documents/:id',
       {
-        config: { form: DocumentForm },
+        config: { alsoTakes: FORM },
         schema: {
           operationId: 'putDocument',
           summary: 'Replace a document, or ingest it under an id of your own',
@@ -100,25 +105,6 @@ function writingRoutes(documents: Documents, answer: Answer): FastifyPluginAsync
       },
       async ({ params, body, query }, reply) =>
         answer(reply, await documents.put(params.id, body), query.wait),
-    )
-
-    app.post(
-      '/documents/batch',
-      {
-        schema: {
-          operationId: 'createDocuments',
-          summary: 'Ingest many new documents at once',
-          description:
-            'Answers once what could be stored is durable. A document out of its bounds refuses the whole batch, naming its place; one that finds the queue or the disk full fails alone.',
-          tags,
-          body: DocumentBatch,
-          response: {
-            202: DocumentBatchResult.describe('What became of each; at least one is stored.'),
-            ...errorResponses(429, 507),
-          },
-        },
-      },
-      async ({ body }, reply) => reply.status(202).send(await documents.createAll(body)),
     )
   }
 }

@@ -2,21 +2,17 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { callSignal } from '../http/call-signal.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { QueryRequest, QueryResponse } from '../schemas/query.ts'
-import type { Documents } from '../services/ingestion/create-documents.ts'
-import type { Files } from '../services/ingestion/create-files.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
-import { documentRoutes } from './documents.ts'
+import { type DocumentServices, documentRoutes } from './documents.ts'
 
-interface Services {
-  documents: Documents
-  files: Files
+interface Services extends DocumentServices {
   retrieval: Retrieval
 }
 
 const tags = ['knowledge']
 
 export function knowledgeRoutes(
-  { documents, files, retrieval }: Services,
+  { retrieval, ...services }: Services,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -37,6 +33,6 @@ export function knowledgeRoutes(
       },
     )
 
-    app.register(documentRoutes(documents, files, stopping))
+    app.register(documentRoutes(services, stopping))
   }
 }

@@ -36,10 +36,34 @@ export const ToolList = z.object({ tools: z.array(ToolRecord) }).meta({ id: 'Too
 
 export const Capabilities = z
   .object({
-    skills: z.array(z.object({ name: z.string(), description: z.string(), state: State })),
+    skills: z.array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        state: State,
+        reason: z.string().optional(),
+        source: z.string().optional().meta({ description: 'Where it comes from, as configured.' }),
+        warnings: z
+          .array(z.string())
+          .optional()
+          .meta({ description: 'What departs from the format of skills and was put up with.' }),
+      }),
+    ),
     sandbox: z.object({ kind: z.string(), state: State, reason: z.string().optional() }),
     mcp: z.array(
-      z.object({ name: z.string(), url: z.string(), state: State, reason: z.string().optional() }),
+      z.object({
+        name: z.string(),
+        url: z.string().meta({ description: 'As configured, variables not filled in.' }),
+        state: State,
+        reason: z.string().optional(),
+        transport: z.enum(['streamable-http', 'sse']).optional(),
+        protocol: z.string().optional().meta({ description: 'Revision of the protocol.' }),
+        tools: z.int().optional().meta({ description: 'How many of its tools can be used.' }),
+        waiting: z.array(z.string()).optional().meta({
+          description:
+            'Tools that are new or changed since they were accepted, and cannot be used: see `POST /agent/mcp/{connection}/test`.',
+        }),
+      }),
     ),
     plugins: z.array(z.object({ name: z.string(), state: State, reason: z.string().optional() })),
     chat: z.object({

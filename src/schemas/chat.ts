@@ -4,6 +4,7 @@ import { ConversationId } from './conversation-id.ts'
 import { ErrorDetail } from './error.ts'
 import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
+import { LIMITS_REACHED } from './run-limit.ts'
 import { boundedText } from './text.ts'
 
 /** UTF-16 code units of one message; longer input belongs into a document. */
@@ -55,6 +56,9 @@ export const FINISH_REASONS = [
   'content_filter',
   'tool_calls',
   'round_limit',
+  'call_limit',
+  'time_limit',
+  'token_limit',
 ] as const
 
 const TextDeltaFrame = z
@@ -87,6 +91,7 @@ const DoneFrame = z
       description: 'The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1.',
     }),
     finishReason: z.enum(FINISH_REASONS),
+    limitsReached: LIMITS_REACHED,
     degraded: DEGRADED,
     artifacts: ARTIFACTS,
     usage: Usage.optional().meta({ description: 'Absent where the model does not report it.' }),

@@ -5,6 +5,7 @@ import { ConversationId } from './conversation-id.ts'
 import { freeObject } from './free-object.ts'
 import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK } from './query.ts'
+import { LIMITS_REACHED } from './run-limit.ts'
 import { boundedText } from './text.ts'
 
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
@@ -20,6 +21,17 @@ const Content = z
   })
   .meta({ description: 'Text, or text parts. Images, audio and files are not supported.' })
 
+const ExtraContent = freeObject().meta({
+  description:
+    'What the provider of the model attached to the call and wants back with its result.',
+})
+
+/** What some providers refuse to do without when a call's result comes. */
+const Reasoning = {
+  reasoning_content: boundedText(MAXIMUM_MESSAGE).nullish(),
+  reasoning_details: z.array(freeObject()).max(MAXIMUM_TOOLS).nullish(),
+}
+
 const ToolCall = z.object({
   id: z.string().max(256),
   type: z.literal('function').default('function'),
@@ -27,6 +39,7 @@ const ToolCall = z.object({
     name: z.string().min(1).max(256),
     arguments: boundedText(MAXIMUM_MESSAGE),
   }),
+  extra_content: ExtraContent.nullish(),
 })
 
 export const CompletionMessage = z
@@ -37,6 +50,7 @@ export const CompletionMessage = z
       role: z.literal('assistant'),
       content: Content.nullish(),
       tool_calls: z.array(ToolCall).max(MAXIMUM_TOOLS).nullish(),
+      ...Reasoning,
     }),
     z.object({ role: z.literal('tool'), content: Content, tool_call_id: z.string().max(256) }),
   ])
@@ -107,6 +121,7 @@ const AgentExtra = z
   .object({
     hits: z.array(Hit),
     finishReason: z.enum(FINISH_REASONS),
+    limitsReached: LIMITS_REACHED,
     degraded: DEGRADED,
     artifacts: ARTIFACTS,
   })
@@ -119,7 +134,14 @@ const MessageToolCall = z.object({
   id: z.string(),
   type: z.literal('function'),
   function: z.object({ name: z.string(), arguments: z.string() }),
+  extra_content: z.unknown().optional(),
 })
+
+/** Beside calls of the client's tools only, to be sent back with their results. */
+const MessageReasoning = {
+  reasoning_content: z.string().optional(),
+  reasoning_details: z.array(z.unknown()).optional(),
+}
 
 export const Completion = z
   .object({
@@ -135,6 +157,7 @@ export const Completion = z
           content: z.string().nullable(),
           refusal: z.null(),
           tool_calls: z.array(MessageToolCall).optional(),
+          ...MessageReasoning,
         }),
         logprobs: z.null(),
         finish_reason: CompletionFinishReason,
@@ -158,6 +181,7 @@ export const CompletionChunk = z
           role: z.literal('assistant').optional(),
           content: z.string().optional(),
           tool_calls: z.array(MessageToolCall.extend({ index: z.int() })).optional(),
+          ...MessageReasoning,
         }),
         logprobs: z.null(),
         finish_reason: CompletionFinishReason.nullable(),

@@ -48,7 +48,8 @@ const DESCRIPTION_BY_STATUS: Record<number, string> = {
 
 /** The error responses of a route: what any route can answer, and `more` of its own. */
 export function errorResponses(...more: number[]) {
-  const statuses = [400, 401, 408, 413, 415, 500, 503, ...more].sort((a, b) => a - b)
+  const any = [400, 401, 408, 413, 415, 429, 500, 503]
+  const statuses = [...new Set([...any, ...more])].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => [
       status,

@@ -4,12 +4,13 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
 import { openUpload } from '../support/forms.ts'
-import { openConnection } from '../support/raw-connection.ts'
+import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
+import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import {
   type Script,
   type ScriptedUpstream,
@@ -47,11 +48,15 @@ const chat = async (script: Script) => {
 }
 
 /** For each code a way to meet it; another code than these does not compile. */
-const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Response>> = {
+const PROVOKED: Record<
+  Exclude<ErrorCode, 'storage_full' | 'sandbox_unavailable'>,
+  () => Promise<Response>
+> = {
   invalid_request: () => server.request('/query', { body: { query: '' } }),
   unauthorized: () => fetch(`${server.url}/agent`),
   document_not_found: () => server.request('/documents/unknown'),
   artifact_not_found: () => server.request('/artifacts/unknown'),
+  connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),
   model_not_found: () => server.request('/v1/models/unknown'),
   route_not_found: () => server.request('/unknown'),
   request_timeout: async () => {
@@ -93,6 +98,21 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     for (const { leave } of uploads) leave()
     return refused
   },
+  too_much_at_once: async () => {
+    const small = await startServer({ BODY_LIMIT: '1000' })
+    const begun = { path: '/query', headers: ['content-length: 1000'], body: '{' }
+    const connections = await Promise.all(Array.from({ length: 64 }, () => openConnection(small)))
+    for (const { send } of connections) send(rawRequest(begun))
+    const body = { query: 'x' }
+    const refused = async () => {
+      const response = await small.request('/query', { body })
+      return response.status === 429 ? response : undefined
+    }
+    const response = await vi.waitUntil(refused, { timeout: BUSY_MILLISECONDS })
+    for (const { vanish } of connections) vanish()
+    await vi.waitUntil(async () => (await small.request('/query', { body })).ok)
+    return response
+  },
   too_many_runs: async () => {
     const narrow = await startServer(modelAt(upstream, { CHAT_CONCURRENCY: '1' }))
     upstream.script(hangReply())
@@ -118,6 +138,12 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   upstream_model_not_found: () => chat(errorReply(404, 'No such model')),
   upstream_rate_limited: () => chat(errorReply(429, 'Slow down', { 'retry-after': '17' })),
   upstream_timeout: () => chat(hangReply()),
+  index_unavailable: async () => {
+    const qdrant = await startFakeQdrant()
+    const shared = await startServer({ QDRANT_URL: qdrant.url })
+    qdrant.mishap = () => ({ status: 500 })
+    return shared.request('/query', { body: { query: 'x' } })
+  },
   index_not_ready: async () => {
     const starting = await startServer({}, { begin: false })
     return starting.request('/query', { body: { query: 'x' } })
@@ -146,7 +172,9 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
 
 /** What passes by itself, and says when. */
 const PASSING: readonly string[] = [
+  'index_unavailable',
   'queue_full',
+  'too_much_at_once',
   'too_many_runs',
   'upstream_rate_limited',
   'index_not_ready',

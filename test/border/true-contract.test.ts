@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
@@ -16,7 +19,10 @@ let id: string
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream))
+  const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
+  const agentFile = join(directory, 'agent.json')
+  await writeFile(agentFile, JSON.stringify({ mcpServers: { refused: { url: PRIVATE } } }))
+  server = await startServer(modelAt(upstream, { AGENT_CONFIG: agentFile }))
   id = await server.ingest({
     title: 'Owls',
     text: '# Night\n\nOwls hoot.',
@@ -28,8 +34,12 @@ beforeAll(async () => {
   return async () => {
     await server.close()
     await upstream.close()
+    await rm(directory, { recursive: true })
   }
 })
+
+/** Not to be called, so that no test leaves the machine. */
+const PRIVATE = 'http://10.0.0.1/mcp'
 
 const messages = [{ role: 'user', content: 'Who hoots?' }]
 const LAMP = { type: 'function', function: { name: 'switch_lamp' } }
@@ -89,6 +99,11 @@ const CALLS: Record<
   getAgent: [{}],
   listTools: [{}],
   getCapabilities: [{}],
+  testMcpConnection: [
+    { body: {}, path: '/agent/mcp/refused/test' },
+    { body: { tool: 1 }, path: '/agent/mcp/refused/test' },
+    { body: {}, path: '/agent/mcp/unknown/test' },
+  ],
   health: [{}],
   readiness: [{}],
   metrics: [{}],

@@ -43,6 +43,11 @@ export const DECISIONS = {
     'documents.put.failed': 'A failed replacement leaves the old content found, and says so.',
     'documents.metadata': 'Flat metadata is taken at ingestion and shown on documents and hits.',
     'documents.batch': 'POST /documents/batch stores many documents, with a result for each.',
+    'documents.lines':
+      'POST /documents/batch takes a stream of lines of any length, and answers each line by itself.',
+    'documents.lines.order': 'The results of lines come in their order, each once it is durable.',
+    'documents.lines.full': 'A stream of lines waits while the queue is full, for a bounded time.',
+    'documents.lines.broken': 'Of a stream that breaks off, whole lines are stored and no others.',
     'filters.operators': 'A filter takes equality, in, ranges, and, or and not, kind by kind.',
     'filters.top-k': 'A filter, however selective, leaves the full number of hits.',
     'filters.bounds': 'A filter that is malformed, too deep or too large answers 400.',
@@ -62,6 +67,7 @@ export const DECISIONS = {
     'files.limit': 'A file beyond FILE_LIMIT answers 413 and leaves nothing.',
     'files.hostile':
       'A file that is broken, protected or hostile fails alone, with a reason; the server stays up.',
+    'files.uploads': 'Too many uploads at the same time answer 429.',
   },
   'design: topK and hits': {
     'top-k.bounds': 'topK is an integer from 1 to 100.',
@@ -70,6 +76,18 @@ export const DECISIONS = {
     'hits.more': 'Hits carry documentId, url, start and end as well.',
     'hits.once': 'The same passage from two documents takes one place.',
     'hits.near-duplicates': 'So do passages that differ in next to nothing.',
+  },
+  'design: more than one machine': {
+    'qdrant.serves':
+      'With QDRANT_URL the index is kept in Qdrant, and every answer stays the same.',
+    'qdrant.outage.query':
+      'A Qdrant that is away, slow or broken makes queries and chats fail in bounded time, with index_unavailable.',
+    'qdrant.outage.readiness': 'Readiness names the index while Qdrant does not work.',
+    'qdrant.outage.ingestion':
+      'Documents wait for a Qdrant that is away, without an attempt counted, and become ready by themselves.',
+    'qdrant.outage.start': 'A server starts without its Qdrant, and works once that is there.',
+    'qdrant.misfit': 'A collection that does not fit stops the start with the remedy.',
+    'qdrant.replicas': 'Servers that share a Qdrant leave each other’s chunks alone.',
   },
   'design: search by meaning': {
     'hybrid.query': 'With EMBEDDING_MODEL a passage is found by its meaning, too.',
@@ -86,8 +104,16 @@ export const DECISIONS = {
     'rerank.told': '/readiness and /agent/capabilities name the reranker.',
     'reindex.refused': 'A changed model or dimension is refused at start, with the remedy named.',
     'reindex.swap': 'npm run reindex embeds everything anew and swaps in one step.',
+    'reindex.online':
+      'EMBEDDING_MODEL_NEXT embeds anew while the old vectors serve; the start with that model swaps.',
     'reindex.resume':
       'A reindex that was interrupted goes on, and the old vectors stay until then.',
+  },
+  'design: moving a corpus': {
+    'transfer.round-trip':
+      'npm run export, while the server runs, then npm run import into a new directory gives the same documents, chunks and hits, and embeds nothing.',
+    'transfer.refused':
+      'An import is refused, and changes nothing, where there are documents or the model does not fit.',
   },
   'design: chat': {
     'chat.system-prompt':
@@ -124,6 +150,17 @@ export const DECISIONS = {
     'models.list': 'GET /v1/models lists the agent.',
     'models.read': 'GET /v1/models/{model} reads the agent, and answers 404 for another name.',
   },
+  'design: the loop': {
+    'loop.parallel': 'The tool calls of one round run side by side.',
+    'loop.mistakes': 'A call that is wrong is told to the model as a result, and the run goes on.',
+    'loop.limits':
+      'limits in agent.json bound rounds, tool calls, time and tokens; the last event names those that were reached.',
+    'loop.providers': 'Tool calls in the known dialects of providers are understood.',
+    'loop.no-tools':
+      'A model that cannot call tools is found out, answers from the passages, and /agent/capabilities says so.',
+    'completions.extras':
+      'What a provider attaches to a call of a client’s tool goes out and comes back with it.',
+  },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
@@ -139,6 +176,28 @@ export const DECISIONS = {
     'agent.capabilities.true': '/agent/capabilities tells what works, retrieval: lexical included.',
     'agent.capabilities.restart':
       'restartRequired is true once the configuration on disk differs from the one that runs.',
+  },
+  'design: MCP connections': {
+    'mcp.namespace': 'A tool of a connection is named mcp__<connection>__<tool>.',
+    'mcp.chat': 'Chat calls the tools of MCP servers like its own.',
+    'mcp.transports': 'Streamable HTTP and SSE, the current protocol and the older one are spoken.',
+    'mcp.test': 'POST /agent/mcp/{connection}/test goes the way of chat and reports each step.',
+    'mcp.artifacts': 'Pictures and resources that a tool answers become artifacts.',
+    'mcp.alone': 'A server that hangs, is dead or is no MCP server hurts nothing but itself.',
+    'mcp.reconnect': 'A server that comes back is used again.',
+    'mcp.guard': 'Private addresses are called only where OUTBOUND_ALLOW names them.',
+    'mcp.secrets': 'Secrets come from variables and show nowhere.',
+    'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
+  },
+  'design: skills': {
+    'skills.local': 'Skills are read from folders, by themselves from the one beside agent.json.',
+    'skills.catalogue':
+      'Names and descriptions stand in the system prompt after the configured one.',
+    'skills.disclosure': 'Instructions and resources are read when the model asks for them.',
+    'skills.switch': 'agent.json names sources, and skills to use or not to use.',
+    'skills.lenient': 'What departs from the format is warned of; what cannot be used says why.',
+    'skills.allowed-tools':
+      'An active skill that names tools of the server leaves the run no others.',
   },
   'design: operations': {
     'health.live': '/health answers 200 whatever the state of the parts.',

@@ -4,7 +4,7 @@ import { ErrorBody, errorResponses } from '../../src/schemas/error.ts'
 
 describe('the responses of a route', () => {
   it('are those that every route has, and its own, in ascending order', () => {
-    expect(Object.keys(errorResponses(404, 409))).toEqual([
+    expect(Object.keys(errorResponses(404, 409, 429))).toEqual([
       '400',
       '401',
       '404',
@@ -12,6 +12,7 @@ describe('the responses of a route', () => {
       '409',
       '413',
       '415',
+      '429',
       '500',
       '503',
     ])

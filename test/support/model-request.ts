@@ -3,7 +3,13 @@ import type { RecordedRequest } from './scripted-upstream.ts'
 
 const ModelRequest = z.looseObject({
   model: z.string(),
-  messages: z.array(z.looseObject({ role: z.string(), content: z.string().nullish() })),
+  messages: z.array(
+    z.looseObject({
+      role: z.string(),
+      content: z.string().nullish(),
+      tool_calls: z.array(z.unknown()).optional(),
+    }),
+  ),
   tools: z.array(z.object({ function: z.looseObject({ name: z.string() }) })).default([]),
 })
 

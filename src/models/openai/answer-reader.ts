@@ -97,7 +97,7 @@ function createReasoningKeeper() {
         ...(content !== '' && { reasoning_content: content }),
         ...(details.length > 0 && { reasoning_details: details }),
       }
-      const extra = { ...(isObject(first.extra) && first.extra), ...kept }
+      const extra = { ...first.extra, ...kept }
       return [{ ...first, extra }, ...others]
     },
   }

@@ -1,4 +1,5 @@
 import type {
+  ModelCallExtra,
   ModelMessage,
   ModelRequest,
   ModelTool,
@@ -6,7 +7,9 @@ import type {
   Sampling,
 } from '../chat-model.ts'
 import type { Dialect } from './dialect.ts'
-import { isJsonObject, isObject, type JsonObject } from './json-value.ts'
+import { isJsonObject, type JsonObject } from './json-value.ts'
+
+const MAXIMUM_NAME = 64
 
 /** Writes a request in the dialect that the server accepts; fields that are `undefined` stay unsent. */
 export function toRequestBody(
@@ -54,9 +57,13 @@ function toAssistantMessage(
   }
 }
 
+function hasReasoning(extra: ModelCallExtra | undefined): boolean {
+  return extra?.reasoning_content !== undefined || extra?.reasoning_details !== undefined
+}
+
 function reasoningOf(calls: readonly ModelToolCall[]): JsonObject {
-  const extra = calls.map((call) => call.extra).find(isObject) ?? {}
-  const { reasoning_content, reasoning_details } = extra
+  const { reasoning_content, reasoning_details } =
+    calls.map(({ extra }) => extra).find(hasReasoning) ?? {}
   return {
     ...(reasoning_content !== undefined && { reasoning_content }),
     ...(reasoning_details !== undefined && { reasoning_details }),
@@ -64,14 +71,19 @@ function reasoningOf(calls: readonly ModelToolCall[]): JsonObject {
 }
 
 function toToolCall({ callId, name, arguments: written, extra }: ModelToolCall): JsonObject {
-  const extra_content = isObject(extra) ? extra.extra_content : undefined
+  const extra_content = extra?.extra_content
   return {
     id: callId,
     type: 'function',
     // Servers that parse the arguments refuse broken ones; the tool's answer says what was wrong.
-    function: { name, arguments: isJsonObject(written) ? written : '{}' },
+    function: { name: toolName(name), arguments: isJsonObject(written) ? written : '{}' },
     ...(extra_content !== undefined && { extra_content }),
   }
+}
+
+/** Models invent names with dots and tags in them, which servers then refuse in the next request. */
+function toolName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAXIMUM_NAME) || 'unnamed'
 }
 
 function toTool({ name, description, parameters }: ModelTool): JsonObject {

@@ -2,6 +2,7 @@ import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { Hit } from '../../schemas/query.ts'
+import type { LimitName } from '../../schemas/run-limit.ts'
 
 /** Everything an agent run can say, in the order in which it happens; the last one is `run-end`. */
 export type AgentEvent =
@@ -19,6 +20,8 @@ export interface RunEnd {
   /** Files that the tools made. */
   artifacts?: readonly Artifact[] | undefined
   usage: Usage | undefined
+  /** The limits that kept the run from something. */
+  limitsReached?: readonly LimitName[] | undefined
   /** The passages for the question were found by words alone, because the embedder did not answer. */
   degraded?: boolean | undefined
 }

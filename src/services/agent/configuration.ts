@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { boundedText } from '../../schemas/text.ts'
+import { McpServers } from '../mcp/server-settings.ts'
+import { SkillSettings } from '../skills/settings.ts'
 
 /** The agent as its operator describes it; read once, at start. */
 export const AgentConfiguration = z
@@ -16,6 +18,27 @@ export const AgentConfiguration = z
       .strictObject({ semantic_search: z.boolean().default(true) })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),
+    skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
+    mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent may use.'),
+    limits: z
+      .strictObject({
+        rounds: z.int().min(1).max(100).default(8).describe('Calls of the model.'),
+        toolCalls: z.int().min(0).max(1_000).default(64),
+        seconds: z
+          .int()
+          .min(1)
+          .max(3_600)
+          .default(300)
+          .describe('From then on no tool runs, and the model has a minute for its answer.'),
+        tokens: z
+          .int()
+          .min(1_000)
+          .max(100_000_000)
+          .default(1_000_000)
+          .describe('Of all calls of the model, sent and received.'),
+      })
+      .prefault({})
+      .describe('What one question may use up.'),
   })
   .meta({ id: 'AgentConfiguration' })
 

@@ -1,35 +1,58 @@
-import type { ChatModel, FinishReason, ModelToolCall, Usage } from '../../models/chat-model.ts'
+import type {
+  ChatModel,
+  FinishReason,
+  ModelEvent,
+  ModelToolCall,
+  Usage,
+} from '../../models/chat-model.ts'
 import type { AgentEvent } from './agent-event.ts'
 
 /** What one model call amounted to. */
 export interface Answer {
   text: string
   calls: ModelToolCall[]
-  reason: Exclude<FinishReason, 'tool_calls'>
+  /** `time_limit` where the answer was cut. */
+  reason: Exclude<FinishReason, 'tool_calls'> | 'time_limit'
   usage: Usage | undefined
+}
+
+interface Ends {
+  /** Aborted when the answer is cut; what came until then stands. */
+  answerTime: AbortSignal
+  signal: AbortSignal
 }
 
 /** Passes the text on as it comes and gathers what the loop has to know. */
 export async function* relayAnswer(
   events: ReturnType<ChatModel['stream']>,
+  { answerTime, signal }: Ends,
 ): AsyncGenerator<AgentEvent, Answer> {
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
-  for await (const event of events) {
-    switch (event.type) {
-      case 'text-delta':
-        answer.text += event.text
-        yield event
-        break
-      case 'tool-call':
-        answer.calls.push(event.call)
-        break
-      case 'finish':
-        answer.usage = event.usage
-        if (event.reason !== 'tool_calls') answer.reason = event.reason
-        break
-      default:
-        event satisfies never
+  try {
+    for await (const event of events) {
+      note(event, answer)
+      if (event.type === 'text-delta') yield event
     }
+  } catch (error) {
+    if (signal.aborted || !answerTime.aborted) throw error
+    answer.reason = 'time_limit'
   }
   return answer
+}
+
+function note(event: ModelEvent, answer: Answer): void {
+  switch (event.type) {
+    case 'text-delta':
+      answer.text += event.text
+      break
+    case 'tool-call':
+      answer.calls.push(event.call)
+      break
+    case 'finish':
+      answer.usage = event.usage
+      if (event.reason !== 'tool_calls') answer.reason = event.reason
+      break
+    default:
+      event satisfies never
+  }
 }

@@ -1,34 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import type { ChatModel, ModelMessage, ModelTool, Sampling } from '../../models/chat-model.ts'
+import type { ChatModel, ModelMessage } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
-import type { Filter } from '../../schemas/metadata.ts'
+import { LIMIT_NAMES } from '../../schemas/run-limit.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { Retrieval } from '../retrieval/create-retrieval.ts'
 import { type Artifacts, createArtifacts } from '../tools/artifacts.ts'
-import type { Tool } from '../tools/define-tool.ts'
 import type { RunTools, ToolRegistry } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
+import { type AgentRequest, questionOf } from './agent-request.ts'
 import { type Citations, createCitations, type NumberedHit } from './citations.ts'
-import { assemblePrompt, type Conversation, fitPassages, type PromptOptions } from './prompt.ts'
+import { fitResults, sizeOf } from './fit-results.ts'
+import { assemblePrompt, fitPassages, type PromptOptions } from './prompt.ts'
 import { type Answer, relayAnswer } from './relay-answer.ts'
+import { createRunBudget, LIMIT_REASONS, type RunBudget, type RunLimits } from './run-budget.ts'
+import { spaceTexts } from './space-texts.ts'
+import { choiceOf, clientCalls, offer, outcomeOf, type Turn } from './turn.ts'
 import { createUsageSum } from './usage-sum.ts'
 import { useTools } from './use-tools.ts'
-
-/** Model calls in one run. In the last of them tools may not be called, so that it answers. */
-const MAXIMUM_ROUNDS = 8
-
-export interface AgentRequest {
-  conversation: Conversation
-  /** As the client names it; nothing is kept for a run without one. */
-  conversationId?: string | undefined
-  topK: number
-  /** Documents that the run may find passages in; all where there is none. */
-  filter?: Filter | undefined
-  sampling: Sampling
-  /** Tools that the client runs itself. One that bears the name of a server's tool hides it for this run. */
-  clientTools: readonly ModelTool[]
-  toolChoice?: unknown
-}
 
 interface Dependencies {
   model: ChatModel
@@ -36,6 +24,7 @@ interface Dependencies {
   tools: Pick<ToolRegistry, 'open'>
   artifacts: Pick<ArtifactStore, 'add' | 'maximumBytes'>
   prompt: PromptOptions
+  limits: RunLimits
 }
 
 export interface Agent {
@@ -46,104 +35,87 @@ export interface Agent {
   run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<AgentEvent>
 }
 
-export function createAgent({ model, retrieval, tools, artifacts, prompt }: Dependencies): Agent {
+export function createAgent(parts: Dependencies): Agent {
+  const { model, retrieval, tools, artifacts, prompt, limits } = parts
+
   async function* run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const context = await begin(request, signal)
     const messages = assemblePrompt(request.conversation, context.passages, prompt)
     const usage = createUsageSum()
 
     for (let round = 1; ; round += 1) {
-      const last = round === MAXIMUM_ROUNDS
-      const answer = yield* relayAnswer(ask(request, messages, context, round, signal))
+      const last = context.budget.beginRound()
+      const answer = yield* ask(request, messages, context, { round, last }, signal)
       usage.add(answer.usage)
 
       const reason = outcomeOf(answer, request, last)
       if (reason === 'continue') {
         messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
-        messages.push(...(yield* useTools(answer.calls, context.tools, signal)))
+        messages.push(...(yield* useTools(answer.calls, context, signal)))
         continue
       }
       if (reason === 'tool_calls') {
-        const calls = answer.calls.filter(({ name }) => isClientTool(request, name))
-        yield { type: 'client-tool-calls', calls }
+        yield { type: 'client-tool-calls', calls: clientCalls(answer, request) }
       }
-      yield { type: 'run-end', reason, usage: usage.total(), ...resultOf(context) }
+      yield { type: 'run-end', reason, usage: usage.total(), ...resultOf(context, reason) }
       return
     }
   }
 
   async function begin(request: AgentRequest, signal: AbortSignal): Promise<RunContext> {
     const { topK, filter, conversationId: conversation = randomUUID() } = request
-    const query = questionOf(request.conversation)
+    const budget = createRunBudget(limits)
+    const query = questionOf(request)
     const { hits, degraded } = await retrieval.search({ query, topK, filter }, signal)
     const shared = { citations: createCitations(), artifacts: createArtifacts(artifacts) }
     const passages = fitPassages(shared.citations.add(hits), prompt.contextTokens)
-    return { ...shared, passages, degraded, tools: tools.open({ ...shared, filter, conversation }) }
+    return {
+      ...{ ...shared, passages, degraded, budget },
+      tools: tools.open({ ...shared, filter, conversation }),
+    }
   }
 
-  function ask(
+  async function* ask(
     request: AgentRequest,
     messages: readonly ModelMessage[],
-    { passages, tools: own }: RunContext,
-    round: number,
+    { passages, tools: own, budget }: RunContext,
+    turn: Turn,
     signal: AbortSignal,
-  ) {
-    const offered = offer(request, own)
-    const toolChoice = offered.length > 0 ? choiceOf(request, round) : undefined
-    const { sampling } = request
-    const cited = passages.map(({ hit }) => hit)
-    return model.stream({ messages, tools: offered, toolChoice, sampling, passages: cited }, signal)
+  ): AsyncGenerator<AgentEvent, Answer> {
+    const fitted = fitResults(messages, prompt.contextTokens)
+    const offered = model.supportsTools ? offer(request, own) : []
+    const asked = {
+      messages: fitted,
+      tools: offered,
+      toolChoice: offered.length > 0 ? choiceOf(request, turn) : undefined,
+      sampling: request.sampling,
+      passages: passages.map(({ hit }) => hit),
+    }
+    const { answerTime } = budget
+    const events = model.stream(asked, AbortSignal.any([signal, answerTime]))
+    const answer = yield* relayAnswer(events, { answerTime, signal })
+    budget.spend(answer, sizeOf(fitted))
+    return answer
   }
 
-  function offer({ clientTools }: AgentRequest, tools: RunTools): ModelTool[] {
-    if (!model.supportsTools) return []
-    const hidden = new Set(clientTools.map(({ name }) => name))
-    const own = tools.offered().filter(({ name }) => !hidden.has(name))
-    return [...own.map(toModelTool), ...clientTools]
-  }
-
-  return { run }
+  return { run: (request, signal) => spaceTexts(run(request, signal)) }
 }
 
 interface RunContext {
   citations: Citations
   artifacts: Artifacts
   tools: RunTools
+  budget: RunBudget
   passages: readonly NumberedHit[]
   degraded: boolean
 }
 
-function resultOf({ citations, artifacts, degraded }: RunContext) {
-  return { hits: citations.all(), artifacts: artifacts.all(), degraded }
-}
-
-/**
- * That the caller insists on a call holds for the first one only, or the model could never answer. In the
- * last one the tools stay, since some servers refuse a conversation with calls in it otherwise.
- */
-function choiceOf({ toolChoice }: AgentRequest, round: number): unknown {
-  if (round === MAXIMUM_ROUNDS) return 'none'
-  return round === 1 || toolChoice === 'none' ? toolChoice : undefined
-}
-
-function outcomeOf(
-  answer: Answer,
-  request: AgentRequest,
-  last: boolean,
-): RunFinishReason | 'continue' {
-  if (answer.calls.some(({ name }) => isClientTool(request, name))) return 'tool_calls'
-  if (last) return 'round_limit'
-  return answer.calls.length > 0 ? 'continue' : answer.reason
-}
-
-function questionOf({ messages }: Conversation): string {
-  return messages.findLast(({ role }) => role === 'user')?.content ?? ''
-}
-
-function isClientTool({ clientTools }: AgentRequest, name: string): boolean {
-  return clientTools.some((tool) => tool.name === name)
-}
-
-function toModelTool({ name, description, inputSchema }: Tool): ModelTool {
-  return { name, description, parameters: inputSchema }
+function resultOf({ citations, artifacts, degraded, budget }: RunContext, reason: RunFinishReason) {
+  for (const limit of LIMIT_NAMES) if (LIMIT_REASONS[limit] === reason) budget.note(limit)
+  return {
+    hits: citations.all(),
+    artifacts: artifacts.all(),
+    degraded,
+    limitsReached: budget.reached(),
+  }
 }

@@ -1,12 +1,13 @@
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { Completion } from '../../schemas/completion.ts'
 import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
+import { toRunExtras } from './run-extras.ts'
 import {
   type CompletionHead,
   FINISH_REASON,
-  toAgentExtra,
   toCompletionUsage,
   toMessageToolCall,
+  toReasoning,
 } from './to-completion-chunk.ts'
 
 /** A whole run as one completion. */
@@ -31,7 +32,10 @@ function toCompletion(
   end: RunEnd,
 ): Completion {
   const { reason, usage } = end
-  const toolCalls = calls.length > 0 && { tool_calls: calls.map(toMessageToolCall) }
+  const toolCalls = calls.length > 0 && {
+    tool_calls: calls.map(toMessageToolCall),
+    ...toReasoning(calls),
+  }
   return {
     ...head,
     object: 'chat.completion',
@@ -49,6 +53,6 @@ function toCompletion(
       },
     ],
     ...(usage && { usage: toCompletionUsage(usage) }),
-    agent: toAgentExtra(end),
+    agent: toRunExtras(end),
   }
 }

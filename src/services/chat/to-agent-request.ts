@@ -1,12 +1,12 @@
-import type { ModelMessage, Sampling } from '../../models/chat-model.ts'
+import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
 import type { ChatRequest } from '../../schemas/chat.ts'
 import {
   type CompletionMessage,
   type CompletionRequest,
   toPlain,
 } from '../../schemas/completion.ts'
+import type { AgentRequest } from '../agent/agent-request.ts'
 import type { Conversation } from '../agent/prompt.ts'
-import type { AgentRequest } from '../agent/run-agent.ts'
 
 /** A request of `/chat` as a run of the agent. */
 export function fromChat(
@@ -63,7 +63,7 @@ function toModelMessage(message: CompletionMessage): ModelMessage[] {
     case 'user':
       return [{ role: 'user', content }]
     case 'assistant':
-      return [{ role: 'assistant', content, toolCalls: (message.tool_calls ?? []).map(toCall) }]
+      return [{ role: 'assistant', content, toolCalls: toCalls(message) }]
     case 'tool':
       return [{ role: 'tool', callId: message.tool_call_id, content }]
     default:
@@ -71,10 +71,19 @@ function toModelMessage(message: CompletionMessage): ModelMessage[] {
   }
 }
 
-type WireCall = NonNullable<Extract<CompletionMessage, { role: 'assistant' }>['tool_calls']>[number]
+type WireMessage = Extract<CompletionMessage, { role: 'assistant' }>
 
-function toCall({ id, function: { name, arguments: text } }: WireCall) {
-  return { callId: id, name, arguments: text }
+function toCalls(message: WireMessage): ModelToolCall[] {
+  const { reasoning_content, reasoning_details } = message
+  const reasoning = {
+    ...(reasoning_content && { reasoning_content }),
+    ...(reasoning_details && { reasoning_details }),
+  }
+  return (message.tool_calls ?? []).map(({ id, function: call, extra_content }, index) => {
+    const extra = { ...(extra_content && { extra_content }), ...(index === 0 && reasoning) }
+    const isEmpty = Object.keys(extra).length === 0
+    return { callId: id, ...call, ...(!isEmpty && { extra }) }
+  })
 }
 
 function toSampling(request: CompletionRequest): Sampling {

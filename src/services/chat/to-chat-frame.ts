@@ -1,5 +1,6 @@
 import type { ChatFrame } from '../../schemas/chat.ts'
 import type { AgentEvent } from '../agent/agent-event.ts'
+import { toRunExtras } from './run-extras.ts'
 
 /** One agent event as a frame of the chat stream, or nothing where the caller did not ask for it. */
 export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {
@@ -12,15 +13,8 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
     case 'client-tool-calls':
       return undefined
     case 'run-end': {
-      const { hits, reason: finishReason, usage, degraded, artifacts } = event
-      return {
-        type: 'done',
-        hits,
-        finishReason,
-        ...(usage && { usage }),
-        ...(degraded && { degraded }),
-        ...(artifacts?.length && { artifacts: [...artifacts] }),
-      }
+      const { usage } = event
+      return { type: 'done', ...toRunExtras(event), ...(usage && { usage }) }
     }
     default:
       return event satisfies never

@@ -1,7 +1,8 @@
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { Completion, CompletionChunk } from '../../schemas/completion.ts'
-import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
+import type { AgentEvent } from '../agent/agent-event.ts'
+import { toRunExtras } from './run-extras.ts'
 
 /** What all chunks of one completion share. */
 export interface CompletionHead {
@@ -11,7 +12,6 @@ export interface CompletionHead {
 }
 
 type Choice = CompletionChunk['choices'][number]
-type AgentExtra = Completion['agent']
 type FinishReason = Completion['choices'][number]['finish_reason']
 
 /** The protocol knows four reasons; the run's own one rides in `agent`. */
@@ -21,6 +21,9 @@ export const FINISH_REASON: Record<RunFinishReason, FinishReason> = {
   content_filter: 'content_filter',
   tool_calls: 'tool_calls',
   round_limit: 'stop',
+  call_limit: 'stop',
+  time_limit: 'length',
+  token_limit: 'length',
 }
 
 /** The first chunk: clients take the role from it. */
@@ -42,12 +45,12 @@ export function toCompletionChunks(
       return []
     case 'client-tool-calls': {
       const calls = event.calls.map((call, index) => ({ index, ...toMessageToolCall(call) }))
-      return [toChunk(head, { delta: { tool_calls: calls } })]
+      return [toChunk(head, { delta: { tool_calls: calls, ...toReasoning(event.calls) } })]
     }
     case 'run-end': {
       const { reason, usage } = event
       const end = toChunk(head, { delta: {}, finish_reason: FINISH_REASON[reason] })
-      const last = { ...end, agent: toAgentExtra(event) }
+      const last = { ...end, agent: toRunExtras(event) }
       // A chunk without choices stops clients that did not ask for the usage.
       if (!includeUsage || !usage) return [last]
       return [last, { ...toChunk(head), usage: toCompletionUsage(usage) }]
@@ -57,18 +60,26 @@ export function toCompletionChunks(
   }
 }
 
-/** What the protocol has no field for. */
-export function toAgentExtra({ hits, reason, degraded, artifacts }: RunEnd): AgentExtra {
+export function toMessageToolCall({ callId, name, arguments: text, extra }: ModelToolCall) {
+  const { extra_content } = extra ?? {}
   return {
-    hits,
-    finishReason: reason,
-    ...(degraded && { degraded }),
-    ...(artifacts?.length && { artifacts: [...artifacts] }),
+    id: callId,
+    type: 'function' as const,
+    function: { name, arguments: text },
+    ...(extra_content !== undefined && { extra_content }),
   }
 }
 
-export function toMessageToolCall({ callId, name, arguments: text }: ModelToolCall) {
-  return { id: callId, type: 'function' as const, function: { name, arguments: text } }
+/** The reasoning that the provider of the model wants back with the results of the calls. */
+export function toReasoning(calls: readonly ModelToolCall[]) {
+  const extra = calls
+    .map((call) => call.extra)
+    .find((given) => given?.reasoning_content || given?.reasoning_details)
+  const { reasoning_content, reasoning_details } = extra ?? {}
+  return {
+    ...(reasoning_content && { reasoning_content }),
+    ...(reasoning_details && { reasoning_details }),
+  }
 }
 
 export function toCompletionUsage({ promptTokens, completionTokens, totalTokens }: Usage) {

@@ -8,6 +8,7 @@ import {
   backoffMilliseconds,
   exhausted,
   type Failure,
+  IndexError,
   isWorthRetrying,
   type RetryOptions,
   toFailure,
@@ -28,7 +29,7 @@ export type ClaimEnd =
   | { status: 'superseded' }
   /** Given back unfinished by a shutdown. */
   | { status: 'released' }
-  /** Given back unfinished because the embedder is down. */
+  /** Given back unfinished because the embedder or the index is down. */
   | { status: 'waiting'; failure: Failure }
 
 interface Dependencies {
@@ -78,7 +79,7 @@ export function createDocumentIngestion(dependencies: Dependencies) {
 
   const putBack = async (
     job: IngestionJob,
-    error: EmbedderError,
+    error: Error,
     signal: AbortSignal,
   ): Promise<ClaimEnd> => {
     const failure = toFailure(error)
@@ -134,7 +135,8 @@ function untilAnswers(log: IngestionLog) {
   }
 }
 
-function isOutage(error: unknown): error is EmbedderError {
+function isOutage(error: unknown): error is Error {
+  if (error instanceof IndexError) return error.isOutage
   return error instanceof EmbedderError && error.kind !== 'refused'
 }
 

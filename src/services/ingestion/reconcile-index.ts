@@ -3,6 +3,7 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { compareKeys } from './compare-keys.ts'
 import type { Preparer } from './prepare.ts'
+import type { OrphanSweep } from './sweep-orphans.ts'
 
 /** Chunks read, analysed and added at a time. */
 const BATCH_CHUNKS = 512
@@ -17,11 +18,20 @@ interface Dependencies {
   preparer: Pick<Preparer, 'analyse'>
   /** Whether vectors are searched, too. */
   hybrid?: boolean
+  /** Where other servers may be adding to the index: takes unknown chunks out of it once it is certain that they are nobody's. */
+  sweep?: OrphanSweep | undefined
   log: { info(fields: object, message: string): void }
 }
 
+type AdditionDependencies = {
+  store: Pick<DocumentStore, 'readChunks' | 'readVectors'>
+  index: Pick<ChunkIndex, 'add' | 'addVectors'>
+  preparer: Pick<Preparer, 'analyse'>
+}
+
 export interface ReconciliationProgress {
-  state: 'ready' | 'rebuilding'
+  /** While vectors are added, search by words is whole already. */
+  state: 'ready' | 'rebuilding' | 'adding-vectors'
   /** Chunks and vectors added so far of those that the index lacked. */
   done: number
   total: number
@@ -34,26 +44,20 @@ export interface Reconciliation {
    */
   run(signal: AbortSignal): Promise<void>
   progress(): ReconciliationProgress
-  /** For readiness: throws AppError `index_not_ready` until a run has ended well. */
+  /** For readiness: throws AppError `index_not_ready` until every chunk can be found by its words. */
   check(signal: AbortSignal): Promise<void>
+  /** As `check`, until a run has ended well and every chunk can be found by its meaning, too. */
+  checkVectors(): Promise<void>
 }
 
 export function createReconciliation(dependencies: Dependencies): Reconciliation {
-  const { store, index, hybrid = false, log } = dependencies
+  const { index, hybrid = false, sweep, log } = dependencies
   const additions = createAdditions(dependencies)
+  const { compare, compareVectors } = createComparison(dependencies)
   let progress: ReconciliationProgress = { state: 'rebuilding', done: 0, total: 0 }
 
-  const compare = async () => {
-    const known = await store.chunkKeys()
-    const { orphans, missing } = compareKeys(await index.keys(), known)
-    const vectors = compareKeys(await index.vectorKeys(), known)
-    return { orphans: [...new Set([...orphans, ...vectors.orphans])], missing }
-  }
-
-  const compareVectors = async () =>
-    compareKeys(await index.vectorKeys(), await store.vectorKeys()).missing
-
   const removeAll = async (keys: readonly number[], signal: AbortSignal) => {
+    if (sweep) return sweep.suspect(keys)
     for (const batch of batchesOf(keys, BATCH_REMOVALS)) {
       signal.throwIfAborted()
       await index.remove(batch)
@@ -81,6 +85,7 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
     const timer = setInterval(tell, PROGRESS_LOG_MILLISECONDS, 'adding chunks to the search index')
     try {
       await addAll(missing, additions.terms)
+      if (missingVectors.length > 0) progress = { ...progress, state: 'adding-vectors' }
       await addAll(missingVectors, additions.vectors)
     } finally {
       clearInterval(timer)
@@ -102,17 +107,39 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
       progress = { ...progress, state: 'ready' }
     },
     progress: () => progress,
-    async check() {
-      const { state, done, total } = progress
-      if (state === 'ready') return
-      const message = `The search index is being rebuilt: ${done} of ${total} chunks done`
-      throw new AppError('index_not_ready', message)
+    check: async () => refuseWhile(['rebuilding'], progress),
+    checkVectors: async () => refuseWhile(['rebuilding', 'adding-vectors'], progress),
+  }
+}
+
+function refuseWhile(
+  states: readonly ReconciliationProgress['state'][],
+  { state, done, total }: ReconciliationProgress,
+): void {
+  if (!states.includes(state)) return
+  const what =
+    state === 'rebuilding' ? 'The search index is being rebuilt' : 'Vectors are being added'
+  throw new AppError('index_not_ready', `${what}: ${done} of ${total} chunks done`)
+}
+
+/** The authority is read first: what it has was put into the index before. */
+function createComparison({ store, index }: Pick<Dependencies, 'store' | 'index'>) {
+  return {
+    async compare() {
+      const known = await store.chunkKeys()
+      const { orphans, missing } = compareKeys(await index.keys(), known)
+      const vectors = compareKeys(await index.vectorKeys(), known)
+      return { orphans: [...new Set([...orphans, ...vectors.orphans])], missing }
+    },
+    async compareVectors() {
+      const known = await store.vectorKeys()
+      return compareKeys(await index.vectorKeys(), known).missing
     },
   }
 }
 
 /** Reads from the authority what the index lacks, and adds it. */
-function createAdditions({ store, index, preparer }: Omit<Dependencies, 'log'>) {
+function createAdditions({ store, index, preparer }: AdditionDependencies) {
   return {
     async terms(keys: readonly number[]) {
       const chunks = await store.readChunks(keys)

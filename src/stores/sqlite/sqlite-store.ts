@@ -80,7 +80,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       if (ended) throw ended
     }
     const { lastCheck, ...reads } = createReads(reader, refuse)
-    const { chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
+    const { nextEmbedding, chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
     const filtering = createFiltering({ file }, refuse)
     const files = createFiles(queue, file, refuse)
     opened = true
@@ -90,7 +90,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       ...files.store,
       ...reads,
       ...vectorReads,
-      replacement: createVectorReplacement(queue, chunksWithoutNext),
+      replacement: createVectorReplacement(queue, { nextEmbedding, chunksWithoutNext }),
       matchingKeys: filtering.matchingKeys,
       statistics: queue.statistics,
       check: (signal) => check(queue, lastCheck, signal),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelMessage } from '../../../src/models/chat-model.ts'
+import type { ModelCallExtra, ModelMessage } from '../../../src/models/chat-model.ts'
 import type { RecordedRequest } from '../../support/scripted-upstream.ts'
 import { errorReply, jsonReply, textReply, toolCallReply } from '../../support/upstream-replies.ts'
 import { startModel, TOOL } from './model-for-test.ts'
@@ -231,7 +231,7 @@ describe('finish reasons', () => {
   )
 })
 
-function toolMessage(call: { arguments?: string; extra?: unknown }): ModelMessage {
+function toolMessage(call: { arguments?: string; extra?: ModelCallExtra }): ModelMessage {
   const toolCall = { callId: 'call_1', name: TOOL.name, arguments: '{}', ...call }
   return { role: 'assistant', content: '', toolCalls: [toolCall] }
 }

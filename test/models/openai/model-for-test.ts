@@ -1,4 +1,9 @@
-import type { ChatModel, ModelEvent, ModelRequest } from '../../../src/models/chat-model.ts'
+import type {
+  ChatModel,
+  ModelEvent,
+  ModelRequest,
+  ModelToolCall,
+} from '../../../src/models/chat-model.ts'
 import { createOpenAiModel } from '../../../src/models/openai/openai-model.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.ts'
 
@@ -11,7 +16,7 @@ export const TOOL = {
 
 export interface Answer {
   text: string
-  calls: { callId: string; name: string; arguments: string; extra?: unknown }[]
+  calls: ModelToolCall[]
   finish: Extract<ModelEvent, { type: 'finish' }> | undefined
 }
 

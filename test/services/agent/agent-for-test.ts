@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
+import type { AgentRequest } from '../../../src/services/agent/agent-request.ts'
 import type { PromptOptions } from '../../../src/services/agent/prompt.ts'
-import { type AgentRequest, createAgent } from '../../../src/services/agent/run-agent.ts'
+import { createAgent } from '../../../src/services/agent/run-agent.ts'
+import type { RunLimits } from '../../../src/services/agent/run-budget.ts'
 import type { Search } from '../../../src/services/retrieval/create-retrieval.ts'
 import { defineTool, type Tool } from '../../../src/services/tools/define-tool.ts'
 import { createToolRegistry } from '../../../src/services/tools/registry.ts'
@@ -16,11 +18,14 @@ interface AgentParts {
   tools?: readonly Tool[]
   supportsTools?: boolean
   prompt?: Partial<PromptOptions>
+  limits?: Partial<RunLimits>
 }
+
+export const LIMITS: RunLimits = { rounds: 8, toolCalls: 64, seconds: 300, tokens: 1_000_000 }
 
 /** The real loop, registry and prompt around a scripted model and a corpus of a few chunks. */
 export function createAgentForTest(parts: AgentParts) {
-  const { answers, found = [], tools = [], prompt, ...options } = parts
+  const { answers, found = [], tools = [], prompt, limits, ...options } = parts
   const model = createScriptedModel(answers, options)
   const searches: Search[] = []
   const retrieval = {
@@ -41,6 +46,7 @@ export function createAgentForTest(parts: AgentParts) {
     tools: registry,
     artifacts: createMemoryArtifactStore(),
     prompt: { prompt: '', contextTokens: 32_768, ...prompt },
+    limits: { ...LIMITS, ...limits },
   })
   const run = (request: Partial<AgentRequest> = {}, signal = new AbortController().signal) =>
     agent.run({ ...question('When does it open?'), ...request }, signal)

@@ -17,6 +17,9 @@ const DEFAULT = {
   description: 'Answers questions from the ingested documents.',
   prompt: '',
   tools: { semantic_search: true },
+  mcpServers: {},
+  skills: { sources: ['skills'], disabled: [] },
+  limits: { rounds: 8, toolCalls: 64, seconds: 300, tokens: 1_000_000 },
 }
 
 describe('the agent configuration', () => {
@@ -42,7 +45,9 @@ describe('the agent configuration', () => {
       { ...DEFAULT, name: 'a' },
     ],
   ])('is read %s', async (_case, text, configuration) => {
-    expect((await loadConfiguration(await newPath(text))).configuration).toEqual(configuration)
+    expect((await loadConfiguration(await newPath(text))).configuration).toMatchObject(
+      configuration,
+    )
   })
 
   it('is refused with every mistake at once, and the path of the file', async () => {
@@ -51,12 +56,21 @@ describe('the agent configuration', () => {
         name: ' ',
         prompt: 5,
         tools: { semantic_search: 'yes', telepathy: true },
+        limits: { rounds: 0, seconds: 1e9 },
         modle: 'x',
       }),
     )
     const message = await loadConfiguration(path).catch(({ message: text }: Error) => text)
     expect(message).toContain(`${path} is not a valid agent configuration`)
-    for (const mistake of ['name', 'prompt', 'tools.semantic_search', 'telepathy', 'modle']) {
+    for (const mistake of [
+      'name',
+      'prompt',
+      'tools.semantic_search',
+      'telepathy',
+      'rounds',
+      'seconds',
+      'modle',
+    ]) {
       expect(message).toContain(mistake)
     }
   })

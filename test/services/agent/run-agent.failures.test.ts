@@ -6,7 +6,7 @@ import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
 import { createAgent } from '../../../src/services/agent/run-agent.ts'
 import { createToolRegistry } from '../../../src/services/tools/registry.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
-import { createAgentForTest, outline, question, toolAnswering } from './agent-for-test.ts'
+import { createAgentForTest, LIMITS, outline, question, toolAnswering } from './agent-for-test.ts'
 import { asks, createScriptedModel, says, toDelta, toolCall } from './scripted-model.ts'
 
 const GONE = new Error('the caller left')
@@ -64,6 +64,7 @@ it('a failure of retrieval ends the run before the model is asked', async () => 
     }),
     artifacts: createMemoryArtifactStore(),
     prompt: { prompt: '', contextTokens: 32_768 },
+    limits: LIMITS,
   })
   const { error } = await readUntilFailure(agent.run(question('a'), new AbortController().signal))
   expect(error).toBe(failure)

@@ -22,7 +22,7 @@ describe('a tool call of the model', () => {
       'Let me see. ',
       'tool-call: look',
       'tool-result: look',
-      'Done.',
+      '\n\nDone.',
       'end: stop',
     ])
     expect(heard).toContainEqual({
@@ -49,7 +49,7 @@ describe('a tool call of the model', () => {
   })
 
   it('goes back with what its provider attached', async () => {
-    const call = { ...toolCall('look'), extra: { signature: 'abc' } }
+    const call = { ...toolCall('look'), extra: { extra_content: { signature: 'abc' } } }
     const { events, model } = createAgentForTest({
       tools: [look],
       answers: [asks(call), says('ok')],
@@ -130,31 +130,6 @@ describe('a tool call of the model', () => {
     expect(runs).toBe(16)
     expect(heard.filter((event) => event.type === 'tool-result' && event.isError)).toHaveLength(4)
     expect(model.requests[1]?.messages.filter(({ role }) => role === 'tool')).toHaveLength(20)
-  })
-})
-
-describe('the eighth call of the model', () => {
-  const always = Array.from({ length: 9 }, () => asks(toolCall('look')))
-
-  it('is the last one: the run ends with round_limit', async () => {
-    const { events, model } = createAgentForTest({ tools: [look], answers: always })
-    expect(endOf(await events()).reason).toBe('round_limit')
-    expect(model.requests).toHaveLength(8)
-  })
-
-  it('is told to answer without tools, which stay for the conversation’s sake', async () => {
-    const { events, model } = createAgentForTest({ tools: [look], answers: always })
-    await events()
-    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual([...Array(7), 'none'])
-    expect(model.requests[7]?.tools).toHaveLength(1)
-  })
-
-  it('gives its text before the run ends', async () => {
-    const { events } = createAgentForTest({
-      tools: [look],
-      answers: [...always.slice(0, 7), says('That is all I found.')],
-    })
-    expect(outline(await events()).slice(-2)).toEqual(['That is all I found.', 'end: round_limit'])
   })
 })
 

@@ -1,0 +1,19 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import type { ProgressTarget } from '../lib/progress-bar.ts'
+
+export interface CommandContext {
+  /** What stands after the command's name. */
+  parameters: readonly string[]
+  environment: NodeJS.ProcessEnv
+  /** Throws `ConfigError`, so commands that need no whole configuration do not ask. */
+  config(): Config
+  createLog(config: Config): FastifyBaseLogger
+  /** For progress and words to whoever runs it. */
+  stderr: ProgressTarget
+  /** Aborted by the first SIGINT or SIGTERM. */
+  signal: AbortSignal
+}
+
+/** Something that the program does instead of serving; answers the code to exit with. */
+export type Command = (context: CommandContext) => Promise<number>

@@ -1,0 +1,9 @@
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import type { Corpus } from '../stores/corpus.ts'
+import { createSqliteCorpus } from '../stores/sqlite/sqlite-corpus.ts'
+
+/** The whole corpus of the authority that is configured. */
+export function openCorpus({ DATA_DIR }: Config): Corpus {
+  return createSqliteCorpus({ directory: DATA_DIR, derived: [join(DATA_DIR, 'index')] })
+}

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
+import type { Environment } from '../lib/expand-variables.ts'
+import { openLockFile } from '../lib/lock-file.ts'
+import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '../lib/outbound/outbound-policy.ts'
+import type { Mcp } from '../services/mcp/create-mcp.ts'
+import { createPins, McpPins, NO_PINS } from '../services/mcp/pins.ts'
+import type { McpServer } from '../services/mcp/server-settings.ts'
+import { type Artifacts, createArtifacts } from '../services/tools/artifacts.ts'
+import type { ArtifactStore } from '../stores/artifact-store.ts'
+
+/** Of one answer; an event stream that has reached it is opened anew. */
+const MAXIMUM_ANSWER_BYTES = 20_000_000
+/** Longer than any call may be silent, which has a deadline of its own. */
+const IDLE_MILLISECONDS = 630_000
+
+interface Parts {
+  config: Config
+  servers: Readonly<Record<string, McpServer>>
+  environment: Environment
+  artifacts: ArtifactStore
+  log: FastifyBaseLogger
+}
+
+/** Whoever has no MCP servers does not load the client. */
+export async function composeMcp({ config, servers, artifacts, ...parts }: Parts): Promise<Mcp> {
+  if (Object.keys(servers).length === 0) return NO_CONNECTIONS
+  const { createMcp } = await import('../services/mcp/create-mcp.ts')
+  const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
+    maximumBytes: MAXIMUM_ANSWER_BYTES,
+    idleMilliseconds: IDLE_MILLISECONDS,
+  })
+  const file = await openLockFile(join(config.DATA_DIR, 'mcp-lock.json'), McpPins, NO_PINS)
+  const mcp = createMcp({
+    ...{ servers, ...parts },
+    fetch: outbound.fetch,
+    pins: createPins(file),
+    artifacts: (): Artifacts => createArtifacts(artifacts),
+  })
+  return {
+    ...mcp,
+    async close() {
+      await mcp.close()
+      await outbound.close()
+    },
+  }
+}
+
+const NO_CONNECTIONS: Mcp = {
+  start: () => undefined,
+  tools: () => [],
+  records: async () => [],
+  async test(name) {
+    throw new AppError('connection_not_found', `There is no connection "${name}"`)
+  },
+  close: async () => undefined,
+}

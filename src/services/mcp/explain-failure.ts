@@ -1,0 +1,92 @@
+import {
+  OAuthError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  SseError,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client'
+import { MissingVariable } from '../../lib/expand-variables.ts'
+import { outboundCause } from '../../lib/outbound/outbound-error.ts'
+
+const MAXIMUM_DEPTH = 5
+
+/** What went wrong with a server, in words of this program alone: neither a secret nor the server's text is in them. */
+export function explainFailure(error: unknown): string {
+  for (const one of causes(error)) {
+    const told = explainOne(one)
+    if (told) return told
+  }
+  return 'The server cannot be used; the log has the kind of the failure'
+}
+
+/** Whether the server no longer knows the session: it did nothing, so the same call may be made again in a new one. */
+export function isForgottenSession(error: unknown): boolean {
+  return (
+    (error instanceof SdkHttpError && [400, 404].includes(error.status)) ||
+    (error instanceof SdkError && error.code === SdkErrorCode.NotConnected)
+  )
+}
+
+export function isTimeout(error: unknown): boolean {
+  return error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+}
+
+/** What the log may have of an error, whose text and fields can hold what a server or a header said. */
+export function kindOf(error: unknown): string {
+  return causes(error)
+    .map((one) => ('code' in one ? `${one.name} ${String(one.code)}` : one.name))
+    .join(' < ')
+}
+
+function explainOne(error: Error): string | undefined {
+  if (error instanceof MissingVariable) return error.message
+  const outbound = outboundCause(error)
+  if (outbound) return outbound.message
+  if (error instanceof UnauthorizedError) return 'The server asks for credentials'
+  if (error instanceof OAuthError) return 'The authorisation server refuses the client'
+  if (error instanceof SseError) return explainEventStream(error.code)
+  if (error instanceof SdkHttpError) return explainStatus(error.status)
+  if (error instanceof ProtocolError) return `The server answers with the error ${error.code}`
+  if (error instanceof SdkError) return explainCode(error)
+  if (error.name === 'TimeoutError') return 'The server did not answer in time'
+  return undefined
+}
+
+function explainStatus(status: number): string {
+  if (status === 401) return 'The server does not accept the credentials (HTTP 401)'
+  if (status === 403) return 'The server denies access (HTTP 403)'
+  if (status >= 300 && status < 400) {
+    return `The server redirects (HTTP ${status}); set the address that it redirects to`
+  }
+  return `The server answers HTTP ${status}`
+}
+
+function explainEventStream(status: number | undefined): string {
+  if (status === undefined) return 'The server cannot be reached'
+  return status === 200 ? NOT_MCP : explainStatus(status)
+}
+
+const NOT_MCP = 'What answers at this address is no MCP server (a web page, perhaps)'
+
+function explainCode({ code, message }: SdkError): string | undefined {
+  if (code === SdkErrorCode.RequestTimeout) return 'The server did not answer in time'
+  if (code === SdkErrorCode.ClientHttpUnexpectedContent) return NOT_MCP
+  if (code === SdkErrorCode.EraNegotiationFailed && message.includes('unusable reply')) {
+    return NOT_MCP
+  }
+  if (code === SdkErrorCode.ConnectionClosed) return 'The server closed the connection'
+  if (code === SdkErrorCode.InvalidResult) return 'The server answers what the protocol forbids'
+  return undefined
+}
+
+function causes(error: unknown): Error[] {
+  const found: Error[] = []
+  let current = error
+  while (current instanceof Error && found.length < MAXIMUM_DEPTH) {
+    found.push(current)
+    current = current.cause
+  }
+  return found
+}

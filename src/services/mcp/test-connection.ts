@@ -1,0 +1,83 @@
+import { untilAborted } from '../../lib/until-aborted.ts'
+import type { McpTestRequest, McpTestResult, McpTestStep } from '../../schemas/mcp.ts'
+import { createCitations } from '../agent/citations.ts'
+import type { Artifacts } from '../tools/artifacts.ts'
+import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
+import type { Connection, OfferedTool } from './connection.ts'
+import { explainFailure } from './explain-failure.ts'
+import type { Session } from './open-session.ts'
+
+/** A connection made a moment ago is not made again. */
+const CONNECTED_MILLISECONDS = 3_600_000
+
+/** Goes the way that chat goes, step by step, until one fails. Throws what `signal` was aborted with alone. */
+export async function testConnection(
+  connection: Connection,
+  request: McpTestRequest,
+  artifacts: Artifacts,
+  signal: AbortSignal,
+): Promise<McpTestResult> {
+  const { name, link } = connection
+  const steps: McpTestStep[] = []
+  let output: string | undefined
+
+  /** Answers whether the step succeeded, which `work` may say more about. */
+  async function step(name: McpTestStep['step'], work: () => Promise<string | undefined>) {
+    const started = performance.now()
+    const done = (ok: boolean, message: string | undefined) => {
+      const milliseconds = Math.round(performance.now() - started)
+      steps.push({ step: name, ok, milliseconds, ...(message !== undefined && { message }) })
+      return ok
+    }
+    try {
+      return done(true, await untilAborted(work(), signal))
+    } catch (error) {
+      signal.throwIfAborted()
+      return done(false, explain(error))
+    }
+  }
+
+  async function call(wanted: string): Promise<string | undefined> {
+    const found = connection.judged().find(({ remote }) => remote.name === wanted)
+    if (!found) throw new ToolFailure(`The server has no tool "${wanted}"`)
+    const context = { artifacts, citations: createCitations(), conversation: `test of ${name}` }
+    output = await found.tool.run(request.arguments, context, signal)
+    return undefined
+  }
+
+  const ok =
+    (await step('configuration', async () => void connection.checkSettings())) &&
+    (await step('connect', async () => void (await link.prove(CONNECTED_MILLISECONDS)))) &&
+    (await step('list-tools', async () => void (await link.prove(0)))) &&
+    (!request.accept || (await step('accept', async () => void (await connection.accept())))) &&
+    (request.tool === undefined || (await step('call-tool', () => call(request.tool ?? ''))))
+
+  return {
+    connection: name,
+    ok,
+    steps,
+    ...(link.session && { server: serverOf(link.session) }),
+    tools: connection.judged().map(toTested),
+    ...(output !== undefined && { output }),
+    ...(artifacts.all().length > 0 && { artifacts: artifacts.all() }),
+  }
+}
+
+function serverOf({ server, transport, protocol }: Session): McpTestResult['server'] {
+  return { ...server, transport, protocol }
+}
+
+function toTested({ remote, off, tool }: OfferedTool): McpTestResult['tools'][number] {
+  const { name, description } = tool
+  const reason = tool.unavailable?.()
+  const tested = { name, remoteName: remote.name, description }
+  if (off) return { ...tested, state: 'off' }
+  return reason === undefined
+    ? { ...tested, state: 'on' }
+    : { ...tested, state: 'unavailable', reason }
+}
+
+function explain(error: unknown): string {
+  const isTold = error instanceof ToolFailure || error instanceof ToolInputError
+  return isTold ? error.message : explainFailure(error)
+}

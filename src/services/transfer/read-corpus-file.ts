@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { createZstdDecompress } from 'node:zlib'
+import { z } from 'zod'
+import { type Line, readLines } from '../../lib/read-lines.ts'
+import type { CorpusRecord } from '../../stores/corpus.ts'
+import {
+  BodyLine,
+  EndLine,
+  FORMAT,
+  FORMAT_VERSION,
+  HeaderLine,
+  MAXIMUM_LINE_BYTES,
+} from './corpus-format.ts'
+import { createRecordDecoder } from './decode-corpus.ts'
+
+/** What any version of the format begins with. */
+const AnyHeader = z.object({ format: z.literal(FORMAT), version: z.number() })
+
+interface WholeLine {
+  /** From 1. */
+  number: number
+  bytes: Buffer
+}
+
+/**
+ * The records of a file. Throws an Error that says what is wrong with it; one that is cut, or was changed,
+ * is found out at its end, so nothing of it may be kept before.
+ */
+export async function* readCorpusFile(
+  file: string,
+  signal: AbortSignal,
+): AsyncGenerator<CorpusRecord> {
+  const decoder = createRecordDecoder()
+  for await (const { number, bytes } of sealedLines(file, signal)) {
+    if (number === 1) yield readHeader(file, bytes)
+    else {
+      const line = parse(BodyLine, bytes)
+      if (!line) throw damaged(file, `has a line ${number} that is none of the format`)
+      yield* decoder.next(line)
+    }
+  }
+  yield* decoder.end()
+}
+
+/** All lines but the last, which must say that those before it are as they were written. */
+async function* sealedLines(file: string, signal: AbortSignal): AsyncGenerator<WholeLine> {
+  const hash = createHash('sha256')
+  let last: WholeLine | undefined
+  for await (const { number, bytes } of unpackedLines(file, signal)) {
+    if (!bytes) throw damaged(file, `has a line ${number} that is too long`)
+    if (last) {
+      hash.update(last.bytes).update('\n')
+      yield last
+    }
+    last = { number, bytes }
+  }
+  const end = last && parse(EndLine, last.bytes)
+  if (!last || !end) throw damaged(file, 'ends too early')
+  if (end.lines === last.number - 1 && end.sha256 === hash.digest('hex')) return
+  throw damaged(file, 'does not hold what was written into it')
+}
+
+async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator<Line> {
+  const unpacked = createZstdDecompress()
+  // Destroys what is unpacked when the file cannot be read, so that its reader hears of it.
+  const reading = pipeline(createReadStream(file, { signal }), unpacked)
+  try {
+    yield* readLines(unpacked, MAXIMUM_LINE_BYTES)
+    await reading
+  } catch (error) {
+    signal.throwIfAborted()
+    throw isUnpacking(error) ? damaged(file, 'cannot be unpacked', error) : error
+  } finally {
+    unpacked.destroy()
+    await Promise.allSettled([reading])
+  }
+}
+
+function isUnpacking(error: unknown): boolean {
+  if (!(error instanceof Error && 'code' in error)) return false
+  return error.code === 'Z_BUF_ERROR' || String(error.code).startsWith('ZSTD')
+}
+
+function readHeader(file: string, bytes: Buffer): CorpusRecord {
+  const known = parse(AnyHeader, bytes)
+  if (!known) throw damaged(file, 'is no export of a corpus')
+  if (known.version !== FORMAT_VERSION) {
+    throw new Error(
+      `${file} is of version ${known.version} of the format, and this server reads version ${FORMAT_VERSION}: import it with the server that it was made for`,
+    )
+  }
+  const header = parse(HeaderLine, bytes)
+  if (!header) throw damaged(file, 'has a header that cannot be read')
+  const { embedding, documents, chunks, nextChunkKey } = header
+  return { kind: 'start', embedding, documents, chunks, nextChunkKey }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, bytes: Buffer) {
+  try {
+    return schema.safeParse(JSON.parse(bytes.toString())).data
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function damaged(file: string, how: string, cause?: unknown): Error {
+  return new Error(`${file} ${how}: nothing was imported`, { cause })
+}

@@ -1,0 +1,86 @@
+import { AppError } from '../../errors.ts'
+import type { Row } from '../columns.ts'
+import type { DocumentStore, NewDocument } from '../document-store.ts'
+import type { StoredFile } from '../file-store.ts'
+import { toDocument } from '../rows.ts'
+import type { Database, Query } from './database.ts'
+
+const ADD: Query = {
+  name: 'add_document',
+  text: 'SELECT * FROM agent_server.add_document($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+}
+const PUT: Query = {
+  name: 'put_document',
+  text: 'SELECT * FROM agent_server.put_document($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+}
+const DELETE: Query = {
+  name: 'delete_document',
+  text: 'SELECT agent_server.delete_document($1) AS keys',
+}
+const RETRY: Query = {
+  name: 'retry_document',
+  text: 'SELECT * FROM agent_server.retry_document($1)',
+}
+
+/** A document's text may be as long as a request's body. */
+const LONG_MILLISECONDS = 30_000
+
+interface Dependencies {
+  database: Pick<Database, 'write'>
+  queueLimit: number
+  /** Says that there is a job that was not there before. */
+  jobCame: () => void
+}
+
+/** What clients do to documents. */
+export function createDocumentWrites({
+  database,
+  queueLimit,
+  jobCame,
+}: Dependencies): Pick<DocumentStore, 'add' | 'put' | 'delete' | 'retry'> {
+  const withJob = async (rows: Promise<Row[]>) => {
+    const [row] = await rows
+    jobCame()
+    return toDocument(row)
+  }
+
+  return {
+    add(document, idempotency) {
+      const values = [...toValues(document), idempotency?.key, idempotency?.digest, queueLimit]
+      return withJob(database.write({ ...ADD, milliseconds: LONG_MILLISECONDS }, values))
+    },
+    put(document) {
+      const values = [...toValues(document), queueLimit]
+      return withJob(database.write({ ...PUT, milliseconds: LONG_MILLISECONDS }, values))
+    },
+    async delete(id) {
+      const [row] = await database.write(DELETE, [id])
+      return keysIn(row)
+    },
+    retry: (id) => withJob(database.write(RETRY, [id]).catch(nameMissing(id))),
+  }
+}
+
+/** The keys that a function answers as `keys`, unless it answers none. */
+export function keysIn(row: Row | undefined): number[] | undefined {
+  const keys = row?.keys
+  return Array.isArray(keys) ? keys : undefined
+}
+
+function toValues({ id, text, file, title, url, metadata }: NewDocument) {
+  const facts = metadata === undefined ? undefined : JSON.stringify(metadata)
+  return [id, text, text.length, title, url, facts, file && toJson(file), file?.number]
+}
+
+function toJson({ name, mediaType, size }: StoredFile): string {
+  return JSON.stringify({ name, mediaType, size } satisfies StoredFile)
+}
+
+function nameMissing(id: string) {
+  return (error: unknown): never => {
+    const isMissing = error instanceof AppError && error.code === 'document_not_found'
+    throw isMissing
+      ? new AppError(error.code, `There is no document "${id}"`, { param: 'id' })
+      : error
+  }
+}

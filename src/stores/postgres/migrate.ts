@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises'
+import pg from 'pg'
+import { integer } from '../columns.ts'
+import { connectionSettings } from './pool.ts'
+import { toStoreError, unavailable } from './postgres-error.ts'
+
+/** Step `n` brings the schema from version `n` to `n + 1`. One that has been released is never changed. */
+export const STEPS: readonly URL[] = ['1-tables.sql', '2-functions.sql', '3-jobs.sql'].map(
+  (name) => new URL(`./migrations/${name}`, import.meta.url),
+)
+
+/** Servers that start together wait for the one that migrates. */
+const MIGRATION_MILLISECONDS = 600_000
+
+/** For `pg_advisory_xact_lock`: "AgSv", as in the functions of the schema. */
+const LOCK = 1_097_302_902
+
+const VERSION = `
+  SELECT to_regnamespace('agent_server') IS NOT NULL AS known,
+    to_regclass('agent_server.schema_version') IS NOT NULL AS ours`
+
+export interface Migration {
+  from: number
+  to: number
+}
+
+/**
+ * Makes our schema, or brings it to the newest version, in one transaction that other servers wait for. Throws
+ * `store_unavailable` for a schema of a newer server or of another program.
+ */
+export async function migrate(url: string, steps: readonly URL[] = STEPS): Promise<Migration> {
+  const texts = await Promise.all(steps.map((step) => readFile(step, 'utf8')))
+  const client = new pg.Client({
+    ...connectionSettings(url),
+    ...{ statement_timeout: MIGRATION_MILLISECONDS, lock_timeout: MIGRATION_MILLISECONDS },
+  })
+  // A connection that breaks rejects the statement under way; the event comes beside it.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    await client.query('BEGIN')
+    await client.query(`SELECT pg_advisory_xact_lock(${LOCK}, 0)`)
+    const from = await readVersion(client, texts.length)
+    if (from < texts.length) await apply(client, texts.slice(from), texts.length)
+    await client.query('COMMIT')
+    return { from, to: texts.length }
+  } catch (error) {
+    throw toStoreError(error)
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+async function readVersion(client: pg.Client, known: number): Promise<number> {
+  const { rows } = await client.query(VERSION)
+  const [schema] = rows
+  if (schema?.known !== true) return 0
+  if (schema.ours !== true) {
+    throw unavailable(
+      'The schema agent_server belongs to another program. Name a database of its own in DATABASE_URL.',
+    )
+  }
+  const version = await client.query('SELECT version FROM agent_server.schema_version')
+  const from = integer(version.rows[0], 'version')
+  if (from <= known) return from
+  throw unavailable(
+    `The document store was written by a newer server (schema ${from}; this one knows up to ${known}). Start the newer server again, or restore a backup made before the upgrade.`,
+  )
+}
+
+async function apply(client: pg.Client, texts: readonly string[], version: number): Promise<void> {
+  await client.query(`
+    CREATE SCHEMA IF NOT EXISTS agent_server;
+    CREATE TABLE IF NOT EXISTS agent_server.schema_version (version integer NOT NULL);
+    SET LOCAL search_path = agent_server`)
+  for (const text of texts) await client.query(text)
+  await client.query('DELETE FROM schema_version')
+  await client.query(`INSERT INTO schema_version VALUES (${version})`)
+}

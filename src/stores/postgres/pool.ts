@@ -1,0 +1,116 @@
+import pg from 'pg'
+import type { Row } from '../columns.ts'
+import { isLost, unavailable } from './postgres-error.ts'
+import { readColumn } from './read-column.ts'
+
+/** To connect, or to wait for a connection that is free. */
+const CONNECT_MILLISECONDS = 5_000
+/** What the database itself gives a statement, and a statement's wait for a lock. */
+const STATEMENT_MILLISECONDS = 60_000
+const LOCK_MILLISECONDS = 10_000
+/** Nothing of ours keeps a transaction open over two statements. */
+const IDLE_TRANSACTION_MILLISECONDS = 10_000
+const IDLE_MILLISECONDS = 30_000
+const KEEP_ALIVE_MILLISECONDS = 10_000
+/** So that connections follow a database that has moved. */
+const LIFETIME_SECONDS = 1_800
+const MOST_WAITING = 4_096
+
+export interface Statement {
+  /** Prepared under this name on each connection; without, planned anew each time. */
+  name?: string
+  text: string
+  /** After which the answer is not waited for any more. */
+  milliseconds: number
+}
+
+export interface StatementPool {
+  run(statement: Statement, values: readonly unknown[]): Promise<Row[]>
+  /** Resolves when every connection is closed; none may be in use. */
+  close(): Promise<void>
+}
+
+export interface PoolOptions {
+  url: string
+  /** The most connections. */
+  size: number
+  log: { warn(fields: object, message: string): void }
+}
+
+/** Settings of every connection, those of notifications included. What the URL says comes before them. */
+export function connectionSettings(url: string) {
+  return {
+    connectionString: url,
+    application_name: 'agent-server',
+    connectionTimeoutMillis: CONNECT_MILLISECONDS,
+    statement_timeout: STATEMENT_MILLISECONDS,
+    lock_timeout: LOCK_MILLISECONDS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MILLISECONDS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MILLISECONDS,
+    types: { getTypeParser: readColumn },
+  }
+}
+
+/**
+ * Runs statements on a bounded number of connections, each made when it is needed and left when it is broken.
+ * Rejects with the client library's errors.
+ */
+export function createStatementPool({ url, size, log }: PoolOptions): StatementPool {
+  const open = () => {
+    const fresh = new pg.Pool({
+      ...connectionSettings(url),
+      max: size,
+      idleTimeoutMillis: IDLE_MILLISECONDS,
+      maxLifetimeSeconds: LIFETIME_SECONDS,
+    })
+    fresh.on('error', ({ message }) => {
+      log.warn({ reason: message }, 'a connection to the document store was lost')
+    })
+    return fresh
+  }
+  let pool = open()
+  let answeredAt = 0
+
+  /** Where nothing answers, all connections are likely to be dead, and each would be waited for. */
+  const startAfresh = (of: pg.Pool) => {
+    if (of !== pool) return
+    pool = open()
+    void of.end()
+  }
+
+  const runOn = async (client: pg.PoolClient, statement: Statement, values: readonly unknown[]) => {
+    const { name, text, milliseconds } = statement
+    const query = {
+      ...(name && { name }),
+      text,
+      values: [...values],
+      query_timeout: milliseconds,
+    }
+    const { rows } = await client.query<Row>(query)
+    return rows
+  }
+
+  return {
+    async run(statement, values) {
+      if (pool.waitingCount >= MOST_WAITING) {
+        throw unavailable('Too many statements wait for the document store')
+      }
+      const used = pool
+      const begun = performance.now()
+      const client = await used.connect()
+      try {
+        const rows = await runOn(client, statement, values)
+        answeredAt = performance.now()
+        client.release()
+        return rows
+      } catch (error) {
+        client.release(isLost(error))
+        const isLate = performance.now() - begun >= statement.milliseconds
+        if (isLost(error) && isLate && answeredAt < begun) startAfresh(used)
+        throw error
+      }
+    },
+    close: () => pool.end(),
+  }
+}

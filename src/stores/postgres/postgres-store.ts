@@ -1,0 +1,75 @@
+import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
+import { integer } from '../columns.ts'
+import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import { check } from './check.ts'
+import { createChunkReads } from './chunk-reads.ts'
+import { type Database, openDatabase, type Query } from './database.ts'
+import { createDocumentWrites } from './document-writes.ts'
+import { createFiles } from './files.ts'
+import { createJobWrites } from './job-writes.ts'
+import { createLeases } from './leases.ts'
+import { migrate } from './migrate.ts'
+import { createReads } from './reads.ts'
+import { createVectorReads } from './vector-reads.ts'
+import { createVectorReplacement } from './vector-replacement.ts'
+
+const RESERVE: Query = {
+  name: 'reserve_chunk_keys',
+  text: 'SELECT agent_server.reserve_chunk_keys($1) AS first',
+}
+
+interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
+
+export interface PostgresStoreOptions {
+  /** `postgres://…`; never shown. */
+  url: string
+  /** The most connections that are used at a time, beside the one that listens. */
+  poolSize: number
+  /** The most documents that may wait for ingestion or be in it, of all servers together. */
+  queueLimit: number
+  /** How long the claims of a server that has died stay with it. */
+  leaseMilliseconds?: number
+  log: Log
+}
+
+export interface PostgresStore extends DocumentStore {
+  /** Makes all vectors anew. */
+  readonly replacement: VectorReplacement
+}
+
+/**
+ * Opens the authority in a PostgreSQL database, which any number of servers may share; its schema is made or
+ * migrated if need be. Throws `store_unavailable`, saying what to do.
+ */
+export async function createPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const { url, poolSize, queueLimit, leaseMilliseconds, log } = options
+  const migration = await migrate(url)
+  log.info({ schema: migration }, 'document store opened')
+  const database = openDatabase({ url, size: poolSize, log })
+  const leases = createLeases({ database, log, milliseconds: leaseMilliseconds })
+  const news = { jobCame: () => undefined, documentEnded: () => undefined }
+  const { dropForgotten, ...files } = createFiles(database)
+  await dropForgotten()
+  let closing: Promise<void> | undefined
+
+  return {
+    ...createDocumentWrites({ database, queueLimit, jobCame: news.jobCame }),
+    ...createJobWrites({ database, leases, ...news }),
+    ...createReads(database, leases.owner),
+    ...createChunkReads(database),
+    ...createVectorReads(database),
+    ...files,
+    reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count)),
+    replacement: createVectorReplacement(database),
+    check: (signal) => check(database, signal),
+    close: () => (closing ??= leases.close().then(database.close)),
+  }
+}
+
+async function reserve(database: Database, count: number): Promise<number> {
+  const [row] = await database.write(RESERVE, [count])
+  return integer(row, 'first')
+}

@@ -1,0 +1,57 @@
+import { integer, text } from '../columns.ts'
+import type { VectorReplacement } from '../document-store.ts'
+import { toHalfFloats } from '../half-floats.ts'
+import { toChunk } from '../rows.ts'
+import { CHUNK_COLUMNS } from './chunk-reads.ts'
+import type { Database, Query } from './database.ts'
+
+const LONG_MILLISECONDS = 60_000
+
+const BEGIN: Query = { text: 'SELECT agent_server.begin_vectors($1, $2) AS done' }
+const BEGUN: Query = {
+  name: 'begun_vectors',
+  text: `SELECT model, dimension, (SELECT count(*) FROM agent_server.next_vectors) AS vectors
+    FROM agent_server.embeddings WHERE vectors = 'next'`,
+  milliseconds: LONG_MILLISECONDS,
+}
+const ADD: Query = {
+  name: 'add_next_vectors',
+  text: 'SELECT agent_server.add_next_vectors($1::bigint[], $2, $3)',
+  milliseconds: LONG_MILLISECONDS,
+}
+const SWAP: Query = { text: 'SELECT agent_server.swap_vectors()', milliseconds: LONG_MILLISECONDS }
+const CHUNKS_WITHOUT: Query = {
+  name: 'chunks_without_next',
+  text: `SELECT ${CHUNK_COLUMNS}
+    FROM agent_server.chunks JOIN agent_server.documents ON number = document
+    WHERE chunks.key > $1 AND NOT EXISTS (
+      SELECT 1 FROM agent_server.next_vectors WHERE next_vectors.key = chunks.key)
+    ORDER BY chunks.key LIMIT $2`,
+  milliseconds: LONG_MILLISECONDS,
+}
+
+export function createVectorReplacement(database: Database): VectorReplacement {
+  return {
+    async begin({ model, dimension }) {
+      const [row] = await database.write(BEGIN, [model, dimension])
+      return integer(row, 'done')
+    },
+    async begun() {
+      const [row] = await database.read(BEGUN, [])
+      if (!row) return undefined
+      return {
+        ...{ model: text(row, 'model'), dimension: integer(row, 'dimension') },
+        vectors: integer(row, 'vectors'),
+      }
+    },
+    async chunksWithout(key, limit) {
+      return (await database.read(CHUNKS_WITHOUT, [key, limit])).map(toChunk)
+    },
+    async add({ keys, dimension, values }) {
+      await database.write(ADD, [[...keys], dimension, toHalfFloats(values)])
+    },
+    async finish() {
+      await database.write(SWAP)
+    },
+  }
+}

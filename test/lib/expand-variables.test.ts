@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { expandVariables, namesVariable } from '../../src/lib/expand-variables.ts'
+
+const ENVIRONMENT = { TOKEN: 'secret', EMPTY: '' }
+const reference = (inside: string) => `$\{${inside}}`
+
+describe('a reference to a variable', () => {
+  it.each([
+    [`Bearer ${reference('TOKEN')}`, 'Bearer secret'],
+    [`${reference('TOKEN')}-${reference('TOKEN')}`, 'secret-secret'],
+    [reference('MISSING:-otherwise'), 'otherwise'],
+    [reference('EMPTY:-otherwise'), 'otherwise'],
+    [reference('TOKEN:-otherwise'), 'secret'],
+    ['$TOKEN', '$TOKEN'],
+    ['no variable', 'no variable'],
+  ])('is replaced: %s', (text, expanded) => {
+    expect(expandVariables(text, ENVIRONMENT)).toBe(expanded)
+  })
+
+  it.each(['MISSING', 'EMPTY'])('fails with the name where there is no value: %s', (name) => {
+    expect(() => expandVariables(reference(name), ENVIRONMENT)).toThrow(
+      `The variable ${name} is not set`,
+    )
+  })
+
+  it('is not looked for in what a variable holds', () => {
+    const nested = { OUTER: reference('TOKEN'), TOKEN: 'secret' }
+    expect(expandVariables(reference('OUTER'), nested)).toBe(reference('TOKEN'))
+  })
+
+  it('is seen each time that it is asked for', () => {
+    const text = reference('TOKEN')
+    expect([namesVariable(text), namesVariable(text), namesVariable('TOKEN')]).toEqual([
+      true,
+      true,
+      false,
+    ])
+  })
+})

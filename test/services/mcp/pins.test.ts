@@ -1,0 +1,66 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openLockFile } from '../../../src/lib/lock-file.ts'
+import type { RemoteTool } from '../../../src/services/mcp/open-session.ts'
+import { createPins, McpPins, NO_PINS } from '../../../src/services/mcp/pins.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+
+const URL = 'https://example.org/mcp'
+
+function tool(name: string, more: Partial<RemoteTool> = {}): RemoteTool {
+  return { name, description: 'Does it', inputSchema: { type: 'object' }, ...more }
+}
+
+async function openPins() {
+  const path = join(await temporaryDirectory(), 'mcp-lock.json')
+  const open = async () => createPins(await openLockFile(path, McpPins, NO_PINS))
+  return { open, pins: await open() }
+}
+
+describe('the definitions of a connection', () => {
+  it('are accepted the first time, and the same ones from then on', async () => {
+    const { pins, open } = await openPins()
+    expect(await pins.compare('one', URL, [tool('a')])).toEqual(new Map())
+    expect(await (await open()).compare('one', URL, [tool('a')])).toEqual(new Map())
+  })
+
+  it.each<[string, RemoteTool, string]>([
+    ['another description', tool('a', { description: 'Does more' }), 'changed'],
+    ['another title', tool('a', { title: 'A' }), 'changed'],
+    ['another schema', tool('a', { inputSchema: { type: 'object', required: ['b'] } }), 'changed'],
+    ['another name', tool('b'), 'new'],
+  ])('are told to differ with %s, until they are accepted', async (_case, other, change) => {
+    const { pins, open } = await openPins()
+    await pins.compare('one', URL, [tool('a')])
+    expect(await pins.compare('one', URL, [other])).toEqual(new Map([[other.name, change]]))
+    expect(await (await open()).compare('one', URL, [other])).toEqual(
+      new Map([[other.name, change]]),
+    )
+    await pins.accept('one', URL, [other])
+    expect(await pins.compare('one', URL, [other])).toEqual(new Map())
+  })
+
+  it('are the same in another order of their fields', async () => {
+    const { pins } = await openPins()
+    const properties = { x: { type: 'string', title: 'X' }, y: { type: 'number' } }
+    const turned = { y: { type: 'number' }, x: { title: 'X', type: 'string' } }
+    await pins.compare('one', URL, [tool('a', { inputSchema: { type: 'object', properties } })])
+    const again = tool('a', { inputSchema: { properties: turned, type: 'object' } })
+    expect(await pins.compare('one', URL, [again])).toEqual(new Map())
+  })
+
+  it('stay accepted while a tool is away', async () => {
+    const { pins } = await openPins()
+    await pins.compare('one', URL, [tool('a'), tool('b')])
+    await pins.compare('one', URL, [tool('b')])
+    await pins.accept('one', URL, [tool('b')])
+    expect(await pins.compare('one', URL, [tool('a'), tool('b')])).toEqual(new Map())
+  })
+
+  it('begin anew at another address, and say nothing of another connection', async () => {
+    const { pins } = await openPins()
+    await pins.compare('one', URL, [tool('a')])
+    expect(await pins.compare('two', URL, [tool('b')])).toEqual(new Map())
+    expect(await pins.compare('one', `${URL}/2`, [tool('c')])).toEqual(new Map())
+  })
+})

@@ -1,0 +1,196 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { fittingCorpus } from '../../../src/services/transfer/check-fit.ts'
+import { readCorpusFile } from '../../../src/services/transfer/read-corpus-file.ts'
+import { writeCorpusFile } from '../../../src/services/transfer/write-corpus-file.ts'
+import type { CorpusDocument, CorpusRecord } from '../../../src/stores/corpus.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+
+const { signal } = new AbortController()
+
+const document = (id: string, text: string): CorpusDocument => ({
+  kind: 'document',
+  document: {
+    ...{ id, title: 'Tïtle', url: undefined, metadata: { a: 1, b: true }, file: undefined },
+    ...{ status: 'ready', error: undefined, attempts: 1, revision: 2, servedRevision: 2 },
+    ...{ chunkCount: 1, characters: text.length, createdAt: 1.5, updatedAt: 2 },
+  },
+  contents: [{ revision: 2, text }],
+  replacement: undefined,
+  dueAt: undefined,
+  idempotency: [{ key: 'k', digest: 'd' }],
+})
+const chunk = {
+  key: 7,
+  ordinal: 0,
+  text: 'Text',
+  heading: '',
+  start: 0,
+  end: 4,
+  page: 1,
+  pageEnd: 2,
+}
+const vectors = (...values: number[]) => ({
+  keys: Uint32Array.of(7),
+  dimension: values.length,
+  values: Float32Array.from(values),
+})
+
+const RECORDS: CorpusRecord[] = [
+  {
+    ...{ kind: 'start', embedding: { model: 'm', dimension: 2 } },
+    ...{ documents: 3, chunks: 3, nextChunkKey: 9 },
+  },
+  document('a', 'Words 👋'),
+  { kind: 'chunks', chunks: [chunk], vectors: vectors(0.5, -0.25) },
+  { kind: 'piece', revision: 2, bytes: Buffer.of(0, 1, 255) },
+  // Longer than a line, and cut within a character.
+  document('b', `x${'👋'.repeat(2 ** 20)}`),
+  { kind: 'chunks', chunks: [chunk], vectors: vectors(0.1, 0.123_456_789) },
+  document('c', ''),
+]
+
+async function* stream<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  for (const item of items) {
+    await Promise.resolve()
+    yield item
+  }
+}
+
+async function written(records: readonly CorpusRecord[] = RECORDS) {
+  const directory = await temporaryDirectory()
+  const file = join(directory, 'corpus.zst')
+  await writeCorpusFile(file, stream(records), signal)
+  return { directory, file }
+}
+
+const read = (file: string) => Array.fromAsync(readCorpusFile(file, signal))
+
+describe('The file of a corpus', () => {
+  it('gives back every record as it was, vectors to the last bit, empty texts too', async () => {
+    const { directory, file } = await written()
+    expect(await read(file)).toEqual(RECORDS)
+    expect(await readdir(directory)).toEqual(['corpus.zst'])
+  })
+
+  it('holds lines of JSON, none of them long, that other programs can read', async () => {
+    const { file } = await written()
+    const lines = zstdDecompressSync(await readFile(file))
+      .toString()
+      .trimEnd()
+      .split('\n')
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ format: 'agent-server-corpus', version: 1 })
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ kind: 'end', lines: lines.length - 1 })
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2 ** 20 + 100)
+  })
+
+  it('is not written over another, nor left half written', async () => {
+    const { directory, file } = await written()
+    const before = await readFile(file)
+    await expect(writeCorpusFile(file, stream(RECORDS), signal)).rejects.toThrow(/already/)
+    expect(await readFile(file)).toEqual(before)
+    const failing = async function* () {
+      yield* stream(RECORDS.slice(0, 2))
+      throw new Error('The store is gone')
+    }
+    const other = join(directory, 'other.zst')
+    await expect(writeCorpusFile(other, failing(), signal)).rejects.toThrow('The store is gone')
+    expect(await readdir(directory)).toEqual(['corpus.zst'])
+  })
+
+  it('is given up with the reason of the signal, written and read', async () => {
+    const { directory, file } = await written()
+    const stopped = AbortSignal.abort(new Error('stopped'))
+    const other = join(directory, 'other.zst')
+    await expect(writeCorpusFile(other, stream(RECORDS), stopped)).rejects.toThrow('stopped')
+    await expect(Array.fromAsync(readCorpusFile(file, stopped))).rejects.toThrow('stopped')
+    expect(await readdir(directory)).toEqual(['corpus.zst'])
+  })
+
+  it.each([0, 1, 10, 100, 1_000, -1])(
+    'is refused where it is cut after %d bytes',
+    async (length) => {
+      const { file } = await written()
+      await writeFile(file, (await readFile(file)).subarray(0, length))
+      await expect(read(file)).rejects.toThrow(/(ends too early|cannot be unpacked): nothing was/)
+    },
+  )
+
+  const rewritten = async (change: (lines: string[]) => string[]) => {
+    const { file } = await written()
+    const lines = zstdDecompressSync(await readFile(file))
+      .toString()
+      .split('\n')
+    await writeFile(file, zstdCompressSync(change(lines).join('\n')))
+    return file
+  }
+
+  it.each([
+    ['lacks a line', (lines: string[]) => lines.toSpliced(4, 1), /does not hold what was written/],
+    [
+      'was changed',
+      (lines: string[]) => lines.map((line) => line.replace('Words', 'Werds')),
+      /does not hold what was written/,
+    ],
+    ['lacks its last line', (lines: string[]) => lines.slice(0, -2), /ends too early/],
+    [
+      'goes on after its end',
+      (lines: string[]) => [...lines, '{}'],
+      /none of the format|too early/,
+    ],
+    ['has a strange line', (lines: string[]) => lines.toSpliced(2, 0, '{"kind":"x"}'), /line 3/],
+    ['has a line that is no JSON', (lines: string[]) => lines.toSpliced(2, 0, '{'), /line 3/],
+    [
+      'lacks a part of a text',
+      (lines: string[]) => lines.toSpliced(7, 1),
+      /document b is not whole/,
+    ],
+    ['is something else', () => ['a', 'b'], /is no export of a corpus/],
+    [
+      'is of a later version',
+      (lines: string[]) => lines.with(0, '{"format":"agent-server-corpus","version":2}'),
+      /version 2 of the format, and this server reads version 1/,
+    ],
+  ])('is refused where it %s', async (_how, change, reason) => {
+    await expect(read(await rewritten(change))).rejects.toThrow(reason)
+  })
+
+  it('is refused where there is none, or nothing that was packed', async () => {
+    const directory = await temporaryDirectory()
+    await expect(read(join(directory, 'none'))).rejects.toMatchObject({ code: 'ENOENT' })
+    await writeFile(join(directory, 'words'), 'words')
+    await expect(read(join(directory, 'words'))).rejects.toThrow(/cannot be unpacked/)
+  })
+})
+
+describe('A corpus', () => {
+  const [start] = RECORDS
+  const embedded = (model: string | undefined) =>
+    Array.fromAsync(fittingCorpus(stream(start ? [start] : []), model))
+
+  it('fits a server that embeds with the same model, or with none', async () => {
+    expect(await embedded('m')).toEqual([start])
+    expect(await embedded(undefined)).toEqual([start])
+  })
+
+  it('is refused by a server with another model, which names both and the remedy', async () => {
+    await expect(embedded('other')).rejects.toThrow(/"m".*"other".*npm run reindex/)
+  })
+
+  it.each([
+    [3, /no vectors/],
+    [0, undefined],
+  ])(
+    'without vectors and with %d passages is judged by whether there are any',
+    async (chunks, reason) => {
+      const bare: CorpusRecord = {
+        ...{ kind: 'start', embedding: undefined, documents: 3, chunks, nextChunkKey: 9 },
+      }
+      const fitting = Array.fromAsync(fittingCorpus(stream([bare]), 'm'))
+      if (reason) await expect(fitting).rejects.toThrow(reason)
+      else expect(await fitting).toEqual([bare])
+    },
+  )
+})

@@ -1,0 +1,143 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server'
+import { onTestFinished, TestRunner } from 'vitest'
+
+const EVERYTHING = new URL(
+  '../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
+  import.meta.url,
+)
+const HOST = '127.0.0.1'
+
+export interface StartedServer {
+  url: string
+  /** May be called more than once. */
+  stop(): Promise<void>
+}
+
+/** The reference server from npm, which speaks the older protocol, in a process of its own. */
+export async function startEverything(
+  transport: 'streamableHttp' | 'sse',
+  port?: number,
+): Promise<StartedServer> {
+  const listen = port ?? (await freePort())
+  const child = spawn(process.execPath, [fileURLToPath(EVERYTHING), transport], {
+    env: { PATH: process.env.PATH, PORT: String(listen) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(child, 'exit')
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  stopAfterTest(stop)
+  await new Promise<void>((resolve) => {
+    child.stderr.on('data', (said) => {
+      if (/(?:listening|running) on port/i.test(String(said))) resolve()
+    })
+  })
+  const path = transport === 'sse' ? 'sse' : 'mcp'
+  return { url: `http://${HOST}:${listen}/${path}`, stop }
+}
+
+export interface ModernServer extends StartedServer {
+  /** The heads of all requests so far. */
+  requests: { method: string; headers: IncomingMessage['headers'] }[]
+  /** Tells whoever listens that the tools have changed. */
+  toolsChanged(): void
+}
+
+/** A server of the current protocol; `build` is asked anew for each request. */
+export async function startModernServer(
+  build: () => McpServer,
+  port?: number,
+): Promise<ModernServer> {
+  const handler = createMcpHandler(() => build())
+  const requests: ModernServer['requests'] = []
+  const serve = async (incoming: IncomingMessage, response: ServerResponse) => {
+    requests.push({ method: incoming.method ?? '', headers: incoming.headers })
+    const left = new AbortController()
+    response.once('close', () => left.abort())
+    const body = await text(incoming)
+    const answer = await handler.fetch(
+      new Request(`http://${HOST}${incoming.url}`, {
+        method: incoming.method ?? 'GET',
+        headers: Object.entries(incoming.headers).map(([name, value]): [string, string] => [
+          name,
+          String(value),
+        ]),
+        ...(body && { body }),
+        signal: left.signal,
+      }),
+    )
+    response.writeHead(answer.status, Object.fromEntries(answer.headers))
+    if (!answer.body) return void response.end()
+    const stream = Readable.fromWeb(answer.body)
+    response.once('close', () => stream.destroy())
+    stream.on('error', () => response.destroy()).pipe(response)
+  }
+  const server = await startHttp((...exchange) => void serve(...exchange), port)
+  return {
+    requests,
+    url: `${server.url}/mcp`,
+    toolsChanged: () => handler.notify.toolsChanged(),
+    async stop() {
+      await handler.close()
+      await server.stop()
+    },
+  }
+}
+
+/** Any HTTP server on the loopback. */
+export async function startHttp(listener: RequestListener, port = 0): Promise<StartedServer> {
+  const server = createServer(listener).listen(port, HOST)
+  await once(server, 'listening')
+  const stop = async () => {
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  stopAfterTest(stop)
+  return { url: `http://${HOST}:${portOf(server)}`, stop }
+}
+
+/** Takes every request and answers none. */
+export const startHungServer = () => startHttp((incoming) => void incoming.resume())
+
+/** A web page, whatever is asked. */
+export const startWebPage = () =>
+  startHttp((_incoming, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><p>Welcome</p>')
+  })
+
+/** A port that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, HOST)
+  await once(server, 'listening')
+  const port = portOf(server)
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  if (typeof address !== 'object' || !address) throw new Error('The server has no port')
+  return address.port
+}
+
+function stopAfterTest(stop: () => Promise<void>): void {
+  if (TestRunner.getCurrentTest()) onTestFinished(stop)
+}

@@ -1,0 +1,7 @@
+import { describe } from 'vitest'
+import { describeDocumentStore } from '../../contracts/document-store.contract.ts'
+import { createPostgresData, hasPostgres } from './store-data.ts'
+
+describe.skipIf(!hasPostgres)('The authority (needs PostgreSQL)', () => {
+  describeDocumentStore('PostgreSQL', createPostgresData)
+})
