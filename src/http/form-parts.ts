@@ -67,20 +67,27 @@ function openForm(request: IncomingMessage, mostBytes: number) {
     ring()
   }
 
+  async function* bytesOf(stream: Readable): AsyncGenerator<Uint8Array> {
+    try {
+      yield* stream
+    } catch (cause) {
+      throw failure ?? malformed(cause)
+    }
+  }
+
   parser.on('field', (name, value, isNameCut, isCut) => {
     if (isNameCut || isCut) fail(invalid(`The field ${name.slice(0, 100)} is too long`))
     else arrive({ kind: 'field', name, value })
   })
   parser.on('file', (name, stream, fileName, _encoding, mediaType) => {
     open = stream
-    // Whoever reads it is told; nobody may be reading it yet.
-    stream.on('error', fail)
+    stream.on('error', () => fail(malformed()))
     stream.on('limit', () => fail(tooLarge(mostBytes)))
-    arrive({ kind: 'file', name, fileName, mediaType, bytes: stream })
+    arrive({ kind: 'file', name, fileName, mediaType, bytes: bytesOf(stream) })
   })
   parser.on('partsLimit', () => fail(invalid(`The form has more than ${MOST_PARTS} parts`)))
   parser.on('finish', () => arrive('end'))
-  parser.on('error', () => fail(invalid('The form is malformed or incomplete')))
+  parser.on('error', () => fail(malformed()))
 
   return {
     parser,
@@ -111,6 +118,10 @@ function openParser({ headers }: IncomingMessage, mostBytes: number): BusboyInst
   } catch (error) {
     throw new AppError('invalid_request', 'The form has no boundary', { cause: error })
   }
+}
+
+function malformed(cause?: unknown): AppError {
+  return new AppError('invalid_request', 'The form is malformed or incomplete', { cause })
 }
 
 function invalid(message: string): AppError {

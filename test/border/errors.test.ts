@@ -94,9 +94,10 @@ const PROVOKED: Record<
   },
   too_many_uploads: async () => {
     const uploads = Array.from({ length: 17 }, () => openUpload(server))
-    const refused = await Promise.any(uploads.map(({ answer }) => answer))
+    const { status, headers, body } = await Promise.any(uploads.map(({ answer }) => answer))
+    const refused = await new Response(body).text()
     for (const { leave } of uploads) leave()
-    return refused
+    return new Response(refused, { status, headers })
   },
   too_much_at_once: async () => {
     const small = await startServer({ BODY_LIMIT: '1000' })

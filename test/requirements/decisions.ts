@@ -67,6 +67,8 @@ export const DECISIONS = {
     'files.limit': 'A file beyond FILE_LIMIT answers 413 and leaves nothing.',
     'files.hostile':
       'A file that is broken, protected or hostile fails alone, with a reason; the server stays up.',
+    'files.memory': 'A file of 200 MB raises the memory of the server by less than 100 MB.',
+    'files.crash': 'A file that was acknowledged survives the end of the process at any moment.',
     'files.uploads': 'Too many uploads at the same time answer 429.',
   },
   'design: topK and hits': {

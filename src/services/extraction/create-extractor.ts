@@ -59,6 +59,7 @@ export function createExtractor({
   }
 
   const read: Extractor['extract'] = async (file, pieces, signal) => {
+    signal.throwIfAborted()
     const reader = take()
     const ended = Promise.withResolvers<never>()
     const stop = () => ended.reject(signal.reason)
@@ -69,7 +70,7 @@ export function createExtractor({
       giveBack(reader)
       return extracted
     } catch (error) {
-      if (isRefusal(error)) giveBack(reader)
+      if (isRefusal(error) && reader.isAlive()) giveBack(reader)
       else {
         log?.warn({ err: error, size: file.size }, 'the process that reads files is replaced')
         drop(reader)

@@ -3,7 +3,17 @@ import { createBoundedText } from '../bounded-text.ts'
 import { addTableRules } from './html-tables.ts'
 import { type PageElement, parsePage } from './page.ts'
 
-const LEFT_OUT = ['script', 'style', 'noscript', 'template', 'iframe', 'object', 'svg', 'canvas']
+const LEFT_OUT = [
+  'title',
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'iframe',
+  'object',
+  'svg',
+  'canvas',
+]
 
 const service = new TurndownService({
   headingStyle: 'atx',

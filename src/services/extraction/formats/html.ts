@@ -9,7 +9,8 @@ const LEAST_SHARE = 0.25
 /** The main content of a page, without its navigation, under its title. */
 export function extractHtml(html: string): Extracted {
   const page = parsePage(html)
-  const title = page.title.replaceAll(/\s+/g, ' ').trim()
+  const titleText = page.querySelector('title')?.textContent ?? ''
+  const title = titleText.replaceAll(/\s+/g, ' ').trim()
   const whole = lettersIn(page.body?.textContent ?? '')
   // The reader takes the document apart, so it gets one of its own.
   const article = new Readability(parsePage(html)).parse()

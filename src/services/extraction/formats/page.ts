@@ -17,14 +17,25 @@ export interface PageElement {
 }
 
 export interface Page {
-  readonly title: string
   readonly body: PageElement | null
+  querySelector(selectors: string): PageElement | null
 }
 
-/** Throws `file_too_complex` where elements nest too deeply. */
+/** Also of HTML without the elements around its content. Throws `file_too_complex` where elements nest too deeply. */
 export function parsePage(html: string): Page {
   refuseDepth(html)
-  return parseHTML(html).document
+  return parseHTML(asDocument(html)).document
+}
+
+/** The parser adds nothing of what browsers add: it would take the first element for the whole. */
+function asDocument(html: string): string {
+  const body = html.search(/<body[\s>]/i)
+  if (body < 0) return `<html><head></head><body>${withoutFrame(html)}</body></html>`
+  return `<html><head>${withoutFrame(html.slice(0, body))}</head>${html.slice(body)}`
+}
+
+function withoutFrame(html: string): string {
+  return html.replaceAll(/<(?:!doctype|\/?html|\/?head)(?:\s[^>]*)?>/gi, '')
 }
 
 function refuseDepth(html: string): void {
