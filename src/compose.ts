@@ -4,18 +4,18 @@ import { composeAgent } from './compose/agent.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
 import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
+import { openReading } from './compose/reading.ts'
 import { createSearch } from './compose/search.ts'
+import { checkWebhookUrl, openWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config.ts'
 import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
-import { createExtractor } from './services/extraction/create-extractor.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
 import { createFiles } from './services/ingestion/create-files.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
 import { createPreparer } from './services/ingestion/create-preparer.ts'
 import { createLineIngestion } from './services/ingestion/ingest-lines.ts'
-import { createSources } from './services/ingestion/open-source.ts'
 import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
 import { createOrphanSweep } from './services/ingestion/sweep-orphans.ts'
@@ -28,10 +28,6 @@ import { createSqliteStore } from './stores/sqlite/sqlite-store.ts'
 const INGESTION_GRACE_MILLISECONDS = 5_000
 /** Splitting and analysing one document; the largest take seconds. */
 const PREPARATION_MILLISECONDS = 60_000
-/** Reading the text out of one file; ten thousand pages take about a minute. */
-const EXTRACTION_MILLISECONDS = 300_000
-/** Each may take several hundred megabytes while it reads. */
-const EXTRACTION_PROCESSES = 2
 
 export interface Composition {
   services: Services
@@ -62,7 +58,8 @@ export async function compose(
   )
 
   const agent = await composeAgent({
-    ...{ config, environment, loaded, log, retrieval, reranker, metrics },
+    ...{ config, environment, loaded, log, retrieval, reranker, metrics, store },
+    lookup: store.lookup,
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
@@ -109,6 +106,7 @@ async function openKnowledge(
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
 ) {
+  checkWebhookUrl(config)
   const store = await createSqliteStore({
     directory: config.DATA_DIR,
     queueLimit: config.INGEST_QUEUE_LIMIT,
@@ -123,24 +121,21 @@ async function openKnowledge(
     deadlineMilliseconds: PREPARATION_MILLISECONDS,
     log,
   })
-  const extractor = createExtractor({
-    processes: EXTRACTION_PROCESSES,
-    deadlineMilliseconds: EXTRACTION_MILLISECONDS,
-    log,
-  })
+  const reading = openReading(store, log)
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const reconciliation = createReconciliation({
     ...{ store, index, preparer, sweep, log },
     hybrid: embedding !== undefined,
   })
   const settlement = createSettlement(store)
+  const webhooks = openWebhooks(config, store.outbox, log)
   const ingestion = createIngestion({
-    ...{ store, index, preparer, embedding, log },
-    openSource: createSources({ store, extractor }),
+    ...{ store, index, preparer, embedding, log, openSource: reading.openSource },
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
       settlement.ended(outcome)
+      webhooks.wake()
     },
   })
   const staging = await openStaging(config, store, log)
@@ -159,6 +154,7 @@ async function openKnowledge(
           log,
           stopping.signal,
         )
+        await webhooks.start()
         await ingestion.start()
         staged = staging?.run(stopping.signal)
         void sweep?.run(stopping.signal)
@@ -171,7 +167,8 @@ async function openKnowledge(
       stopping.abort()
       await staged
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
-      extractor.close()
+      reading.close()
+      await webhooks.stop()
       await preparer.close()
       await index.close()
       await store.close()

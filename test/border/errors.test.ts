@@ -54,6 +54,8 @@ const PROVOKED: Record<
 > = {
   invalid_request: () => server.request('/query', { body: { query: '' } }),
   unauthorized: () => fetch(`${server.url}/agent`),
+  origin_not_allowed: () =>
+    server.request('/mcp', { body: {}, headers: { origin: 'https://elsewhere.example' } }),
   document_not_found: () => server.request('/documents/unknown'),
   artifact_not_found: () => server.request('/artifacts/unknown'),
   connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),
@@ -176,6 +178,7 @@ const PASSING: readonly string[] = [
   'index_unavailable',
   'queue_full',
   'too_much_at_once',
+  'too_many_uploads',
   'too_many_runs',
   'upstream_rate_limited',
   'index_not_ready',

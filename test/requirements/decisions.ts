@@ -89,6 +89,8 @@ export const DECISIONS = {
       'Documents wait for a Qdrant that is away, without an attempt counted, and become ready by themselves.',
     'qdrant.outage.start': 'A server starts without its Qdrant, and works once that is there.',
     'qdrant.misfit': 'A collection that does not fit stops the start with the remedy.',
+    'qdrant.rebuild':
+      'npm run rebuild-index makes the index anew beside the one that serves, and puts it in its place.',
     'qdrant.replicas': 'Servers that share a Qdrant leave each other’s chunks alone.',
   },
   'design: search by meaning': {
@@ -116,6 +118,18 @@ export const DECISIONS = {
       'npm run export, while the server runs, then npm run import into a new directory gives the same documents, chunks and hits, and embeds nothing.',
     'transfer.refused':
       'An import is refused, and changes nothing, where there are documents or the model does not fit.',
+  },
+  'design: webhook': {
+    'webhook.ready': 'WEBHOOK_URL is told of each document that became ready, or failed.',
+    'webhook.signed': 'What it is told is signed as Standard Webhooks says.',
+    'webhook.durable': 'What could not be told before a restart is told after it.',
+    'webhook.guarded': 'A receiver without a public address must be named in OUTBOUND_ALLOW.',
+  },
+  'design: folders': {
+    'ingest.folder': 'npm run ingest sends the files of a folder, each as a document of its own.',
+    'ingest.resume': 'A second run sends only what is new or has changed.',
+    'ingest.failed':
+      'It ends with how many are ready, unchanged and failed, and why; with 1 if any failed.',
   },
   'design: chat': {
     'chat.system-prompt':
@@ -163,9 +177,23 @@ export const DECISIONS = {
     'completions.extras':
       'What a provider attaches to a call of a client’s tool goes out and comes back with it.',
   },
+  'design: tables': {
+    'tables.list': 'Documents that are tables are listed with columns, types and ranges.',
+    'tables.query':
+      'One SQL statement that reads is answered exactly, with the statement and the number of rows.',
+    'tables.same': 'The answer of a table is a source to cite, on every chat path alike.',
+    'tables.locked': 'A statement reaches nothing but the tables, and changes nothing.',
+    'tables.filter': 'The filter of a request holds for its tables, too.',
+    'tables.current': 'A replaced document is the table that it is now; a deleted one is none.',
+  },
+  'design: charts': {
+    'charts.files': 'A chart comes as PNG, as SVG and as its Vega-Lite specification.',
+    'charts.refused': 'A chart that cannot be drawn is told to the model, and makes no file.',
+  },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
+    'artifacts.told': 'done and the agent field of a completion list the artifacts of the run.',
     'artifacts.unknown': 'An unknown artifact answers 404.',
   },
   'design: conversations': {
@@ -190,6 +218,11 @@ export const DECISIONS = {
     'mcp.guard': 'Private addresses are called only where OUTBOUND_ALLOW names them.',
     'mcp.secrets': 'Secrets come from variables and show nowhere.',
     'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
+  },
+  'design: /mcp': {
+    'mcp.serves': '/mcp offers query, get_document and ask to clients of both eras of MCP.',
+    'mcp.key': '/mcp needs the key.',
+    'mcp.origin': '/mcp refuses pages whose origin nobody named.',
   },
   'design: skills': {
     'skills.local': 'Skills are read from folders, by themselves from the one beside agent.json.',

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { FACTS } from './collection-layout.ts'
 import type { QdrantConnection } from './qdrant-connection.ts'
 import { QdrantRefusal } from './qdrant-error.ts'
 
@@ -12,15 +11,17 @@ const Done = z.literal(true)
 const Aliases = z.object({
   aliases: z.array(z.object({ alias_name: z.string(), collection_name: z.string() })),
 })
+const Existence = z.object({ exists: z.boolean() })
 const Info = z.object({ config: z.object({ metadata: z.unknown().optional() }) })
 
 /** The collections behind names that stay: each is addressed by its alias, which is moved when it has been made anew. */
 export interface Collections {
   /** The collection that an alias names now. */
   behind(alias: string, signal?: AbortSignal): Promise<string | undefined>
+  exists(name: string, signal?: AbortSignal): Promise<boolean>
   /** What a collection says about itself. */
   markOf(name: string, signal?: AbortSignal): Promise<unknown>
-  /** Makes a collection with its payload indexes; where there is one, it stays as it is. */
+  /** Makes a collection; where there is one, it stays as it is. */
   create(name: string, body: object, signal?: AbortSignal): Promise<void>
   /** Makes aliases name these collections, all in one step. */
   serve(names: ReadonlyMap<string, string>, signal?: AbortSignal): Promise<void>
@@ -42,6 +43,11 @@ export function createCollections({ call }: QdrantConnection): Collections {
   return {
     behind: async (alias, signal) => (await aliases(signal)).get(alias),
 
+    async exists(name, signal) {
+      const request = { method: 'GET', path: `${pathOf(name)}/exists`, result: Existence } as const
+      return (await call(request, signal)).exists
+    },
+
     async markOf(name, signal) {
       const request = { method: 'GET', path: pathOf(name), result: Info } as const
       return (await call(request, signal)).config.metadata
@@ -56,10 +62,6 @@ export function createCollections({ call }: QdrantConnection): Collections {
         const request = { method: 'GET', path: pathOf(name), result: Info } as const
         await call(request, signal).catch(() => Promise.reject(error))
       }
-      const index = { field_name: FACTS, field_schema: { type: 'keyword' } }
-      const request = { path: `${pathOf(name)}/index`, query: { wait: 'true', ...LAYING } }
-      const bounds = { result: z.unknown(), deadlineMilliseconds: LAYING_MILLISECONDS }
-      await call({ method: 'PUT', body: index, ...request, ...bounds }, signal)
     },
 
     async serve(names, signal) {

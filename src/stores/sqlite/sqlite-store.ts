@@ -4,11 +4,15 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
+import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { Outbox } from '../outbox.ts'
 import { openForReading } from './connection.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { createFiles, type Files } from './files.ts'
 import { createFiltering, type Filtering } from './filtering.ts'
+import { createLookup, type Lookup } from './lookup.ts'
+import { createOutbox } from './outbox.ts'
 import { createQueuedWrites } from './queued-writes.ts'
 import { createReads } from './reads.ts'
 import { unavailable } from './sqlite-error.ts'
@@ -42,6 +46,8 @@ export interface SqliteStore extends DocumentStore {
   statistics(): WriteStatistics
   /** Makes all vectors anew. For a process that has the store to itself. */
   readonly replacement: VectorReplacement
+  readonly outbox: Outbox
+  readonly lookup: DocumentLookup
 }
 
 interface Parts {
@@ -50,6 +56,7 @@ interface Parts {
   reader: DatabaseSync
   filtering: Filtering
   files: Files
+  lookup: Lookup
   queue: WriteQueue
 }
 
@@ -83,6 +90,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
     const { nextEmbedding, chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
     const filtering = createFiltering({ file }, refuse)
     const files = createFiles(queue, file, refuse)
+    const lookup = createLookup({ file }, refuse)
     opened = true
     let closing: Promise<void> | undefined
     return {
@@ -90,13 +98,15 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       ...files.store,
       ...reads,
       ...vectorReads,
+      outbox: createOutbox(queue),
       replacement: createVectorReplacement(queue, { nextEmbedding, chunksWithoutNext }),
       matchingKeys: filtering.matchingKeys,
+      lookup,
       statistics: queue.statistics,
       check: (signal) => check(queue, lastCheck, signal),
       close() {
         ended ??= unavailable('The document store is closed')
-        closing ??= closeParts({ lock, writer, reader, filtering, files, queue }, log)
+        closing ??= closeParts({ lock, writer, reader, filtering, files, lookup, queue }, log)
         return closing
       },
     }
@@ -132,12 +142,13 @@ async function check(
 
 /** The reader goes first: the last connection to close empties the log into the database. */
 async function closeParts(
-  { lock, writer, reader, filtering, files, queue }: Parts,
+  { lock, writer, reader, filtering, files, lookup, queue }: Parts,
   log?: Log,
 ): Promise<void> {
   await queue.close()
   await filtering.close()
   files.close()
+  await lookup.close()
   reader.close()
   try {
     await untilAborted(writer.call('close', undefined), AbortSignal.timeout(CLOSE_DEADLINE_MS))

@@ -51,6 +51,7 @@ export function createFakeCalls(): FakeCalls {
 
   const performOn = (held: string, call: string, body: unknown, change: string): Answer => {
     const collection = collections.get(aliases.get(held) ?? held)
+    if (call.endsWith('/exists')) return ok({ exists: collection !== undefined })
     if (!collection) {
       return { status: 404, error: `Not found: Collection \`${held}\` doesn't exist!` }
     }
@@ -65,7 +66,6 @@ export function createFakeCalls(): FakeCalls {
 
 const CALLS: Record<string, Call> = {
   'GET ': describe,
-  'PUT /index': () => changed('completed'),
   'PUT /points': put,
   'POST /points/delete': remove,
   'POST /points/scroll': scroll,
