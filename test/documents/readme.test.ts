@@ -21,6 +21,7 @@ const NOT_RUN = new Map([
     'curl -s "$URL/documents?wait=60" -H "Authorization: Bearer $KEY" \\',
     'its file is the reader’s own; test/border/files.test.ts sends such forms',
   ],
+  ['docker build --tag agent-server-sandbox sandbox-image', 'needs a registry of images'],
   ['npm run reindex', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',
