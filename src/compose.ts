@@ -5,6 +5,7 @@ import { openChunkIndex } from './compose/chunk-index.ts'
 import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
 import { createSearch } from './compose/search.ts'
+import { checkWebhookUrl, openWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config.ts'
 import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
@@ -102,6 +103,7 @@ async function openKnowledge(
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
 ) {
+  checkWebhookUrl(config)
   const store = await createSqliteStore({
     directory: config.DATA_DIR,
     queueLimit: config.INGEST_QUEUE_LIMIT,
@@ -122,12 +124,14 @@ async function openKnowledge(
     hybrid: embedding !== undefined,
   })
   const settlement = createSettlement(store)
+  const webhooks = openWebhooks(config, store.outbox, log)
   const ingestion = createIngestion({
     ...{ store, index, preparer, embedding, log },
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
       settlement.ended(outcome)
+      webhooks.wake()
     },
   })
   const staging = await openStaging(config, store, log)
@@ -146,6 +150,7 @@ async function openKnowledge(
           log,
           stopping.signal,
         )
+        await webhooks.start()
         await ingestion.start()
         staged = staging?.run(stopping.signal)
         void sweep?.run(stopping.signal)
@@ -158,6 +163,7 @@ async function openKnowledge(
       stopping.abort()
       await staged
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
+      await webhooks.stop()
       await preparer.close()
       await index.close()
       await store.close()

@@ -106,6 +106,13 @@ const Variables = z.object({
       error: 'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
     })
     .optional(),
+  WEBHOOK_URL: httpUrl.optional(),
+  WEBHOOK_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, {
+      error: 'must be whsec_ and then 24 to 64 bytes in base64',
+    })
+    .optional(),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'must be trace, debug, info, warn, error, fatal or silent',
@@ -163,6 +170,11 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
   if (model !== EXTRACTIVE && key === undefined) {
     mistakes.push(
       `CHAT_API_KEY is required (any value for servers that ask for none), or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
+    )
+  }
+  if (environment.WEBHOOK_URL !== undefined && environment.WEBHOOK_SECRET === undefined) {
+    mistakes.push(
+      'WEBHOOK_SECRET is required with WEBHOOK_URL: echo whsec_$(head -c 32 /dev/urandom | base64)',
     )
   }
   if (embedder !== undefined && embedderKey === undefined) {
