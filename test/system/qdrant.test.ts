@@ -37,7 +37,7 @@ describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <u
   }
 
   it.skipIf(!hasCranfield)(
-    'ranks Cranfield as the embedded index does, with feedback',
+    'ranks Cranfield as the embedded index does, with feedback (where the judged collections are)',
     async () => {
       const opened: Awaited<ReturnType<typeof openIndex>>[] = []
       const { embedded, shared, same } = await compareRankings(async (averageLength) => {
