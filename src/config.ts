@@ -91,6 +91,12 @@ const Variables = z.object({
   QDRANT_QUANTIZATION: oneOf(QUANTISATIONS).default('int8'),
   QDRANT_VECTORS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cold'),
   QDRANT_TERMS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
+  DOCKER_HOST: z.string().max(1_000).optional(),
+  E2B_API_KEY: z
+    .string()
+    .regex(...KEY)
+    .optional(),
+  E2B_API_URL: httpUrl.optional(),
   AGENT_CONFIG: z.string().default('./agent.json'),
   CORS_ORIGIN: z
     .string()
@@ -135,7 +141,7 @@ function areOutboundEntries(entries: string[]): boolean {
 }
 
 /** Meant for later versions; set today, they would be ignored, and nobody would know. */
-const NOT_YET = ['DATABASE_URL', 'E2B_API_KEY'] as const
+const NOT_YET = ['DATABASE_URL'] as const
 
 export const VARIABLE_NAMES = Object.keys(Variables.shape)
 

@@ -197,7 +197,7 @@ describe('the reranking model', () => {
   })
 })
 
-it.each(['DATABASE_URL', 'E2B_API_KEY'])(
+it.each(['DATABASE_URL'])(
   '%s is refused instead of ignored, as long as nothing reads it',
   (name) => {
     expect(mistakesOf({ ...LEAST, [name]: 'x' })).toEqual([
