@@ -41,6 +41,7 @@ const NOT_RUN = new Map([
   ],
   ['npm run rebuild-index', 'as above'],
   ['npm run test:qdrant -- <url>', 'needs a real Qdrant'],
+  ['pip install qdrant-edge-py==0.9.0', 'installs a package of another language'],
   [
     'docker compose --env-file .env --env-file deploy/engines.env up',
     'needs a container engine and its images; test/deploy/deploy.test.ts reads the files',
