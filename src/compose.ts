@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
 import { composeAgent } from './compose/agent.ts'
 import { createEmbedder } from './compose/models.ts'
+import { type OpenedStore, openStore } from './compose/open-store.ts'
 import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
 import { createAnalyser } from './indexes/analyser.ts'
@@ -19,7 +20,6 @@ import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
-import { createSqliteStore, type SqliteStore } from './stores/sqlite/sqlite-store.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
 const INGESTION_GRACE_MILLISECONDS = 5_000
@@ -97,12 +97,7 @@ async function openKnowledge(
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
 ) {
-  const store = await createSqliteStore({
-    directory: config.DATA_DIR,
-    queueLimit: config.INGEST_QUEUE_LIMIT,
-    onCrash: onFatal,
-    log,
-  })
+  const store = await openStore(config, log, onFatal)
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
   const index = await createEmbeddedIndex({
@@ -130,6 +125,10 @@ async function openKnowledge(
       settlement.ended(outcome)
     },
   })
+  store.subscribe?.({
+    jobCame: ingestion.wake,
+    documentEnded: (id) => settlement.ended(id === undefined ? undefined : { documentId: id }),
+  })
   const stopping = new AbortController()
 
   return {
@@ -154,7 +153,7 @@ async function openKnowledge(
 }
 
 /** Throws where the vectors that are kept are not of the model that is configured; the store is closed then. */
-async function openEmbedding(config: Config, store: SqliteStore, log: FastifyBaseLogger) {
+async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
   if (config.EMBEDDING_MODEL === undefined) return undefined
   try {
     const dimension = await checkEmbedding(store, config.EMBEDDING_MODEL)
@@ -177,12 +176,9 @@ export async function reindex(
   if (config.EMBEDDING_MODEL === undefined) {
     throw new Error('There is nothing to embed with: set EMBEDDING_MODEL')
   }
-  const store = await createSqliteStore({
-    directory: config.DATA_DIR,
-    queueLimit: config.INGEST_QUEUE_LIMIT,
-    onCrash: (error) => log.error({ err: error }, 'the document store has failed'),
-    log,
-  })
+  const store = await openStore(config, log, (error) =>
+    log.error({ err: error }, 'the document store has failed'),
+  )
   try {
     const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
     await replaceVectors({ store, replacement: store.replacement, embedder, progress }, signal)

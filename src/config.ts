@@ -36,6 +36,14 @@ const Variables = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: number(0, 65_535).prefault('3000'),
   DATA_DIR: z.string().default('./data'),
+  DATABASE_URL: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      hostname: /./,
+      error: 'must be a URL like postgres://user:password@host:5432/database',
+    })
+    .optional(),
+  DATABASE_POOL: number(2, 1_000).prefault('10'),
   TOP_K: number(1, 100).prefault('5'),
   CHAT_API_KEY: z
     .string()
@@ -102,7 +110,7 @@ function areOutboundEntries(entries: string[]): boolean {
 }
 
 /** Meant for later versions; set today, they would be ignored, and nobody would know. */
-const NOT_YET = ['DATABASE_URL', 'QDRANT_URL', 'E2B_API_KEY'] as const
+const NOT_YET = ['QDRANT_URL', 'E2B_API_KEY'] as const
 
 export const VARIABLE_NAMES = Object.keys(Variables.shape)
 
@@ -137,6 +145,11 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
   if (model !== EXTRACTIVE && key === undefined) {
     mistakes.push(
       `CHAT_API_KEY is required (any value for servers that ask for none), or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
+    )
+  }
+  if (environment.DATABASE_URL !== undefined && environment.QDRANT_URL === undefined) {
+    mistakes.push(
+      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',
     )
   }
   if (embedder !== undefined && embedderKey === undefined) {

@@ -187,7 +187,7 @@ describe('the reranking model', () => {
   })
 })
 
-it.each(['DATABASE_URL', 'QDRANT_URL', 'E2B_API_KEY'])(
+it.each(['QDRANT_URL', 'E2B_API_KEY'])(
   '%s is refused instead of ignored, as long as nothing reads it',
   (name) => {
     expect(mistakesOf({ ...LEAST, [name]: 'x' })).toEqual([

@@ -1,0 +1,27 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import type { DocumentStore, VectorReplacement } from '../stores/document-store.ts'
+import { createPostgresStore } from '../stores/postgres/postgres-store.ts'
+import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import type { StoreNews } from '../stores/store-news.ts'
+
+export interface OpenedStore extends DocumentStore {
+  /** Makes all vectors anew. */
+  readonly replacement: VectorReplacement
+  /** Absent where no other server can share the store. */
+  subscribe?: StoreNews['subscribe']
+}
+
+/** The authority that is configured: in PostgreSQL, or in this process and in `DATA_DIR`. */
+export async function openStore(
+  config: Config,
+  log: FastifyBaseLogger,
+  onFatal: (error: Error) => void,
+): Promise<OpenedStore> {
+  const queueLimit = config.INGEST_QUEUE_LIMIT
+  if (config.DATABASE_URL !== undefined) {
+    const { DATABASE_URL: url, DATABASE_POOL: poolSize } = config
+    return createPostgresStore({ url, poolSize, queueLimit, log })
+  }
+  return createSqliteStore({ directory: config.DATA_DIR, queueLimit, onCrash: onFatal, log })
+}
