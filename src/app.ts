@@ -18,6 +18,7 @@ import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { ReadArtifact } from './services/agent/read-artifact.ts'
 import type { Chat } from './services/chat/create-chat.ts'
 import type { Documents } from './services/ingestion/create-documents.ts'
+import type { LineIngestion } from './services/ingestion/ingest-lines.ts'
 import type { Mcp } from './services/mcp/create-mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
@@ -25,6 +26,7 @@ import type { Retrieval } from './services/retrieval/create-retrieval.ts'
 
 export interface Services {
   documents: Documents
+  lines: LineIngestion
   retrieval: Retrieval
   chat: Chat
   readArtifact: ReadArtifact

@@ -1,13 +1,11 @@
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
 import { composeAgent } from './compose/agent.ts'
+import { openChunkIndex } from './compose/chunk-index.ts'
 import { createEmbedder } from './compose/models.ts'
 import { type OpenedStore, openStore } from './compose/open-store.ts'
 import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
-import { createAnalyser } from './indexes/analyser.ts'
-import { createEmbeddedIndex } from './indexes/embedded/create-embedded-index.ts'
 import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
@@ -16,8 +14,11 @@ import { replaceVectors } from './services/embedding/replace-vectors.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
 import { createPreparer } from './services/ingestion/create-preparer.ts'
+import { createLineIngestion } from './services/ingestion/ingest-lines.ts'
 import { createReconciliation } from './services/ingestion/reconcile-index.ts'
 import { createSettlement } from './services/ingestion/settlement.ts'
+import { createOrphanSweep } from './services/ingestion/sweep-orphans.ts'
+import { untilAvailable } from './services/ingestion/until-available.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
 
@@ -62,16 +63,22 @@ export async function compose(
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
+  const documents = createDocuments({ store, index, settlement, wake: ingestion.wake, log })
+
   return {
     services: {
       retrieval,
       metrics,
-      documents: createDocuments({ store, index, settlement, wake: ingestion.wake, log }),
+      documents,
+      lines: createLineIngestion({ documents, log }),
       ...agent.services,
       readiness: createReadiness({
         checks: {
           store: store.check,
-          index: reconciliation.check,
+          index: async (signal) => {
+            await index.check(signal)
+            await reconciliation.check(signal)
+          },
           agent: async () => void (await loaded.hasChanged()),
         },
         embedder: embedding?.check,
@@ -100,20 +107,15 @@ async function openKnowledge(
   const store = await openStore(config, log, onFatal)
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
-  const index = await createEmbeddedIndex({
-    directory: join(config.DATA_DIR, 'index'),
-    fingerprint: createAnalyser(config.SEARCH_LANGUAGE).fingerprint,
-    vectorFingerprint: String(await store.vectorsGeneration()),
-    onCrash: onFatal,
-    log,
-  })
+  const { index, open, shared } = await openChunkIndex(config, store, log, onFatal)
   const preparer = createPreparer({
     language: config.SEARCH_LANGUAGE,
     deadlineMilliseconds: PREPARATION_MILLISECONDS,
     log,
   })
+  const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const reconciliation = createReconciliation({
-    ...{ store, index, preparer, log },
+    ...{ store, index, preparer, sweep, log },
     hybrid: embedding !== undefined,
   })
   const settlement = createSettlement(store)
@@ -135,8 +137,16 @@ async function openKnowledge(
     ...{ store, index, ingestion, settlement, reconciliation, embedding, metrics },
     async start() {
       try {
-        await reconciliation.run(stopping.signal)
+        await untilAvailable(
+          async () => {
+            await open(stopping.signal)
+            await reconciliation.run(stopping.signal)
+          },
+          log,
+          stopping.signal,
+        )
         await ingestion.start()
+        void sweep?.run(stopping.signal)
       } catch (error) {
         // Stopped before it had begun in full: the next start goes on from there.
         if (!stopping.signal.aborted) throw error

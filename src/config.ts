@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
+import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
 import { createOutboundPolicy } from './lib/outbound/outbound-policy.ts'
 
 const number = (minimum: number, maximum: number) =>
@@ -13,6 +14,9 @@ const number = (minimum: number, maximum: number) =>
         .min(minimum, `must be at least ${minimum}`)
         .max(maximum, `must be at most ${maximum}`),
     )
+
+const oneOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
+  z.enum(values, { error: `must be one of ${values.join(', ')}` })
 
 const httpUrl = z.url({
   protocol: /^https?$/,
@@ -73,6 +77,22 @@ const Variables = z.object({
   INGEST_QUEUE_LIMIT: number(1, 10_000_000).prefault('10000'),
   BODY_LIMIT: number(1_000, 1_000_000_000).prefault('10000000'),
   SHUTDOWN_GRACE: number(0, 600).prefault('10'),
+  QDRANT_URL: httpUrl.optional(),
+  QDRANT_API_KEY: z
+    .string()
+    .regex(...KEY)
+    .optional(),
+  QDRANT_COLLECTION: z
+    .string()
+    .regex(/^[\w-]{1,64}$/, 'must be at most 64 letters, digits, _ or -')
+    .default('agent-server'),
+  QDRANT_TIMEOUT: number(1, 300).prefault('10'),
+  QDRANT_SHARDS: number(1, 1_000).prefault('1'),
+  QDRANT_REPLICAS: number(1, 16).prefault('1'),
+  QDRANT_WRITE_CONSISTENCY: number(1, 16).optional(),
+  QDRANT_QUANTIZATION: oneOf(QUANTISATIONS).default('int8'),
+  QDRANT_VECTORS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cold'),
+  QDRANT_TERMS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
   AGENT_CONFIG: z.string().default('./agent.json'),
   CORS_ORIGIN: z
     .string()
@@ -110,7 +130,7 @@ function areOutboundEntries(entries: string[]): boolean {
 }
 
 /** Meant for later versions; set today, they would be ignored, and nobody would know. */
-const NOT_YET = ['QDRANT_URL', 'E2B_API_KEY'] as const
+const NOT_YET = ['E2B_API_KEY'] as const
 
 export const VARIABLE_NAMES = Object.keys(Variables.shape)
 
@@ -156,6 +176,10 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
     mistakes.push(
       'EMBEDDING_API_KEY is required with EMBEDDING_MODEL where there is no CHAT_API_KEY (any value for servers that ask for none)',
     )
+  }
+  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment
+  if (Number(awaited) > Number(copies)) {
+    mistakes.push('QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS')
   }
   const { RERANK_MODEL: reranker, RERANK_API_KEY: rerankerKey = embedderKey } = environment
   if (reranker !== undefined && rerankerKey === undefined) {

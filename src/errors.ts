@@ -26,6 +26,7 @@ export const ERRORS = {
   upstream_model_not_found: { status: 502, type: 'upstream_error' },
   upstream_rate_limited: { status: 503, type: 'upstream_error' },
   upstream_timeout: { status: 504, type: 'upstream_error' },
+  index_unavailable: { status: 503, type: 'server_error' },
   index_not_ready: { status: 503, type: 'server_error' },
   sandbox_unavailable: { status: 503, type: 'server_error' },
   store_unavailable: { status: 503, type: 'server_error' },

@@ -2,10 +2,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts'
 import type { ErrorBody, ErrorDetail } from '../schemas/error.ts'
+import { invalidRequest } from '../schemas/invalid-request.ts'
 import { CallerLeft } from './call-signal.ts'
-
-/** More would hide the first cause, not explain it. */
-const MAXIMUM_ISSUES = 5
 
 /** One envelope for every failure, whoever raised it. */
 export function installErrorHandler(app: FastifyInstance): void {
@@ -84,13 +82,9 @@ interface ValidationError {
 }
 
 function toInvalidRequest(error: ValidationError): AppError {
-  const issues = error.validation.slice(0, MAXIMUM_ISSUES).map(({ instancePath, message }) => ({
+  const issues = error.validation.map(({ instancePath, message }) => ({
     field: instancePath.replace(/^\//, '').replaceAll('/', '.'),
     message: message ?? 'is invalid',
   }))
-  const lines = issues.map(({ field, message }) => (field ? `${field}: ${message}` : message))
-  return new AppError('invalid_request', lines.join('; '), {
-    param: issues[0]?.field || undefined,
-    cause: error,
-  })
+  return invalidRequest(issues, error)
 }

@@ -6,8 +6,16 @@ import {
   serializerCompiler,
   validatorCompiler,
 } from 'fastify-type-provider-zod'
+import type { ZodType } from 'zod'
 import { errorExample } from '../schemas/error.ts'
 import { tidySchemas } from './tidy-schemas.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Bodies of other media types than JSON, which the route reads by itself: only for the document. */
+    alsoTakes?: Record<string, ZodType>
+  }
+}
 
 export interface ApiInfo {
   version: string
@@ -49,10 +57,23 @@ const describeRoute: typeof jsonSchemaTransform = (input) => {
     url,
     schema: {
       ...schema,
+      ...describeBody(input, schema.body),
       ...(response.length > 0 && { response: Object.fromEntries(response) }),
       ...(input.route.config?.public && { security: [] }),
     },
   }
+}
+
+/** The body as JSON, and as what else the route takes. */
+function describeBody(input: Parameters<typeof jsonSchemaTransform>[0], asJson: unknown) {
+  const { alsoTakes } = input.route.config ?? {}
+  if (!alsoTakes) return {}
+  const others = Object.entries(alsoTakes).map(([type, body]) => {
+    const described = jsonSchemaTransform({ ...input, schema: { ...input.schema, body } })
+    return [type, { schema: described.schema.body }]
+  })
+  const content = { 'application/json': { schema: asJson }, ...Object.fromEntries(others) }
+  return { body: { content } }
 }
 
 /** Without one of its own, each failure would be shown with the same example, whatever its status. */

@@ -2,6 +2,7 @@ import type { QueryTerms, TermBatch } from './term-batch.ts'
 
 /** Chunks that are taken to answer a query, so that what they have in common is searched for, too. */
 export interface Feedback {
+  keys: Uint32Array<ArrayBuffer>
   terms: TermBatch
   /** How much each chunk counts, above 0. */
   weights: Float32Array<ArrayBuffer>
@@ -78,6 +79,8 @@ export interface ChunkIndex {
   /** Every key held, ascending: what a start compares with the authority. */
   keys(): Promise<Uint32Array>
   statistics(): Promise<IndexStatistics>
+  /** Throws AppError `index_unavailable` where the index cannot be used now. */
+  check(signal: AbortSignal): Promise<void>
   /** Makes what was added so far quick to load at the next start. Losing it costs time, never data. */
   flush(): Promise<void>
   close(): Promise<void>

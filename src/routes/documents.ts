@@ -7,8 +7,6 @@ import {
   ChunkList,
   ChunkListQuery,
   Document,
-  DocumentBatch,
-  DocumentBatchResult,
   DocumentCreated,
   DocumentInput,
   DocumentList,
@@ -19,6 +17,7 @@ import {
 } from '../schemas/document.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { Documents } from '../services/ingestion/create-documents.ts'
+import { type BatchServices, batchRoutes } from './document-batch.ts'
 
 const tags = ['knowledge']
 
@@ -30,9 +29,13 @@ const accepted = {
 const IN_BACKGROUND =
   'Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.'
 
-export function documentRoutes(documents: Documents, stopping: AbortSignal): FastifyPluginAsyncZod {
+export function documentRoutes(
+  { documents, lines }: BatchServices,
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
   return async (app) => {
     app.register(writingRoutes(documents, stopping))
+    app.register(batchRoutes({ documents, lines }, stopping))
     app.register(readingRoutes(documents))
     app.register(changingRoutes(documents))
   }
@@ -85,25 +88,6 @@ function writingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
       },
       async ({ params, body, query }, reply) =>
         answer(reply, await documents.put(params.id, body), query.wait),
-    )
-
-    app.post(
-      '/documents/batch',
-      {
-        schema: {
-          operationId: 'createDocuments',
-          summary: 'Ingest many new documents at once',
-          description:
-            'Answers once what could be stored is durable. A document out of its bounds refuses the whole batch, naming its place; one that finds the queue or the disk full fails alone.',
-          tags,
-          body: DocumentBatch,
-          response: {
-            202: DocumentBatchResult.describe('What became of each; at least one is stored.'),
-            ...errorResponses(429, 507),
-          },
-        },
-      },
-      async ({ body }, reply) => reply.status(202).send(await documents.createAll(body)),
     )
   }
 }

@@ -2,19 +2,18 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { callSignal } from '../http/call-signal.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { QueryRequest, QueryResponse } from '../schemas/query.ts'
-import type { Documents } from '../services/ingestion/create-documents.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
+import type { BatchServices } from './document-batch.ts'
 import { documentRoutes } from './documents.ts'
 
-interface Services {
-  documents: Documents
+interface Services extends BatchServices {
   retrieval: Retrieval
 }
 
 const tags = ['knowledge']
 
 export function knowledgeRoutes(
-  { documents, retrieval }: Services,
+  { retrieval, ...services }: Services,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -35,6 +34,6 @@ export function knowledgeRoutes(
       },
     )
 
-    app.register(documentRoutes(documents, stopping))
+    app.register(documentRoutes(services, stopping))
   }
 }

@@ -117,15 +117,15 @@ export const WaitQuery = z.object({
   }),
 })
 
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' })
+
 export const IdempotencyHeaders = z.looseObject({
-  'idempotency-key': z
-    .string()
-    .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' })
-    .optional()
-    .meta({
-      description:
-        'Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409.',
-    }),
+  'idempotency-key': IdempotencyKey.optional().meta({
+    description:
+      'Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409.',
+  }),
 })
 
 export const ChunkListQuery = PageQuery

@@ -19,6 +19,7 @@ export interface Outage {
   enter(): void
   ended(): void
   failed(error: Error): void
+  isDown(): boolean
   /** 0 unless it is down. */
   pauseMilliseconds(): number
   /** Since it was seen to work; infinite while it is down, and at first. */
@@ -62,6 +63,7 @@ export function createOutage({ name, consequence, now, log }: Dependencies): Out
       }
     },
     pauseMilliseconds,
+    isDown: () => last !== undefined,
     quietMilliseconds: () => (last ? Number.POSITIVE_INFINITY : now() - worked),
   }
 }

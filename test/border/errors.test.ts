@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
+import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import {
   type Script,
@@ -130,6 +131,12 @@ const PROVOKED: Record<
   upstream_model_not_found: () => chat(errorReply(404, 'No such model')),
   upstream_rate_limited: () => chat(errorReply(429, 'Slow down', { 'retry-after': '17' })),
   upstream_timeout: () => chat(hangReply()),
+  index_unavailable: async () => {
+    const qdrant = await startFakeQdrant()
+    const shared = await startServer({ QDRANT_URL: qdrant.url })
+    qdrant.mishap = () => ({ status: 500 })
+    return shared.request('/query', { body: { query: 'x' } })
+  },
   index_not_ready: async () => {
     const starting = await startServer({}, { begin: false })
     return starting.request('/query', { body: { query: 'x' } })
@@ -158,6 +165,7 @@ const PROVOKED: Record<
 
 /** What passes by itself, and says when. */
 const PASSING: readonly string[] = [
+  'index_unavailable',
   'queue_full',
   'too_much_at_once',
   'too_many_runs',

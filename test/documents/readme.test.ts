@@ -18,6 +18,10 @@ const NOT_RUN = new Map([
   ['docker build -t agent-server .', 'needs a container engine; test/system/image.test.ts'],
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
   ['npm run reindex', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
+  [
+    'curl -sT documents.ndjson -X POST $URL/documents/batch \\',
+    'needs a file; test/border/lines.test.ts sends the same',
+  ],
   ['npm run export -- backup.zst', 'needs a corpus; test/e2e/transfer.test.ts has one'],
   ['npm run import -- backup.zst', 'as above'],
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],

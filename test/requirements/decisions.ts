@@ -43,6 +43,11 @@ export const DECISIONS = {
     'documents.put.failed': 'A failed replacement leaves the old content found, and says so.',
     'documents.metadata': 'Flat metadata is taken at ingestion and shown on documents and hits.',
     'documents.batch': 'POST /documents/batch stores many documents, with a result for each.',
+    'documents.lines':
+      'POST /documents/batch takes a stream of lines of any length, and answers each line by itself.',
+    'documents.lines.order': 'The results of lines come in their order, each once it is durable.',
+    'documents.lines.full': 'A stream of lines waits while the queue is full, for a bounded time.',
+    'documents.lines.broken': 'Of a stream that breaks off, whole lines are stored and no others.',
     'filters.operators': 'A filter takes equality, in, ranges, and, or and not, kind by kind.',
     'filters.top-k': 'A filter, however selective, leaves the full number of hits.',
     'filters.bounds': 'A filter that is malformed, too deep or too large answers 400.',
@@ -57,6 +62,18 @@ export const DECISIONS = {
     'hits.more': 'Hits carry documentId, url, start and end as well.',
     'hits.once': 'The same passage from two documents takes one place.',
     'hits.near-duplicates': 'So do passages that differ in next to nothing.',
+  },
+  'design: more than one machine': {
+    'qdrant.serves':
+      'With QDRANT_URL the index is kept in Qdrant, and every answer stays the same.',
+    'qdrant.outage.query':
+      'A Qdrant that is away, slow or broken makes queries and chats fail in bounded time, with index_unavailable.',
+    'qdrant.outage.readiness': 'Readiness names the index while Qdrant does not work.',
+    'qdrant.outage.ingestion':
+      'Documents wait for a Qdrant that is away, without an attempt counted, and become ready by themselves.',
+    'qdrant.outage.start': 'A server starts without its Qdrant, and works once that is there.',
+    'qdrant.misfit': 'A collection that does not fit stops the start with the remedy.',
+    'qdrant.replicas': 'Servers that share a Qdrant leave each other’s chunks alone.',
   },
   'design: search by meaning': {
     'hybrid.query': 'With EMBEDDING_MODEL a passage is found by its meaning, too.',

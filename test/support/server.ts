@@ -27,6 +27,12 @@ export interface TestServer {
   close(): Promise<void>
 }
 
+/** A server within the process of the test. */
+export interface StartedServer extends TestServer {
+  /** What `begin: false` left out. */
+  begin(): Promise<void>
+}
+
 export interface RequestOptions {
   method?: string
   body?: unknown
@@ -56,7 +62,7 @@ export function modelAt(
 export async function startServer(
   environment: Record<string, string> = {},
   { beforeListen, begin = true }: StartOptions = {},
-): Promise<TestServer> {
+): Promise<StartedServer> {
   const own = environment.DATA_DIR === undefined
   const directory = environment.DATA_DIR ?? join(tmpdir(), `agent-server-${randomUUID()}`)
   const config = loadConfig({
@@ -93,7 +99,7 @@ export async function startServer(
   })
   if (TestRunner.getCurrentTest()) onTestFinished(close)
   const request = requester(url, config.SERVER_API_KEY)
-  return { url, request, ingest: ingester(request), close }
+  return { url, request, ingest: ingester(request), begin: composition.start, close }
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

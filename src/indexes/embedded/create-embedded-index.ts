@@ -72,6 +72,9 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
 
     keys: () => thread.call('keys', undefined),
     statistics: () => thread.call('statistics', undefined),
+    async check() {
+      await thread.call('statistics', undefined)
+    },
     flush: () => thread.call('flush', undefined),
     close: () => (closing ??= close()),
   }

@@ -1,3 +1,4 @@
+import type { LengthNorm } from '../bm25.ts'
 import { lowerBound, MOST_CHUNKS, type Segment } from './segment.ts'
 import { createTopHits, type TopHits } from './top-hits.ts'
 
@@ -8,12 +9,6 @@ export interface Postings {
   bound: number
   /** The query holds the term; one that feedback added finds no chunk, it only lifts what is found. */
   asked: boolean
-}
-
-/** The length part of BM25, `K1 × (1 - B + B × length ÷ average)`, as a line over the length. */
-export interface LengthNorm {
-  base: number
-  slope: number
 }
 
 /** What finding one chunk among postings costs, in postings read one after another. */

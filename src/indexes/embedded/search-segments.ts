@@ -1,9 +1,9 @@
-import { B, inverseFrequency, K1 } from '../bm25.ts'
+import { inverseFrequency, K1, lengthNorm } from '../bm25.ts'
 import type { Feedback } from '../chunk-index.ts'
+import { expandQuery } from '../expand-query.ts'
 import type { QueryTerms } from '../term-batch.ts'
-import { expandQuery } from './expand-query.ts'
 import { hiddenBut } from './hidden-but.ts'
-import { type LengthNorm, type Postings, SCORING_BYTES, scoreSegment } from './score-segment.ts'
+import { type Postings, SCORING_BYTES, scoreSegment } from './score-segment.ts'
 import { findTerm, type Segment } from './segment.ts'
 import { createTopHits, type Ranking } from './top-hits.ts'
 
@@ -33,13 +33,11 @@ export function searchSegments(
   const segments = unordered.toSorted((a, b) => b.live - a.live)
   const chunks = segments.reduce((sum, { live }) => sum + live, 0)
   const length = segments.reduce((sum, { liveLength }) => sum + liveLength, 0)
-  const norm: LengthNorm = {
-    base: K1 * (1 - B),
-    slope: length > 0 ? (K1 * B * chunks) / length : 0,
-  }
+  const norm = lengthNorm(chunks, length)
   // With removed chunks among them, more than there are: their weight would be negative.
-  const holding = (term: number) => Math.min(holdingOf(segments, term), chunks)
-  const asked = feedback ? expandQuery(query, feedback, { chunks, norm, holding }) : query
+  const rarity = (term: number) =>
+    inverseFrequency(chunks, Math.min(holdingOf(segments, term), chunks))
+  const asked = feedback ? expandQuery(query, feedback, { norm, rarity }) : query
   const terms = weighTerms(segments, asked, query.terms.length, chunks)
   const hits = createTopHits(limit)
   segments.forEach((segment, i) => {

@@ -1,6 +1,6 @@
 import { APIConnectionError, APIError } from 'openai'
+import { retryAfterOf } from '../../lib/retry-after.ts'
 import { isObject, nonEmptyString, parseJson } from './json-value.ts'
-import { retryAfterOf } from './retry-after.ts'
 
 export type FailureKind =
   | 'status'

@@ -8,6 +8,7 @@ import { createDocumentIngestion, type IngestionLog } from './ingest-document.ts
 import type { Preparer } from './prepare.ts'
 import { createPublisher } from './publish-documents.ts'
 import { RETRY, type RetryOptions } from './retry-policy.ts'
+import { watchIndex } from './watch-index.ts'
 import {
   createWorkInHand,
   type IngestionOutcome,
@@ -57,7 +58,8 @@ export interface Ingestion {
 export function createIngestion(options: IngestionOptions): Ingestion {
   const { store, index, preparer, embedding, log, concurrency } = options
   const { retry = RETRY, now = Date.now } = options
-  const publisher = createPublisher({ store, index, log })
+  const watched = watchIndex(index, log, now)
+  const publisher = createPublisher({ store, index: watched.index, log })
   const parts = { store, preparer, publisher, embedding }
   const ingest = createDocumentIngestion({ ...parts, retry, now, log })
   const abandoned = new AbortController()
@@ -72,10 +74,13 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       else loop.roomCame()
     },
   })
-  // Nothing is claimed while nothing could be embedded.
-  const pauseMilliseconds = () => embedding?.pauseMilliseconds() ?? 0
+  // Nothing is claimed while nothing could be embedded or indexed.
+  const pauseMilliseconds = () =>
+    Math.max(embedding?.pauseMilliseconds() ?? 0, watched.pauseMilliseconds())
   const room = () => {
-    if (pauseMilliseconds() === 0) return work.room()
+    // One document tries whether the index works again.
+    if (watched.isDown() && work.statistics().underWay > 0) return 0
+    if (pauseMilliseconds() === 0) return watched.isDown() ? 1 : work.room()
     resumeLater()
     return 0
   }

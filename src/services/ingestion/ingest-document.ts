@@ -9,6 +9,7 @@ import {
   backoffMilliseconds,
   exhausted,
   type Failure,
+  IndexError,
   isWorthRetrying,
   type RetryOptions,
   toFailure,
@@ -29,7 +30,7 @@ export type ClaimEnd =
   | { status: 'superseded' }
   /** Given back unfinished by a shutdown. */
   | { status: 'released' }
-  /** Given back unfinished because the embedder is down. */
+  /** Given back unfinished because the embedder or the index is down. */
   | { status: 'waiting'; failure: Failure }
 
 interface Dependencies {
@@ -83,7 +84,7 @@ export function createDocumentIngestion(dependencies: Dependencies) {
 
   const putBack = async (
     job: IngestionJob,
-    error: EmbedderError,
+    error: Error,
     signal: AbortSignal,
   ): Promise<ClaimEnd> => {
     const failure = toFailure(error)
@@ -143,7 +144,8 @@ function withTitle({ title }: IngestionJob, { passages }: Prepared) {
   return passages.map(({ heading, text }) => ({ title, heading, text }))
 }
 
-function isOutage(error: unknown): error is EmbedderError {
+function isOutage(error: unknown): error is Error {
+  if (error instanceof IndexError) return error.isOutage
   return error instanceof EmbedderError && error.kind !== 'refused'
 }
 

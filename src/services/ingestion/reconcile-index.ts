@@ -3,6 +3,7 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { compareKeys } from './compare-keys.ts'
 import type { Preparer } from './prepare.ts'
+import type { OrphanSweep } from './sweep-orphans.ts'
 
 /** Chunks read, analysed and added at a time. */
 const BATCH_CHUNKS = 512
@@ -17,7 +18,15 @@ interface Dependencies {
   preparer: Pick<Preparer, 'analyse'>
   /** Whether vectors are searched, too. */
   hybrid?: boolean
+  /** Where other servers may be adding to the index: takes unknown chunks out of it once it is certain that they are nobody's. */
+  sweep?: OrphanSweep | undefined
   log: { info(fields: object, message: string): void }
+}
+
+type AdditionDependencies = {
+  store: Pick<DocumentStore, 'readChunks' | 'readVectors'>
+  index: Pick<ChunkIndex, 'add' | 'addVectors'>
+  preparer: Pick<Preparer, 'analyse'>
 }
 
 export interface ReconciliationProgress {
@@ -39,21 +48,13 @@ export interface Reconciliation {
 }
 
 export function createReconciliation(dependencies: Dependencies): Reconciliation {
-  const { store, index, hybrid = false, log } = dependencies
+  const { index, hybrid = false, sweep, log } = dependencies
   const additions = createAdditions(dependencies)
+  const { compare, compareVectors } = createComparison(dependencies)
   let progress: ReconciliationProgress = { state: 'rebuilding', done: 0, total: 0 }
 
-  const compare = async () => {
-    const known = await store.chunkKeys()
-    const { orphans, missing } = compareKeys(await index.keys(), known)
-    const vectors = compareKeys(await index.vectorKeys(), known)
-    return { orphans: [...new Set([...orphans, ...vectors.orphans])], missing }
-  }
-
-  const compareVectors = async () =>
-    compareKeys(await index.vectorKeys(), await store.vectorKeys()).missing
-
   const removeAll = async (keys: readonly number[], signal: AbortSignal) => {
+    if (sweep) return sweep.suspect(keys)
     for (const batch of batchesOf(keys, BATCH_REMOVALS)) {
       signal.throwIfAborted()
       await index.remove(batch)
@@ -111,8 +112,24 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
   }
 }
 
+/** The authority is read first: what it has was put into the index before. */
+function createComparison({ store, index }: Pick<Dependencies, 'store' | 'index'>) {
+  return {
+    async compare() {
+      const known = await store.chunkKeys()
+      const { orphans, missing } = compareKeys(await index.keys(), known)
+      const vectors = compareKeys(await index.vectorKeys(), known)
+      return { orphans: [...new Set([...orphans, ...vectors.orphans])], missing }
+    },
+    async compareVectors() {
+      const known = await store.vectorKeys()
+      return compareKeys(await index.vectorKeys(), known).missing
+    },
+  }
+}
+
 /** Reads from the authority what the index lacks, and adds it. */
-function createAdditions({ store, index, preparer }: Omit<Dependencies, 'log'>) {
+function createAdditions({ store, index, preparer }: AdditionDependencies) {
   return {
     async terms(keys: readonly number[]) {
       const chunks = await store.readChunks(keys)

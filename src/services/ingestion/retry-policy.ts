@@ -31,6 +31,7 @@ export const FAILURE_CODES = [
   'preparation_crashed',
   'embedder_unavailable',
   'embedding_refused',
+  'index_unavailable',
   'index_failed',
   'store_unavailable',
   'storage_full',
@@ -47,6 +48,18 @@ export interface Failure extends DocumentFailure {
 /** The index did not take a document's chunks. */
 export class IndexError extends Error {
   override readonly name = 'IndexError'
+
+  /** The index takes nothing at the moment, from whatever document. */
+  get isOutage(): boolean {
+    return this.cause instanceof AppError && this.cause.code === 'index_unavailable'
+  }
+
+  get failure(): Failure {
+    if (!this.isOutage) {
+      return { code: 'index_failed', message: 'The search index did not take the document' }
+    }
+    return { code: 'index_unavailable', message: 'The search index does not work at the moment' }
+  }
 }
 
 /** What a failed attempt tells the owner of the document. Never the words of an unknown error. */
@@ -56,9 +69,7 @@ export function toFailure(error: unknown): Failure {
     const code = error.kind === 'refused' ? 'embedding_refused' : 'embedder_unavailable'
     return { code, message: error.message }
   }
-  if (error instanceof IndexError) {
-    return { code: 'index_failed', message: 'The search index did not take the document' }
-  }
+  if (error instanceof IndexError) return error.failure
   if (error instanceof AppError) {
     const { code, message } = error
     if (code === 'invalid_request') return { code: 'empty_document', message }
@@ -83,6 +94,7 @@ export function isWorthRetrying({ code }: Failure, attempt: number, attempts: nu
     case 'embedding_refused':
       return attempt < Math.min(attempts, MOST_PREPARATION_ATTEMPTS)
     case 'embedder_unavailable':
+    case 'index_unavailable':
     case 'index_failed':
     case 'store_unavailable':
     case 'storage_full':

@@ -45,6 +45,7 @@ function learn(
   // The same passage in several documents would pass for agreement between them.
   const distinct = [...new Map(chunks.map((chunk) => [chunk.text, chunk])).values()]
   return {
+    keys: Uint32Array.from(distinct, ({ key }) => key),
     terms: joinTermBatches(distinct.map(termsOf)),
     weights: Float32Array.from(distinct, ({ key }) => ((scores.get(key) ?? 0) / best) ** STEEPNESS),
   }

@@ -173,7 +173,11 @@ describe('The lexical index', () => {
     const keys = Uint32Array.from({ length: 100 }, (_, i) => i)
     index.add(keys, batchOf([...asked, ...others]), 0, 100)
     index.remove(keys.slice(75))
-    const feedback = { terms: batchOf(asked.slice(0, 8)), weights: new Float32Array(8).fill(1) }
+    const feedback = {
+      keys: keys.slice(0, 8),
+      terms: batchOf(asked.slice(0, 8)),
+      weights: new Float32Array(8).fill(1),
+    }
     const { keys: found } = index.search(queryOf(['asked']), 10, feedback)
     expect([...found].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
@@ -183,7 +187,11 @@ describe('The lexical index', () => {
     const chunks = [{ asked: 1, near: 3 }, { asked: 1, far: 3 }, { near: 9, pad: 1 }, { pad: 4 }]
     index.add(Uint32Array.of(1, 2, 3, 4), batchOf(chunks), 0, 4)
     const shared = [{ asked: 1, near: 1 }, { near: 2 }]
-    const feedback = { terms: batchOf(shared), weights: new Float32Array(2).fill(1) }
+    const feedback = {
+      keys: Uint32Array.of(1, 2),
+      terms: batchOf(shared),
+      weights: new Float32Array(2).fill(1),
+    }
     expect([...index.search(queryOf(['asked']), 4).keys]).toEqual([1, 2])
     const { keys, scores } = index.search(queryOf(['asked']), 4, feedback)
     expect([...keys]).toEqual([1, 2])

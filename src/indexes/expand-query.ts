@@ -1,7 +1,6 @@
-import { inverseFrequency, K1 } from '../bm25.ts'
-import type { Feedback } from '../chunk-index.ts'
-import type { QueryTerms, TermBatch } from '../term-batch.ts'
-import type { LengthNorm } from './score-segment.ts'
+import { type LengthNorm, termWeight } from './bm25.ts'
+import type { Feedback } from './chunk-index.ts'
+import type { QueryTerms, TermBatch } from './term-batch.ts'
 
 // Measured on four judged collections, see docs/retrieval-quality.md.
 /** Terms that the feedback adds at most. */
@@ -12,15 +11,19 @@ const ADDED_WEIGHT = 0.5
 const FEWEST_CHUNKS = 2
 
 interface Statistics {
-  chunks: number
   norm: LengthNorm
-  /** How many chunks hold a term. */
-  holding: (term: number) => number
+  /** How much a shared term tells, see `inverseFrequency`. */
+  rarity: (term: number) => number
 }
 
 interface Candidate {
   term: number
   weight: number
+}
+
+interface Weight extends Candidate {
+  /** The place of the chunk in the feedback. */
+  chunk: number
 }
 
 /**
@@ -50,32 +53,33 @@ export function expandQuery(
   }
 }
 
-function bestCandidates(feedback: Feedback, { chunks, norm, holding }: Statistics): Candidate[] {
+function bestCandidates(feedback: Feedback, { norm, rarity }: Statistics): Candidate[] {
   const shared = sharedTerms(feedback.terms)
   const gathered = new Map<number, number>()
-  for (const { term, weight } of weightsIn(feedback, norm)) {
-    if (shared.has(term)) gathered.set(term, (gathered.get(term) ?? 0) + weight)
+  for (const { term, weight, chunk } of weightsIn(feedback, norm)) {
+    const counted = weight * (feedback.weights[chunk] ?? 0)
+    if (shared.has(term)) gathered.set(term, (gathered.get(term) ?? 0) + counted)
   }
   return [...gathered]
-    .map(([term, weight]) => ({ term, weight: weight * inverseFrequency(chunks, holding(term)) }))
+    .map(([term, weight]) => ({ term, weight: weight * rarity(term) }))
     .sort((a, b) => b.weight - a.weight || a.term - b.term)
     .slice(0, MOST_TERMS)
 }
 
 /** What BM25 gives each term in each chunk, but for the term's rarity. */
-function* weightsIn({ terms: batch, weights }: Feedback, norm: LengthNorm): Generator<Candidate> {
+export function* weightsIn({ terms: batch }: Feedback, norm: LengthNorm): Generator<Weight> {
   for (let chunk = 0; chunk < batch.size; chunk++) {
-    const saturation = norm.base + norm.slope * (batch.lengths[chunk] ?? 0)
+    const length = batch.lengths[chunk] ?? 0
     const to = batch.offsets[chunk + 1] ?? 0
     for (let i = batch.offsets[chunk] ?? 0; i < to; i++) {
-      const count = batch.counts[i] ?? 0
-      const weight = ((weights[chunk] ?? 0) * (count * (K1 + 1))) / (count + saturation)
-      yield { term: batch.terms[i] ?? 0, weight }
+      const weight = termWeight(batch.counts[i] ?? 0, length, norm)
+      yield { term: batch.terms[i] ?? 0, weight, chunk }
     }
   }
 }
 
-function sharedTerms({ terms }: TermBatch): Set<number> {
+/** The terms that feedback may add. */
+export function sharedTerms({ terms }: TermBatch): Set<number> {
   const chunks = new Map<number, number>()
   for (const term of terms) chunks.set(term, (chunks.get(term) ?? 0) + 1)
   return new Set([...chunks].flatMap(([term, count]) => (count < FEWEST_CHUNKS ? [] : [term])))

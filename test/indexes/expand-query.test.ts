@@ -1,12 +1,14 @@
 import { expect, it } from 'vitest'
-import type { ChunkText } from '../../../src/indexes/analyser.ts'
-import { createAnalyser } from '../../../src/indexes/analyser.ts'
-import type { Feedback } from '../../../src/indexes/chunk-index.ts'
-import { expandQuery } from '../../../src/indexes/embedded/expand-query.ts'
+import type { ChunkText } from '../../src/indexes/analyser.ts'
+import { createAnalyser } from '../../src/indexes/analyser.ts'
+import { inverseFrequency } from '../../src/indexes/bm25.ts'
+import type { Feedback } from '../../src/indexes/chunk-index.ts'
+import { expandQuery } from '../../src/indexes/expand-query.ts'
 
 const analyser = createAnalyser('none')
 const chunk = (text: string): ChunkText => ({ heading: '', text })
 const feedbackOf = (texts: readonly string[], weights = texts.map(() => 1)): Feedback => ({
+  keys: Uint32Array.from(texts, (_, i) => i),
   terms: analyser.batch(texts.map(chunk)),
   weights: Float32Array.from(weights),
 })
@@ -15,9 +17,8 @@ const feedbackOf = (texts: readonly string[], weights = texts.map(() => 1)): Fee
 const statistics = (holding: Record<string, number> = {}) => {
   const held = new Map(Object.entries(holding).map(([word, count]) => [hash(word), count]))
   return {
-    chunks: 1_000,
     norm: { base: 0.375, slope: 0.1 },
-    holding: (term: number) => held.get(term) ?? 10,
+    rarity: (term: number) => inverseFrequency(1_000, held.get(term) ?? 10),
   }
 }
 

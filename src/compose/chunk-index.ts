@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import { createAnalyser } from '../indexes/analyser.ts'
+import type { ChunkIndex } from '../indexes/chunk-index.ts'
+import { createEmbeddedIndex } from '../indexes/embedded/create-embedded-index.ts'
+import {
+  createQdrantIndex,
+  type QdrantIndexOptions,
+} from '../indexes/qdrant/create-qdrant-index.ts'
+import { measureLength } from '../services/ingestion/measure-length.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
+
+type Store = Pick<DocumentStore, 'vectorsGeneration' | 'chunkKeys' | 'readChunks'>
+
+export interface OpenedIndex {
+  index: ChunkIndex
+  /** To be awaited before the index is used. Throws `index_unavailable` where it may be tried again. */
+  open(signal: AbortSignal): Promise<void>
+  /** Other servers may change it, too. */
+  shared: boolean
+}
+
+/** The index that is configured: in Qdrant, or in this process and in `DATA_DIR`. */
+export async function openChunkIndex(
+  config: Config,
+  store: Store,
+  log: FastifyBaseLogger,
+  onFatal: (error: Error) => void,
+): Promise<OpenedIndex> {
+  if (config.QDRANT_URL !== undefined) {
+    const index = createQdrantIndex(await qdrantOptions(config, config.QDRANT_URL, store))
+    return { index, open: index.open, shared: true }
+  }
+  const index = await createEmbeddedIndex({
+    directory: join(config.DATA_DIR, 'index'),
+    fingerprint: createAnalyser(config.SEARCH_LANGUAGE).fingerprint,
+    vectorFingerprint: String(await store.vectorsGeneration()),
+    onCrash: onFatal,
+    log,
+  })
+  return { index, open: async () => undefined, shared: false }
+}
+
+export async function qdrantOptions(
+  config: Config,
+  url: string,
+  store: Store,
+): Promise<QdrantIndexOptions> {
+  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
+  return {
+    address: {
+      url,
+      apiKey: config.QDRANT_API_KEY,
+      deadlineMilliseconds: config.QDRANT_TIMEOUT * 1_000,
+    },
+    prefix: config.QDRANT_COLLECTION,
+    settings: {
+      shards: config.QDRANT_SHARDS,
+      replicas: config.QDRANT_REPLICAS,
+      writeConsistency: config.QDRANT_WRITE_CONSISTENCY ?? config.QDRANT_REPLICAS,
+      quantisation: config.QDRANT_QUANTIZATION,
+      vectorsMemory: config.QDRANT_VECTORS_MEMORY,
+      termsMemory: config.QDRANT_TERMS_MEMORY,
+    },
+    fingerprint: analyser.fingerprint,
+    vectorFingerprint: String(await store.vectorsGeneration()),
+    averageLength: () => measureLength({ store, analyser }),
+  }
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { ChosenId, DocumentCreated, DocumentInput, IdempotencyKey } from './document.ts'
+import { boundedText } from './text.ts'
+
+/** Of a stream of lines, whose size BODY_LIMIT does not bound. */
+export const LINES = {
+  /** The longest line. */
+  bytes: 10_000_000,
+  /** The most lines of one request, blank ones included. */
+  count: 100_000,
+  /** The most bytes of one request. */
+  totalBytes: 1_000_000_000,
+} as const
+
+export const DocumentLine = DocumentInput.extend({
+  id: ChosenId.optional().meta({
+    description:
+      'As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send the line again.',
+  }),
+  idempotencyKey: IdempotencyKey.optional().meta({
+    description:
+      'As the header of `POST /documents`: a line with a known key answers the document that the first one made.',
+  }),
+})
+  .refine(({ id, idempotencyKey }) => id === undefined || idempotencyKey === undefined, {
+    path: ['idempotencyKey'],
+    message: 'is of no use beside an id',
+  })
+  .meta({
+    id: 'NewDocumentLine',
+    description: `One document per line, each a JSON object, at most ${LINES.count} lines of at most ${LINES.bytes} bytes.`,
+    examples: [{ id: 'owls', text: 'Owls hunt at night.' }],
+  })
+
+const line = z.int().min(1).meta({ description: 'Number of the line in the request, from 1.' })
+
+export const LineStored = DocumentCreated.extend({ line }).meta({
+  id: 'LineStored',
+  description: 'This document is durable; ingestion goes on in the background.',
+})
+
+export const LineRefused = z
+  .object({
+    line,
+    error: z.object({ code: z.string(), message: z.string(), param: boundedText(500).nullable() }),
+  })
+  .meta({ id: 'LineRefused', description: 'This line changed nothing; the others count.' })
+
+export const LineResult = z.union([LineStored, LineRefused]).meta({
+  id: 'LineResult',
+  description: 'One per line of the request that is not blank, in the order of the request.',
+})
+
+export type DocumentLine = z.output<typeof DocumentLine>
+export type LineResult = z.output<typeof LineResult>

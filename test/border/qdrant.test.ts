@@ -1,0 +1,182 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { DocumentCreated } from '../../src/schemas/document.ts'
+import { verifies } from '../requirements.ts'
+import { readChat } from '../support/chat-reader.ts'
+import { failureOf } from '../support/failure.ts'
+import { search } from '../support/knowledge.ts'
+import { type FakeQdrant, type Misfortune, startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
+import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
+import { settledDocument, startServer, type TestServer } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+/** Bounds what two answers may take: QDRANT_TIMEOUT each, and what a busy machine adds. */
+const PATIENCE_MILLISECONDS = 20_000
+const OTTERS = { title: 'Otters', text: 'Otters hold hands while they sleep.' }
+
+async function startShared(more: Record<string, string> = {}, begin = true) {
+  const qdrant = await startFakeQdrant()
+  const environment = { QDRANT_URL: qdrant.url, QDRANT_TIMEOUT: '2', ...more }
+  const server = await startServer(environment, { begin })
+  return { qdrant, server, environment }
+}
+
+async function readiness({ url }: TestServer) {
+  const response = await fetch(`${url}/readiness`)
+  return { status: response.status, body: await response.json() }
+}
+
+async function post({ request }: TestServer, body: object): Promise<string> {
+  return DocumentCreated.parse(await (await request('/documents', { body })).json()).id
+}
+
+/** Nothing but searches suffers, or nothing but changes. */
+function suffering(misfortune: Misfortune, part: 'query' | 'change'): FakeQdrant['mishap'] {
+  return ({ call }) =>
+    call.includes('/query') === (part === 'query') && call.includes('/points')
+      ? misfortune
+      : undefined
+}
+
+describe('A server with its index in Qdrant', () => {
+  it('finds, filters, replaces and forgets as any other', verifies('qdrant.serves'), async () => {
+    const { qdrant, server } = await startShared()
+    const id = await server.ingest(OTTERS)
+    await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
+    expect((await search(server, 'otters hands')).map(({ title }) => title)).toEqual(['Otters'])
+    await server.request(`/documents/${id}?wait=10`, {
+      method: 'PUT',
+      body: { text: 'Otters swim.', metadata: { wet: true } },
+    })
+    expect((await search(server, 'otters hands')).map(({ text }) => text)).toEqual(['Otters swim.'])
+    const body = { query: 'otters dams', filter: { field: 'wet', eq: true } }
+    const filtered = await (await server.request('/query', { body })).json()
+    expect(filtered).toMatchObject({ hits: [{ text: 'Otters swim.' }] })
+    await server.request(`/documents/${id}`, { method: 'DELETE' })
+    expect(await search(server, 'otters')).toEqual([])
+    expect(qdrant.mistakes).toEqual([])
+  })
+
+  it('searches by meaning, too', verifies('qdrant.serves'), async () => {
+    const embedder = await startScriptedEmbedder()
+    const { server, qdrant } = await startShared({
+      EMBEDDING_MODEL: 'hashed-words',
+      EMBEDDING_BASE_URL: embedder.url,
+      EMBEDDING_API_KEY: 'embedding-key-5521',
+    })
+    await server.ingest({ title: 'Vehicles', text: 'A car needs fuel.' })
+    await server.ingest(OTTERS)
+    expect((await search(server, 'automobile', 1)).map(({ title }) => title)).toEqual(['Vehicles'])
+    expect(qdrant.mistakes).toEqual([])
+  })
+
+  it.each([
+    ['does not answer', 'hang'],
+    ['fails', { status: 500 }],
+    ['breaks off', 'break'],
+    ['answers nonsense', 'nonsense'],
+  ] as const)(
+    'answers index_unavailable in bounded time while Qdrant %s, and as before once it is well',
+    { ...verifies('qdrant.outage.query'), timeout: PATIENCE_MILLISECONDS },
+    async (_case, misfortune) => {
+      const { qdrant, server } = await startShared()
+      await server.ingest(OTTERS)
+      qdrant.mishap = suffering(misfortune, 'query')
+      const refused = await server.request('/query', { body: { query: 'otters' } })
+      expect(await failureOf(refused)).toMatchObject({ status: 503, code: 'index_unavailable' })
+      const messages = [{ role: 'user', content: 'What do otters do?' }]
+      const chat = await server.request('/chat', { body: { messages } })
+      const told = chat.ok ? (await readChat(chat)).error : await failureOf(chat)
+      expect(told).toMatchObject({ code: 'index_unavailable' })
+      qdrant.mishap = () => undefined
+      expect(await search(server, 'otters')).toHaveLength(1)
+    },
+  )
+
+  it(
+    'is not ready while Qdrant fails, and says that it is the index',
+    verifies('qdrant.outage.readiness'),
+    async () => {
+      const { qdrant, server } = await startShared()
+      qdrant.mishap = () => ({ status: 503 })
+      expect(await readiness(server)).toMatchObject({
+        status: 503,
+        body: { checks: { store: { state: 'ok' }, index: { state: 'failed' } } },
+      })
+      qdrant.mishap = () => undefined
+      expect((await readiness(server)).status).toBe(200)
+    },
+  )
+
+  it(
+    'lets documents wait while Qdrant takes nothing, and makes them ready by itself',
+    verifies('qdrant.outage.ingestion'),
+    async () => {
+      const { qdrant, server } = await startShared()
+      qdrant.mishap = suffering({ status: 500 }, 'change')
+      const ids = await Promise.all([post(server, OTTERS), post(server, { text: 'Beavers.' })])
+      await expect
+        .poll(async () => (await server.request(`/documents/${ids[0]}`)).json(), {
+          timeout: 10_000,
+        })
+        .toMatchObject({ status: 'pending', error: { code: 'index_unavailable' }, attempts: 0 })
+      qdrant.mishap = () => undefined
+      for (const id of ids) {
+        expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+      }
+      expect(await search(server, 'otters')).toHaveLength(1)
+    },
+  )
+
+  it(
+    'starts while Qdrant is away, says what it lacks, and works once Qdrant is there',
+    verifies('qdrant.outage.start', 'qdrant.outage.readiness'),
+    async () => {
+      const qdrant = await startFakeQdrant()
+      qdrant.mishap = () => ({ status: 502 })
+      const server = await startServer({ QDRANT_URL: qdrant.url }, { begin: false })
+      const begun = server.begin()
+      const id = await post(server, OTTERS)
+      expect(await readiness(server)).toMatchObject({
+        status: 503,
+        body: { checks: { index: { state: 'failed', message: expect.stringContaining('index') } } },
+      })
+      qdrant.mishap = () => undefined
+      await begun
+      expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+      expect((await readiness(server)).status).toBe(200)
+    },
+  )
+
+  it(
+    'does not start on a collection of another language, and says what to do',
+    verifies('qdrant.misfit'),
+    async () => {
+      const directory = await temporaryDirectory()
+      const { server, environment } = await startShared({ DATA_DIR: directory })
+      await server.close()
+      const german = await startServer(
+        { ...environment, SEARCH_LANGUAGE: 'german' },
+        { begin: false },
+      )
+      await expect(german.begin()).rejects.toThrow(/rebuild-index/)
+    },
+  )
+
+  it(
+    'leaves chunks alone that another server may just be adding',
+    verifies('qdrant.replicas'),
+    async () => {
+      const directory = await temporaryDirectory()
+      const { qdrant, server, environment } = await startShared({ DATA_DIR: directory })
+      await server.ingest(OTTERS)
+      await server.close()
+      const [held] = qdrant.store.collections.values()
+      const point = { id: 4_000_000_000, vector: { terms: { indices: [1], values: [1] } } }
+      held?.put([point])
+      await startServer(environment)
+      await pause(100)
+      expect(held?.points.has(point.id)).toBe(true)
+    },
+  )
+})

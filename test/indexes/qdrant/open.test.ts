@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { addTo, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../contracts/vector-index.contract.ts'
+import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
+
+let fake: FakeQdrant
+beforeEach(async () => {
+  fake = await startFakeQdrant()
+})
+afterEach(() => expect(fake.mistakes).toEqual([]))
+
+const TOLD = { version: '1.19.1', change: 'completed' }
+const described = (name: string) => fake.store.collections.get(name)?.description
+
+describe('Opening an index on a Qdrant', () => {
+  it('makes the collection of words behind an alias, with its payload index before any point', async () => {
+    const settings = { ...SETTINGS, shards: 6, replicas: 2, writeConsistency: 2 }
+    await qdrantIndexAt(fake.url, { settings }).open()
+    expect([...fake.store.aliases]).toEqual([['test-terms', 'test-terms-1']])
+    expect(described('test-terms-1')).toMatchObject({
+      shard_number: 6,
+      replication_factor: 2,
+      write_consistency_factor: 2,
+      sparse_vectors: { terms: { modifier: 'idf', index: { memory: 'cached' } } },
+      metadata: { analyser: 'english-1', averageLength: 4 },
+    })
+    expect(fake.requests.map(({ call }) => call)).toContain(
+      'PUT /collections/{collection_name}/index',
+    )
+  })
+
+  it.each([
+    ['none', undefined],
+    ['int8', { scalar: { type: 'int8', quantile: 0.99, memory: 'pinned' } }],
+    ['turbo4', { turbo: { bits: 'bits4', memory: 'pinned' } }],
+  ] as const)(
+    'makes the collection of vectors with the first of them, quantised to %s',
+    async (quantisation, quantization_config) => {
+      const settings = { ...SETTINGS, quantisation, vectorsMemory: 'cached' } as const
+      const index = qdrantIndexAt(fake.url, { settings })
+      await index.open()
+      expect(described('test-meaning-1')).toBeUndefined()
+      await index.addVectors(vectorBatch([1]))
+      expect(described('test-meaning-1')).toMatchObject({
+        vectors: { meaning: { size: 48, distance: 'Cosine', memory: 'cached' } },
+        metadata: { fingerprint: 'model-1', dimension: 48 },
+      })
+      expect(Object(described('test-meaning-1')).quantization_config).toEqual(quantization_config)
+      expect(await index.nearest({ vector: vectorBatch([1]).values, limit: 1 })).toHaveLength(1)
+    },
+  )
+
+  it('finds what another server has made and filled, also vectors that came later', async () => {
+    const [one, other] = [qdrantIndexAt(fake.url), qdrantIndexAt(fake.url)]
+    await Promise.all([one.open(), other.open()])
+    await addTo(one, { 7: ['wing'] })
+    await one.addVectors(vectorBatch([7]))
+    expect(await keysFor(other, ['wing'])).toEqual([7])
+    expect(await other.nearest({ vector: vectorBatch([7]).values, limit: 3 })).toHaveLength(1)
+  })
+
+  it('keeps the mean length that the collection was made with', async () => {
+    const scoreOf = async (averageLength: number) => {
+      const index = qdrantIndexAt(fake.url, { averageLength: async () => averageLength })
+      await index.open()
+      await addTo(index, { 1: { wing: 1, pad: 9 }, 2: ['tail'] })
+      return (await index.search({ terms: queryOf(['wing']), limit: 1 }))[0]?.score
+    }
+    expect(await scoreOf(100)).toBe(await scoreOf(1))
+  })
+
+  it.each([
+    ['words of another language', { fingerprint: 'german-1' }, /SEARCH_LANGUAGE.*rebuild-index/],
+    ['vectors of another model', { vectorFingerprint: 'model-2' }, /vectors.*rebuild-index/],
+  ])('is refused with the remedy where it holds %s', async (_case, more, remedy) => {
+    const index = qdrantIndexAt(fake.url)
+    await index.open()
+    await index.addVectors(vectorBatch([1]))
+    await expect(qdrantIndexAt(fake.url, more).open()).rejects.toThrow(remedy)
+  })
+
+  it('is refused with the remedy where the collection is of somebody else', async () => {
+    fake.store.perform(
+      'PUT /collections/{collection_name}',
+      { collection_name: 'theirs' },
+      {},
+      TOLD,
+    )
+    fake.store.aliases.set('test-terms', 'theirs')
+    await expect(qdrantIndexAt(fake.url).open()).rejects.toThrow(/QDRANT_COLLECTION/)
+  })
+
+  it.each(['1.18.4', '2.0.0', 'unknown'])(
+    'is refused by a Qdrant of version %s',
+    async (version) => {
+      fake.version = version
+      await expect(qdrantIndexAt(fake.url).open()).rejects.toThrow(/needs 1\.19 or later, below 2/)
+    },
+  )
+})

@@ -1,0 +1,107 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.ts'
+import { addTo, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
+import {
+  type FakeQdrant,
+  type Misfortune,
+  startFakeQdrant,
+} from '../../support/qdrant/fake-qdrant.ts'
+import { qdrantIndexAt } from './qdrant-index.ts'
+
+const KEY = 'a-key-that-nobody-may-see'
+const DEADLINE = 1_500
+
+let fake: FakeQdrant
+beforeEach(async () => {
+  fake = await startFakeQdrant()
+})
+
+async function openIndex() {
+  const address = { url: fake.url, apiKey: KEY, deadlineMilliseconds: DEADLINE }
+  const index = qdrantIndexAt(fake.url, { address })
+  await index.open()
+  await addTo(index, { 1: ['wing'] })
+  return index
+}
+
+/** Suffers so often, then all is well. */
+function suffer(times: number, misfortune: Misfortune) {
+  let left = times
+  fake.mishap = () => (left-- > 0 ? misfortune : undefined)
+}
+
+describe('A call to Qdrant', () => {
+  it.each([
+    ['is asked too often', { status: 429, headers: { 'retry-after': '0' } }],
+    ['fails', { status: 500 }],
+    ['is behind a gateway that finds nobody', { status: 502 }],
+    ['breaks off its answer', 'break'],
+    ['answers what makes no sense', 'nonsense'],
+  ] as const)('is made again where Qdrant %s for a moment', async (_case, misfortune) => {
+    const index = await openIndex()
+    suffer(2, misfortune)
+    expect(await keysFor(index, ['wing'])).toEqual([1])
+    suffer(2, misfortune)
+    await addTo(index, { 2: ['wing'] })
+    expect(await keysFor(index, ['wing'])).toEqual([1, 2])
+  })
+
+  it.each([
+    ['is asked too often for long', { status: 429, headers: { 'retry-after': '60' } }],
+    ['goes on failing', { status: 503 }],
+    ['does not know the key any more', { status: 403 }],
+    ['has lost the collection', { status: 404 }],
+    ['goes on breaking off', 'break'],
+    ['goes on making no sense', 'nonsense'],
+    ['does not answer', 'hang'],
+  ] as const)('fails as index_unavailable where Qdrant %s', async (_case, misfortune) => {
+    const index = await openIndex()
+    suffer(99, misfortune)
+    const error = await keysFor(index, ['wing']).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'index_unavailable', status: 503 })
+    suffer(0, undefined)
+    expect(await keysFor(index, ['wing'])).toEqual([1])
+  })
+
+  it('fails as index_unavailable where nobody listens, and goes on once somebody does', async () => {
+    const index = await openIndex()
+    await fake.close()
+    await expect(keysFor(index, ['wing'])).rejects.toMatchObject({ code: 'index_unavailable' })
+    await expect(index.check(AbortSignal.timeout(5_000))).rejects.toThrow(/cannot be reached/)
+  })
+
+  it('is not made again where Qdrant refuses it for good', async () => {
+    const index = await openIndex()
+    suffer(1, { status: 422 })
+    await expect(keysFor(index, ['wing'])).rejects.toThrow('422')
+  })
+
+  it('counts no change as made that Qdrant has only taken note of', async () => {
+    const index = await openIndex()
+    fake.change = 'acknowledged'
+    await expect(addTo(index, { 2: ['wing'] })).rejects.toMatchObject({ code: 'index_unavailable' })
+  })
+
+  it('is given up when its caller leaves, also between two attempts', async () => {
+    const index = await openIndex()
+    for (const misfortune of ['hang', { status: 500 }] as const) {
+      suffer(99, misfortune)
+      const reason = new Error('left')
+      const controller = new AbortController()
+      const search = index.search({ terms: queryOf(['wing']), limit: 1 }, controller.signal)
+      setImmediate(() => controller.abort(reason))
+      await expect(search).rejects.toBe(reason)
+    }
+  })
+
+  it('presents the key, and no error tells it', async () => {
+    fake.apiKey = KEY
+    const index = await openIndex()
+    expect(await keysFor(index, ['wing'])).toEqual([1])
+    fake.apiKey = 'another'
+    const error = await keysFor(index, ['wing']).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(AppError)
+    expect(error).toMatchObject({ message: expect.stringContaining('QDRANT_API_KEY') })
+    expect(JSON.stringify(error) + String(error)).not.toContain(KEY)
+  })
+})

@@ -1,0 +1,28 @@
+import {
+  createQdrantIndex,
+  type QdrantIndexOptions,
+} from '../../../src/indexes/qdrant/create-qdrant-index.ts'
+
+export const SETTINGS: QdrantIndexOptions['settings'] = {
+  shards: 1,
+  replicas: 1,
+  writeConsistency: 1,
+  quantisation: 'int8',
+  vectorsMemory: 'cold',
+  termsMemory: 'cached',
+}
+
+export const AVERAGE_LENGTH = 4
+
+/** An index at an address, not opened yet; everything else is as usual unless it is said. */
+export function qdrantIndexAt(url: string, more: Partial<QdrantIndexOptions> = {}) {
+  return createQdrantIndex({
+    address: { url, deadlineMilliseconds: 5_000 },
+    prefix: 'test',
+    settings: SETTINGS,
+    fingerprint: 'english-1',
+    vectorFingerprint: 'model-1',
+    averageLength: async () => AVERAGE_LENGTH,
+    ...more,
+  })
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod'
+import { createFakeCollection, type FakeCollection, Point, Query } from './fake-collection.ts'
+
+export type Answer = { body: unknown } | { status: number; error: string }
+
+const Aliases = z.object({
+  actions: z.array(
+    z.union([
+      z.strictObject({ delete_alias: z.object({ alias_name: z.string() }) }),
+      z.strictObject({
+        create_alias: z.object({ alias_name: z.string(), collection_name: z.string() }),
+      }),
+    ]),
+  ),
+})
+const Puts = z.object({ points: z.array(Point) })
+const Removals = z.object({ points: z.array(z.number()) })
+const Scroll = z.object({ limit: z.int(), offset: z.number().optional() })
+const Queries = z.object({ searches: z.array(Query) })
+const Created = z.looseObject({ metadata: z.unknown().optional() })
+
+interface Told {
+  version: string
+  /** The status that changes are answered with. */
+  change: string
+}
+
+type Call = (collection: FakeCollection, body: unknown, change: string) => Answer
+
+export interface FakeCalls {
+  readonly collections: Map<string, FakeCollection>
+  readonly aliases: Map<string, string>
+  perform(call: string, names: Record<string, string>, body: unknown, told: Told): Answer
+}
+
+/** What each call does to collections in memory. */
+export function createFakeCalls(): FakeCalls {
+  const collections = new Map<string, FakeCollection>()
+  const aliases = new Map<string, string>()
+
+  const perform: FakeCalls['perform'] = (call, { collection_name: name = '' }, body, told) => {
+    const { version } = told
+    if (call === 'GET /') return { body: { title: 'qdrant - vector search engine', version } }
+    if (call === 'GET /aliases') return ok({ aliases: [...aliases].map(toAlias) })
+    if (call === 'POST /collections/aliases') return changeAliases(collections, aliases, body)
+    const held = decodeURIComponent(name)
+    if (call === 'PUT /collections/{collection_name}') return create(collections, held, body)
+    if (call === 'DELETE /collections/{collection_name}') return ok(collections.delete(held))
+    return performOn(held, call, body, told.change)
+  }
+
+  const performOn = (held: string, call: string, body: unknown, change: string): Answer => {
+    const collection = collections.get(aliases.get(held) ?? held)
+    if (!collection) {
+      return { status: 404, error: `Not found: Collection \`${held}\` doesn't exist!` }
+    }
+    const known = CALLS[call.replace('/collections/{collection_name}', '')]
+    return known
+      ? known(collection, body, change)
+      : { status: 404, error: `the fake lacks ${call}` }
+  }
+
+  return { collections, aliases, perform }
+}
+
+const CALLS: Record<string, Call> = {
+  'GET ': describe,
+  'PUT /index': () => changed('completed'),
+  'PUT /points': put,
+  'POST /points/delete': remove,
+  'POST /points/scroll': scroll,
+  'POST /points/count': ({ points }) => ok({ count: points.size }),
+  'POST /points/query': (collection, body) => {
+    const points = collection.query(Query.parse(body))
+    return typeof points === 'string' ? refuse(points) : ok({ points: points.map(withVersion) })
+  },
+  'POST /points/query/batch': (collection, body) => {
+    const results: unknown[] = []
+    for (const query of Queries.parse(body).searches) {
+      const points = collection.query(query)
+      if (typeof points === 'string') return refuse(points)
+      results.push({ points: points.map(withVersion) })
+    }
+    return ok(results)
+  },
+}
+
+function create(collections: Map<string, FakeCollection>, name: string, body: unknown): Answer {
+  if (collections.has(name)) {
+    return { status: 409, error: `Wrong input: Collection \`${name}\` already exists!` }
+  }
+  collections.set(name, createFakeCollection(body))
+  return ok(true)
+}
+
+function describe({ description, points }: FakeCollection): Answer {
+  const { metadata, vectors, sparse_vectors, ...others } = Created.parse(description)
+  const { shard_number, replication_factor, write_consistency_factor } = others
+  const params = { vectors, sparse_vectors, shard_number, replication_factor }
+  return ok({
+    status: 'green',
+    optimizer_status: 'ok',
+    segments_count: 1,
+    points_count: points.size,
+    payload_schema: {},
+    config: {
+      params: { ...params, write_consistency_factor, on_disk_payload: true },
+      hnsw_config: { m: 16, ef_construct: 100, full_scan_threshold: 10_000 },
+      optimizer_config: OPTIMISER,
+      metadata,
+    },
+  })
+}
+
+const OPTIMISER = {
+  deleted_threshold: 0.2,
+  vacuum_min_vector_number: 1_000,
+  default_segment_number: 0,
+  flush_interval_sec: 5,
+}
+
+function changeAliases(
+  collections: ReadonlyMap<string, FakeCollection>,
+  aliases: Map<string, string>,
+  body: unknown,
+): Answer {
+  for (const action of Aliases.parse(body).actions) {
+    if ('delete_alias' in action) aliases.delete(action.delete_alias.alias_name)
+    else {
+      const { alias_name, collection_name } = action.create_alias
+      if (!collections.has(collection_name)) {
+        return { status: 404, error: `Collection \`${collection_name}\` doesn't exist!` }
+      }
+      aliases.set(alias_name, collection_name)
+    }
+  }
+  return ok(true)
+}
+
+function put(collection: FakeCollection, body: unknown, change: string): Answer {
+  const mistake = collection.put(Puts.parse(body).points)
+  return mistake === undefined ? changed(change) : refuse(mistake)
+}
+
+function remove(collection: FakeCollection, body: unknown, change: string): Answer {
+  collection.remove(Removals.parse(body).points)
+  return changed(change)
+}
+
+function scroll({ points }: FakeCollection, body: unknown): Answer {
+  const { limit, offset = 0 } = Scroll.parse(body)
+  const ids = [...points.keys()].filter((id) => id >= offset).sort((a, b) => a - b)
+  const page = ids.slice(0, limit).map((id) => ({ id, payload: null }))
+  return ok({ points: page, next_page_offset: ids[limit] ?? null })
+}
+
+function withVersion({ id, score }: { id: number; score: number }) {
+  return { id, score, version: 1 }
+}
+
+function toAlias([alias_name, collection_name]: [string, string]) {
+  return { alias_name, collection_name }
+}
+
+function changed(status: string): Answer {
+  return ok({ operation_id: 1, status })
+}
+
+function refuse(error: string): Answer {
+  return { status: 400, error: `Wrong input: ${error}` }
+}
+
+function ok(result: unknown): Answer {
+  return { body: { usage: null, time: 0.001, status: 'ok', result } }
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod'
+import { readFilter } from './fake-filter.ts'
+import { createFakePostings, Sparse } from './fake-postings.ts'
+
+const Dense = z.array(z.number())
+
+export const Point = z.object({
+  id: z.number(),
+  vector: z.record(z.string(), z.union([Sparse, Dense])),
+  payload: z.record(z.string(), z.unknown()).nullish(),
+})
+export type Point = z.output<typeof Point>
+
+const Stage = z.object({
+  query: z.union([Sparse, Dense]),
+  using: z.string(),
+  limit: z.int().min(1),
+  filter: z.unknown().optional(),
+})
+export const Query = Stage.extend({ prefetch: Stage.optional() })
+export type Query = z.output<typeof Query>
+
+const Description = z.object({
+  vectors: z.record(z.string(), z.object({ size: z.int() })).default({}),
+  sparse_vectors: z.record(z.string(), z.object({ modifier: z.literal('idf') })).default({}),
+})
+
+export interface Scored {
+  id: number
+  score: number
+}
+
+/** Points in memory, searched as Qdrant does: by the scalar product, sparse ones weighed by rarity. */
+export interface FakeCollection {
+  readonly description: unknown
+  readonly points: ReadonlyMap<number, Point>
+  /** Answers what is wrong with a point. */
+  put(points: readonly Point[]): string | undefined
+  remove(ids: Iterable<number>): void
+  /** Answers what is wrong with the query, where something is. */
+  query(query: Query): Scored[] | string
+}
+
+export function createFakeCollection(body: unknown): FakeCollection {
+  const description = Description.parse(body)
+  const points = new Map<number, Point>()
+  const postings = createFakePostings()
+
+  const mistakeOf = ({ vector }: Point): string | undefined => {
+    for (const [name, value] of Object.entries(vector)) {
+      const size = description.vectors[name]?.size
+      const isSparse = description.sparse_vectors[name] !== undefined
+      if (size === undefined && !isSparse) return `Not existing vector name error: ${name}`
+      if (size !== undefined && (!Array.isArray(value) || value.length !== size)) {
+        return `Vector dimension error: expected dim: ${size}`
+      }
+    }
+    return undefined
+  }
+
+  const score = (query: z.output<typeof Stage>['query'], using: string): Map<number, number> => {
+    if (!Array.isArray(query)) return postings.score(query)
+    const scores = new Map<number, number>()
+    for (const { id, vector } of points.values()) {
+      const held = vector[using]
+      if (Array.isArray(held)) scores.set(id, cosine(held, query))
+    }
+    return scores
+  }
+
+  const search = ({ query, using, limit, filter }: z.output<typeof Stage>, among?: Set<number>) => {
+    const takes = readFilter(filter)
+    return (
+      [...score(query, using)]
+        .flatMap(([id, value]) => {
+          const point = points.get(id)
+          const isTaken = point && takes(point) && (!among || among.has(id))
+          return isTaken ? [{ id, score: Math.fround(value) }] : []
+        })
+        // Among equals Qdrant promises nothing: the fake is as awkward as it can.
+        .sort((a, b) => b.score - a.score || b.id - a.id)
+        .slice(0, limit)
+    )
+  }
+
+  const remove = (ids: Iterable<number>) => {
+    for (const id of ids) {
+      points.delete(id)
+      postings.remove(id)
+    }
+  }
+
+  return {
+    description: body,
+    points,
+    remove,
+    put(added) {
+      const mistake = added.map(mistakeOf).find((each) => each !== undefined)
+      if (mistake !== undefined) return mistake
+      remove(added.map(({ id }) => id))
+      for (const point of added) {
+        points.set(point.id, point)
+        for (const vector of Object.values(point.vector)) {
+          if (!Array.isArray(vector)) postings.add(point.id, vector)
+        }
+      }
+      return undefined
+    },
+    query({ prefetch, ...query }) {
+      const size = description.vectors[query.using]?.size
+      if (size !== undefined && Array.isArray(query.query) && query.query.length !== size) {
+        return `Vector dimension error: expected dim: ${size}, got ${query.query.length}`
+      }
+      const among = prefetch && new Set(search(prefetch).map(({ id }) => id))
+      return search(query, among)
+    },
+  }
+}
+
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const product = a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0)
+  return product / (Math.hypot(...a) * Math.hypot(...b) || 1)
+}

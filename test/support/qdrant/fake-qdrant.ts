@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { onTestFinished, TestRunner } from 'vitest'
+import { type DescribedCall, readDescription } from './description.ts'
+import { type Answer, createFakeCalls, type FakeCalls } from './fake-calls.ts'
+
+/** What to do instead of answering. */
+export type Misfortune =
+  | { status: number; headers?: Record<string, string> }
+  /** No answer at all; an answer that breaks off; one that makes no sense. */
+  | 'hang'
+  | 'break'
+  | 'nonsense'
+  | undefined
+
+export interface FakeRequest {
+  /** `POST /collections/{collection_name}/points/query`. */
+  call: string
+  path: string
+  query: URLSearchParams
+  body: unknown
+  headers: IncomingMessage['headers']
+}
+
+export interface FakeQdrant {
+  readonly url: string
+  readonly requests: readonly FakeRequest[]
+  readonly store: FakeCalls
+  /** Requests and answers that Qdrant's own description does not allow; a test that ends with any fails. */
+  readonly mistakes: readonly string[]
+  version: string
+  /** The status that changes are answered with. */
+  change: 'completed' | 'acknowledged'
+  /** Where set, every request must present it. */
+  apiKey: string | undefined
+  /** Asked before each answer. */
+  mishap: (request: FakeRequest) => Misfortune
+  close(): Promise<void>
+}
+
+const describe = readDescription()
+
+/**
+ * A fake Qdrant on 127.0.0.1: in memory, and no more than the calls that the index makes. It holds every
+ * request and every answer against Qdrant's own description. Closes itself when started inside a test.
+ */
+export async function startFakeQdrant(): Promise<FakeQdrant> {
+  const requests: FakeRequest[] = []
+  const mistakes: string[] = []
+  const store = createFakeCalls()
+
+  const perform = (described: DescribedCall, request: FakeRequest): Answer => {
+    const mistake = described.mistakes(request.query, request.body)
+    if (mistake !== undefined) {
+      mistakes.push(`${request.call} asked: ${mistake}`)
+      return { status: 400, error: mistake }
+    }
+    const { version, change } = fake
+    const answer = store.perform(request.call, described.names, request.body, { version, change })
+    const wrong = 'body' in answer ? described.answerMistakes(answer.body) : undefined
+    if (wrong !== undefined) mistakes.push(`${request.call} answered: ${wrong}`)
+    return answer
+  }
+
+  const serve = async (incoming: IncomingMessage, response: ServerResponse) => {
+    const { request, described } = await read(incoming)
+    requests.push(request)
+    if (!described) mistakes.push(`${request.call} is no call of Qdrant`)
+    const misfortune = fake.mishap(request)
+    if (misfortune !== undefined) return suffer(misfortune, response)
+    if (fake.apiKey !== undefined && incoming.headers['api-key'] !== fake.apiKey) {
+      return send(response, { status: 401, error: 'Must provide an API key' })
+    }
+    send(response, described ? perform(described, request) : { status: 404, error: 'unknown' })
+  }
+
+  const server = createServer((incoming, response) => {
+    serve(incoming, response).catch((error: unknown) => {
+      mistakes.push(String(error))
+      send(response, { status: 500, error: String(error) })
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+
+  const fake: FakeQdrant = {
+    url: `http://127.0.0.1:${port}`,
+    ...{ requests, mistakes, store },
+    version: '1.19.1',
+    change: 'completed',
+    apiKey: undefined,
+    mishap: () => undefined,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+  if (TestRunner.getCurrentTest()) onTestFinished(fake.close)
+  return fake
+}
+
+async function read(incoming: IncomingMessage) {
+  const { pathname, searchParams } = new URL(incoming.url ?? '', 'http://fake')
+  const content = await text(incoming)
+  const described = describe(incoming.method ?? '', pathname)
+  const request: FakeRequest = {
+    call: `${incoming.method} ${described?.path ?? pathname}`,
+    path: pathname,
+    query: searchParams,
+    body: content === '' ? undefined : JSON.parse(content),
+    headers: incoming.headers,
+  }
+  return { request, described }
+}
+
+function send(response: ServerResponse, answer: Answer): void {
+  const status = 'status' in answer ? answer.status : 200
+  const body = 'body' in answer ? answer.body : failure(answer.error)
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+function failure(error: string) {
+  return { time: 0, status: { error }, result: null }
+}
+
+function suffer(misfortune: NonNullable<Misfortune>, response: ServerResponse): void {
+  if (misfortune === 'hang') return
+  if (misfortune === 'nonsense') {
+    response.end('{"result": {"points": "some"}}')
+  } else if (misfortune === 'break') {
+    response.writeHead(200, { 'content-length': '1000' }).write('{"result": {"poi')
+    setImmediate(() => response.destroy())
+  } else {
+    const { status, headers } = misfortune
+    response.writeHead(status, headers).end(JSON.stringify(failure('out of order')))
+  }
+}
