@@ -145,7 +145,7 @@ async function openKnowledge(
           log,
           stopping.signal,
         )
-        await ingestion.start()
+        await untilAvailable(ingestion.start, log, stopping.signal)
         void sweep?.run(stopping.signal)
       } catch (error) {
         // Stopped before it had begun in full: the next start goes on from there.

@@ -35,12 +35,13 @@ describe('an environment', () => {
     expect(mistakes.map((line) => /^ {2}(\w+) /.exec(line)?.[1])).toEqual([
       'SERVER_API_KEY',
       'PORT',
+      'DATABASE_URL',
       'TOP_K',
       'CHAT_BASE_URL',
       'SEARCH_LANGUAGE',
       'LOG_LEVEL',
-      'DATABASE_URL',
       'CHAT_API_KEY',
+      'QDRANT_URL',
     ])
   })
 
