@@ -18,6 +18,7 @@ import { semanticSearch } from '../services/tools/semantic-search.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
 import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
+import { composeSkills } from './skills.ts'
 
 interface Parts {
   config: Config
@@ -49,12 +50,19 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const builtInTools = [semanticSearch(retrieval, config.TOP_K)]
   const servers = configuration.mcpServers
   const mcp = await composeMcp({ config, servers, environment, artifacts, log })
+  const skills = await composeSkills({ config, settings: configuration.skills, log })
   const tools = createToolRegistry({
-    sources: [builtIn, mcp.tools],
+    sources: [builtIn, skills.tools, mcp.tools],
     isEnabled: (name) => switches.get(name) ?? true,
+    refuse: skills.refuse,
     log,
   })
-  const prompt = { prompt: configuration.prompt, contextTokens: config.CHAT_CONTEXT_TOKENS }
+  const prompt = {
+    prompt: configuration.prompt,
+    // Without tools none of them could be opened.
+    catalogue: model.supportsTools ? skills.catalogue : undefined,
+    contextTokens: config.CHAT_CONTEXT_TOKENS,
+  }
   const agent = createAgent({ model, retrieval, tools, artifacts, prompt, limits })
 
   return {
@@ -64,7 +72,10 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
       }),
-      description: describeAgent({ loaded, model, tools, reranker, mcp, retrieval: retrievalMode }),
+      description: describeAgent({
+        ...{ loaded, model, tools, reranker, mcp, skills },
+        retrieval: retrievalMode,
+      }),
       readArtifact: createArtifactReader(artifacts),
       mcp,
     },

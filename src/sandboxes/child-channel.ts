@@ -1,4 +1,5 @@
-import { type SpawnOptions, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { Writable } from 'node:stream'
 import type { SandboxChannel } from './channel.ts'
 
 /** Characters of standard error that are kept for the log. */
@@ -7,18 +8,29 @@ const LAST_WORDS = 2_000
 interface Program {
   path: string
   parameters: readonly string[]
-  options?: Pick<SpawnOptions, 'uid' | 'gid' | 'stdio'>
+  /** Read by the program from descriptor 3. */
+  extraInput?: Uint8Array | undefined
+  /** The user and the group that it runs as; the server's own where there is none. */
+  user?: number | undefined
 }
 
 /** Starts an interpreter as a process of this machine: without an environment, and without a file of the server's. */
 export function startChild({
   path,
   parameters,
-  options,
+  extraInput,
+  user,
 }: Program): SandboxChannel & { pid: number } {
-  const child = spawn(path, parameters, { env: {}, cwd: '/', stdio: 'pipe', ...options })
+  const child = spawn(path, parameters, {
+    ...{ env: {}, cwd: '/' },
+    stdio: ['pipe', 'pipe', 'pipe', extraInput ? 'pipe' : 'ignore'],
+    ...(user !== undefined && { uid: user, gid: user }),
+  })
   const { stdin, stdout, stderr, pid } = child
+  const [, , , extra] = child.stdio
   if (!stdin || !stdout || !stderr) throw new Error('A child has no streams')
+  // A program that ends early is told of by its end.
+  if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
   let words = ''
   stderr.setEncoding('utf8').on('data', (text: string) => {
     words = `${words}${text}`.slice(-LAST_WORDS)

@@ -36,7 +36,19 @@ export const ToolList = z.object({ tools: z.array(ToolRecord) }).meta({ id: 'Too
 
 export const Capabilities = z
   .object({
-    skills: z.array(z.object({ name: z.string(), description: z.string(), state: State })),
+    skills: z.array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        state: State,
+        reason: z.string().optional(),
+        source: z.string().optional().meta({ description: 'Where it comes from, as configured.' }),
+        warnings: z
+          .array(z.string())
+          .optional()
+          .meta({ description: 'What departs from the format of skills and was put up with.' }),
+      }),
+    ),
     sandbox: z.object({ kind: z.string(), state: State, reason: z.string().optional() }),
     mcp: z.array(
       z.object({

@@ -141,7 +141,7 @@ const FORGERY = `
 import os, json
 header = json.dumps({"exitCode": 0, "outputCut": False, "names": ["../../forged", "forged"],
     "filesLeftOut": 0, "sizes": [2, 0, 1, 10**12]}).encode()
-for fd in range(3, 64):
+for fd in range(3, 256):
     for data in [len(header).to_bytes(4, "big") + header + b"x", b"\\xff" * 1000]:
         try:
             os.set_blocking(fd, False)

@@ -83,6 +83,7 @@ tries("names", lambda: socket.gethostbyname("example.org"))
 tries("socket file", lambda: connects(socket.AF_UNIX, ${literal(socket)}))
 tries("engine", lambda: connects(socket.AF_UNIX, "/var/run/docker.sock"))
 tries("abstract", lambda: connects(socket.AF_UNIX, "\\0" + ${literal(socket)}))
+tries("hypervisor", lambda: connects(40, (2, ${port})))
 tries("inspector", lambda: connects(socket.AF_INET, ("127.0.0.1", 9229)))
 import urllib.request
 tries("fetch", lambda: urllib.request.urlopen("http://127.0.0.1:${port}", timeout=1).read())`,
@@ -104,6 +105,8 @@ tries("namespace", lambda: os.unshare(0x10000000) is None)
 tries("chroot", lambda: os.chroot("/") is None)
 tries("device", lambda: os.mknod("/dev/memory", 0o600 | 0o020000, os.makedev(1, 1)) is None)
 tries("shell", lambda: ${literal(secret)} in subprocess.run(["cat", ${literal(path)}], capture_output=True, text=True).stdout)
+import platform
+tries("keys", lambda: platform.machine() == "x86_64" and __import__("ctypes").CDLL(None).syscall(250, 0, -3, 0) > 0)
 tries("system", lambda: os.system("cat " + ${literal(path)}) == 0)`,
     },
     {

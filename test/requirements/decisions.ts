@@ -173,6 +173,16 @@ export const DECISIONS = {
     'mcp.secrets': 'Secrets come from variables and show nowhere.',
     'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
   },
+  'design: skills': {
+    'skills.local': 'Skills are read from folders, by themselves from the one beside agent.json.',
+    'skills.catalogue':
+      'Names and descriptions stand in the system prompt after the configured one.',
+    'skills.disclosure': 'Instructions and resources are read when the model asks for them.',
+    'skills.switch': 'agent.json names sources, and skills to use or not to use.',
+    'skills.lenient': 'What departs from the format is warned of; what cannot be used says why.',
+    'skills.allowed-tools':
+      'An active skill that names tools of the server leaves the run no others.',
+  },
   'design: operations': {
     'health.live': '/health answers 200 whatever the state of the parts.',
     'readiness.parts':

@@ -18,9 +18,14 @@ export function hasEngine(): boolean {
 
 /** Runs the docker command in the repository's root; a failing one is an answer, too. */
 export function docker(...parameters: string[]): Promise<Ended> {
+  return runCommand('docker', parameters)
+}
+
+/** As `docker`, for any other program. */
+export function runCommand(program: string, parameters: readonly string[]): Promise<Ended> {
   const options = { cwd: fileURLToPath(ROOT), timeout: PATIENCE_MILLISECONDS }
   return new Promise((resolve) => {
-    const child = execFile('docker', parameters, options, (_error, stdout, stderr) =>
+    const child = execFile(program, parameters, options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
   })

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { boundedText } from '../../schemas/text.ts'
 import { McpServers } from '../mcp/server-settings.ts'
+import { SkillSettings } from '../skills/settings.ts'
 
 /** The agent as its operator describes it; read once, at start. */
 export const AgentConfiguration = z
@@ -17,6 +18,7 @@ export const AgentConfiguration = z
       .strictObject({ semantic_search: z.boolean().default(true) })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),
+    skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
     mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent may use.'),
     limits: z
       .strictObject({

@@ -1,6 +1,7 @@
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
 import type { Mcp } from '../mcp/create-mcp.ts'
+import type { Skills } from '../skills/create-skills.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { LoadedConfiguration } from './configuration.ts'
 
@@ -10,6 +11,7 @@ interface Dependencies {
   tools: Pick<ToolRegistry, 'records'>
   retrieval: RetrievalMode
   mcp: Pick<Mcp, 'records'>
+  skills: Pick<Skills, 'records'>
   /** The reranking model, where there is one. */
   reranker?: string | undefined
 }
@@ -22,7 +24,7 @@ export interface AgentDescription {
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
 export function describeAgent(dependencies: Dependencies): AgentDescription {
-  const { loaded, model, tools, retrieval, reranker, mcp } = dependencies
+  const { loaded, model, tools, retrieval, reranker, mcp, skills } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -36,7 +38,7 @@ export function describeAgent(dependencies: Dependencies): AgentDescription {
     }),
     tools: () => ({ tools: records() }),
     capabilities: async () => ({
-      skills: [],
+      skills: skills.records(),
       sandbox: { kind: 'none', state: 'off', reason: 'This version has no sandbox' },
       mcp: await mcp.records(),
       plugins: [],

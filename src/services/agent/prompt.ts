@@ -31,6 +31,8 @@ export interface Conversation {
 export interface PromptOptions {
   /** The operator's own prompt, from the agent configuration. */
   prompt: string
+  /** What there is to say of the skills at this moment. */
+  catalogue?: (() => string) | undefined
   /** Size of the model's window, in tokens. */
   contextTokens: number
 }
@@ -42,9 +44,10 @@ export interface PromptOptions {
 export function assemblePrompt(
   { messages, instructions }: Conversation,
   passages: readonly NumberedHit[],
-  { prompt, contextTokens }: PromptOptions,
+  { prompt, catalogue = () => '', contextTokens }: PromptOptions,
 ): ModelMessage[] {
-  const system = [RULES, prompt, ...instructions].filter((part) => part.trim() !== '').join('\n\n')
+  const parts = [RULES, prompt, catalogue(), ...instructions]
+  const system = parts.filter((part) => part.trim() !== '').join('\n\n')
   const turns = toTurns(withPassages(messages, passages))
   let room = contextTokens * (1 - RESERVE) * CHARACTERS_PER_TOKEN - system.length
 

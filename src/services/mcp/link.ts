@@ -64,7 +64,7 @@ export class Link {
   /** Proves that the server answers, unless that was proved within `milliseconds`; connects where it has to. Throws why it does not. */
   async prove(milliseconds: number): Promise<Session> {
     const held = this.#session
-    if (held && Date.now() - this.#provedAt <= milliseconds) return held
+    if (held && Date.now() - this.#provedAt < milliseconds) return held
     return this.#once(() => (held ? this.#check(held) : this.#connect()))
   }
 

@@ -19,6 +19,8 @@ interface Dependencies {
   sources: readonly ToolSource[]
   /** Whether the agent configuration switches a tool on. */
   isEnabled: (name: string) => boolean
+  /** Why a tool may not be called at this point of a run. */
+  refuse?: (tool: Tool, context: ToolContext, offered: readonly Tool[]) => string | undefined
   log: AuditLog
   /** For each call of a tool that has no deadline of its own. */
   deadlineMilliseconds?: number
@@ -43,6 +45,7 @@ export interface RunTools {
 export function createToolRegistry({
   sources,
   isEnabled,
+  refuse,
   log,
   deadlineMilliseconds = DEADLINE_MILLISECONDS,
 }: Dependencies): ToolRegistry {
@@ -60,6 +63,8 @@ export function createToolRegistry({
       const answer = (call: ModelToolCall, signal: AbortSignal) => {
         const tool = byName.get(call.name)
         if (!tool) return failed(`There is no tool "${call.name}"`)
+        const refusal = refuse?.(tool, context, [...byName.values()])
+        if (refusal !== undefined) return failed(refusal)
         return callTool(tool, call, { context, deadlineMilliseconds, log }, signal)
       }
       return {

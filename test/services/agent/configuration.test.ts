@@ -18,6 +18,7 @@ const DEFAULT = {
   prompt: '',
   tools: { semantic_search: true },
   mcpServers: {},
+  skills: { sources: ['skills'], disabled: [] },
   limits: { rounds: 8, toolCalls: 64, seconds: 300, tokens: 1_000_000 },
 }
 

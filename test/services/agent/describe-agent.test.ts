@@ -15,6 +15,7 @@ function describeTest({ enabled = true, supportsTools = true, changed = false } 
     model: { name: 'gpt-5-mini', supportsTools },
     retrieval: 'lexical',
     mcp: { records: async () => [] },
+    skills: { records: () => [] },
     tools: createToolRegistry({
       sources: [() => [toolAnswering('look', 'seen')]],
       isEnabled: () => enabled,

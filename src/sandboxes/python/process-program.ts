@@ -1,0 +1,28 @@
+import type { SandboxLimits } from '../../schemas/sandbox.ts'
+import { MAXIMUM_FILES, MAXIMUM_NAME } from '../sandbox.ts'
+import { readProgram } from './read-program.ts'
+
+const BYTES_PER_KILOBYTE = 1_024
+const BYTES_PER_MEGABYTE = 1_024 * 1_024
+
+/** What a `python3` of a sandbox is called with, so that it takes jobs from its standard input. */
+export function processParameters({ fileMegabytes, outputKilobytes }: SandboxLimits): string[] {
+  const settings = {
+    outputBytes: outputKilobytes * BYTES_PER_KILOBYTE,
+    fileBytes: fileMegabytes * BYTES_PER_MEGABYTE,
+    files: MAXIMUM_FILES,
+    name: MAXIMUM_NAME,
+  }
+  const program = readProgram(new URL('./process-driver.py', import.meta.url))
+  return ['-I', '-B', '-c', program, JSON.stringify(settings)]
+}
+
+/** All that code finds in its environment: nothing of the server's, and what keeps libraries within their bounds. */
+export const PROCESS_ENVIRONMENT = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  HOME: '/work',
+  LANG: 'C.UTF-8',
+  MPLBACKEND: 'Agg',
+  MPLCONFIGDIR: '/tmp',
+  OPENBLAS_NUM_THREADS: '1',
+} as const

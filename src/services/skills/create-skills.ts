@@ -1,0 +1,129 @@
+import type { Capabilities } from '../../schemas/agent.ts'
+import type { Tool } from '../tools/define-tool.ts'
+import { type ActiveSkills, createActiveSkills } from './active-skills.ts'
+import { renderCatalogue } from './catalogue.ts'
+import type { Found } from './read-folder.ts'
+import type { SkillSettings } from './settings.ts'
+import { type Skill, SkillError } from './skill.ts'
+import { createSkillTools } from './skill-tools.ts'
+
+/** More would fill the model's window before anything is asked. */
+const MAXIMUM_SKILLS = 200
+
+/** Reads one source of skills; throws `SkillError` where it cannot be read. */
+export type ReadSource = (source: string, signal: AbortSignal) => Promise<Found>
+
+interface Dependencies {
+  settings: SkillSettings
+  read: ReadSource
+  log: {
+    info(fields: object, message: string): void
+    warn(fields: object, message: string): void
+  }
+}
+
+type SkillRecord = Capabilities['skills'][number]
+
+export interface Skills {
+  /** Reads these sources of the settings; one that fails is told of in `records` and hurts no other. */
+  load(sources: readonly string[], signal: AbortSignal): Promise<void>
+  tools(): readonly Tool[]
+  /** For the system prompt. */
+  catalogue(): string
+  records(): SkillRecord[]
+  refuse: ActiveSkills['refuse']
+}
+
+export function createSkills({ settings, read, log }: Dependencies): Skills {
+  const active = createActiveSkills()
+  const bySource = new Map<string, Found>()
+  let used: Skill[] = []
+  let records: SkillRecord[] = []
+  let tools: Tool[] = []
+  let catalogue = ''
+
+  async function loadOne(source: string, signal: AbortSignal): Promise<void> {
+    const found = await read(source, signal).catch((error: unknown) => failed(source, error))
+    bySource.set(source, found)
+    for (const { name, warnings } of found.skills) {
+      if (warnings.length > 0) log.warn({ source, skill: name, warnings }, 'skill is not to format')
+    }
+    for (const failure of found.failures) log.warn({ source, ...failure }, 'skill is not used')
+    settle()
+  }
+
+  function failed(source: string, error: unknown): Found {
+    if (error instanceof SkillError) {
+      return { skills: [], failures: [{ name: source, reason: error.message }] }
+    }
+    log.warn({ source, err: error }, 'skills cannot be read')
+    return { skills: [], failures: [{ name: source, reason: 'It cannot be read; see the log' }] }
+  }
+
+  /** In the order of the configuration, whichever came first. */
+  function settle(): void {
+    const found = settings.sources.flatMap((source) => bySource.get(source) ?? [])
+    const judged = judge(
+      found.flatMap(({ skills }) => skills),
+      settings,
+    )
+    used = judged.flatMap(({ skill, state }) => (state === 'on' ? [skill] : []))
+    records = [
+      ...judged.map(({ skill, ...state }) => toRecord(skill, state)),
+      ...found.flatMap(({ failures }) => failures).map(toFailure),
+    ]
+    tools = createSkillTools(used, active)
+    catalogue = renderCatalogue(used)
+  }
+
+  return {
+    async load(sources, signal) {
+      await Promise.all(sources.map((source) => loadOne(source, signal)))
+      if (used.length > 0) log.info({ skills: used.map(({ name }) => name) }, 'skills loaded')
+    },
+    tools: () => tools,
+    catalogue: () => catalogue,
+    records: () => records,
+    refuse: active.refuse,
+  }
+}
+
+interface Judgement {
+  state: SkillRecord['state']
+  reason?: string
+}
+
+function judge(
+  skills: readonly Skill[],
+  { enabled, disabled }: SkillSettings,
+): ({ skill: Skill } & Judgement)[] {
+  const taken = new Map<string, Skill>()
+  return skills.map((skill) => {
+    const { name } = skill
+    if (disabled.includes(name) || enabled?.includes(name) === false) return { skill, state: 'off' }
+    const holder = taken.get(name)
+    if (holder) {
+      const reason = `The name is taken by a skill of ${holder.source}`
+      return { skill, state: 'unavailable', reason }
+    }
+    if (taken.size >= MAXIMUM_SKILLS) {
+      return { skill, state: 'unavailable', reason: `At most ${MAXIMUM_SKILLS} skills are used` }
+    }
+    taken.set(name, skill)
+    return { skill, state: 'on' }
+  })
+}
+
+function toRecord({ name, description, source, warnings }: Skill, state: Judgement): SkillRecord {
+  return {
+    name,
+    description,
+    source,
+    ...state,
+    ...(warnings.length > 0 && { warnings: [...warnings] }),
+  }
+}
+
+function toFailure({ name, reason }: Found['failures'][number]): SkillRecord {
+  return { name, description: '', state: 'unavailable', reason }
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { defineTool, type Tool, type ToolContext } from '../tools/define-tool.ts'
+import { ToolFailure } from '../tools/tool-error.ts'
+import type { ActiveSkills } from './active-skills.ts'
+import { type Skill, SkillError } from './skill.ts'
+
+/** UTF-16 code units of a resource in one answer. */
+const MAXIMUM_PIECE = 40_000
+const SOURCE = 'skill'
+
+/** The tools by which a model comes to know more of the skills than their descriptions; none where there are no skills. */
+export function createSkillTools(skills: readonly Skill[], active: ActiveSkills): Tool[] {
+  const byName = new Map(skills.map((skill) => [skill.name, skill]))
+  const [first, ...others] = byName.keys()
+  if (first === undefined) return []
+  const Name = z.enum([first, ...others])
+
+  const named = (name: string): Skill => {
+    const skill = byName.get(name)
+    if (!skill) throw new ToolFailure(`There is no skill "${name}"`)
+    return skill
+  }
+
+  const activate = defineTool({
+    name: 'activate_skill',
+    title: 'Activate a skill',
+    description:
+      'Returns the instructions of a skill and the list of its resources. Call it before you answer a question that the description of the skill fits.',
+    source: SOURCE,
+    input: z.object({ name: Name }),
+    run: async ({ name }, context) => activation(named(name), active, context),
+  })
+
+  const read = defineTool({
+    name: 'read_skill_resource',
+    title: 'Read a resource of a skill',
+    description: 'Returns a text file of a skill, as the instructions of the skill name it.',
+    source: SOURCE,
+    input: z.object({
+      skill: Name,
+      path: z.string().min(1).max(500).describe('As listed by activate_skill.'),
+      offset: z.int().min(0).default(0).describe('Where to begin, in characters.'),
+    }),
+    run: async ({ skill, path, offset }) => readResource(named(skill), path, offset),
+  })
+  return skills.some(({ files }) => files.length > 0) ? [activate, read] : [activate]
+}
+
+function activation(skill: Skill, active: ActiveSkills, context: ToolContext): string {
+  if (!active.add(context, skill)) return `The skill "${skill.name}" is active already; see above.`
+  const { name, body, files } = skill
+  const resources = files.map(({ path, size }) => `${path} (${size} bytes)`)
+  const list = `\n\n<skill_resources>\n${resources.join('\n')}\n</skill_resources>`
+  return `<skill_content name=${JSON.stringify(name)}>\n${body}${files.length > 0 ? list : ''}\n</skill_content>`
+}
+
+async function readResource({ files }: Skill, wanted: string, offset: number): Promise<string> {
+  const file = files.find(({ path }) => path === wanted.replace(/^(?:\.\/)+/, ''))
+  if (!file) throw new ToolFailure(`The skill has no resource "${wanted}"`)
+  const text = decode(await readBytes(file))
+  if (text === undefined) throw new ToolFailure(`"${wanted}" is no text: ${file.size} bytes`)
+  const end = offset + MAXIMUM_PIECE
+  const rest = text.length - end
+  const more = rest > 0 ? `\n[${rest} more characters: read on with offset ${end}]` : ''
+  return `${text.slice(offset, end)}${more}`
+}
+
+async function readBytes(file: Skill['files'][number]): Promise<Uint8Array> {
+  try {
+    return await file.read()
+  } catch (error) {
+    const reason = error instanceof SkillError ? error.message : 'it cannot be read any more'
+    throw new ToolFailure(`"${file.path}": ${reason}`, { cause: error })
+  }
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

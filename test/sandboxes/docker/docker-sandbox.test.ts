@@ -1,0 +1,46 @@
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { connectEngine } from '../../../src/sandboxes/docker/connect-engine.ts'
+import { containerOptions } from '../../../src/sandboxes/docker/container-options.ts'
+import { createDockerSandbox } from '../../../src/sandboxes/docker/docker-sandbox.ts'
+import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+
+const LIMITS = SandboxLimits.parse({ memoryMegabytes: 128, cpus: 0.5, processes: 10 })
+const { signal } = new AbortController()
+
+describe('A sandbox in containers', () => {
+  it('says what to do where no engine answers', async () => {
+    const host = `unix://${join(await temporaryDirectory(), 'socket')}`
+    const log = { warn: () => undefined }
+    const sandbox = createDockerSandbox({ limits: LIMITS, image: 'x', host, owner: 'x', log })
+    const refusal = {
+      code: 'sandbox_unavailable',
+      message: 'No container engine answers: start it, or set DOCKER_HOST',
+    }
+    await expect(sandbox.check(signal)).rejects.toMatchObject(refusal)
+    await expect(sandbox.open(signal)).rejects.toMatchObject(refusal)
+    await sandbox.close()
+  })
+
+  it('is started with its limits and without rights', () => {
+    expect(containerOptions('image', 'owner', LIMITS)).toMatchObject({
+      ...{ Image: 'image', User: '1000:1000', NetworkDisabled: true },
+      HostConfig: {
+        ...{ Memory: 128 * 2 ** 20, MemorySwap: 128 * 2 ** 20, NanoCpus: 5e8, PidsLimit: 10 },
+        ...{ NetworkMode: 'none', ReadonlyRootfs: true, CapDrop: ['ALL'] },
+        SecurityOpt: ['no-new-privileges'],
+      },
+    })
+  })
+})
+
+describe('The engine', () => {
+  it.each([
+    [undefined, { socketPath: '/var/run/docker.sock' }],
+    ['unix:///run/user/1000/docker.sock', { socketPath: '/run/user/1000/docker.sock' }],
+    ['tcp://127.0.0.1:2375', { host: '127.0.0.1', port: 2375, protocol: 'http' }],
+  ])('is found where DOCKER_HOST is %s', (host, expected) => {
+    expect(connectEngine(host).modem).toMatchObject(expected)
+  })
+})

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  createEmbeddedSandbox,
+  PACKAGED_INTERPRETER,
+} from '../../../src/sandboxes/embedded/embedded-sandbox.ts'
+import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
+import { processesWith } from '../../contracts/sandbox.targets.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+
+const { signal } = new AbortController()
+
+/** Limits that no other test has: they stand in the command line of the processes. */
+function marked(fileMegabytes: number) {
+  const mark = `"fileBytes":${fileMegabytes * 2 ** 20}`
+  return { limits: SandboxLimits.parse({ fileMegabytes, seconds: 1 }), mark }
+}
+
+describe('The embedded sandbox', () => {
+  it('leaves no process behind, whichever way its sessions end, and one that waits in reserve', async () => {
+    const { limits, mark } = marked(41)
+    const sandbox = createEmbeddedSandbox({ limits })
+    sandbox.prepare()
+    const [killed, timedOut, ended] = [
+      await sandbox.open(signal),
+      await sandbox.open(signal),
+      await sandbox.open(signal),
+    ]
+    await killed.kill()
+    expect(await timedOut.run({ code: 'while True: pass' }, signal)).toMatchObject({
+      outcome: 'timed-out',
+    })
+    await ended.run({ code: 'import os\nos.abort()' }, signal)
+    await sandbox.open(signal)
+    sandbox.prepare()
+    await sandbox.close()
+    expect(await processesWith(mark)).toEqual([])
+  })
+
+  it('starts no session once it is closed, not even in reserve', async () => {
+    const { limits, mark } = marked(43)
+    const sandbox = createEmbeddedSandbox({ limits })
+    await sandbox.close()
+    sandbox.prepare()
+    expect(await processesWith(mark)).toEqual([])
+  })
+
+  it('gives out what was prepared, once', async () => {
+    const sandbox = createEmbeddedSandbox({ limits: SandboxLimits.parse({}) })
+    onTestFinished(() => sandbox.close())
+    sandbox.prepare()
+    const [first, second] = await Promise.all([sandbox.open(signal), sandbox.open(signal)])
+    expect(first).not.toBe(second)
+    expect(await first.run({ code: '6 * 7' }, signal)).toMatchObject({ stdout: '42\n' })
+  })
+
+  it('ends with a server that is killed, even in an endless loop', async () => {
+    const { mark } = marked(47)
+    const server = fileURLToPath(new URL('./endless-server.ts', import.meta.url))
+    const child = spawn(process.execPath, [server, '47'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    await once(child.stdout, 'data')
+    expect(await processesWith(mark)).not.toEqual([])
+    child.kill('SIGKILL')
+    await expect.poll(() => processesWith(mark), { timeout: 20_000 }).toEqual([])
+  })
+
+  it('runs no interpreter but the one that is expected', async () => {
+    const path = join(await temporaryDirectory(), 'python.wasm')
+    await copyFile(PACKAGED_INTERPRETER.path, path)
+    const limits = SandboxLimits.parse({})
+    const same = createEmbeddedSandbox({ limits, interpreter: { ...PACKAGED_INTERPRETER, path } })
+    expect(await (await same.open(signal)).run({ code: '1' }, signal)).toMatchObject({
+      exitCode: 0,
+    })
+    await same.close()
+
+    const bytes = await readFile(path)
+    bytes[bytes.length - 1] = 255
+    await writeFile(path, bytes)
+    const other = createEmbeddedSandbox({ limits, interpreter: { ...PACKAGED_INTERPRETER, path } })
+    await expect(other.open(signal)).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+  })
+
+  it('says where it looked for an interpreter that is not there', async () => {
+    const path = join(await temporaryDirectory(), 'nothing.wasm')
+    const interpreter = { path, sha256: '0'.repeat(64) }
+    const sandbox = createEmbeddedSandbox({ limits: SandboxLimits.parse({}), interpreter })
+    await expect(sandbox.check(signal)).rejects.toThrow(path)
+  })
+})

@@ -1,0 +1,199 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { McpServer } from '@modelcontextprotocol/server'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import {
+  freePort,
+  startEverything,
+  startHttp,
+  startHungServer,
+  startModernServer,
+  startWebPage,
+} from '../../support/mcp-servers.ts'
+import { connectTo, serverThat } from './connection-for-test.ts'
+
+const never = () => new Promise<never>(() => undefined)
+
+describe('a call', () => {
+  it('is given up at the server, too, when the caller leaves', async () => {
+    const began = Promise.withResolvers<AbortSignal>()
+    const work = async ({ signal }: { signal: AbortSignal }) => {
+      began.resolve(signal)
+      await once(signal, 'abort')
+      return 'late'
+    }
+    const { link, call } = await connectTo((await startModernServer(serverThat(work))).url)
+    await link.prove(0)
+    const caller = new AbortController()
+    const answer = call('work', {}, caller.signal)
+    const signal = await began.promise
+    const aborted = once(signal, 'abort')
+    caller.abort(new Error('The caller left'))
+    await expect(answer).rejects.toThrow('The caller left')
+    await aborted
+  })
+
+  it('may take longer than its timeout as long as it reports progress', async () => {
+    const { url } = await startModernServer(
+      serverThat(async ({ progress }) => {
+        for (let step = 0; step < 6; step += 1) {
+          await pause(300)
+          await progress()
+        }
+        return 'done'
+      }),
+    )
+    const { link, call } = await connectTo(url)
+    await link.prove(0)
+    expect(await call('work')).toBe('done')
+  })
+
+  it('that stays silent is given up, and after three in a row the server gets a rest', async () => {
+    const { link, call } = await connectTo((await startModernServer(serverThat(never))).url)
+    await link.prove(0)
+    const silent = { name: 'ToolFailure', message: expect.stringContaining('in time') }
+    for (let time = 0; time < 3; time += 1) {
+      await expect(call('work')).rejects.toThrow(expect.objectContaining(silent))
+    }
+    expect(link.session).toBeUndefined()
+  })
+
+  it('works at once on a server that was started anew and has forgotten the session', async () => {
+    const port = await freePort()
+    const first = await startEverything('streamableHttp', port)
+    const { link, call } = await connectTo(first.url, { timeout: 10 })
+    await link.prove(0)
+    await first.stop()
+    await startEverything('streamableHttp', port)
+    expect(await call('echo', { message: 'again' })).toBe('Echo: again')
+  })
+
+  it.each([
+    ['no object', [1, 2], 'ToolInputError'],
+    ['text', 'a', 'ToolInputError'],
+  ])('is refused with %s', async (_case, input, name) => {
+    const { link, call } = await connectTo((await startModernServer(serverThat(never))).url)
+    await link.prove(0)
+    await expect(call('work', input)).rejects.toThrow(expect.objectContaining({ name }))
+  })
+
+  it('that the server refuses tells the model why', async () => {
+    const { link, call } = await connectTo((await startEverything('streamableHttp')).url)
+    await link.prove(0)
+    const told = { name: 'ToolFailure', message: expect.stringMatching(/message/i) }
+    await expect(call('echo', {})).rejects.toThrow(expect.objectContaining(told))
+  })
+})
+
+describe('the tools', () => {
+  const adding = (names: string[]) => () => {
+    const server = new McpServer({ name: 'ours', version: '1.0.0' }, {})
+    for (const name of names) {
+      server.registerTool(name, { inputSchema: z.object({}) }, () => ({ content: [] }))
+    }
+    return server
+  }
+
+  it('are those that are allowed', async () => {
+    const { url } = await startModernServer(adding(['read', 'write']))
+    const { link, judged } = await connectTo(url, { allowTools: ['read'] })
+    await link.prove(0)
+    expect(judged().map(({ remote, off }) => [remote.name, off])).toEqual([
+      ['read', false],
+      ['write', true],
+    ])
+  })
+
+  it('that are added later wait to be accepted', async () => {
+    const names = ['read']
+    const { url } = await startModernServer(adding(names))
+    const { link, judged, accept, lines } = await connectTo(url)
+    await link.prove(0)
+    names.push('write')
+    await link.prove(0)
+    const reasons = () => judged().map(({ tool }) => tool.unavailable?.())
+    expect(reasons()).toEqual([undefined, expect.stringContaining('has added this tool')])
+    expect(lines.filter((line) => line.includes('waits to be accepted'))).toHaveLength(1)
+    await accept()
+    expect(reasons()).toEqual([undefined, undefined])
+  })
+})
+
+describe('the reason why a server cannot be used', () => {
+  const answering = (status: number, headers: Record<string, string> = {}) =>
+    startHttp((incoming, response) => {
+      incoming.resume()
+      response.writeHead(status, headers).end('secret words of the server')
+    })
+
+  it.each<[string, () => Promise<{ url: string }>, RegExp]>([
+    ['a web page', startWebPage, /no MCP server/],
+    ['HTTP 401', () => answering(401), /does not accept the credentials/],
+    ['HTTP 403', () => answering(403), /denies access/],
+    ['HTTP 404', () => answering(404), /HTTP 404/],
+    ['HTTP 503', () => answering(503), /HTTP 503/],
+    ['a redirect', () => answering(307, { location: 'http://127.0.0.1:1/' }), /redirects/],
+    ['nobody', async () => ({ url: `http://127.0.0.1:${await freePort()}` }), /127\.0\.0\.1/],
+    ['a private address', async () => ({ url: 'http://10.0.0.1' }), /OUTBOUND_ALLOW/],
+  ])('is told in our own words: %s', async (_case, start, reason) => {
+    const { link, lines } = await connectTo((await start()).url)
+    await expect(link.prove(0)).rejects.toThrow()
+    expect(link.reason).toMatch(reason)
+    expect(`${link.reason}${lines.join('')}`).not.toContain('secret words')
+  })
+
+  it('is that it connects, while it does', async () => {
+    const { link } = await connectTo((await startHungServer()).url)
+    link.start()
+    expect(link.reason).toBe('Connecting')
+  })
+})
+
+describe('client credentials', () => {
+  it('get a token from the authorisation server, which sees no header of the other', async () => {
+    const seen: string[] = []
+    const modern = await startModernServer(serverThat(async () => 'done'))
+    const login = await startHttp((incoming, response) => {
+      seen.push(`${incoming.method} ${incoming.url} ${incoming.headers['x-tenant'] ?? ''}`)
+      incoming.resume()
+      const base = `http://${incoming.headers.host}`
+      const body = incoming.url?.startsWith('/token')
+        ? { access_token: 'granted', token_type: 'Bearer', expires_in: 3_600 }
+        : {
+            issuer: base,
+            token_endpoint: `${base}/token`,
+            authorization_endpoint: `${base}/authorize`,
+            response_types_supported: ['code'],
+            grant_types_supported: ['client_credentials'],
+          }
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    })
+    const guarded = await startHttp((incoming, response) => {
+      const base = `http://${incoming.headers.host}`
+      if (incoming.url?.includes('oauth-protected-resource')) {
+        const metadata = { resource: `${base}/mcp`, authorization_servers: [login.url] }
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata))
+      } else if (incoming.headers.authorization === 'Bearer granted') {
+        response.writeHead(307, { location: modern.url }).end()
+      } else {
+        const url = `${base}/.well-known/oauth-protected-resource/mcp`
+        const challenge = `Bearer resource_metadata="${url}"`
+        response.writeHead(401, { 'www-authenticate': challenge }).end()
+      }
+    })
+    const { link } = await connectTo(
+      `${guarded.url}/mcp`,
+      {
+        headers: { 'X-Tenant': 'ours' },
+        oauth: { clientId: 'agent', clientSecret: `$\{CLIENT_SECRET}`, issuer: login.url },
+      },
+      { CLIENT_SECRET: 'secret' },
+    )
+    // The server behind redirects, which shows that it took the token.
+    await expect(link.prove(0)).rejects.toThrow()
+    expect(link.reason).toMatch(/redirects/)
+    expect(seen.some((line) => line.startsWith('POST /token'))).toBe(true)
+    expect(seen.filter((line) => line.includes('ours'))).toEqual([])
+  })
+})
