@@ -26,54 +26,70 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     const key = await store.reserveChunkKeys(1)
     return { key, ordinal: 0, text: 'x', heading: '', start: 0, end: 1 }
   }
+  const openAll = (count: number, options: Parameters<typeof open>[0] = {}) =>
+    Promise.all(range(count).map(() => open(options)))
+  /** As many calls at the same time, each on the next store. */
+  const inTurn = <Result>(
+    stores: readonly PostgresStore[],
+    calls: number,
+    call: (store: PostgresStore, turn: number) => Promise<Result>,
+  ): Promise<Result>[] => {
+    const rounds = range(Math.ceil(calls / stores.length)).flatMap(() => stores)
+    return rounds.slice(0, calls).map(call)
+  }
   const claimOne = async (store: PostgresStore): Promise<IngestionJob> =>
     vi.waitUntil(async () => (await store.claimJobs(1))[0], { timeout: 10_000, interval: 50 })
 
   it('start together on a new database, and make its schema once', async () => {
-    const stores = await Promise.all(range(5).map(() => open()))
-    await Promise.all(stores.map((store, i) => store.add({ id: `of-${i}`, text: 'x' })))
+    const stores = await openAll(5)
+    await Promise.all(inTurn(stores, 5, (store, i) => store.add({ id: `of-${i}`, text: 'x' })))
     expect(await stores[0]?.counts()).toMatchObject({ jobs: 5 })
     expect(await data.sql('SELECT * FROM agent_server.schema_version')).toHaveLength(1)
   })
 
   it('claim each job once, however many claim at the same time', async () => {
-    const stores = await Promise.all(range(3).map(() => open()))
-    await addAll(stores[0] as PostgresStore, 120)
-    const claims = await Promise.all(
-      range(60).map((i) => stores[i % 3]?.claimJobs(1 + (i % 5)) ?? []),
-    )
-    const rest = await stores[0]?.claimJobs(256)
-    const ids = [...claims.flat(), ...(rest ?? [])].map(({ documentId }) => documentId)
+    const stores = await openAll(3)
+    const adding = inTurn(stores, 120, (store, i) => store.add({ id: `d${i}`, text: 'x' }))
+    await Promise.all(adding)
+    const claims = await Promise.all(inTurn(stores, 60, (store, i) => store.claimJobs(1 + (i % 5))))
+    // What one has locked, another passes over.
+    const rest = await Promise.all(inTurn(stores, 3, (store) => store.claimJobs(99)))
+    const ids = [...claims, ...rest].flat().map(({ documentId }) => documentId)
     expect(ids).toHaveLength(120)
     expect(new Set(ids).size).toBe(120)
   })
 
   it('keep the limit of the queue together', async () => {
-    const stores = await Promise.all(range(3).map(() => open({ queueLimit: 20 })))
-    const adding = range(90).map((i) => stores[i % 3]?.add({ id: `d${i}`, text: 'x' }))
-    const settled = await Promise.allSettled(adding)
+    const stores = await openAll(3, { queueLimit: 20 })
+    const settled = await Promise.allSettled(
+      inTurn(stores, 90, (store, i) => store.add({ id: `d${i}`, text: 'x' })),
+    )
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
   })
 
   it('add a document with one idempotency key once', async () => {
-    const stores = await Promise.all([open(), open()])
     const idempotency = { key: 'key', digest: 'digest' }
-    const adding = range(20).map((i) => stores[i % 2]?.add({ id: `d${i}`, text: 'x' }, idempotency))
-    expect(new Set((await Promise.all(adding)).map((added) => added?.id)).size).toBe(1)
+    const added = await Promise.all(
+      inTurn(await openAll(2), 20, (store, i) =>
+        store.add({ id: `d${i}`, text: 'x' }, idempotency),
+      ),
+    )
+    expect(new Set(added.map(({ id }) => id)).size).toBe(1)
   })
 
   it('make one document of what is put under one new id at the same time', async () => {
-    const stores = await Promise.all([open(), open()])
-    const putting = range(20).map((i) => stores[i % 2]?.put({ id: 'one', text: `Text ${i}` }))
-    const revisions = (await Promise.all(putting)).map((put) => put?.revision)
-    expect(revisions.toSorted((a = 0, b = 0) => a - b)).toEqual(range(20).map((i) => i + 1))
+    const stores = await openAll(2)
+    const put = await Promise.all(
+      inTurn(stores, 20, (store, i) => store.put({ id: 'one', text: `Text ${i}` })),
+    )
+    const revisions = put.map(({ revision }) => revision)
+    expect(revisions.toSorted((a, b) => a - b)).toEqual(range(20).map((i) => i + 1))
     expect(await stores[0]?.counts()).toMatchObject({ documents: { pending: 1 }, jobs: 1 })
   })
 
   it('never use a chunk key twice', async () => {
-    const stores = await Promise.all([open(), open()])
     const firsts = await Promise.all(
-      range(60).map((i) => stores[i % 2]?.reserveChunkKeys(100) ?? 0),
+      inTurn(await openAll(2), 60, (store) => store.reserveChunkKeys(100)),
     )
     const sorted = firsts.toSorted((a, b) => a - b)
     for (const [i, first] of sorted.entries()) {
