@@ -8,6 +8,7 @@ import { ingestion } from './ingestion.ts'
 import { query } from './query.ts'
 import { queryWhileIngesting } from './query-while-ingesting.ts'
 import { searchIndex } from './search-index.ts'
+import { searchVectors } from './search-vectors.ts'
 import { streams } from './streams.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import { createCorpus } from './support/corpus.ts'
@@ -21,6 +22,7 @@ const BENCHMARKS = {
   ingestion,
   'query-while-ingesting': queryWhileIngesting,
   'search-index': searchIndex,
+  'search-vectors': searchVectors,
   'cold-start': coldStart,
 } satisfies Record<string, (bench: Bench) => Promise<Findings>>
 

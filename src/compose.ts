@@ -2,14 +2,13 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
 import { composeAgent } from './compose/agent.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
+import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
-import { type OpenedStore, openStore } from './compose/open-store.ts'
+import { openStore } from './compose/open-store.ts'
 import { createSearch } from './compose/search.ts'
 import type { Config } from './config.ts'
 import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
-import { checkDimension, checkEmbedding } from './services/embedding/check-embedding.ts'
-import { createEmbedding } from './services/embedding/create-embedding.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
@@ -47,14 +46,11 @@ export async function compose(
   log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
   const knowledge = await openKnowledge(config, log, onFatal)
   const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
+  const { staging } = knowledge
 
-  const { retrieval, reranking, reranker } = await createSearch(
+  const { retrieval, reranking, reranker, checkEmbedder } = await createSearch(
     config,
-    {
-      ...{ store, index, embedding },
-      progress: reconciliation.progress,
-      searchEnded: metrics.searchEnded,
-    },
+    { ...{ store, index, embedding, reconciliation }, searchEnded: metrics.searchEnded },
     log,
   )
 
@@ -81,8 +77,9 @@ export async function compose(
           },
           agent: async () => void (await loaded.hasChanged()),
         },
-        embedder: embedding?.check,
+        embedder: checkEmbedder,
         reranker: reranking?.check,
+        reindex: staging?.progress,
         counts: store.counts,
         log,
       }),
@@ -131,10 +128,12 @@ async function openKnowledge(
     jobCame: ingestion.wake,
     documentEnded: (id) => settlement.ended(id === undefined ? undefined : { documentId: id }),
   })
+  const staging = await openStaging(config, store, log)
   const stopping = new AbortController()
+  let staged: Promise<void> | undefined
 
   return {
-    ...{ store, index, ingestion, settlement, reconciliation, embedding, metrics },
+    ...{ store, index, ingestion, settlement, reconciliation, embedding, staging, metrics },
     async start() {
       try {
         await untilAvailable(
@@ -146,6 +145,7 @@ async function openKnowledge(
           stopping.signal,
         )
         await untilAvailable(ingestion.start, log, stopping.signal)
+        staged = staging?.run(stopping.signal)
         void sweep?.run(stopping.signal)
       } catch (error) {
         // Stopped before it had begun in full: the next start goes on from there.
@@ -154,25 +154,12 @@ async function openKnowledge(
     },
     async close() {
       stopping.abort()
+      await staged
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
       await preparer.close()
       await index.close()
       await store.close()
     },
-  }
-}
-
-/** Throws where the vectors that are kept are not of the model that is configured; the store is closed then. */
-async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
-  if (config.EMBEDDING_MODEL === undefined) return undefined
-  try {
-    const dimension = await checkEmbedding(store, config.EMBEDDING_MODEL)
-    const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, dimension, log)
-    await checkDimension(embedder)
-    return createEmbedding({ embedder, log })
-  } catch (error) {
-    await store.close()
-    throw error
   }
 }
 

@@ -64,6 +64,12 @@ const Variables = z.object({
     .string()
     .regex(...KEY)
     .optional(),
+  EMBEDDING_MODEL_NEXT: z.string().max(256).optional(),
+  EMBEDDING_BASE_URL_NEXT: httpUrl.optional(),
+  EMBEDDING_API_KEY_NEXT: z
+    .string()
+    .regex(...KEY)
+    .optional(),
   RERANK_MODEL: z.string().max(256).optional(),
   RERANK_BASE_URL: httpUrl.optional(),
   RERANK_API_KEY: z
@@ -175,6 +181,12 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
   if (embedder !== undefined && embedderKey === undefined) {
     mistakes.push(
       'EMBEDDING_API_KEY is required with EMBEDDING_MODEL where there is no CHAT_API_KEY (any value for servers that ask for none)',
+    )
+  }
+  const { EMBEDDING_MODEL_NEXT: next, EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = environment
+  if (next !== undefined && nextKey === undefined) {
+    mistakes.push(
+      'EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
     )
   }
   const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment

@@ -191,6 +191,14 @@ describe('the embedding model', () => {
   })
 })
 
+it('the embedding model to change to needs a key where no other has one', () => {
+  const environment = { ...LEAST, EMBEDDING_MODEL_NEXT: 'bge-m3' }
+  expect(mistakesOf(environment)).toEqual([
+    expect.stringMatching(/^ {2}EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT/),
+  ])
+  expect(mistakesOf({ ...environment, EMBEDDING_API_KEY_NEXT: 'any' })).toEqual([])
+})
+
 describe('the reranking model', () => {
   it('needs a key of its own where no other model has one', () => {
     const environment = { ...LEAST, RERANK_MODEL: 'bge-reranker-base' }

@@ -29,6 +29,25 @@ export async function createEmbedder(
   return createOpenAiEmbedder({ ...embeddingServer(config), ...{ model, dimension, log } })
 }
 
+/** The embedder to change to, if one is configured; its server is that of the one in use unless it has one of its own. */
+export async function createNextEmbedder(
+  config: Config,
+  log: FastifyBaseLogger,
+): Promise<Embedder | undefined> {
+  const { EMBEDDING_MODEL_NEXT: model, EMBEDDING_MODEL: current } = config
+  if (model === undefined || model === current) return undefined
+  return createEmbedder(
+    {
+      ...config,
+      EMBEDDING_BASE_URL: config.EMBEDDING_BASE_URL_NEXT ?? config.EMBEDDING_BASE_URL,
+      EMBEDDING_API_KEY: config.EMBEDDING_API_KEY_NEXT ?? config.EMBEDDING_API_KEY,
+    },
+    model,
+    undefined,
+    log,
+  )
+}
+
 /** The reranker that is configured, if one is; its server is the embedder's unless it has one of its own. */
 export async function createReranker(
   config: Config,

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
 import type { Embedding } from '../services/embedding/create-embedding.ts'
+import type { Reconciliation } from '../services/ingestion/reconcile-index.ts'
 import { createReranking } from '../services/reranking/create-reranking.ts'
 import { createRetrieval } from '../services/retrieval/create-retrieval.ts'
 import { observeSearches } from '../services/retrieval/observe-searches.ts'
@@ -15,14 +16,14 @@ interface Parts {
   store: DocumentStore
   index: ChunkIndex
   embedding: Embedding | undefined
-  progress: Parameters<typeof onceReady>[1]
+  reconciliation: Pick<Reconciliation, 'progress' | 'checkVectors'>
   /** Told of each search, in milliseconds. */
   searchEnded: (milliseconds: number) => void
 }
 
 /** Search as it is configured: by words, by meaning where there is an embedder, reranked where there is a model for it. */
 export async function createSearch(config: Config, parts: Parts, log: FastifyBaseLogger) {
-  const { store, index, embedding, progress, searchEnded } = parts
+  const { store, index, embedding, reconciliation, searchEnded } = parts
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
   const reranker = await createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
@@ -30,14 +31,22 @@ export async function createSearch(config: Config, parts: Parts, log: FastifyBas
     index: withFeedback({ index, store, analyser }),
     ...{ store, analyseQuery: analyser.query, reranking },
     meaning: embedding && {
-      embed: embedding.query,
+      // Half of the vectors would find half of the passages, and nobody would know.
+      embed: async (text, signal) =>
+        reconciliation.progress().state === 'ready' ? embedding.query(text, signal) : undefined,
       nearest: index.nearest,
       readVectors: store.readVectors,
     },
   })
   return {
-    retrieval: onceReady(observeSearches(retrieval, searchEnded), progress),
+    retrieval: onceReady(observeSearches(retrieval, searchEnded), reconciliation.progress),
     reranking,
+    checkEmbedder:
+      embedding &&
+      (async (signal: AbortSignal) => {
+        await reconciliation.checkVectors()
+        await embedding.check(signal)
+      }),
     /** The model's name. */
     reranker: reranker?.name,
   }

@@ -19,6 +19,19 @@ export const Readiness = z
     }),
     retrieval: RetrievalMode,
     degraded: DEGRADED,
+    reindex: z
+      .object({
+        model: z.string(),
+        state: z.enum(['embedding', 'ready', 'waiting']).meta({
+          description:
+            '`ready`: a start with this model as EMBEDDING_MODEL swaps the vectors; `waiting`: tried again, see `reason`.',
+        }),
+        done: z.int(),
+        total: z.int(),
+        reason: z.string().optional(),
+      })
+      .optional()
+      .meta({ description: 'How far the vectors of EMBEDDING_MODEL_NEXT are.' }),
     documents: z
       .object({
         pending: z.int(),

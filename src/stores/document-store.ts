@@ -134,9 +134,11 @@ export interface DocumentPage {
 export interface VectorReplacement {
   /** Begins, or goes on with what was begun for the same embedding. Answers how many chunks have a new vector. */
   begin(embedding: Embedding): Promise<number>
+  /** What was begun and not finished, with the number of chunks that have a new vector. */
+  begun(): Promise<(Embedding & { vectors: number }) | undefined>
   /** Some chunks after `key`, in ascending order, that have no new vector yet; none when all have one. */
   chunksWithout(key: number, limit: number): Promise<StoredChunk[]>
-  /** Keeps the new vectors of these chunks. */
+  /** Keeps the new vectors of these chunks; of what was removed meanwhile none is kept. */
   add(vectors: KeyedVectors): Promise<void>
   /** Puts the new vectors in the place of the old ones, in one step. Throws unless every chunk has one. */
   finish(): Promise<void>

@@ -92,6 +92,76 @@ describe('a start', () => {
   })
 })
 
+describe('a model to change to', () => {
+  const readiness = async ({ request }: TestServer) => (await request('/readiness')).json()
+
+  it(
+    'is embedded with while the server serves with the old one, then a start swaps',
+    verifies('reindex.online'),
+    async () => {
+      const { embedder, environment } = await prepare()
+      await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
+      const next = await startScriptedEmbedder()
+      next.dimension = 96
+      const changing = await startServer({
+        ...environment,
+        EMBEDDING_MODEL: 'model-a',
+        EMBEDDING_MODEL_NEXT: 'model-b',
+        EMBEDDING_BASE_URL_NEXT: next.url,
+        EMBEDDING_API_KEY_NEXT: 'next-key',
+      })
+      await expect
+        .poll(() => readiness(changing))
+        .toMatchObject({
+          reindex: { model: 'model-b', state: 'ready', done: 2, total: 2 },
+        })
+      expect(await finds(changing, 'automobile')).toEqual(['Vehicles'])
+      expect(
+        next.requests.every(({ headers }) => headers.authorization === 'Bearer next-key'),
+      ).toBe(true)
+      await changing.close()
+
+      const before = embedder.requests.length
+      const changed = await startServer({
+        ...environment,
+        EMBEDDING_MODEL: 'model-b',
+        EMBEDDING_BASE_URL: next.url,
+      })
+      expect(await finds(changed, 'automobile')).toEqual(['Vehicles'])
+      expect(await readiness(changed)).not.toHaveProperty('reindex')
+      expect(embedder.requests).toHaveLength(before)
+    },
+  )
+
+  it('that is the one in use is nothing to change to', async () => {
+    const { environment } = await prepare()
+    const model = { EMBEDDING_MODEL: 'model-a', EMBEDDING_MODEL_NEXT: 'model-a' }
+    const server = await startServer({ ...environment, ...model })
+    expect(await readiness(server)).not.toHaveProperty('reindex')
+  })
+
+  it('that does not answer is told, and harms nobody', verifies('reindex.online'), async () => {
+    const { environment } = await prepare()
+    await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
+    const next = await startScriptedEmbedder()
+    next.reply = () => ({ status: 401, body: 'no' })
+    const server = await startServer({
+      ...environment,
+      EMBEDDING_MODEL: 'model-a',
+      EMBEDDING_MODEL_NEXT: 'model-b',
+      EMBEDDING_BASE_URL_NEXT: next.url,
+    })
+    await expect
+      .poll(() => readiness(server))
+      .toMatchObject({
+        status: 'ready',
+        reindex: { state: 'waiting', reason: expect.stringContaining('refuses the key') },
+      })
+    expect(await readiness(server)).not.toHaveProperty('degraded')
+    expect(await finds(server, 'automobile')).toEqual(['Vehicles'])
+  })
+})
+
 describe('embedding anew', () => {
   it('makes the server start with the new model', verifies('reindex.swap'), async () => {
     const { embedder, environment } = await prepare()

@@ -96,3 +96,42 @@ describe('npm run reindex', () => {
     expect(reindex.stderr).toBe('The embedding model refuses the key: check EMBEDDING_API_KEY\n')
   })
 })
+
+describe('A change of the model while the server runs', () => {
+  it('serves with the old vectors, survives kill -9 anywhere, and swaps at the start with the new model', async () => {
+    const { embedder, directory, environment } = await prepare()
+    const changing = { ...environment('model-a'), EMBEDDING_MODEL_NEXT: 'model-b' }
+    embedder.reply = ({ model, input }) => {
+      // Slow enough to be killed in the middle.
+      const isSlow = model === 'model-b' && embedder.requests.length % 3 === 0
+      return isSlow && input.length > 1 ? { status: 503, body: 'busy' } : undefined
+    }
+    let server = await startServerProcess(changing, { directory })
+    const ids: string[] = []
+    for (let number = 0; number < DOCUMENTS; number++) {
+      ids.push(await server.ingest({ title: `Number ${number}`, text: `automobile w${number}x.` }))
+      if (number % (DOCUMENTS / KILLS) !== 5) continue
+      await server.crash()
+      server = await startServerProcess(changing, { directory })
+      expect(await titles(server, { query: 'car', topK: 1 })).not.toEqual(['degraded'])
+    }
+    await server.request(`/documents/${ids[0]}`, { method: 'DELETE' })
+    const readReindex = async () => (await server.request('/readiness')).json()
+    await expect
+      .poll(readReindex, { timeout: 40_000 })
+      .toMatchObject({ status: 'ready', reindex: { model: 'model-b', state: 'ready' } })
+    // Not embedded anew by the time of the kill.
+    await server.ingest({ title: 'Late', text: 'automobile late.' })
+    await server.crash()
+
+    embedder.reply = () => undefined
+    const second = await startServerProcess(environment('model-b'), { directory })
+    await expect
+      .poll(() => titles(second, { query: 'car', topK: 100 }), { timeout: 20_000 })
+      .toHaveLength(DOCUMENTS)
+    expect(await titles(second, { query: 'car', topK: 100 })).toContain('Late')
+    const asked = embedder.requests.at(-1)
+    expect(asked?.model).toBe('model-b')
+    expect(await second.stop()).toEqual({ code: 0, signal: null })
+  }, 120_000)
+})

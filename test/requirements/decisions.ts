@@ -90,6 +90,8 @@ export const DECISIONS = {
     'rerank.told': '/readiness and /agent/capabilities name the reranker.',
     'reindex.refused': 'A changed model or dimension is refused at start, with the remedy named.',
     'reindex.swap': 'npm run reindex embeds everything anew and swaps in one step.',
+    'reindex.online':
+      'EMBEDDING_MODEL_NEXT embeds anew while the old vectors serve; the start with that model swaps.',
     'reindex.resume':
       'A reindex that was interrupted goes on, and the old vectors stay until then.',
   },

@@ -2,7 +2,8 @@ import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 
 /** Nothing is embedded anew by surprise: it takes time and may cost money. */
-export const REMEDY = 'run npm run reindex with the server stopped'
+export const REMEDY =
+  'run npm run reindex with the server stopped (or let the server do it: see EMBEDDING_MODEL_NEXT)'
 
 /**
  * The dimension that new vectors must have, if it is settled. Throws an Error that names the remedy where

@@ -5,7 +5,7 @@ import { joinVectors, toEmbeddedText } from './embedded-text.ts'
 /** Passages embedded and kept at a time: what an interruption costs. */
 const BATCH_CHUNKS = 256
 
-interface Dependencies {
+export interface Replacing {
   store: Pick<DocumentStore, 'counts'>
   replacement: VectorReplacement
   embedder: Embedder
@@ -17,23 +17,34 @@ interface Dependencies {
  * one step. Interrupted at any moment, it goes on where it was when it is run again. Throws what the embedder
  * throws, and an Error that names the document where the embedder refuses a passage.
  */
-export async function replaceVectors(dependencies: Dependencies, signal: AbortSignal) {
-  const { store, replacement, embedder, progress } = dependencies
+export async function replaceVectors(dependencies: Replacing, signal: AbortSignal) {
+  await embedAnew(dependencies, 0, signal)
+  await dependencies.replacement.finish()
+}
+
+/**
+ * As `replaceVectors`, but leaves the vectors in use in their place: passages after the key `after` are
+ * embedded beside them. Answers the last key that was.
+ */
+export async function embedAnew(
+  { store, replacement, embedder, progress }: Replacing,
+  after: number,
+  signal: AbortSignal,
+): Promise<number> {
   const { length: dimension } = await embedder.embedQuery('dimension', signal)
   const { chunks: total } = await store.counts()
   let done = await replacement.begin({ model: embedder.name, dimension })
-  let last = 0
+  let last = after
   for (;;) {
     progress(done, total)
     const chunks = await replacement.chunksWithout(last, BATCH_CHUNKS)
-    if (chunks.length === 0) break
+    if (chunks.length === 0) return last
     const { values } = joinVectors(await embed(chunks, embedder, signal))
     const keys = Uint32Array.from(chunks, ({ key }) => key)
     await replacement.add({ keys, dimension, values })
     done += chunks.length
     last = keys.at(-1) ?? last
   }
-  await replacement.finish()
 }
 
 async function embed(chunks: readonly StoredChunk[], embedder: Embedder, signal: AbortSignal) {

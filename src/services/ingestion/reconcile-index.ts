@@ -30,7 +30,8 @@ type AdditionDependencies = {
 }
 
 export interface ReconciliationProgress {
-  state: 'ready' | 'rebuilding'
+  /** While vectors are added, search by words is whole already. */
+  state: 'ready' | 'rebuilding' | 'adding-vectors'
   /** Chunks and vectors added so far of those that the index lacked. */
   done: number
   total: number
@@ -43,8 +44,10 @@ export interface Reconciliation {
    */
   run(signal: AbortSignal): Promise<void>
   progress(): ReconciliationProgress
-  /** For readiness: throws AppError `index_not_ready` until a run has ended well. */
+  /** For readiness: throws AppError `index_not_ready` until every chunk can be found by its words. */
   check(signal: AbortSignal): Promise<void>
+  /** As `check`, until a run has ended well and every chunk can be found by its meaning, too. */
+  checkVectors(): Promise<void>
 }
 
 export function createReconciliation(dependencies: Dependencies): Reconciliation {
@@ -82,6 +85,7 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
     const timer = setInterval(tell, PROGRESS_LOG_MILLISECONDS, 'adding chunks to the search index')
     try {
       await addAll(missing, additions.terms)
+      if (missingVectors.length > 0) progress = { ...progress, state: 'adding-vectors' }
       await addAll(missingVectors, additions.vectors)
     } finally {
       clearInterval(timer)
@@ -103,13 +107,19 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
       progress = { ...progress, state: 'ready' }
     },
     progress: () => progress,
-    async check() {
-      const { state, done, total } = progress
-      if (state === 'ready') return
-      const message = `The search index is being rebuilt: ${done} of ${total} chunks done`
-      throw new AppError('index_not_ready', message)
-    },
+    check: async () => refuseWhile(['rebuilding'], progress),
+    checkVectors: async () => refuseWhile(['rebuilding', 'adding-vectors'], progress),
   }
+}
+
+function refuseWhile(
+  states: readonly ReconciliationProgress['state'][],
+  { state, done, total }: ReconciliationProgress,
+): void {
+  if (!states.includes(state)) return
+  const what =
+    state === 'rebuilding' ? 'The search index is being rebuilt' : 'Vectors are being added'
+  throw new AppError('index_not_ready', `${what}: ${done} of ${total} chunks done`)
 }
 
 /** The authority is read first: what it has was put into the index before. */

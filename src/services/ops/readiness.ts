@@ -13,6 +13,8 @@ interface Dependencies {
   /** Absent where search goes by words alone. Without these two the server still serves, so they are not asked to be ready. */
   embedder?: ReadinessCheck | undefined
   reranker?: ReadinessCheck | undefined
+  /** Present while the vectors of another model are made. */
+  reindex?: (() => NonNullable<Readiness['reindex']>) | undefined
   counts: () => Promise<StoreCounts>
   log: { warn(fields: object, message: string): void }
   /** For each check. */
@@ -27,6 +29,7 @@ export function createReadiness({
   checks,
   embedder,
   reranker,
+  reindex,
   counts,
   log,
   deadlineMilliseconds = DEADLINE_MILLISECONDS,
@@ -71,6 +74,7 @@ export function createReadiness({
       checks: Object.fromEntries([...results, ...optional]),
       retrieval: embedder ? 'hybrid' : 'lexical',
       ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
+      ...(reindex && { reindex: reindex() }),
       ...(ready && (await count())),
     }
   }

@@ -1,4 +1,4 @@
-import { integer } from '../columns.ts'
+import { integer, text } from '../columns.ts'
 import type { VectorReplacement } from '../document-store.ts'
 import { toHalfFloats } from '../half-floats.ts'
 import { toChunk } from '../rows.ts'
@@ -8,6 +8,12 @@ import type { Database, Query } from './database.ts'
 const LONG_MILLISECONDS = 60_000
 
 const BEGIN: Query = { text: 'SELECT agent_server.begin_vectors($1, $2) AS done' }
+const BEGUN: Query = {
+  name: 'begun_vectors',
+  text: `SELECT model, dimension, (SELECT count(*) FROM agent_server.next_vectors) AS vectors
+    FROM agent_server.embeddings WHERE vectors = 'next'`,
+  milliseconds: LONG_MILLISECONDS,
+}
 const ADD: Query = {
   name: 'add_next_vectors',
   text: 'SELECT agent_server.add_next_vectors($1::bigint[], $2, $3)',
@@ -29,6 +35,14 @@ export function createVectorReplacement(database: Database): VectorReplacement {
     async begin({ model, dimension }) {
       const [row] = await database.write(BEGIN, [model, dimension])
       return integer(row, 'done')
+    },
+    async begun() {
+      const [row] = await database.read(BEGUN, [])
+      if (!row) return undefined
+      return {
+        ...{ model: text(row, 'model'), dimension: integer(row, 'dimension') },
+        vectors: integer(row, 'vectors'),
+      }
     },
     async chunksWithout(key, limit) {
       return (await database.read(CHUNKS_WITHOUT, [key, limit])).map(toChunk)

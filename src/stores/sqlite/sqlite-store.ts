@@ -79,7 +79,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       if (ended) throw ended
     }
     const { lastCheck, ...reads } = createReads(reader, refuse)
-    const { chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
+    const { nextEmbedding, chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
     const filtering = createFiltering({ file }, refuse)
     opened = true
     let closing: Promise<void> | undefined
@@ -88,7 +88,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       ...createFiles(queue, reader, refuse),
       ...reads,
       ...vectorReads,
-      replacement: createVectorReplacement(queue, chunksWithoutNext),
+      replacement: createVectorReplacement(queue, { nextEmbedding, chunksWithoutNext }),
       matchingKeys: filtering.matchingKeys,
       statistics: queue.statistics,
       check: (signal) => check(queue, lastCheck, signal),

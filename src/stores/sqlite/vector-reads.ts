@@ -1,11 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { bytes, integer, text } from '../columns.ts'
-import type { DocumentStore, KeyedVectors, StoredChunk } from '../document-store.ts'
+import type { DocumentStore, Embedding, KeyedVectors, StoredChunk } from '../document-store.ts'
 import { dimensionOf, fromHalfFloats } from '../half-floats.ts'
 import { toChunk } from '../rows.ts'
 import { toStoreError } from './sqlite-error.ts'
 
 const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"
+const NEXT_EMBEDDING = `
+  SELECT model, dimension, (SELECT count(*) FROM next_vectors) AS vectors
+  FROM embeddings WHERE vectors = 'next'`
 const GENERATION = "SELECT value FROM meta WHERE name = 'vectors_generation'"
 const VECTORS = `
   SELECT key, vector FROM vectors
@@ -22,6 +25,8 @@ export type VectorReads = Pick<
   DocumentStore,
   'embedding' | 'vectorsGeneration' | 'readVectors' | 'vectorKeys'
 > & {
+  /** What the next vectors are made with, and how many there are. */
+  nextEmbedding(): Promise<(Embedding & { vectors: number }) | undefined>
   /** The chunks after `key`, in ascending order, that have no next vector yet. */
   chunksWithoutNext(key: number, limit: number): Promise<StoredChunk[]>
 }
@@ -29,6 +34,7 @@ export type VectorReads = Pick<
 /** What is asked of the vectors; `refuse` throws while nothing may be. */
 export function createVectorReads(database: DatabaseSync, refuse: () => void): VectorReads {
   const selectEmbedding = database.prepare(EMBEDDING)
+  const selectNext = database.prepare(NEXT_EMBEDDING)
   const selectGeneration = database.prepare(GENERATION)
   const selectVectors = database.prepare(VECTORS)
   const selectKeys = database.prepare(VECTOR_KEYS)
@@ -48,6 +54,15 @@ export function createVectorReads(database: DatabaseSync, refuse: () => void): V
       read(() => {
         const row = selectEmbedding.get()
         return row && { model: text(row, 'model'), dimension: integer(row, 'dimension') }
+      }),
+    nextEmbedding: () =>
+      read(() => {
+        const row = selectNext.get()
+        const embedding = row && {
+          model: text(row, 'model'),
+          dimension: integer(row, 'dimension'),
+        }
+        return embedding && { ...embedding, vectors: integer(row, 'vectors') }
       }),
     vectorsGeneration: () => read(() => integer(selectGeneration.get(), 'value')),
     readVectors: (keys) => read(() => toVectors(selectVectors.all(JSON.stringify(keys)))),

@@ -4,11 +4,12 @@ import type { WriteQueue } from './write-queue.ts'
 
 export function createVectorReplacement(
   { write }: Pick<WriteQueue, 'write'>,
-  chunksWithout: VectorReads['chunksWithoutNext'],
+  { nextEmbedding, chunksWithoutNext }: Pick<VectorReads, 'nextEmbedding' | 'chunksWithoutNext'>,
 ): VectorReplacement {
   return {
     begin: (embedding) => write({ name: 'beginVectors', input: embedding }),
-    chunksWithout,
+    begun: nextEmbedding,
+    chunksWithout: chunksWithoutNext,
     add: ({ keys, dimension, values }) =>
       write({ name: 'addNextVectors', input: { keys: [...keys], dimension, values } }),
     finish: () => write({ name: 'swapVectors', input: undefined }),

@@ -48,7 +48,10 @@ export function createVectorWrites(sql: SQLTagStore) {
     addNextVectors({ keys, dimension, values }: NextVectors): void {
       for (const [position, key] of keys.entries()) {
         const vector = toHalfFloats(vectorAt(values, position, dimension))
-        sql.run`INSERT OR REPLACE INTO next_vectors (key, vector) VALUES (${key}, ${vector})`
+        // While a server goes on, a chunk may be gone by the time it is embedded.
+        sql.run`
+          INSERT OR REPLACE INTO next_vectors (key, vector)
+          SELECT ${key}, ${vector} WHERE EXISTS (SELECT 1 FROM chunks WHERE key = ${key})`
       }
     },
 

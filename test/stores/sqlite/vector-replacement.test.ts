@@ -29,6 +29,16 @@ describe('Vectors made anew', () => {
       dimension: 3,
       values: Float32Array.from(some.flatMap(() => [0, 0, 1])),
     })
+  it('of a passage that is gone by then are not kept', async () => {
+    await store.replacement.begin(NEXT)
+    await store.delete('b')
+    await addNew(keys)
+    expect(await store.replacement.begun()).toEqual({ ...NEXT, vectors: 2 })
+    await store.replacement.finish()
+    expect(await store.vectorKeys()).toHaveLength(2)
+    expect(await store.replacement.begun()).toBeUndefined()
+  })
+
   const NEXT = { model: 'new', dimension: 3 }
 
   it('take the place of the old ones at once, and only when each passage has one', async () => {
