@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
+import { runIngest } from './commands/ingest.ts'
+import { runRebuildIndex } from './commands/rebuild-index.ts'
 import { runReindex } from './commands/reindex.ts'
 import { runExport, runImport } from './commands/transfer.ts'
 import { compose } from './compose.ts'
@@ -15,8 +17,10 @@ const CLOSING_MILLISECONDS = 15_000
 /** What `npm run` has beside the server. */
 const COMMANDS = new Map<string, Command>([
   ['reindex', runReindex],
+  ['rebuild-index', runRebuildIndex],
   ['export', runExport],
   ['import', runImport],
+  ['ingest', runIngest],
 ])
 
 /** The names of errors that an operator can do something about. */

@@ -19,8 +19,12 @@ const Bound = z.union([Text, z.number()], {
   error: 'must be a string of at most 500 characters or a number',
 })
 
+const BAD_NAME = 'must have names of a letter or _, then at most 63 of A-Z a-z 0-9 _ . -'
+
 export const Metadata = z
-  .record(FieldName, Scalar)
+  .record(FieldName, Scalar, {
+    error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
+  })
   .refine((metadata) => Object.keys(metadata).length <= MAXIMUM_FIELDS, {
     message: `must not have more than ${MAXIMUM_FIELDS} fields`,
   })

@@ -1,5 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
+import { runRebuildIndex } from '../../src/commands/rebuild-index.ts'
+import { loadConfig } from '../../src/config.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
@@ -7,7 +10,7 @@ import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
 import { type FakeQdrant, type Misfortune, startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
-import { settledDocument, startServer, type TestServer } from '../support/server.ts'
+import { settledDocument, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 /** Bounds what two answers may take: QDRANT_TIMEOUT each, and what a busy machine adds. */
@@ -24,6 +27,26 @@ async function startShared(more: Record<string, string> = {}, begin = true) {
 async function readiness({ url }: TestServer) {
   const response = await fetch(`${url}/readiness`)
   return { status: response.status, body: await response.json() }
+}
+
+/** What the command tells whoever runs it. */
+async function rebuildIndex(environment: Record<string, string>): Promise<string> {
+  let told = ''
+  const code = await runRebuildIndex({
+    parameters: [],
+    environment,
+    config: () =>
+      loadConfig({ SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment }),
+    createLog: () => pino({ level: 'silent' }),
+    stderr: {
+      write: (text: string) => {
+        told += text
+      },
+    },
+    signal: new AbortController().signal,
+  })
+  expect(code).toBe(0)
+  return told
 }
 
 async function post({ request }: TestServer, body: object): Promise<string> {
@@ -160,6 +183,25 @@ describe('A server with its index in Qdrant', () => {
         { begin: false },
       )
       await expect(german.begin()).rejects.toThrow(/rebuild-index/)
+    },
+  )
+
+  it(
+    'is given a new index by npm run rebuild-index, with progress, and finds by it',
+    verifies('qdrant.rebuild'),
+    async () => {
+      const directory = await temporaryDirectory()
+      const { qdrant, server, environment } = await startShared({ DATA_DIR: directory })
+      await server.ingest({ text: 'Die Häuser sind alt.' })
+      expect(await search(server, 'Haus')).toEqual([])
+      await server.close()
+
+      const german = { ...environment, SEARCH_LANGUAGE: 'german' }
+      const told = await rebuildIndex({ DATA_DIR: directory, ...german })
+      expect(told).toContain('The new index serves')
+      expect([...qdrant.store.collections.keys()]).toEqual(['agent-server-terms-2'])
+      expect(await search(await startServer(german), 'Haus')).toHaveLength(1)
+      expect(qdrant.mistakes).toEqual([])
     },
   )
 

@@ -22,10 +22,26 @@ const NOT_RUN = new Map([
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',
     'needs a file; test/border/lines.test.ts sends the same',
   ],
+  [
+    'npm run ingest -- <folder> --metadata language=en',
+    'a pattern; test/e2e/ingest.test.ts fills it in',
+  ],
   ['npm run export -- backup.zst', 'needs a corpus; test/e2e/transfer.test.ts has one'],
   ['npm run import -- backup.zst', 'as above'],
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],
   ['CHAT_MODEL=extractive', 'lines of .env, no commands'],
+  [
+    'QDRANT_URL=http://127.0.0.1:6333 npm start',
+    'needs Qdrant; test/border/qdrant.test.ts has a fake',
+  ],
+  ['npm run rebuild-index', 'as above'],
+  ['npm run test:qdrant -- <url>', 'needs a real Qdrant'],
+  [
+    'docker compose --env-file .env --env-file deploy/engines.env up',
+    'needs a container engine and its images; test/deploy/deploy.test.ts reads the files',
+  ],
+  ['docker compose --file docker-compose.cluster.yml up', 'as above'],
+  ['kubectl create namespace agent-server', 'needs a cluster'],
 ])
 
 const blocks = shellBlocks(README).filter((block) => !NOT_RUN.has(firstLine(block)))

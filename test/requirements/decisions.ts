@@ -73,6 +73,8 @@ export const DECISIONS = {
       'Documents wait for a Qdrant that is away, without an attempt counted, and become ready by themselves.',
     'qdrant.outage.start': 'A server starts without its Qdrant, and works once that is there.',
     'qdrant.misfit': 'A collection that does not fit stops the start with the remedy.',
+    'qdrant.rebuild':
+      'npm run rebuild-index makes the index anew beside the one that serves, and puts it in its place.',
     'qdrant.replicas': 'Servers that share a Qdrant leave each other’s chunks alone.',
   },
   'design: search by meaning': {
@@ -100,6 +102,12 @@ export const DECISIONS = {
       'npm run export, while the server runs, then npm run import into a new directory gives the same documents, chunks and hits, and embeds nothing.',
     'transfer.refused':
       'An import is refused, and changes nothing, where there are documents or the model does not fit.',
+  },
+  'design: folders': {
+    'ingest.folder': 'npm run ingest sends the files of a folder, each as a document of its own.',
+    'ingest.resume': 'A second run sends only what is new or has changed.',
+    'ingest.failed':
+      'It ends with how many are ready, unchanged and failed, and why; with 1 if any failed.',
   },
   'design: chat': {
     'chat.system-prompt':

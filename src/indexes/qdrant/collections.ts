@@ -12,15 +12,17 @@ const Done = z.literal(true)
 const Aliases = z.object({
   aliases: z.array(z.object({ alias_name: z.string(), collection_name: z.string() })),
 })
+const Existence = z.object({ exists: z.boolean() })
 const Info = z.object({ config: z.object({ metadata: z.unknown().optional() }) })
 
 /** The collections behind names that stay: each is addressed by its alias, which is moved when it has been made anew. */
 export interface Collections {
   /** The collection that an alias names now. */
   behind(alias: string, signal?: AbortSignal): Promise<string | undefined>
+  exists(name: string, signal?: AbortSignal): Promise<boolean>
   /** What a collection says about itself. */
   markOf(name: string, signal?: AbortSignal): Promise<unknown>
-  /** Makes a collection with its payload indexes; where there is one, it stays as it is. */
+  /** Makes a collection; where there is one, it stays as it is. */
   create(name: string, body: object, signal?: AbortSignal): Promise<void>
   /** Makes aliases name these collections, all in one step. */
   serve(names: ReadonlyMap<string, string>, signal?: AbortSignal): Promise<void>
@@ -41,6 +43,11 @@ export function createCollections({ call }: QdrantConnection): Collections {
 
   return {
     behind: async (alias, signal) => (await aliases(signal)).get(alias),
+
+    async exists(name, signal) {
+      const request = { method: 'GET', path: `${pathOf(name)}/exists`, result: Existence } as const
+      return (await call(request, signal)).exists
+    },
 
     async markOf(name, signal) {
       const request = { method: 'GET', path: pathOf(name), result: Info } as const

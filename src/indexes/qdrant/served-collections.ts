@@ -13,7 +13,7 @@ import type { Collections } from './collections.ts'
 
 const REMEDY = 'npm run rebuild-index makes it anew beside the one that serves'
 
-interface Options {
+export interface ServedOptions {
   collections: Collections
   /** What the names of all of them begin with. */
   prefix: string
@@ -38,7 +38,7 @@ export interface ServedCollections {
   check(signal: AbortSignal): Promise<void>
 }
 
-export function createServedCollections(options: Options): ServedCollections {
+export function createServedCollections(options: ServedOptions): ServedCollections {
   const { collections, prefix, settings, fingerprint, vectorFingerprint } = options
   const termsAlias = `${prefix}-${TERMS}`
   const vectorsAlias = `${prefix}-${MEANING}`

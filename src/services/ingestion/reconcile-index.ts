@@ -19,7 +19,7 @@ interface Dependencies {
   /** Whether vectors are searched, too. */
   hybrid?: boolean
   /** Where other servers may be adding to the index: takes unknown chunks out of it once it is certain that they are nobody's. */
-  sweep?: OrphanSweep | undefined
+  sweep?: Pick<OrphanSweep, 'suspect'> | undefined
   log: { info(fields: object, message: string): void }
 }
 

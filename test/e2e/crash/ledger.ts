@@ -63,9 +63,14 @@ function tokenOf(number: number): string {
 
 function writeText(token: string, random: SeededRandom): string {
   const { least, most } = SENTENCES[random.chance(LARGE_SHARE) ? 'large' : 'small']
-  const sentences = Array.from({ length: random.between(least, most) }, (_, position) => {
+  return writeSentences(`In ${token}`, random.between(least, most), random)
+}
+
+/** So many sentences that begin alike and go on differently. */
+export function writeSentences(beginning: string, count: number, random: SeededRandom): string {
+  const sentences = Array.from({ length: count }, (_, position) => {
     const words = Array.from({ length: random.between(6, 14) }, () => random.pick(WORDS))
-    return `In ${token} the ${position}th ${words.join(' ')}.`
+    return `${beginning} the ${position}th ${words.join(' ')}.`
   })
   return sentences.join(' ')
 }

@@ -12,17 +12,20 @@ export const SETTINGS: QdrantIndexOptions['settings'] = {
   termsMemory: 'cached',
 }
 
-export const AVERAGE_LENGTH = 4
+const AVERAGE_LENGTH = 4
 
-/** An index at an address, not opened yet; everything else is as usual unless it is said. */
-export function qdrantIndexAt(url: string, more: Partial<QdrantIndexOptions> = {}) {
-  return createQdrantIndex({
+export function qdrantOptionsAt(url: string): QdrantIndexOptions {
+  return {
     address: { url, deadlineMilliseconds: 5_000 },
     prefix: 'test',
     settings: SETTINGS,
     fingerprint: 'english-1',
     vectorFingerprint: 'model-1',
     averageLength: async () => AVERAGE_LENGTH,
-    ...more,
-  })
+  }
+}
+
+/** An index at an address, not opened yet; everything else is as usual unless it is said. */
+export function qdrantIndexAt(url: string, more: Partial<QdrantIndexOptions> = {}) {
+  return createQdrantIndex({ ...qdrantOptionsAt(url), ...more })
 }

@@ -51,6 +51,7 @@ export function createFakeCalls(): FakeCalls {
 
   const performOn = (held: string, call: string, body: unknown, change: string): Answer => {
     const collection = collections.get(aliases.get(held) ?? held)
+    if (call.endsWith('/exists')) return ok({ exists: collection !== undefined })
     if (!collection) {
       return { status: 404, error: `Not found: Collection \`${held}\` doesn't exist!` }
     }

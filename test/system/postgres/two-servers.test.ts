@@ -94,8 +94,9 @@ describe.skipIf(!hasPostgres)(
       const servers = [await start(), await start()]
       for (const server of servers) {
         await waitUntilIdle(server)
-        await expectSettled(server, ledger)
+        // First of all, what became of requests without an answer.
         await expectKept(server, ledger)
+        await expectSettled(server, ledger)
       }
       const twice = await data.sql(`SELECT id FROM agent_server.documents
       LEFT JOIN agent_server.chunks ON document = number GROUP BY number

@@ -1,0 +1,25 @@
+import { rebuildIndex } from '../compose/rebuild-index.ts'
+import { createProgressBar } from '../lib/progress-bar.ts'
+import type { Command } from './command.ts'
+
+/** `npm run rebuild-index`: the index in Qdrant anew, while the one there is serves. Interrupted, it goes on when it is run again. */
+export const runRebuildIndex: Command = async ({ config: load, createLog, stderr, signal }) => {
+  const config = load()
+  const { QDRANT_URL } = config
+  if (QDRANT_URL === undefined) {
+    stderr.write(
+      'There is no QDRANT_URL: an index in DATA_DIR is made anew by itself when it must\n',
+    )
+    return 2
+  }
+  const log = createLog({ ...config, LOG_LEVEL: 'warn' })
+  const bar = createProgressBar(stderr, 'indexing')
+  try {
+    const progress = (done: number, total: number) => bar.update(done, total)
+    await rebuildIndex({ ...config, QDRANT_URL }, log, progress, signal)
+  } finally {
+    bar.end()
+  }
+  stderr.write('The new index serves\n')
+  return 0
+}

@@ -1,0 +1,122 @@
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Metadata } from '../../schemas/metadata.ts'
+import { DIGEST, describeFile, type FileDocument } from './file-document.ts'
+import { FileRefusal, type Seen, type ServerClient } from './server-client.ts'
+
+const POLL_MILLISECONDS = 1_000
+/** How long a document that is stored may take until it can be found. */
+const SETTLING_MILLISECONDS = 600_000
+
+export interface FolderOptions {
+  folder: string
+  /** Paths relative to the folder. */
+  files: readonly string[]
+  /** Stands before each path: the same folder must go by the same name in each run. */
+  name: string
+  metadata: Metadata
+  concurrency: number
+  client: ServerClient
+  progress: (done: number, failed: number) => void
+  settlingMilliseconds?: number
+}
+
+export interface FailedFile {
+  path: string
+  reason: string
+}
+
+export interface FolderSummary {
+  ready: number
+  unchanged: number
+  failed: FailedFile[]
+}
+
+/**
+ * Brings the server's documents up to what a folder holds: what is new or has changed is sent, the rest is
+ * left alone. A file fails alone; throws where nothing can go on, and what `signal` is aborted with, after
+ * which another run goes on where this one was.
+ */
+export async function ingestFolder(
+  options: FolderOptions,
+  signal: AbortSignal,
+): Promise<FolderSummary> {
+  const { files, concurrency, progress } = options
+  const summary: FolderSummary = { ready: 0, unchanged: 0, failed: [] }
+  const stop = new AbortController()
+  const either = AbortSignal.any([signal, stop.signal])
+  const queue = files.values()
+  let done = 0
+
+  const runLane = async () => {
+    for (const path of queue) {
+      either.throwIfAborted()
+      const outcome = await ingestFile(options, path, either)
+      if (outcome === 'ready' || outcome === 'unchanged') summary[outcome]++
+      else summary.failed.push({ path, reason: outcome.reason })
+      progress(++done, summary.failed.length)
+    }
+  }
+  const lanes = Array.from({ length: concurrency }, runLane)
+  try {
+    await Promise.all(lanes)
+  } finally {
+    stop.abort(new Error('Another file could not be sent'))
+    await Promise.allSettled(lanes)
+  }
+  summary.failed.sort((a, b) => (a.path < b.path ? -1 : 1))
+  return summary
+}
+
+type Outcome = 'ready' | 'unchanged' | { reason: string }
+
+async function ingestFile(
+  options: FolderOptions,
+  path: string,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { folder, name, metadata, client } = options
+  try {
+    const document = await describeFile(join(folder, path), `${name}/${path}`, metadata)
+    const known = await client.get(document.id, signal)
+    if (known?.status === 'ready' && isOf(document, known)) return 'unchanged'
+    const { status, error } = await client.put(document, signal)
+    if (status === 'ready') return 'ready'
+    const settled =
+      status === 'failed' ? { status, error } : await untilSettled(options, document, signal)
+    return settled.status === 'ready' ? 'ready' : { reason: describe(settled) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof FileRefusal) return { reason: error.message }
+    if (isUnreadable(error)) return { reason: `cannot be read (${error.code})` }
+    throw error
+  }
+}
+
+function isOf({ digest }: FileDocument, { metadata }: Seen): boolean {
+  return metadata?.[DIGEST] === digest
+}
+
+async function untilSettled(
+  { client, settlingMilliseconds = SETTLING_MILLISECONDS }: FolderOptions,
+  { id }: FileDocument,
+  signal: AbortSignal,
+): Promise<Pick<Seen, 'status' | 'error'>> {
+  const deadline = performance.now() + settlingMilliseconds
+  for (;;) {
+    const seen = await client.get(id, signal)
+    if (!seen) throw new FileRefusal('The document was deleted meanwhile')
+    const isSettled = seen.status === 'ready' || seen.status === 'failed'
+    if (isSettled || performance.now() > deadline) return seen
+    await pause(POLL_MILLISECONDS, undefined, { signal })
+  }
+}
+
+function describe({ status, error }: Pick<Seen, 'status' | 'error'>): string {
+  const reason = error ? `${error.code}: ${error.message}` : 'no reason told'
+  return status === 'failed' ? reason : `is stored, but still ${status} (${reason})`
+}
+
+function isUnreadable(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'code' in error && 'syscall' in error
+}

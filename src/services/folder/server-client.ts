@@ -1,0 +1,114 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { z } from 'zod'
+import { Document, DocumentCreated } from '../../schemas/document.ts'
+import { ErrorBody } from '../../schemas/error.ts'
+import type { FileDocument } from './file-document.ts'
+
+const REQUEST_MILLISECONDS = 300_000
+/** How long a busy server, or one that is being restarted, is asked again. */
+const PATIENCE_MILLISECONDS = 600_000
+const MOST_BREAKS = 5
+const LONGEST_PAUSE_SECONDS = 60
+const BUSY_STATUSES = [429, 503]
+
+/** Why a file did not become a document; `message` may be shown. */
+export class FileRefusal extends Error {
+  override readonly name = 'FileRefusal'
+}
+
+const Seen = Document.pick({ status: true, error: true, metadata: true })
+export type Seen = z.output<typeof Seen>
+
+export interface ServerClient {
+  /** Nothing where there is no such document. */
+  get(id: string, signal: AbortSignal): Promise<Seen | undefined>
+  /** Waits some seconds for the document to be `ready` or `failed`. Throws `FileRefusal`. */
+  put(document: FileDocument, signal: AbortSignal): Promise<z.output<typeof DocumentCreated>>
+}
+
+export interface ClientOptions {
+  /** Where the server is, without a slash at the end. */
+  url: string
+  key: string
+  waitSeconds?: number
+  patienceMilliseconds?: number
+}
+
+/** Talks to a running server; waits where it is busy, and asks again where the connection breaks. */
+export function createServerClient(options: ClientOptions): ServerClient {
+  const { url, key, waitSeconds = 20, patienceMilliseconds = PATIENCE_MILLISECONDS } = options
+  const headers = { authorization: `Bearer ${key}`, 'user-agent': 'agent-server-ingest' }
+
+  const send = async (
+    path: string,
+    request: () => Promise<RequestInit>,
+    signal: AbortSignal,
+  ): Promise<Response> => {
+    const deadline = performance.now() + patienceMilliseconds
+    for (let breaks = 0; ; ) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MILLISECONDS)])
+      const { headers: more, ...rest } = await request()
+      const response = await fetch(`${url}${path}`, {
+        ...{ ...rest, headers: { ...headers, ...more }, signal: limit },
+      }).catch((error: unknown) => {
+        signal.throwIfAborted()
+        if (breaks >= MOST_BREAKS || performance.now() > deadline) throw unreachable(url, error)
+      })
+      if (response && !isBusy(response, deadline)) return response
+      await response?.body?.cancel()
+      const seconds = response ? retryAfter(response) : 2 ** breaks++ / 2
+      await pause(seconds * 1_000, undefined, { signal })
+    }
+  }
+
+  return {
+    async get(id, signal) {
+      const response = await send(`/documents/${id}`, async () => ({}), signal)
+      if (response.ok) return read(response, Seen)
+      const { code, message } = await refusalOf(response)
+      if (code === 'document_not_found') return undefined
+      throw new FileRefusal(`${code}: ${message}`)
+    },
+
+    async put(document, signal) {
+      const request = async () => {
+        const body = await document.body()
+        if ('form' in body) return { method: 'PUT', body: body.form }
+        const type = { 'content-type': 'application/json' }
+        return { method: 'PUT', headers: type, body: JSON.stringify(body.json) }
+      }
+      const path = `/documents/${document.id}?wait=${waitSeconds}`
+      const response = await send(path, request, signal)
+      if (response.ok) return read(response, DocumentCreated)
+      const { code, message } = await refusalOf(response)
+      throw new FileRefusal(`${code}: ${message}`)
+    },
+  }
+}
+
+function isBusy({ status }: Response, deadline: number): boolean {
+  return BUSY_STATUSES.includes(status) && performance.now() < deadline
+}
+
+function retryAfter({ headers }: Response): number {
+  const seconds = Number(headers.get('retry-after') ?? 1)
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_PAUSE_SECONDS) : 1
+}
+
+async function read<Schema extends z.ZodType>(response: Response, schema: Schema) {
+  const result = schema.safeParse(await response.json().catch(() => undefined))
+  if (result.success) return result.data
+  throw new Error(`${new URL(response.url).origin} is no Agent Server`)
+}
+
+async function refusalOf(response: Response): Promise<{ code: string; message: string }> {
+  const body = ErrorBody.safeParse(await response.json().catch(() => undefined))
+  if (!body.success) return { code: String(response.status), message: 'not an Agent Server?' }
+  const { code, message } = body.data.error
+  if (code === 'unauthorized') throw new Error('The server refuses the key: look at SERVER_API_KEY')
+  return { code, message }
+}
+
+function unreachable(url: string, cause: unknown): Error {
+  return new Error(`There is no server at ${url}, or it does not answer`, { cause })
+}

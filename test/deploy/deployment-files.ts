@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs'
+import { parse, parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+import { ROOT } from '../support/source-tree.ts'
+
+const Variables = z.record(z.string(), z.string().nullable())
+const Awaited = z.record(
+  z.string(),
+  z.object({ condition: z.literal('service_healthy'), required: z.boolean().optional() }),
+)
+
+/** What the files of Docker Compose may say of a service: anything else would be a slip. */
+const Service = z.strictObject({
+  image: z.string(),
+  build: z.literal('.').optional(),
+  profiles: z.array(z.string()).optional(),
+  command: z.array(z.string()).optional(),
+  ports: z.array(z.string()).optional(),
+  volumes: z.array(z.string()).optional(),
+  environment: Variables.optional(),
+  depends_on: Awaited.optional(),
+  healthcheck: z
+    .strictObject({
+      test: z.tuple([z.literal('CMD')], z.string()),
+      interval: z.string(),
+      timeout: z.string(),
+      retries: z.int(),
+      start_period: z.string().optional(),
+    })
+    .optional(),
+  restart: z.literal('unless-stopped'),
+  mem_limit: z.string(),
+  init: z.boolean().optional(),
+  read_only: z.boolean().optional(),
+  tmpfs: z.array(z.string()).optional(),
+  cap_drop: z.array(z.string()).optional(),
+  security_opt: z.array(z.string()).optional(),
+  stop_grace_period: z.string().optional(),
+  shm_size: z.string().optional(),
+  pids_limit: z.int().optional(),
+})
+const Compose = z.looseObject({
+  services: z.record(z.string(), Service),
+  volumes: z.record(z.string(), z.null()),
+})
+
+export type Service = z.output<typeof Service>
+
+export function readText(path: string): string {
+  return readFileSync(new URL(path, ROOT), 'utf8')
+}
+
+export function readCompose(path: string): z.output<typeof Compose> {
+  return Compose.parse(parse(readText(path), { merge: true }))
+}
+
+const Resource = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: z.looseObject({ name: z.string() }),
+  spec: z.unknown().optional(),
+  data: Variables.optional(),
+})
+export type Resource = z.output<typeof Resource>
+
+/** The resources of a file of Kubernetes. */
+export function readResources(path: string): Resource[] {
+  return parseAllDocuments(readText(path)).map((document) => Resource.parse(document.toJS()))
+}
+
+const Probe = z.strictObject({
+  httpGet: z.strictObject({ path: z.string(), port: z.string() }),
+  periodSeconds: z.int(),
+  timeoutSeconds: z.int().optional(),
+  failureThreshold: z.int().optional(),
+})
+const Secret = z.strictObject({
+  secretKeyRef: z.strictObject({
+    name: z.string(),
+    key: z.string(),
+    optional: z.boolean().optional(),
+  }),
+})
+const Container = z.looseObject({
+  image: z.string(),
+  ports: z.array(z.strictObject({ name: z.string(), containerPort: z.int() })),
+  env: z.array(
+    z.strictObject({
+      name: z.string(),
+      value: z.string().optional(),
+      valueFrom: Secret.optional(),
+    }),
+  ),
+  resources: z.strictObject({
+    requests: z.strictObject({ cpu: z.string(), memory: z.string() }),
+    limits: z.strictObject({ memory: z.string() }),
+  }),
+  startupProbe: Probe,
+  livenessProbe: Probe,
+  readinessProbe: Probe,
+})
+const Labels = z.record(z.string(), z.string())
+
+/** What every workload must say. */
+export const Workload = z.looseObject({
+  replicas: z.int().min(2),
+  selector: z.strictObject({ matchLabels: Labels }),
+  template: z.strictObject({
+    metadata: z.strictObject({ labels: Labels }),
+    spec: z.looseObject({
+      securityContext: z.looseObject({ runAsNonRoot: z.literal(true) }),
+      containers: z.array(Container).length(1),
+    }),
+  }),
+})
+export const Selecting = z.looseObject({
+  selector: z.union([z.strictObject({ matchLabels: Labels }), Labels]),
+})

@@ -1,0 +1,74 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { verifies } from '../requirements.ts'
+import { search } from '../support/knowledge.ts'
+import { TEST_KEY } from '../support/server.ts'
+import { launch, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+async function folderOf(files: Record<string, string>): Promise<string> {
+  const folder = join(await temporaryDirectory(), 'docs')
+  await mkdir(folder)
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+async function run(parameters: string[], environment: Record<string, string> = {}) {
+  const directory = await temporaryDirectory()
+  const running = launch({
+    ...{ directory, environment: { SERVER_API_KEY: TEST_KEY, ...environment } },
+    command: [process.execPath, MAIN, 'ingest', ...parameters],
+  })
+  const { code } = await running.exited
+  return { code, told: running.stderr, said: running.stdout }
+}
+
+describe('npm run ingest', () => {
+  it(
+    'brings a folder to a running server, and the second time only what has changed',
+    verifies('ingest.folder', 'ingest.resume'),
+    async () => {
+      const server = await startServerProcess()
+      const folder = await folderOf({ 'a.md': 'Ants march.', 'b.txt': 'Bees hum.' })
+      const parameters = [folder, '--server', server.url, '--metadata', 'language=en']
+      expect(await run(parameters)).toEqual({
+        code: 0,
+        told: '2 ready, 0 unchanged, 0 failed\n',
+        said: '',
+      })
+      expect(await search(server, 'bees')).toMatchObject([{ metadata: { language: 'en' } }])
+      await writeFile(join(folder, 'b.txt'), 'Bees dance.')
+      expect(await run(parameters)).toMatchObject({ told: '1 ready, 1 unchanged, 0 failed\n' })
+    },
+  )
+
+  it('ends with 1 where a file failed, and says why', verifies('ingest.failed'), async () => {
+    const server = await startServerProcess()
+    const folder = await folderOf({ 'a.md': 'Ants march.', 'blank.md': ' ' })
+    expect(await run([folder, '--server', server.url])).toEqual({
+      code: 1,
+      told: expect.stringMatching(
+        /^1 ready, 0 unchanged, 1 failed\n {2}blank\.md: invalid_request: .*empty.*\n$/,
+      ),
+      said: '',
+    })
+  })
+
+  it.each<[string, string[], Record<string, string>, RegExp, number]>([
+    ['no folder', [], {}, /^Usage: npm run ingest/, 2],
+    ['a folder that is not there', ['nowhere'], {}, /^ENOENT/, 1],
+    ['an unknown option', ['.', '--all'], {}, /^Unknown option '--all'/, 1],
+    ['a server that is no URL', ['.', '--server', 'localhost:3000'], {}, /^--server must be/, 1],
+    ['metadata without a value', ['.', '--metadata', 'x'], {}, /^--metadata must be/, 1],
+    ['too many files at a time', ['.', '--concurrency', '33'], {}, /^--concurrency must be/, 1],
+    ['no key', ['.'], { SERVER_API_KEY: '' }, /^SERVER_API_KEY is required/, 1],
+  ])('says what is wrong with %s', async (_what, parameters, environment, told, code) => {
+    const ended = await run(parameters, environment)
+    expect(ended).toMatchObject({ code, told: expect.stringMatching(told) })
+    expect(ended.told).not.toContain('    at ')
+  })
+})

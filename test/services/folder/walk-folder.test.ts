@@ -1,0 +1,60 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { walkFolder } from '../../../src/services/folder/walk-folder.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+
+const { signal } = new AbortController()
+const ALL = { include: [], hidden: false }
+
+async function folderOf(...paths: string[]): Promise<string> {
+  const folder = await temporaryDirectory()
+  for (const path of paths) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), path)
+  }
+  return folder
+}
+
+describe('The files of a folder', () => {
+  it('are found at every depth, in the same order each time', async () => {
+    const folder = await folderOf('b.md', 'a/c.txt', 'a/b/d ü.pdf', 'a.txt')
+    expect(await walkFolder(folder, ALL, signal)).toEqual([
+      'a.txt',
+      'a/b/d ü.pdf',
+      'a/c.txt',
+      'b.md',
+    ])
+  })
+
+  it('leave out what is hidden and what is installed, unless it is asked for', async () => {
+    const folder = await folderOf('a.md', '.env', '.git/config', 'node_modules/x/readme.md')
+    expect(await walkFolder(folder, ALL, signal)).toEqual(['a.md'])
+    expect(await walkFolder(folder, { ...ALL, hidden: true }, signal)).toHaveLength(4)
+  })
+
+  it('are those that match one of the patterns', async () => {
+    const folder = await folderOf('a.md', 'b/c.md', 'b/d.txt', 'e.pdf')
+    const matching = (...include: string[]) => walkFolder(folder, { ...ALL, include }, signal)
+    expect(await matching('**/*.md')).toEqual(['a.md', 'b/c.md'])
+    expect(await matching('*.md', 'b/*.txt')).toEqual(['a.md', 'b/d.txt'])
+  })
+
+  it('are none that a link points to, though the folder itself may be one', async () => {
+    const elsewhere = await folderOf('secret.txt')
+    const folder = await folderOf('a.md')
+    await symlink(join(elsewhere, 'secret.txt'), join(folder, 'link.txt'))
+    await symlink(elsewhere, join(folder, 'folder'))
+    expect(await walkFolder(folder, ALL, signal)).toEqual(['a.md'])
+    const link = join(await temporaryDirectory(), 'link')
+    await symlink(folder, link)
+    expect(await walkFolder(link, ALL, signal)).toEqual(['a.md'])
+  })
+
+  it('of no folder are an error', async () => {
+    await expect(walkFolder('nowhere', ALL, signal)).rejects.toMatchObject({ code: 'ENOENT' })
+    await expect(walkFolder('.', ALL, AbortSignal.abort(new Error('stopped')))).rejects.toThrow(
+      'stopped',
+    )
+  })
+})
