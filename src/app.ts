@@ -13,6 +13,7 @@ import { agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { knowledgeRoutes } from './routes/knowledge.ts'
+import { mcpRoutes } from './routes/mcp.ts'
 import { opsRoutes } from './routes/ops.ts'
 import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { ReadArtifact } from './services/agent/read-artifact.ts'
@@ -20,6 +21,7 @@ import type { Chat } from './services/chat/create-chat.ts'
 import type { Documents } from './services/ingestion/create-documents.ts'
 import type { LineIngestion } from './services/ingestion/ingest-lines.ts'
 import type { Mcp } from './services/mcp/create-mcp.ts'
+import { serveMcp } from './services/mcp/serve-mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/create-retrieval.ts'
@@ -59,10 +61,12 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await installSchemas(app, { version: options.version, description: DESCRIPTION })
   await installReference(app)
 
+  const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
   await app.register(knowledgeRoutes(services, stopping))
   await app.register(chatRoutes(services.chat, stopping))
   await app.register(artifactRoutes(services.readArtifact))
   await app.register(agentRoutes(services, stopping))
+  await app.register(mcpRoutes(endpoint, options.corsOrigin ?? [], stopping))
   await app.register(opsRoutes(services))
   return app
 }

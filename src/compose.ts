@@ -55,7 +55,8 @@ export async function compose(
   )
 
   const agent = await composeAgent({
-    ...{ config, environment, loaded, log, retrieval, reranker, metrics },
+    ...{ config, environment, loaded, log, retrieval, reranker, metrics, store },
+    lookup: store.lookup,
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 

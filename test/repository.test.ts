@@ -63,7 +63,7 @@ describe('The repository', () => {
 describe('The packages', () => {
   it('have exact versions', () => {
     expect(
-      Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+$/.test(version)),
+      Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+(?:-r\.\d+)?$/.test(version)),
     ).toEqual([])
   })
 

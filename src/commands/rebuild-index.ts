@@ -16,7 +16,7 @@ export const runRebuildIndex: Command = async ({ config: load, createLog, stderr
   const bar = createProgressBar(stderr, 'indexing')
   try {
     const progress = (done: number, total: number) => bar.update(done, total)
-    await rebuildIndex({ ...config, QDRANT_URL }, log, progress, signal)
+    await rebuildIndex({ config: { ...config, QDRANT_URL }, log, progress }, signal)
   } finally {
     bar.end()
   }

@@ -13,9 +13,11 @@ import { createAgent } from '../services/agent/run-agent.ts'
 import { createChat } from '../services/chat/create-chat.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
-import { createToolRegistry, type ToolSource } from '../services/tools/registry.ts'
-import { semanticSearch } from '../services/tools/semantic-search.ts'
+import { createToolRegistry } from '../services/tools/registry.ts'
+import type { DocumentLookup } from '../stores/document-lookup.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
 import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
+import { createBuiltInTools } from './built-in-tools.ts'
 import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
 import { composeSkills } from './skills.ts'
@@ -30,6 +32,8 @@ interface Parts {
   /** The reranking model's name, where there is one. */
   reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
+  store: Pick<DocumentStore, 'readFile'>
+  lookup: DocumentLookup
 }
 
 interface ComposedAgent {
@@ -45,15 +49,16 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
-  const switches = new Map(Object.entries(configuration.tools))
-  const builtIn: ToolSource = () => builtInTools
-  const builtInTools = [semanticSearch(retrieval, config.TOP_K)]
+  const builtIn = await createBuiltInTools({
+    ...{ config, retrieval, store: parts.store, lookup: parts.lookup },
+    switches: configuration.tools,
+  })
   const servers = configuration.mcpServers
   const mcp = await composeMcp({ config, servers, environment, artifacts, log })
   const skills = await composeSkills({ config, settings: configuration.skills, log })
   const tools = createToolRegistry({
-    sources: [builtIn, skills.tools, mcp.tools],
-    isEnabled: (name) => switches.get(name) ?? true,
+    sources: [() => builtIn.tools, skills.tools, mcp.tools],
+    isEnabled: builtIn.isEnabled,
     refuse: skills.refuse,
     log,
   })
@@ -80,6 +85,9 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
       mcp,
     },
     start: mcp.start,
-    close: mcp.close,
+    async close() {
+      builtIn.close()
+      await mcp.close()
+    },
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
+import type { DocumentLookup } from '../stores/document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../stores/document-store.ts'
 import { createPostgresStore } from '../stores/postgres/postgres-store.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
@@ -8,6 +9,7 @@ import type { StoreNews } from '../stores/store-news.ts'
 export interface OpenedStore extends DocumentStore {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
+  readonly lookup: DocumentLookup
   /** Absent where no other server can share the store. */
   subscribe?: StoreNews['subscribe']
 }

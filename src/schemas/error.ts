@@ -33,6 +33,7 @@ export type ErrorBody = z.output<typeof ErrorBody>
 const DESCRIPTION_BY_STATUS: Record<number, string> = {
   400: 'The request is malformed; `param` names the field.',
   401: 'The key is missing or wrong.',
+  403: 'Not allowed from here.',
   404: 'There is no such thing.',
   408: 'The request did not arrive in time.',
   409: 'What is stored already does not allow this.',

@@ -58,3 +58,25 @@ export const McpTestResult = z
 export type McpTestRequest = z.output<typeof McpTestRequest>
 export type McpTestResult = z.output<typeof McpTestResult>
 export type McpTestStep = z.output<typeof Step>
+
+/** A message of the protocol, which the protocol's own code judges. */
+export const McpMessage = freeObject().meta({
+  id: 'McpMessage',
+  description: 'A JSON-RPC 2.0 message.',
+  examples: [
+    {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-11-25',
+        capabilities: {},
+        clientInfo: { name: 'example', version: '1' },
+      },
+    },
+  ],
+})
+
+export const McpAnswer = z
+  .record(z.string(), z.unknown())
+  .meta({ id: 'McpAnswer', description: 'A JSON-RPC 2.0 message.' })

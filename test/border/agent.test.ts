@@ -27,7 +27,7 @@ describe('GET /agent', () => {
       expect(await read(server, '/agent')).toEqual({
         name: 'librarian',
         profile: { description: 'Knows the library.', model: 'scripted', retrieval: 'lexical' },
-        tools: [{ name: 'semantic_search', source: 'builtin' }],
+        tools: expect.arrayContaining([{ name: 'semantic_search', source: 'builtin' }]),
       })
       expect(await read(server, '/v1/models')).toMatchObject({ data: [{ id: 'librarian' }] })
     },
@@ -57,7 +57,7 @@ describe('GET /agent/tools', () => {
     async () => {
       const server = await startServer(modelAt(await startScriptedUpstream()))
       expect(await read(server, '/agent/tools')).toEqual({
-        tools: [
+        tools: expect.arrayContaining([
           {
             name: 'semantic_search',
             title: 'Semantic search',
@@ -70,7 +70,7 @@ describe('GET /agent/tools', () => {
             source: 'builtin',
             state: 'on',
           },
-        ],
+        ]),
       })
     },
   )
@@ -80,7 +80,13 @@ describe('GET /agent/tools', () => {
     verifies('agent.tools.shape'),
     async () => {
       expect(await read(await startServer(), '/agent/tools')).toMatchObject({
-        tools: [{ name: 'semantic_search', state: 'unavailable', reason: expect.any(String) }],
+        tools: expect.arrayContaining([
+          expect.objectContaining({
+            name: 'semantic_search',
+            state: 'unavailable',
+            reason: expect.any(String),
+          }),
+        ]),
       })
     },
   )
@@ -93,10 +99,15 @@ describe('GET /agent/tools', () => {
       upstream.always(textReply('Hello.'))
       const file = await writeAgentFile({ tools: { semantic_search: false } })
       const server = await startServer(modelAt(upstream, { AGENT_CONFIG: file }))
-      expect(await read(server, '/agent/tools')).toMatchObject({ tools: [{ state: 'off' }] })
-      expect(await read(server, '/agent')).toMatchObject({ tools: [] })
+      expect(await read(server, '/agent/tools')).toMatchObject({
+        tools: expect.arrayContaining([
+          expect.objectContaining({ name: 'semantic_search', state: 'off' }),
+        ]),
+      })
+      expect(JSON.stringify(await read(server, '/agent'))).not.toContain('semantic_search')
       await ask(server, 'Hello?')
-      expect(modelRequest(upstream.requests.at(-1)).tools).toEqual([])
+      const offered = modelRequest(upstream.requests.at(-1)).tools
+      expect(offered.map((tool) => tool.function.name)).not.toContain('semantic_search')
     },
   )
 })

@@ -190,7 +190,9 @@ describe("The client's tools", () => {
     async () => {
       await stream({ tools: [LAMP] })
       const { tools } = modelRequest(upstream.requests.at(-1))
-      expect(tools.map((tool) => tool.function.name)).toEqual(['semantic_search', 'switch_lamp'])
+      const names = tools.map((tool) => tool.function.name)
+      expect(names).toContain('semantic_search')
+      expect(names.at(-1)).toBe('switch_lamp')
     },
   )
 

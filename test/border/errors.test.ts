@@ -53,6 +53,8 @@ const PROVOKED: Record<
 > = {
   invalid_request: () => server.request('/query', { body: { query: '' } }),
   unauthorized: () => fetch(`${server.url}/agent`),
+  origin_not_allowed: () =>
+    server.request('/mcp', { body: {}, headers: { origin: 'https://elsewhere.example' } }),
   document_not_found: () => server.request('/documents/unknown'),
   artifact_not_found: () => server.request('/artifacts/unknown'),
   connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),

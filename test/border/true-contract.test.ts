@@ -49,7 +49,12 @@ const BROKEN = streamReply(chunk({ content: 'Half' }), { cut: true })
 /** What each operation is asked, to see every shape that it answers; `upstream` plays these first. */
 const CALLS: Record<
   string,
-  { body?: unknown; path?: string; script?: Parameters<ScriptedUpstream['script']> }[]
+  {
+    body?: unknown
+    path?: string
+    headers?: Record<string, string>
+    script?: Parameters<ScriptedUpstream['script']>
+  }[]
 > = {
   query: [
     { body: { query: 'owls' } },
@@ -99,6 +104,19 @@ const CALLS: Record<
   getAgent: [{}],
   listTools: [{}],
   getCapabilities: [{}],
+  mcp: [
+    {
+      headers: { accept: 'application/json, text/event-stream' },
+      body: {
+        ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+        params: {
+          ...{ protocolVersion: '2025-11-25', capabilities: {} },
+          clientInfo: { name: 'test', version: '1' },
+        },
+      },
+    },
+    { body: [] },
+  ],
   testMcpConnection: [
     { body: {}, path: '/agent/mcp/refused/test' },
     { body: { tool: 1 }, path: '/agent/mcp/refused/test' },
@@ -125,10 +143,11 @@ describe('What the server answers', () => {
       const operation = operations.find((candidate) => candidate.operationId === operationId)
       if (!operation) throw new Error('There is no such operation')
       const statuses: number[] = []
-      for (const { body, path, script } of CALLS[operationId] ?? []) {
+      for (const { body, path, headers = {}, script } of CALLS[operationId] ?? []) {
         if (script) upstream.script(...script)
         const target = await fill(path ?? operation.path)
-        const options = { method: operation.method, ...(body !== undefined && { body }) }
+        const { method } = operation
+        const options = { method, headers, ...(body !== undefined && { body }) }
         const response = await server.request(target, options)
         statuses.push(response.status)
         expect(await mistakesOf(operation, response)).toEqual([])

@@ -155,9 +155,23 @@ export const DECISIONS = {
     'completions.extras':
       'What a provider attaches to a call of a client’s tool goes out and comes back with it.',
   },
+  'design: tables': {
+    'tables.list': 'Documents that are tables are listed with columns, types and ranges.',
+    'tables.query':
+      'One SQL statement that reads is answered exactly, with the statement and the number of rows.',
+    'tables.same': 'The answer of a table is a source to cite, on every chat path alike.',
+    'tables.locked': 'A statement reaches nothing but the tables, and changes nothing.',
+    'tables.filter': 'The filter of a request holds for its tables, too.',
+    'tables.current': 'A replaced document is the table that it is now; a deleted one is none.',
+  },
+  'design: charts': {
+    'charts.files': 'A chart comes as PNG, as SVG and as its Vega-Lite specification.',
+    'charts.refused': 'A chart that cannot be drawn is told to the model, and makes no file.',
+  },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
+    'artifacts.told': 'done and the agent field of a completion list the artifacts of the run.',
     'artifacts.unknown': 'An unknown artifact answers 404.',
   },
   'design: conversations': {
@@ -182,6 +196,11 @@ export const DECISIONS = {
     'mcp.guard': 'Private addresses are called only where OUTBOUND_ALLOW names them.',
     'mcp.secrets': 'Secrets come from variables and show nowhere.',
     'mcp.pins': 'A definition that changes is reported, and not used until it is accepted.',
+  },
+  'design: /mcp': {
+    'mcp.serves': '/mcp offers query, get_document and ask to clients of both eras of MCP.',
+    'mcp.key': '/mcp needs the key.',
+    'mcp.origin': '/mcp refuses pages whose origin nobody named.',
   },
   'design: skills': {
     'skills.local': 'Skills are read from folders, by themselves from the one beside agent.json.',

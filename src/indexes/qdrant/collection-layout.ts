@@ -5,8 +5,6 @@ import type { CollectionSettings } from '../qdrant-settings.ts'
 const LAYOUT = 1
 export const TERMS = 'terms'
 export const MEANING = 'meaning'
-/** The facts of a chunk's document that a filter may ask for. */
-export const FACTS = 'facts'
 
 /** What a collection says about itself, so that no server mistakes it for another. */
 export const TermsMark = z.object({

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { FACTS } from './collection-layout.ts'
 import type { QdrantConnection } from './qdrant-connection.ts'
 import { QdrantRefusal } from './qdrant-error.ts'
 
@@ -63,10 +62,6 @@ export function createCollections({ call }: QdrantConnection): Collections {
         const request = { method: 'GET', path: pathOf(name), result: Info } as const
         await call(request, signal).catch(() => Promise.reject(error))
       }
-      const index = { field_name: FACTS, field_schema: { type: 'keyword' } }
-      const request = { path: `${pathOf(name)}/index`, query: { wait: 'true', ...LAYING } }
-      const bounds = { result: z.unknown(), deadlineMilliseconds: LAYING_MILLISECONDS }
-      await call({ method: 'PUT', body: index, ...request, ...bounds }, signal)
     },
 
     async serve(names, signal) {

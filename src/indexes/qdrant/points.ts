@@ -26,7 +26,6 @@ const Count = z.object({ count: z.int().min(0) })
 export interface Point {
   id: number
   vector: Record<string, unknown>
-  payload?: Record<string, unknown>
 }
 
 /** A query of Qdrant's Query API. */

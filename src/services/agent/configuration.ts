@@ -15,7 +15,11 @@ export const AgentConfiguration = z
     description: boundedText(2_000).default('Answers questions from the ingested documents.'),
     prompt: boundedText(100_000).default(''),
     tools: z
-      .strictObject({ semantic_search: z.boolean().default(true) })
+      .strictObject({
+        semantic_search: z.boolean().default(true),
+        tabular_data: z.boolean().default(true),
+        chart_generation: z.boolean().default(true),
+      })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),
     skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),

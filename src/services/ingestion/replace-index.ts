@@ -10,23 +10,23 @@ const MOST_ROUNDS = 10
 const FEW = 200
 const PROGRESS_MILLISECONDS = 500
 
-export type FillingStore = Pick<
-  DocumentStore,
-  'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'
->
+type FillingStore = Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
 type FilledIndex = Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors'>
 
-interface Replacement {
+export interface Filling {
   store: FillingStore
   preparer: Pick<Preparer, 'analyse'>
   /** Whether there are vectors. */
   hybrid: boolean
+  progress: (done: number, total: number) => void
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+}
+
+interface Replacement extends Filling {
   /** Not served yet, and written by nobody else. */
   next: FilledIndex
   /** Puts it in the place of the one that serves; answers it under the name that servers use. */
   serve(): Promise<FilledIndex>
-  progress: (done: number, total: number) => void
-  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
 
 /**
@@ -34,28 +34,40 @@ interface Replacement {
  * came in between. Throws the reason of `signal`; run again, it goes on from there.
  */
 export async function replaceIndex(
-  { serve, next, progress, ...parts }: Replacement,
+  { serve, next, ...parts }: Replacement,
   signal: AbortSignal,
 ): Promise<void> {
-  const { log } = parts
-  const fill = async (index: FilledIndex, sweep?: { suspect(): void }) => {
-    const reconciliation = createReconciliation({ ...parts, index, ...(sweep && { sweep }) })
-    const tell = () => report(reconciliation.progress(), progress)
-    const timer = setInterval(tell, PROGRESS_MILLISECONDS)
-    try {
-      await untilAvailable(() => reconciliation.run(signal), log, signal)
-    } finally {
-      clearInterval(timer)
-    }
-    tell()
-    return reconciliation.progress().total
-  }
   for (let round = 1; round <= MOST_ROUNDS; round++) {
-    if ((await fill(next)) <= FEW) break
+    if ((await fill(next, parts, signal)) <= FEW) break
   }
-  const served = await serve()
-  // Servers write to it from now on: what it holds beyond the authority may be theirs.
-  await fill(served, { suspect: () => undefined })
+  await completeIndex(await serve(), parts, signal)
+}
+
+/** Adds what an index that serves lacks. What it holds beyond the authority may be the servers' and stays. */
+export async function completeIndex(
+  index: FilledIndex,
+  parts: Filling,
+  signal: AbortSignal,
+): Promise<void> {
+  await fill(index, { ...parts, sweep: { suspect: () => undefined } }, signal)
+}
+
+/** Answers how much was missing. */
+async function fill(
+  index: FilledIndex,
+  { progress, ...parts }: Filling & { sweep?: { suspect(): void } },
+  signal: AbortSignal,
+): Promise<number> {
+  const reconciliation = createReconciliation({ ...parts, index })
+  const tell = () => report(reconciliation.progress(), progress)
+  const timer = setInterval(tell, PROGRESS_MILLISECONDS)
+  try {
+    await untilAvailable(() => reconciliation.run(signal), parts.log, signal)
+  } finally {
+    clearInterval(timer)
+  }
+  tell()
+  return reconciliation.progress().total
 }
 
 function report(

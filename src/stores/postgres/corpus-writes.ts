@@ -7,10 +7,10 @@ import type {
   CorpusRecord,
   CorpusStart,
 } from '../corpus.ts'
-import type { StoredFile } from '../file-store.ts'
 import { toHalfFloats } from '../half-floats.ts'
 import { chunkColumns } from './chunk-columns.ts'
 import type { Session } from './session.ts'
+import { fileToJson } from './to-json.ts'
 
 const DOCUMENT = `
   INSERT INTO agent_server.documents (id, title, url, metadata, file, status, error_code, error_message,
@@ -107,7 +107,7 @@ async function insertDocument({ run }: Pick<Session, 'run'>, record: CorpusDocum
   const { document, contents, replacement, dueAt, idempotency } = record
   const { id, title, url, metadata, file, status, error, attempts, revision } = document
   const [row] = await run(DOCUMENT, [
-    ...[id, title, url, toJson(metadata), toJson(file), status, error?.code, error?.message],
+    ...[id, title, url, toJson(metadata), fileToJson(file), status, error?.code, error?.message],
     ...[attempts, revision, document.servedRevision, document.chunkCount, document.characters],
     ...[document.createdAt, document.updatedAt],
   ])
@@ -126,9 +126,9 @@ async function insertReplacement(
   replacement: NonNullable<CorpusDocument['replacement']>,
 ) {
   const { title, url, metadata, file, characters } = replacement
-  await run(REPLACEMENT, [number, title, url, toJson(metadata), toJson(file), characters])
+  await run(REPLACEMENT, [number, title, url, toJson(metadata), fileToJson(file), characters])
 }
 
-function toJson(value: Metadata | StoredFile | undefined): string | undefined {
+function toJson(value: Metadata | undefined): string | undefined {
   return value && JSON.stringify(value)
 }

@@ -1,5 +1,6 @@
 import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
 import { integer } from '../columns.ts'
+import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
 import type { StoreNews } from '../store-news.ts'
 import { check } from './check.ts'
@@ -9,6 +10,7 @@ import { createDocumentWrites } from './document-writes.ts'
 import { createFiles } from './files.ts'
 import { createJobWrites } from './job-writes.ts'
 import { createLeases } from './leases.ts'
+import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
 import { createNews } from './news.ts'
 import { createReads } from './reads.ts'
@@ -43,6 +45,7 @@ export interface PostgresStoreOptions {
 export interface PostgresStore extends DocumentStore, StoreNews {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
+  readonly lookup: DocumentLookup
 }
 
 /**
@@ -75,6 +78,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...files,
     reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count), KEY_BLOCKS),
     replacement: createVectorReplacement(database),
+    lookup: createLookup(database),
     check: (signal) => check(database, signal),
     subscribe: news.subscribe,
     close: () => (closing ??= close()),

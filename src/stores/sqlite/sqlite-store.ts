@@ -4,11 +4,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
+import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
 import { openForReading } from './connection.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { createFiles } from './files.ts'
 import { createFiltering, type Filtering } from './filtering.ts'
+import { createLookup, type Lookup } from './lookup.ts'
 import { createQueuedWrites } from './queued-writes.ts'
 import { createReads } from './reads.ts'
 import { unavailable } from './sqlite-error.ts'
@@ -42,6 +44,7 @@ export interface SqliteStore extends DocumentStore {
   statistics(): WriteStatistics
   /** Makes all vectors anew. For a process that has the store to itself. */
   readonly replacement: VectorReplacement
+  readonly lookup: DocumentLookup
 }
 
 interface Parts {
@@ -49,6 +52,7 @@ interface Parts {
   writer: Thread<WriterMethods>
   reader: DatabaseSync
   filtering: Filtering
+  lookup: Lookup
   queue: WriteQueue
 }
 
@@ -81,6 +85,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
     const { lastCheck, ...reads } = createReads(reader, refuse)
     const { nextEmbedding, chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
     const filtering = createFiltering({ file }, refuse)
+    const lookup = createLookup({ file }, refuse)
     opened = true
     let closing: Promise<void> | undefined
     return {
@@ -90,11 +95,12 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       ...vectorReads,
       replacement: createVectorReplacement(queue, { nextEmbedding, chunksWithoutNext }),
       matchingKeys: filtering.matchingKeys,
+      lookup,
       statistics: queue.statistics,
       check: (signal) => check(queue, lastCheck, signal),
       close() {
         ended ??= unavailable('The document store is closed')
-        closing ??= closeParts({ lock, writer, reader, filtering, queue }, log)
+        closing ??= closeParts({ lock, writer, reader, filtering, lookup, queue }, log)
         return closing
       },
     }
@@ -130,11 +136,12 @@ async function check(
 
 /** The reader goes first: the last connection to close empties the log into the database. */
 async function closeParts(
-  { lock, writer, reader, filtering, queue }: Parts,
+  { lock, writer, reader, filtering, lookup, queue }: Parts,
   log?: Log,
 ): Promise<void> {
   await queue.close()
   await filtering.close()
+  await lookup.close()
   reader.close()
   try {
     await untilAborted(writer.call('close', undefined), AbortSignal.timeout(CLOSE_DEADLINE_MS))

@@ -16,7 +16,7 @@ const DEFAULT = {
   name: 'agent',
   description: 'Answers questions from the ingested documents.',
   prompt: '',
-  tools: { semantic_search: true },
+  tools: { semantic_search: true, tabular_data: true, chart_generation: true },
   mcpServers: {},
   skills: { sources: ['skills'], disabled: [] },
   limits: { rounds: 8, toolCalls: 64, seconds: 300, tokens: 1_000_000 },

@@ -33,6 +33,15 @@ describe('the system message', () => {
     expect(rest.filter(({ role }) => role === 'system')).toEqual([])
   })
 
+  it('has the catalogue of skills between the operator’s prompt and the client’s instructions', () => {
+    const [system] = assemblePrompt({ messages: [user('a')], instructions: ['Be brief.'] }, [], {
+      prompt: 'You are the library.',
+      catalogue: () => 'There are skills.',
+      contextTokens: 32_768,
+    })
+    expect(system?.content).toMatch(/You are the library\.\n\nThere are skills\.\n\nBe brief\.$/)
+  })
+
   it('has no gap where a part is empty', () => {
     const { system } = assemble([user('a')], { prompt: ' ', instructions: ['', 'Be kind.'] })
     expect(system?.content).toMatch(/\S\n\nBe kind\.$/)

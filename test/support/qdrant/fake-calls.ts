@@ -66,7 +66,6 @@ export function createFakeCalls(): FakeCalls {
 
 const CALLS: Record<string, Call> = {
   'GET ': describe,
-  'PUT /index': () => changed('completed'),
   'PUT /points': put,
   'POST /points/delete': remove,
   'POST /points/scroll': scroll,

@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import type { AgentConfiguration } from '../services/agent/configuration.ts'
+import { createCharts } from '../services/charts/create-charts.ts'
+import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
+import { createTables } from '../services/tables/create-tables.ts'
+import type { Tool } from '../services/tools/define-tool.ts'
+import { makeChart } from '../services/tools/make-chart.ts'
+import { semanticSearch } from '../services/tools/semantic-search.ts'
+import { tableTools } from '../services/tools/table-tools.ts'
+import type { DocumentLookup } from '../stores/document-lookup.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
+
+interface Parts {
+  config: Pick<Config, 'DATA_DIR' | 'TOP_K'>
+  switches: AgentConfiguration['tools']
+  retrieval: Retrieval
+  store: Pick<DocumentStore, 'readFile'>
+  lookup: DocumentLookup
+}
+
+interface BuiltInTools {
+  tools: readonly Tool[]
+  isEnabled(name: string): boolean
+  close(): void
+}
+
+/** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */
+export async function createBuiltInTools(parts: Parts): Promise<BuiltInTools> {
+  const { config, switches, retrieval, store, lookup } = parts
+  const directory = join(config.DATA_DIR, 'tables')
+  const tables = await createTables({ directory, store, lookup })
+  const bySwitch: Record<keyof typeof switches, readonly Tool[]> = {
+    semantic_search: [semanticSearch(retrieval, config.TOP_K)],
+    tabular_data: tableTools(tables),
+    chart_generation: [makeChart({ charts: createCharts(), tables })],
+  }
+  const off = new Set(
+    Object.entries(switches).flatMap(([name, isOn]) =>
+      isOn || !isSwitch(name, bySwitch) ? [] : bySwitch[name].map((tool) => tool.name),
+    ),
+  )
+  return {
+    tools: Object.values(bySwitch).flat(),
+    isEnabled: (name) => !off.has(name),
+    close: tables.close,
+  }
+}
+
+function isSwitch<Switches extends object>(
+  name: PropertyKey,
+  switches: Switches,
+): name is keyof Switches {
+  return name in switches
+}

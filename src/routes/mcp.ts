@@ -1,0 +1,66 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { callSignal } from '../http/call-signal.ts'
+import { checkOrigin } from '../http/check-origin.ts'
+import { errorResponses } from '../schemas/error.ts'
+import { McpAnswer, McpMessage } from '../schemas/mcp.ts'
+import type { McpEndpoint } from '../services/mcp/serve-mcp.ts'
+
+export function mcpRoutes(
+  endpoint: McpEndpoint,
+  origins: readonly string[],
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
+  const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, origins)
+  const handler = async (request: FastifyRequest, reply: FastifyReply) =>
+    reply.send(await endpoint.fetch(toWebRequest(request, reply, stopping), request.body))
+
+  return async (app) => {
+    app.addHook('onClose', () => endpoint.close())
+    app.post(
+      '/mcp',
+      {
+        onRequest,
+        schema: {
+          operationId: 'mcp',
+          summary: 'Speak the Model Context Protocol, over streamable HTTP',
+          description:
+            'The documents and the agent for editors and assistants: the tools `query`, `get_document` and `ask`. See docs/mcp.md.',
+          tags: ['agent'],
+          body: McpMessage,
+          response: {
+            200: {
+              description: 'The answer, or a stream that ends with it.',
+              content: {
+                'application/json': { schema: McpAnswer },
+                'text/event-stream': { schema: McpAnswer },
+              },
+            },
+            202: z.undefined().describe('Taken note of.'),
+            ...errorResponses(403),
+          },
+        },
+      },
+      handler,
+    )
+    // What the protocol answers to these differs from era to era.
+    app.route({
+      ...{ method: ['GET', 'DELETE'], url: '/mcp', schema: { hide: true } },
+      ...{ onRequest, handler },
+    })
+  }
+}
+
+function toWebRequest(
+  { method, host, headers }: FastifyRequest,
+  reply: FastifyReply,
+  stopping: AbortSignal,
+): Request {
+  const sent = Object.entries(headers).map(([name, value]) => [name, String(value)])
+  return new Request(`http://${host || 'localhost'}/mcp`, {
+    method,
+    headers: Object.fromEntries(sent),
+    signal: callSignal(reply, stopping),
+  })
+}

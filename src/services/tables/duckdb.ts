@@ -1,0 +1,48 @@
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+
+const MEMORY = '512MB'
+const THREADS = 2
+
+/** Before anything that others wrote is read: a file or a statement can reach no further than this instance. */
+const LOCKED = [
+  'SET enable_external_access = false',
+  'SET autoinstall_known_extensions = false',
+  'SET autoload_known_extensions = false',
+  'SET allow_community_extensions = false',
+  `SET max_temp_directory_size = '0KB'`,
+  'SET max_expression_depth = 250',
+  'SET lock_configuration = true',
+]
+
+/** Opens a database of its own, bounded in memory; closed when `use` is done. */
+export async function withDatabase<T>(
+  path: string,
+  use: (connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
+  const instance = await DuckDBInstance.create(path, {
+    memory_limit: MEMORY,
+    threads: String(THREADS),
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  try {
+    return await use(connection)
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+/** From here on no file, no network, no extension and no setting can be reached. */
+export async function lockDown(connection: DuckDBConnection): Promise<void> {
+  for (const statement of LOCKED) await connection.run(statement)
+}
+
+export function quoteName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+export function quoteText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}

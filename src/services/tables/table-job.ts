@@ -1,0 +1,46 @@
+import { z } from 'zod'
+
+export const TABLE_FORMATS = ['csv', 'tsv', 'xlsx', 'parquet', 'jsonl'] as const
+export type TableFormat = (typeof TABLE_FORMATS)[number]
+
+export const Column = z.object({ name: z.string(), type: z.string() })
+
+/** One table of a document; a workbook has one for each sheet. */
+export const Sheet = z.object({
+  /** Empty where the file is one table. */
+  name: z.string(),
+  /** Its name in the database file that it was converted to. */
+  table: z.string(),
+  rows: z.int(),
+  columns: z.array(Column),
+})
+
+export const Converted = z.object({ sheets: z.array(Sheet) })
+
+export const Cell = z.union([z.string(), z.number(), z.boolean(), z.null()])
+
+export const QueryResult = z.object({
+  columns: z.array(Column),
+  rows: z.array(z.array(Cell)),
+  /** How many rows there are in all; those past the cap are not in `rows`. */
+  rowCount: z.int(),
+  /** Whether there are even more, which were not counted. */
+  isMore: z.boolean(),
+})
+
+export interface TableView {
+  /** What the statement calls it. */
+  name: string
+  /** The database file that holds it. */
+  file: string
+  table: string
+}
+
+export type TableJob =
+  | { kind: 'convert'; source: string; format: TableFormat; target: string }
+  | { kind: 'query'; views: TableView[]; sql: string; maximumRows: number; isTrusted: boolean }
+
+export type Column = z.output<typeof Column>
+export type Sheet = z.output<typeof Sheet>
+export type Cell = z.output<typeof Cell>
+export type QueryResult = z.output<typeof QueryResult>

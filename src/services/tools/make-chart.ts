@@ -1,0 +1,94 @@
+import { ChartRequest, type ChartRow, MOST_CHART_ROWS } from '../charts/chart-request.ts'
+import { type ChartSpecification, toSpecification } from '../charts/chart-specification.ts'
+import type { Charts } from '../charts/create-charts.ts'
+import type { TableAnswer, Tables } from '../tables/create-tables.ts'
+import { citeTables } from './cite-tables.ts'
+import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
+import { safeFileName } from './file-name.ts'
+import { tellRefusal } from './tell-refusal.ts'
+import { ToolFailure } from './tool-error.ts'
+
+const DEADLINE_MILLISECONDS = 120_000
+const NUMBERS = /^(?:TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w+INT|FLOAT|DOUBLE|DECIMAL)/
+
+interface Dependencies {
+  charts: Charts
+  tables: Pick<Tables, 'query'>
+}
+
+/** Draws a chart of rows, or of what a statement answers; as SVG, PNG and Vega-Lite. */
+export function makeChart({ charts, tables }: Dependencies): Tool {
+  return defineTool({
+    name: 'make_chart',
+    title: 'Make a chart',
+    description:
+      'Draw a chart of rows, or of a SQL query over the tables. The user is given it as SVG, PNG and Vega-Lite file. Take rows only from passages, tables or the conversation, never invented ones.',
+    input: ChartRequest,
+    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    run: (request, context, signal) =>
+      tellRefusal(async () => {
+        const { rows, sources } = await dataOf(request, tables, context, signal)
+        const specification = specify(request, rows)
+        const { svg, png } = await charts.render(specification, signal)
+        const name = safeFileName(request.title ?? 'chart')
+        const files = [
+          { name: `${name}.png`, mediaType: 'image/png', bytes: png },
+          { name: `${name}.svg`, mediaType: 'image/svg+xml', bytes: Buffer.from(svg) },
+          { name: `${name}.vl.json`, mediaType: 'application/json', bytes: toBytes(specification) },
+        ]
+        const made = []
+        for (const file of files) made.push(await context.artifacts.add(file))
+        return [
+          `The chart of ${rows.length} rows is made. The user is given these files:`,
+          ...made.map((artifact) => `- ${artifact.name}: ${artifact.url}`),
+          `Specification, without its data: ${withoutData(specification)}`,
+          ...(sources ? [sources] : []),
+        ].join('\n')
+      }),
+  })
+}
+
+async function dataOf(
+  { rows, sql }: ChartRequest,
+  tables: Pick<Tables, 'query'>,
+  { filter, citations }: ToolContext,
+  signal: AbortSignal,
+): Promise<{ rows: ChartRow[]; sources?: string }> {
+  if (sql === undefined) return { rows: rows ?? [] }
+  const answer = await tables.query({ sql, filter, maximumRows: MOST_CHART_ROWS }, signal)
+  if (answer.rowCount > MOST_CHART_ROWS) {
+    throw new ToolFailure(`The query has ${answer.rowCount} rows; a chart takes ${MOST_CHART_ROWS}`)
+  }
+  if (answer.rowCount === 0) throw new ToolFailure('The query has no rows')
+  return { rows: toRows(answer), sources: citeTables(answer, sql, citations) }
+}
+
+/** Exact numbers come as text, and are drawn as numbers. */
+function toRows({ columns, rows }: TableAnswer): ChartRow[] {
+  return rows.map((row) =>
+    Object.fromEntries(
+      columns.map(({ name, type }, index) => {
+        const value = row[index] ?? null
+        const isNumber = typeof value === 'string' && NUMBERS.test(type)
+        return [name, isNumber ? Number(value) : value]
+      }),
+    ),
+  )
+}
+
+function specify(request: ChartRequest, rows: readonly ChartRow[]): ChartSpecification {
+  try {
+    return toSpecification(request, rows)
+  } catch (error) {
+    if (error instanceof RangeError) throw new ToolFailure(error.message)
+    throw error
+  }
+}
+
+function toBytes(specification: ChartSpecification): Uint8Array {
+  return Buffer.from(JSON.stringify(specification, undefined, 2))
+}
+
+function withoutData({ data: _rows, ...specification }: ChartSpecification): string {
+  return JSON.stringify(specification)
+}

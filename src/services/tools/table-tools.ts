@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { JobRefusal } from '../../lib/job-process.ts'
+import { filledText } from '../../schemas/text.ts'
+import type { TableAnswer, Tables } from '../tables/create-tables.ts'
+import type { TableEntry } from '../tables/table-catalogue.ts'
+import { citeTables } from './cite-tables.ts'
+import { defineTool, type Tool } from './define-tool.ts'
+import { renderRows } from './render-rows.ts'
+import { tellRefusal } from './tell-refusal.ts'
+
+const MOST_LISTED = 100
+/** Tables whose columns are told in the list; each may have to be read first. */
+const MOST_OPENED = 10
+const SAMPLES = 5
+const MOST_ROWS = 1_000
+/** Converting a large file takes most of it. */
+const DEADLINE_MILLISECONDS = 180_000
+
+/** Exact answers from documents that are tables: CSV, TSV, XLSX, Parquet and JSON lines. */
+export function tableTools(tables: Tables): Tool[] {
+  return [listTables(tables), describeTable(tables), queryTable(tables)]
+}
+
+function listTables(tables: Tables): Tool {
+  return defineTool({
+    name: 'list_tables',
+    title: 'List tables',
+    description:
+      'List the documents that are tables (CSV, spreadsheets, Parquet, JSON lines), with their columns. Use it before query_table.',
+    input: z.object({
+      search: filledText(200).optional().describe('Only tables with this in their name or title.'),
+    }),
+    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    async run({ search = '' }, { filter }, signal) {
+      const wanted = search.toLowerCase()
+      const found = (await tables.entries(filter, signal)).filter(({ name, title }) =>
+        `${name} ${title}`.toLowerCase().includes(wanted),
+      )
+      if (found.length === 0) return 'There are no such tables.'
+      const opened = await Promise.all(
+        found.slice(0, MOST_OPENED).map((entry) => describeEntry(tables, entry, signal)),
+      )
+      const named = found.slice(MOST_OPENED, MOST_LISTED).map(toLine)
+      return [`${found.length} tables.`, ...opened, ...named, more(found.length)].join('\n').trim()
+    },
+  })
+}
+
+function describeTable(tables: Tables): Tool {
+  return defineTool({
+    name: 'describe_table',
+    title: 'Describe a table',
+    description:
+      'The columns of a table with type, range and number of values, and its first rows.',
+    input: z.object({ table: filledText(200).describe('A name from list_tables.') }),
+    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    run: ({ table }, { filter }, signal) =>
+      tellRefusal(async () => {
+        const quoted = `"${table.toLowerCase().replaceAll('"', '')}"`
+        const ask = (sql: string, maximumRows: number) =>
+          tables.query({ sql, maximumRows, filter, isTrusted: true }, signal)
+        const [summary, sample] = await Promise.all([
+          ask(
+            `SELECT column_name, column_type, min, max, approx_unique, null_percentage FROM (SUMMARIZE ${quoted})`,
+            500,
+          ),
+          ask(`SELECT * FROM ${quoted}`, SAMPLES),
+        ])
+        return `${sample.rowCount} rows.\n\n${renderRows(summary)}\n\nThe first rows:\n${renderRows(sample)}`
+      }),
+  })
+}
+
+function queryTable(tables: Tables): Tool {
+  return defineTool({
+    name: 'query_table',
+    title: 'Query tables',
+    description:
+      'Run one read-only SQL SELECT (DuckDB dialect) over the tables of list_tables. For anything that has to be counted, summed, compared or joined: the answer is exact, passages are not.',
+    input: z.object({
+      sql: filledText(10_000).describe('One SELECT.'),
+      maximumRows: z.int().min(1).max(MOST_ROWS).default(100),
+    }),
+    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    run: ({ sql, maximumRows }, { filter, citations }, signal) =>
+      tellRefusal(async () => {
+        const answer = await tables.query({ sql, maximumRows, filter }, signal)
+        return `${citeTables(answer, sql, citations)}\n\n${renderAnswer(answer, sql)}`
+      }),
+  })
+}
+
+function renderAnswer(answer: TableAnswer, sql: string): string {
+  const { rows, rowCount, isMore } = answer
+  const all = isMore ? `more than ${rowCount}` : String(rowCount)
+  const shown = rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
+  return `SQL: ${sql}\nRows: ${shown}\n${renderRows(answer)}`
+}
+
+async function describeEntry(
+  tables: Tables,
+  entry: TableEntry,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const opened = await tables.open(entry, signal)
+    return opened
+      .map(({ name, title, rows, columns }) => {
+        const described = columns.map((column) => `${column.name} ${column.type}`).join(', ')
+        return `- ${name} (${title}): ${rows} rows; ${described}`
+      })
+      .join('\n')
+  } catch (error) {
+    if (!(error instanceof JobRefusal)) throw error
+    return `${toLine(entry)}: ${error.message}`
+  }
+}
+
+const toLine = ({ name, title }: TableEntry) => `- ${name} (${title})`
+
+const more = (count: number) =>
+  count > MOST_LISTED ? `and ${count - MOST_LISTED} more: search for them by name` : ''

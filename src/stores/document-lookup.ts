@@ -1,0 +1,52 @@
+import type { Filter, MetadataValue } from '../schemas/metadata.ts'
+import type { DocumentPage } from './document-store.ts'
+
+export interface LookupQuery {
+  filter?: Filter | undefined
+  /** Only documents that are tables by the ending of their file's name or title. */
+  tabular?: boolean | undefined
+  limit: number
+  cursor?: string | undefined
+}
+
+/** A field that documents have in their metadata. */
+export interface MetadataField {
+  name: string
+  kind: 'string' | 'number' | 'boolean'
+  documents: number
+  least: MetadataValue
+  most: MetadataValue
+}
+
+export interface ValueCount {
+  value: MetadataValue
+  documents: number
+}
+
+export interface ValueQuery {
+  field: string
+  filter?: Filter | undefined
+  /** Texts are counted by their first characters, such as 4 for the year of an ISO date. */
+  characters?: number | undefined
+  /** By value where true, else the most frequent first. */
+  inOrder?: boolean | undefined
+  limit: number
+}
+
+/** The endings, in lower case, of names of files that are tables. */
+export const TABLE_ENDINGS = ['.csv', '.tsv', '.xlsx', '.parquet', '.jsonl', '.ndjson'] as const
+
+/**
+ * Questions about the documents that are served, answered through indexes of the authority. Each may take
+ * its time on a large corpus and holds nobody else up; throws what `signal` was aborted with.
+ */
+export interface DocumentLookup {
+  /** Newest first. An unknown cursor throws `invalid_request`. */
+  findDocuments(query: LookupQuery, signal: AbortSignal): Promise<DocumentPage>
+  countDocuments(filter: Filter | undefined, signal: AbortSignal): Promise<number>
+  /** The fields of the metadata, the most frequent first. */
+  metadataFields(limit: number, signal: AbortSignal): Promise<MetadataField[]>
+  metadataValues(query: ValueQuery, signal: AbortSignal): Promise<ValueCount[]>
+  /** The text of a document as it is served; nothing where there is none. */
+  readText(documentId: string, signal: AbortSignal): Promise<string | undefined>
+}

@@ -1,0 +1,120 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { workerData } from 'node:worker_threads'
+import { serveThread } from '../../lib/thread.ts'
+import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
+import { integer, type Row, text } from '../columns.ts'
+import type { LookupQuery, MetadataField, ValueCount, ValueQuery } from '../document-lookup.ts'
+import type { DocumentPage } from '../document-store.ts'
+import { decodeCursor, encodeCursor } from '../list-cursor.ts'
+import { toDocument } from '../rows.ts'
+import { openForReading } from './connection.ts'
+import { toCondition } from './filter-sql.ts'
+import { toStoreError } from './sqlite-error.ts'
+import { IS_TABLE } from './table-index.ts'
+
+export interface LookupThreadData {
+  file: string
+}
+
+const SERVED = 'served_revision IS NOT NULL'
+const FIELDS = `
+  SELECT name, kind, count(*) AS documents, min(value) AS least, max(value) AS most
+  FROM metadata JOIN documents ON number = document WHERE ${SERVED}
+  GROUP BY name, kind ORDER BY documents DESC, name LIMIT ?`
+const TEXT = `
+  SELECT contents.text FROM documents
+  JOIN contents ON document = number AND contents.revision = served_revision WHERE id = ?`
+
+const { file }: LookupThreadData = workerData
+let database: DatabaseSync | undefined
+
+function ask<T>(query: (held: DatabaseSync) => T): T {
+  try {
+    database ??= openForReading(file)
+    return query(database)
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}
+
+const methods = {
+  findDocuments: ({ filter, tabular, limit, cursor }: LookupQuery): DocumentPage =>
+    ask((held) => {
+      const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
+      const { sql, values } = conditionOf(filter)
+      const table = tabular ? `AND ${IS_TABLE}` : ''
+      const rows = held
+        .prepare(
+          `SELECT * FROM documents WHERE ${SERVED} ${table} AND ${sql} AND number < ?
+           ORDER BY number DESC LIMIT ?`,
+        )
+        .all(...values, before, limit + 1)
+      const shown = rows.slice(0, limit)
+      const last = shown.at(-1)
+      const nextCursor =
+        rows.length > limit && last ? encodeCursor(integer(last, 'number')) : undefined
+      return { documents: shown.map(toDocument), nextCursor }
+    }),
+
+  countDocuments: (filter: Filter | undefined): number =>
+    ask((held) => {
+      const { sql, values } = conditionOf(filter)
+      const query = `SELECT count(*) AS n FROM documents WHERE ${SERVED} AND ${sql}`
+      return integer(held.prepare(query).get(...values), 'n')
+    }),
+
+  metadataFields: (limit: number): MetadataField[] =>
+    ask((held) =>
+      held
+        .prepare(FIELDS)
+        .all(limit)
+        .map((row) => {
+          const kind = toKind(text(row, 'kind'))
+          return {
+            ...{ name: text(row, 'name'), kind, documents: integer(row, 'documents') },
+            ...{ least: toValue(row, 'least', kind), most: toValue(row, 'most', kind) },
+          }
+        }),
+    ),
+
+  metadataValues: ({ field, filter, characters, inOrder, limit }: ValueQuery): ValueCount[] =>
+    ask((held) => {
+      const { sql, values } = conditionOf(filter)
+      const value = characters
+        ? `CASE kind WHEN 'string' THEN substr(value, 1, ${Math.trunc(characters)}) ELSE value END`
+        : 'value'
+      const query = `
+        SELECT ${value} AS counted, kind, count(*) AS documents FROM metadata
+        WHERE name = ? AND document IN (SELECT number FROM documents WHERE ${SERVED} AND ${sql})
+        GROUP BY counted, kind ORDER BY ${inOrder ? 'counted' : 'documents DESC, counted'} LIMIT ?`
+      const rows = held.prepare(query).all(field, ...values, limit)
+      return rows.map((row) => ({
+        value: toValue(row, 'counted', toKind(text(row, 'kind'))),
+        documents: integer(row, 'documents'),
+      }))
+    }),
+
+  readText: (id: string): string | undefined =>
+    ask((held) => {
+      const row = held.prepare(TEXT).get(id)
+      return row && text(row, 'text')
+    }),
+}
+
+export type LookupMethods = typeof methods
+
+serveThread(methods)
+
+function conditionOf(filter: Filter | undefined): ReturnType<typeof toCondition> {
+  return filter ? toCondition(filter) : { sql: 'true', values: [] }
+}
+
+function toKind(kind: string): MetadataField['kind'] {
+  return kind === 'number' || kind === 'boolean' ? kind : 'string'
+}
+
+function toValue(row: Row, column: string, kind: MetadataField['kind']): MetadataValue {
+  const value = row?.[column]
+  if (kind === 'boolean') return value === 1
+  return typeof value === 'number' ? value : String(value)
+}

@@ -1,0 +1,144 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { verifies } from '../requirements.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { hangReply, textReply } from '../support/upstream-replies.ts'
+
+const TEXT = 'The library opens at nine on weekdays. On Saturdays it opens at ten.'
+const INFO = { name: 'test', version: '1.0.0' }
+const WITH_KEY = { requestInit: { headers: { authorization: `Bearer ${TEST_KEY}` } } }
+
+/** The SDK's client of the current protocol. */
+async function connect({ url }: TestServer, mode: 'auto' | 'legacy' = 'auto') {
+  const client = new Client(INFO, { versionNegotiation: { mode } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), WITH_KEY))
+  onTestFinished(() => client.close())
+  return client
+}
+
+function textOf({ content }: Awaited<ReturnType<Client['callTool']>>): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+describe('/mcp', () => {
+  it.each([
+    ['the current protocol', 'auto', '2026-07-28'],
+    ['the older protocol', 'legacy', '2025-11-25'],
+  ] as const)(
+    'finds passages, reads documents and asks the agent, in %s',
+    verifies('mcp.serves'),
+    async (_case, mode, protocol) => {
+      const server = await startServer()
+      const id = await server.ingest({ title: 'Opening hours', text: TEXT })
+      const client = await connect(server, mode)
+      expect(client.getNegotiatedProtocolVersion()).toBe(protocol)
+      const { tools } = await client.listTools()
+      expect(tools.map(({ name }) => name)).toEqual(['query', 'get_document', 'ask'])
+
+      const call = async (name: string, input: Record<string, unknown>) =>
+        textOf(await client.callTool({ name, arguments: input }))
+      expect(await call('query', { query: 'Saturdays' })).toMatch(
+        new RegExp(`^\\[1\\] Opening hours, document ${id}\\nThe library`),
+      )
+      expect(await call('query', { query: 'zeugma' })).toBe('Nothing was found.')
+      expect(await call('get_document', { id })).toBe(`Opening hours, document ${id}\n\n${TEXT}`)
+      expect(await call('ask', { question: 'When does it open on Saturdays?' })).toMatch(
+        new RegExp(`ten\\. \\[1\\][^]*\\n\\nSources:\\n\\[1\\] Opening hours, document ${id}$`),
+      )
+    },
+  )
+
+  it('serves a client of the older SDK', verifies('mcp.serves'), async () => {
+    const server = await startServer()
+    await server.ingest({ title: 'Opening hours', text: TEXT })
+    const client = new OlderClient(INFO)
+    await client.connect(new OlderTransport(new URL(`${server.url}/mcp`), WITH_KEY))
+    onTestFinished(() => client.close())
+    const result = await client.callTool({ name: 'query', arguments: { query: 'Saturdays' } })
+    expect(JSON.stringify(result)).toContain('The library opens at nine')
+  })
+
+  it('gives a long document piece by piece', verifies('mcp.serves'), async () => {
+    const server = await startServer()
+    const lines = Array.from({ length: 3_000 }, (_, index) => `Line ${index} of the long report.`)
+    const id = await server.ingest({ title: 'Report', text: lines.join('\n\n') })
+    const client = await connect(server)
+    let text = ''
+    let cursor: string | undefined
+    do {
+      const input = { id, ...(cursor && { cursor }) }
+      const piece = textOf(await client.callTool({ name: 'get_document', arguments: input }))
+      text += piece
+      cursor = /read on with cursor (\S+)\]$/.exec(piece)?.[1]
+    } while (cursor)
+    expect(lines.filter((line) => !text.includes(line))).toEqual([])
+  })
+
+  it.each([
+    ['an unknown document', 'get_document', { id: 'unknown' }, /unknown/],
+    ['an empty question', 'query', { query: '' }, /must not be empty/],
+    ['a number out of bounds', 'query', { query: 'x', topK: 1_000 }, /topK/],
+  ])('tells what is wrong: %s', verifies('mcp.serves'), async (_case, name, input, message) => {
+    const client = await connect(await startServer())
+    const result = await client.callTool({ name, arguments: input })
+    expect(result.isError).toBe(true)
+    expect(textOf(result)).toMatch(message)
+  })
+
+  it('gives a question up when its client does', verifies('mcp.serves'), async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(hangReply())
+    const client = await connect(await startServer(modelAt(upstream)))
+    const left = new AbortController()
+    const asked = upstream.nextRequest()
+    const answer = client.callTool(
+      { name: 'ask', arguments: { question: 'When?' } },
+      { signal: left.signal },
+    )
+    const request = await asked
+    left.abort()
+    await expect(answer).rejects.toThrow()
+    await request.closed
+    expect(request.disconnected).toBe(true)
+  })
+
+  it('runs the agent with its model', verifies('mcp.serves'), async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.always(textReply('Nobody knows.'))
+    const client = await connect(await startServer(modelAt(upstream)))
+    const result = await client.callTool({ name: 'ask', arguments: { question: 'When?' } })
+    expect(textOf(result)).toBe('Nobody knows.')
+  })
+})
+
+describe('whoever calls /mcp', () => {
+  const message = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  const accept = 'application/json, text/event-stream'
+
+  it('needs the key', verifies('mcp.key'), async () => {
+    const { url } = await startServer()
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      expect((await fetch(`${url}/mcp`, { method })).status).toBe(401)
+    }
+  })
+
+  it('must not be a page of another origin', verifies('mcp.origin'), async () => {
+    const { request } = await startServer({ CORS_ORIGIN: 'https://named.example' })
+    const from = async (origin: string) =>
+      (await request('/mcp', { body: message, headers: { origin, accept } })).status
+    expect(await from('https://evil.example')).toBe(403)
+    expect(await from('null')).toBe(403)
+    expect(await from('https://named.example.evil.example')).toBe(403)
+    expect(await from('https://named.example')).not.toBe(403)
+    expect(await from('http://localhost:6274')).not.toBe(403)
+  })
+
+  it('opens no session that this server would have to keep', verifies('mcp.serves'), async () => {
+    const { request } = await startServer()
+    expect((await request('/mcp', { headers: { accept } })).status).toBe(405)
+    expect((await request('/mcp', { method: 'DELETE' })).status).toBe(405)
+  })
+})

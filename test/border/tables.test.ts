@@ -1,0 +1,171 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { verifies } from '../requirements.ts'
+import { ask } from '../support/chat-reader.ts'
+import { askBy, WAYS } from '../support/every-way.ts'
+import { modelRequest } from '../support/model-request.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const REGIONS = ['north', 'south', 'east', 'west']
+/** Sales of three years, in cents so that the test itself adds exactly. */
+const SALES = Array.from({ length: 3_000 }, (_, n) => ({
+  day: new Date(Date.UTC(2024, 0, 1 + (n % 1_000))).toISOString().slice(0, 10),
+  region: REGIONS[(n * 7) % 4] ?? '',
+  cents: ((n * 37) % 9_973) + 5,
+}))
+const SALES_CSV = [
+  'day,region,amount',
+  ...SALES.map(({ day, region, cents }) => `${day},${region},${(cents / 100).toFixed(2)}`),
+].join('\n')
+const MANAGERS_CSV = 'region;manager\nnorth;Ångström\nsouth;李\neast;Ólafur\nwest;O"Neil\n'
+
+let upstream: ScriptedUpstream
+let server: TestServer
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream()
+  server = await startServer(modelAt(upstream))
+  await server.ingest({ title: 'Sales 2024.csv', text: SALES_CSV })
+  await server.ingest({ title: 'managers.csv', text: MANAGERS_CSV })
+  await server.ingest({ title: 'Notes', text: 'Not a table.' })
+  return async () => {
+    await server.close()
+    await upstream.close()
+  }
+})
+
+const call = (name: string, input: object) => toolCallReply({ name, arguments: input })
+const lastResult = () =>
+  modelRequest(upstream.requests.at(-1)).messages.findLast(({ role }) => role === 'tool')
+    ?.content ?? ''
+
+/** What the model is told by one call of a tool. */
+async function toldBy(name: string, input: object): Promise<string> {
+  upstream.script(call(name, input), textReply('Done.'))
+  await ask(server, 'What is there?')
+  return lastResult()
+}
+
+const sum = (sales: readonly { cents: number }[]) =>
+  (sales.reduce((total, { cents }) => total + cents, 0) / 100).toFixed(2)
+
+describe('list_tables', () => {
+  it(
+    'lists the documents that are tables, with their columns',
+    verifies('tables.list'),
+    async () => {
+      const told = await toldBy('list_tables', {})
+      expect(told).toMatch(/^2 tables\./)
+      expect(told).toContain(
+        '- sales_2024 (Sales 2024.csv): 3000 rows; day DATE, region VARCHAR, amount DECIMAL(18,2)',
+      )
+      expect(told).toContain('- managers (managers.csv): 4 rows; region VARCHAR, manager VARCHAR')
+    },
+  )
+
+  it('finds some by name', verifies('tables.list'), async () => {
+    expect(await toldBy('list_tables', { search: 'SALES' })).toMatch(/^1 tables\./)
+    expect(await toldBy('list_tables', { search: 'weather' })).toBe('There are no such tables.')
+  })
+})
+
+describe('describe_table', () => {
+  it('tells ranges and first rows', verifies('tables.list'), async () => {
+    const told = await toldBy('describe_table', { table: 'sales_2024' })
+    expect(told).toMatch(/^3000 rows\./)
+    expect(told).toMatch(/day,DATE,2024-01-01,2026-09-26/)
+    expect(told).toMatch(/2024-01-01,north,0\.05/)
+  })
+
+  it('tells of a table that is not there', verifies('tables.list'), async () => {
+    expect(await toldBy('describe_table', { table: 'weather' })).toMatch(
+      /^The tool failed: .*weather/s,
+    )
+  })
+})
+
+describe.each(WAYS)('query_table, asked by %s', (way) => {
+  const SQL = 'SELECT sum(amount) AS total FROM sales_2024'
+
+  it(
+    'answers exactly, with the statement and the number of rows, as a source to cite',
+    verifies('tables.query', 'tables.same'),
+    async () => {
+      const scripts = [call('query_table', { sql: SQL }), textReply('In all [4].')]
+      const { answer, extras } = await askBy(way, { server, upstream }, scripts)
+      expect(answer).toBe('In all [4].')
+      expect(lastResult()).toContain(`SQL: ${SQL}\nRows: 1\ntotal\n${sum(SALES)}`)
+      const number = Number(/\[(\d+)\] sales_2024/.exec(lastResult())?.[1])
+      expect(extras.hits[number - 1]).toMatchObject({
+        title: 'Sales 2024.csv',
+        text: expect.stringContaining(SQL),
+      })
+    },
+  )
+})
+
+describe('query_table', () => {
+  it('groups, joins and takes ranges of days', verifies('tables.query'), async () => {
+    const told = await toldBy('query_table', {
+      sql: `SELECT manager, count(*) AS n, sum(amount) AS total FROM sales_2024 JOIN managers USING (region)
+            WHERE day >= '2025-01-01' AND day < '2026-01-01' GROUP BY manager ORDER BY total DESC`,
+    })
+    const ofYear = SALES.filter(({ day }) => day.startsWith('2025'))
+    const names = ['Ångström', '李', 'Ólafur', 'O"Neil']
+    for (const [index, region] of REGIONS.entries()) {
+      const own = ofYear.filter((sale) => sale.region === region)
+      const name = names[index]?.includes('"') ? '"O""Neil"' : names[index]
+      expect(told).toContain(`${name},${own.length},${sum(own)}`)
+    }
+    expect(told).toContain('Rows: 4\n')
+  })
+
+  it('shows as many rows as asked, and counts them all', verifies('tables.query'), async () => {
+    const told = await toldBy('query_table', { sql: 'SELECT * FROM sales_2024', maximumRows: 2 })
+    expect(told).toContain('Rows: 3000, of which the first 2 follow')
+    expect(told.split('\n').slice(-3)).toHaveLength(3)
+  })
+
+  it.each([
+    `SELECT * FROM read_text('/etc/passwd')`,
+    `COPY sales_2024 TO 'x.csv'`,
+    'DROP VIEW sales_2024',
+    `SELECT 1; SELECT 2`,
+    'SELECT nothing FROM sales_2024',
+  ])('tells the model why it is refused: %s', verifies('tables.locked'), async (sql) => {
+    expect(await toldBy('query_table', { sql })).toMatch(/^The tool failed: /)
+  })
+
+  it('keeps to the filter of the request', verifies('tables.filter'), async () => {
+    upstream.script(call('query_table', { sql: 'SELECT * FROM managers' }), textReply('None.'))
+    await ask(server, 'What?', { filter: { field: 'secret', eq: true } })
+    expect(lastResult()).toMatch(/^The tool failed: .*managers does not exist/s)
+  })
+
+  it('sees a document that was replaced as it is now', verifies('tables.current'), async () => {
+    const put = (text: string) =>
+      server.request('/documents/stock?wait=20', {
+        method: 'PUT',
+        body: { title: 'stock.csv', text },
+      })
+    await put('item,n\nbolt,1\n')
+    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n1')
+    await put('item,n\nbolt,2\n')
+    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n2')
+    await server.request('/documents/stock', { method: 'DELETE' })
+    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toMatch(/does not exist/)
+  })
+})
+
+describe('Tabular data, switched off', () => {
+  it('is offered to no model', verifies('agent.tools.switch'), async () => {
+    const file = await writeAgentFile({ tools: { tabular_data: false } })
+    const own = await startServer(modelAt(upstream, { AGENT_CONFIG: file }))
+    upstream.script(textReply('Hello.'))
+    await ask(own, 'Hello?')
+    const offered = modelRequest(upstream.requests.at(-1)).tools.map((tool) => tool.function.name)
+    expect(offered.filter((name) => name.includes('table'))).toEqual([])
+  })
+})

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { createBuiltInTools } from '../../src/compose/built-in-tools.ts'
+import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
+import { createSqliteData } from '../stores/sqlite/store-data.ts'
+
+/** The names of the tools that are on, with these switches in the agent configuration. */
+async function namesWith(tools: object): Promise<string[]> {
+  const data = await createSqliteData()
+  const store = await data.open()
+  try {
+    const builtIn = await createBuiltInTools({
+      config: { DATA_DIR: data.directory, TOP_K: 5 },
+      switches: AgentConfiguration.parse({ tools }).tools,
+      retrieval: { search: async () => ({ hits: [], degraded: false }) },
+      ...{ store, lookup: store.lookup },
+    })
+    builtIn.close()
+    return builtIn.tools.map(({ name }) => name).filter(builtIn.isEnabled)
+  } finally {
+    await store.close()
+    await data.remove()
+  }
+}
+
+describe('The built-in tools', () => {
+  it('are all on, unless something is switched off', async () => {
+    const names = await namesWith({})
+    expect(names).toEqual(expect.arrayContaining(['semantic_search', 'query_table', 'make_chart']))
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it.each([
+    ['semantic_search', ['semantic_search']],
+    ['tabular_data', ['list_tables', 'describe_table', 'query_table']],
+    ['chart_generation', ['make_chart']],
+  ])('that %s switches off are %j', async (name, off) => {
+    const all = await namesWith({})
+    expect(await namesWith({ [name]: false })).toEqual(all.filter((tool) => !off.includes(tool)))
+  })
+})

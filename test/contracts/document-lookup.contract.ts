@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import type { DocumentLookup } from '../../src/stores/document-lookup.ts'
+import type { DocumentStore, NewDocument } from '../../src/stores/document-store.ts'
+
+export interface DocumentLookupCase {
+  /** A new store; it is closed by whoever made it. */
+  create(): Promise<DocumentStore & { lookup: DocumentLookup }>
+}
+
+const { signal } = new AbortController()
+
+/** Documents that are served, without chunks. */
+async function serve(store: DocumentStore, documents: readonly NewDocument[]): Promise<void> {
+  for (const document of documents) await store.put(document)
+  for (const job of await store.claimJobs(documents.length)) await store.completeJob(job, [])
+}
+
+const LIBRARY: NewDocument[] = [
+  { id: 'a', text: 'Alpha', title: 'a.csv', metadata: { year: 2020, city: 'Rome', open: true } },
+  { id: 'b', text: 'Beta', title: 'b.txt', metadata: { year: 2021, city: 'Riga' } },
+  { id: 'c', text: 'Gamma', title: 'C.XLSX', metadata: { year: 2022, city: 'Oslo', open: false } },
+  { id: 'd', text: 'Delta', metadata: { city: 'Rome', day: '2026-01-09' } },
+]
+
+/** What tools rely on, whichever authority answers. */
+export function describeDocumentLookup(name: string, { create }: DocumentLookupCase): void {
+  describe(`${name} looked up`, () => {
+    const open = async () => {
+      const store = await create()
+      await serve(store, LIBRARY)
+      await store.add({ id: 'waiting', text: 'Waits', title: 'waits.csv', metadata: { year: 1 } })
+      return store
+    }
+    const ids = (page: { documents: { id: string }[] }) => page.documents.map(({ id }) => id)
+
+    it('finds the documents that are served, newest first, in pages', async () => {
+      const { lookup } = await open()
+      const first = await lookup.findDocuments({ limit: 3 }, signal)
+      expect(ids(first)).toEqual(['d', 'c', 'b'])
+      const second = await lookup.findDocuments({ limit: 3, cursor: first.nextCursor }, signal)
+      expect(ids(second)).toEqual(['a'])
+      expect(second.nextCursor).toBeUndefined()
+    })
+
+    it('finds those that a filter takes, and counts them', async () => {
+      const { lookup } = await open()
+      const filter = { field: 'city', gte: 'R', lt: 'S' }
+      expect(ids(await lookup.findDocuments({ filter, limit: 9 }, signal))).toEqual(['d', 'b', 'a'])
+      expect(await lookup.countDocuments(filter, signal)).toBe(3)
+      expect(await lookup.countDocuments(undefined, signal)).toBe(4)
+    })
+
+    it('finds those that may be tables', async () => {
+      const { lookup } = await open()
+      expect(ids(await lookup.findDocuments({ tabular: true, limit: 9 }, signal))).toEqual([
+        'c',
+        'a',
+      ])
+    })
+
+    it('tells the fields of the metadata, each with its range', async () => {
+      const { lookup } = await open()
+      expect(await lookup.metadataFields(9, signal)).toEqual([
+        { name: 'city', kind: 'string', documents: 4, least: 'Oslo', most: 'Rome' },
+        { name: 'year', kind: 'number', documents: 3, least: 2020, most: 2022 },
+        { name: 'open', kind: 'boolean', documents: 2, least: false, most: true },
+        { name: 'day', kind: 'string', documents: 1, least: '2026-01-09', most: '2026-01-09' },
+      ])
+    })
+
+    it('counts the values of a field', async () => {
+      const { lookup } = await open()
+      expect(await lookup.metadataValues({ field: 'city', limit: 9 }, signal)).toEqual([
+        { value: 'Rome', documents: 2 },
+        { value: 'Oslo', documents: 1 },
+        { value: 'Riga', documents: 1 },
+      ])
+      const grouped = { field: 'city', characters: 1, inOrder: true, limit: 9 }
+      expect(await lookup.metadataValues(grouped, signal)).toEqual([
+        { value: 'O', documents: 1 },
+        { value: 'R', documents: 3 },
+      ])
+      const filtered = { field: 'city', filter: { field: 'year', gt: 2020 }, limit: 1 }
+      expect(await lookup.metadataValues(filtered, signal)).toEqual([
+        { value: 'Oslo', documents: 1 },
+      ])
+    })
+
+    it('reads a text, and nothing of what is not served', async () => {
+      const { lookup } = await open()
+      expect(await lookup.readText('a', signal)).toBe('Alpha')
+      expect(await lookup.readText('waiting', signal)).toBeUndefined()
+      expect(await lookup.readText('unknown', signal)).toBeUndefined()
+    })
+
+    it('refuses a cursor that is none', async () => {
+      const { lookup } = await open()
+      const asked = lookup.findDocuments({ limit: 1, cursor: 'x' }, signal)
+      await expect(asked).rejects.toMatchObject({ code: 'invalid_request', param: 'cursor' })
+    })
+
+    it('answers nobody who has left', async () => {
+      const { lookup } = await open()
+      const reason = new Error('gone')
+      await expect(lookup.countDocuments(undefined, AbortSignal.abort(reason))).rejects.toBe(reason)
+    })
+  })
+}

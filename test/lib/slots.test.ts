@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { createSlots } from '../../src/lib/slots.ts'
+
+const { signal } = new AbortController()
+
+function createWork() {
+  const held = Promise.withResolvers<string>()
+  let begun = 0
+  return {
+    held,
+    begun: () => begun,
+    work: () => {
+      begun += 1
+      return held.promise
+    },
+  }
+}
+
+describe('Slots', () => {
+  it('let so many work at once, and the next in its turn', async () => {
+    const slots = createSlots(1, 5)
+    const [first, second] = [createWork(), createWork()]
+    const all = [slots.run(first.work, signal), slots.run(second.work, signal)]
+    await new Promise(setImmediate)
+    expect([first.begun(), second.begun()]).toEqual([1, 0])
+    first.held.resolve('first')
+    second.held.resolve('second')
+    expect(await Promise.all(all)).toEqual(['first', 'second'])
+  })
+
+  it('are free again after work that failed', async () => {
+    const slots = createSlots(1, 0)
+    await expect(slots.run(() => Promise.reject(new Error('broken')), signal)).rejects.toThrow()
+    expect(await slots.run(async () => 'next', signal)).toBe('next')
+  })
+
+  it('refuse one more than may wait', async () => {
+    const slots = createSlots(1, 0)
+    const { held, work } = createWork()
+    const first = slots.run(work, signal)
+    await expect(slots.run(work, signal)).rejects.toThrow(RangeError)
+    held.resolve('done')
+    await first
+  })
+
+  it('let a waiting one leave, and lose no turn by it', async () => {
+    const slots = createSlots(1, 5)
+    const { held, work } = createWork()
+    const first = slots.run(work, signal)
+    const leaving = new AbortController()
+    const second = slots.run(work, leaving.signal)
+    const third = slots.run(async () => 'third', signal)
+    leaving.abort(new Error('gone'))
+    await expect(second).rejects.toThrow('gone')
+    held.resolve('done')
+    await first
+    expect(await third).toBe('third')
+  })
+})

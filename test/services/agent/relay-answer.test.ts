@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { ModelEvent } from '../../../src/models/chat-model.ts'
+import { type Answer, relayAnswer } from '../../../src/services/agent/relay-answer.ts'
+import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
+
+const going = new AbortController().signal
+const gone = AbortSignal.abort(new Error('over'))
+
+async function* play(events: readonly ModelEvent[], failure?: Error): AsyncGenerator<ModelEvent> {
+  yield* events
+  if (failure) throw failure
+}
+
+async function relay(
+  events: AsyncGenerator<ModelEvent>,
+  ends: { answerTime?: AbortSignal; signal?: AbortSignal } = {},
+): Promise<{ texts: string[]; answer: Answer }> {
+  const texts: string[] = []
+  const relayed = relayAnswer(events, { answerTime: going, signal: going, ...ends })
+  for (;;) {
+    const { done, value } = await relayed.next()
+    if (done) return { texts, answer: value }
+    if (value.type === 'text-delta') texts.push(value.text)
+  }
+}
+
+describe('An answer of a model', () => {
+  it('is passed on as it comes, and kept whole', async () => {
+    const { texts, answer } = await relay(play(says('At ', 'nine.')))
+    expect(texts).toEqual(['At ', 'nine.'])
+    expect(answer).toEqual({ text: 'At nine.', calls: [], reason: 'stop', usage: undefined })
+  })
+
+  it('has its calls and its usage', async () => {
+    const usage = { promptTokens: 1, completionTokens: 2 }
+    const events = [...asks(toolCall('look')).slice(0, 1), finish('tool_calls', usage)]
+    const { answer } = await relay(play(events))
+    expect(answer).toMatchObject({ calls: [toolCall('look')], reason: 'stop', usage })
+  })
+
+  it.each(['length', 'content_filter'] as const)('may end with %s', async (reason) => {
+    expect((await relay(play([finish(reason)]))).answer.reason).toBe(reason)
+  })
+
+  it('that is cut at the end of its time stands as it is', async () => {
+    const cut = play([toDelta('At ')], new Error('over'))
+    const { texts, answer } = await relay(cut, { answerTime: gone })
+    expect(texts).toEqual(['At '])
+    expect(answer).toMatchObject({ text: 'At ', reason: 'time_limit' })
+  })
+
+  it.each([
+    ['in time', { answerTime: going }],
+    ['for a caller who left', { answerTime: gone, signal: gone }],
+  ])('that fails %s fails', async (_case, ends) => {
+    const failure = new Error('broken')
+    await expect(relay(play([], failure), ends)).rejects.toBe(failure)
+  })
+})

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import type { Answer } from '../../../src/services/agent/relay-answer.ts'
+import { createRunBudget } from '../../../src/services/agent/run-budget.ts'
+import { LIMITS } from './agent-for-test.ts'
+
+const answer = (usage?: Answer['usage'], text = ''): Answer => ({
+  ...{ text, calls: [], reason: 'stop' },
+  usage,
+})
+
+describe('The budget of a run', () => {
+  it('makes the last of its rounds the last', () => {
+    const budget = createRunBudget({ ...LIMITS, rounds: 3 })
+    expect([1, 2, 3].map(() => budget.beginRound())).toEqual([undefined, undefined, 'rounds'])
+  })
+
+  it('makes the only round the last', () => {
+    expect(createRunBudget({ ...LIMITS, rounds: 1 }).beginRound()).toBe('rounds')
+  })
+
+  it('gives out calls until there are none, and says that it had to', () => {
+    const budget = createRunBudget({ ...LIMITS, toolCalls: 5 })
+    expect([budget.takeCalls(3), budget.reached()]).toEqual([3, []])
+    expect([budget.takeCalls(3), budget.reached()]).toEqual([2, ['toolCalls']])
+    expect(budget.takeCalls(1)).toBe(0)
+    expect(budget.beginRound()).toBe('toolCalls')
+  })
+
+  it('takes no calls where none are allowed, and says nothing unless one is asked for', () => {
+    const budget = createRunBudget({ ...LIMITS, toolCalls: 0 })
+    expect(budget.beginRound()).toBe('toolCalls')
+    expect(budget.reached()).toEqual([])
+    expect(budget.takeCalls(1)).toBe(0)
+    expect(budget.reached()).toEqual(['toolCalls'])
+  })
+
+  it('counts the tokens that models report', () => {
+    const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
+    budget.spend(answer({ promptTokens: 900, completionTokens: 99 }), 1_000_000)
+    expect(budget.beginRound()).toBeUndefined()
+    budget.spend(answer({ promptTokens: 1, completionTokens: 0 }), 0)
+    expect(budget.beginRound()).toBe('tokens')
+  })
+
+  it('estimates the tokens of models that report none', () => {
+    const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
+    budget.spend(answer(undefined, 'x'.repeat(400)), 3_000)
+    expect(budget.beginRound()).toBeUndefined()
+    budget.spend(answer(undefined, 'x'.repeat(600)), 0)
+    expect(budget.beginRound()).toBe('tokens')
+  })
+
+  it('names each limit once', () => {
+    const budget = createRunBudget(LIMITS)
+    for (const name of ['seconds', 'rounds', 'seconds'] as const) budget.note(name)
+    expect(budget.reached()).toEqual(['seconds', 'rounds'])
+  })
+
+  it('has time at first', () => {
+    const { toolTime, answerTime } = createRunBudget(LIMITS)
+    expect([toolTime.aborted, answerTime.aborted]).toEqual([false, false])
+  })
+})

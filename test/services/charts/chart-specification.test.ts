@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import { ChartRequest, type ChartRow } from '../../../src/services/charts/chart-request.ts'
+import { toSpecification } from '../../../src/services/charts/chart-specification.ts'
+
+const ROWS: ChartRow[] = [
+  { city: 'Rome', n: 3, day: '2026-01-01', open: true },
+  { city: 'Oslo', n: 5, day: '2026-01-02T10:00:00', open: null },
+]
+const specify = (more: object, rows = ROWS) =>
+  toSpecification(ChartRequest.parse({ mark: 'bar', rows, ...more }), rows)
+const channel = (x: object, rows = ROWS) => specify({ x }, rows).encoding
+
+describe('The specification of a chart', () => {
+  it('holds the rows, the size, the font, and what was asked for', () => {
+    const asked = {
+      title: 'Cities',
+      x: { field: 'city' },
+      y: { field: 'n' },
+      width: 200,
+      height: 100,
+    }
+    expect(specify(asked)).toEqual({
+      $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
+      ...{ title: 'Cities', width: 200, height: 100, background: 'white' },
+      data: { values: ROWS },
+      mark: { type: 'bar' },
+      encoding: {
+        x: { field: 'city', type: 'nominal', title: 'city', sort: null },
+        y: { field: 'n', type: 'quantitative', title: 'n' },
+      },
+      config: { font: 'DejaVu Sans' },
+    })
+  })
+
+  it.each([
+    ['bar', { type: 'bar' }],
+    ['line', { type: 'line', point: true }],
+    ['pie', { type: 'arc' }],
+    ['heatmap', { type: 'rect' }],
+    ['boxplot', { type: 'boxplot' }],
+  ])('has for a %s the mark %j', (mark, expected) => {
+    const channels = { x: { field: 'city' }, theta: { field: 'n' }, color: { field: 'city' } }
+    expect(specify({ mark, ...channels }).mark).toEqual(expected)
+  })
+})
+
+describe('The type of a channel', () => {
+  it.each([
+    ['numbers', 'n', 'quantitative'],
+    ['days and times', 'day', 'temporal'],
+    ['words', 'city', 'nominal'],
+    ['yes and no', 'open', 'nominal'],
+  ])('of %s is told from them', (_case, field, type) => {
+    expect(channel({ field })).toMatchObject({ x: { type } })
+  })
+
+  it('is the one asked for, where one is', () => {
+    expect(channel({ field: 'n', type: 'ordinal' })).toMatchObject({ x: { type: 'ordinal' } })
+  })
+
+  it.each([
+    [{ field: 'city', aggregate: 'distinct' }, 'quantitative'],
+    [{ aggregate: 'count' }, 'quantitative'],
+    [{ field: 'n', bin: true }, 'quantitative'],
+    [{ field: 'day', timeUnit: 'yearmonth' }, 'temporal'],
+  ])('of %j is %s', (x, type) => expect(channel(x)).toMatchObject({ x: { type } }))
+})
+
+describe('A channel', () => {
+  it.each([
+    [{ field: 'n', aggregate: 'sum' }, 'sum of n'],
+    [{ aggregate: 'count' }, 'count'],
+    [{ field: 'n' }, 'n'],
+    [{ field: 'n', title: 'Number' }, 'Number'],
+    [{ field: 'n', title: '' }, ''],
+  ])('%j is titled %j', (x, title) => expect(channel(x)).toMatchObject({ x: { title } }))
+
+  it('keeps the order of words in the rows, unless another is asked for', () => {
+    expect(channel({ field: 'city' })).toMatchObject({ x: { sort: null } })
+    expect(channel({ field: 'city', sort: '-y' })).toMatchObject({ x: { sort: '-y' } })
+    expect(channel({ field: 'n' })).not.toHaveProperty('x.sort')
+  })
+
+  it('may be stacked, or not', () => {
+    expect(channel({ field: 'n', stack: 'normalize' })).toMatchObject({ x: { stack: 'normalize' } })
+    expect(channel({ field: 'n', stack: 'none' })).toMatchObject({ x: { stack: null } })
+  })
+
+  it('takes a column whose name would be read as a path', () => {
+    const rows = [{ 'a.b[0]': 1 }]
+    expect(channel({ field: 'a.b[0]' }, rows)).toMatchObject({
+      x: { field: 'a_b_0_', title: 'a.b[0]' },
+    })
+    expect(specify({ x: { field: 'a.b[0]' } }, rows).data).toEqual({ values: [{ a_b_0_: 1 }] })
+  })
+
+  it('of a column that is not there is refused, with those that are', () => {
+    expect(() => channel({ field: 'zebra' })).toThrow(
+      new RangeError('there is no column "zebra", only city, n, day, open'),
+    )
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest'
+import { JobRefusal } from '../../../src/lib/job-process.ts'
+import { createTables } from '../../../src/services/tables/create-tables.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { createFakeLookup, type FakeTable } from './stored-table.ts'
+
+const { signal } = new AbortController()
+const TABLES: FakeTable[] = [
+  { id: '1', title: 'Sales.csv', content: 'region,amount\nnorth,1.5\nsouth,2.25\n' },
+  { id: '2', title: 'Sales', file: 'sales.tsv', content: 'region\tamount\neast\t7\n' },
+  { id: '3', title: 'Notes.md', content: 'no table' },
+  { id: '4', file: 'Regions 2026.jsonl', content: '{"region":"north","manager":"Ada"}\n' },
+  { id: '5', title: 'broken.parquet', content: 'x' },
+]
+
+async function open(tables: FakeTable[] = TABLES) {
+  const parts = createFakeLookup(tables)
+  const { close, ...opened } = await createTables({
+    ...parts,
+    directory: await temporaryDirectory(),
+  })
+  const query = (sql: string, maximumRows = 100) =>
+    opened.query({ sql, maximumRows, filter: undefined }, signal)
+  return { ...opened, reads: parts.reads, query, close }
+}
+
+describe('The catalogue of tables', () => {
+  it('has the documents whose names end like tables, each under a name of its own', async () => {
+    const { entries } = await open()
+    expect(
+      (await entries(undefined, signal)).map(({ name, title, format }) => [name, title, format]),
+    ).toEqual([
+      ['sales', 'Sales.csv', 'csv'],
+      ['sales_2', 'Sales', 'tsv'],
+      ['regions_2026', 'Regions 2026.jsonl', 'jsonl'],
+      ['broken', 'broken.parquet', 'parquet'],
+    ])
+  })
+
+  it('keeps the names of old tables when new ones come', async () => {
+    const { entries } = await open([...TABLES, { id: '6', title: 'sales.csv', content: '' }])
+    const names = (await entries(undefined, signal)).map(({ name }) => name)
+    expect(names).toEqual(['sales', 'sales_2', 'regions_2026', 'broken', 'sales_3'])
+  })
+
+  it('is empty where there is nothing', async () => {
+    expect(await (await open([])).entries(undefined, signal)).toEqual([])
+  })
+})
+
+describe('A query', () => {
+  it('reads the tables that it names, and no others', async () => {
+    const { query, reads } = await open()
+    const { rows, tables } = await query('SELECT sum(amount) FROM sales')
+    expect(rows).toEqual([['3.75']])
+    expect(tables.map(({ name, document }) => [name, document.id])).toEqual([['sales', '1']])
+    expect(reads).toEqual(['1'])
+  })
+
+  it('joins tables of several documents and formats', async () => {
+    const { query } = await open()
+    const { rows, tables } = await query(`
+      SELECT manager, amount FROM Sales JOIN REGIONS_2026 USING (region)
+      UNION ALL SELECT 'none', amount FROM sales_2 ORDER BY manager`)
+    expect(rows).toEqual([
+      ['Ada', '1.50'],
+      ['none', '7.00'],
+    ])
+    expect(tables).toHaveLength(3)
+  })
+
+  it('needs no table at all', async () => {
+    const { rows, tables } = await (await open()).query('SELECT 6 * 7 AS answer')
+    expect([rows, tables]).toEqual([[[42]], []])
+  })
+
+  it.each([
+    ['names a table that is none', 'SELECT * FROM broken', /cannot be read as a table/],
+    ['names what is not there', 'SELECT * FROM nothing', /nothing does not exist/],
+    ['is wrong', 'SELEC 1', /syntax error/],
+  ])('that %s is refused in words', async (_case, sql, words) => {
+    const refused = await (await open()).query(sql).catch((error: unknown) => error)
+    expect(refused).toBeInstanceOf(JobRefusal)
+    expect(String(refused)).toMatch(words)
+  })
+
+  it('of too many tables is refused', async () => {
+    const many = Array.from({ length: 21 }, (_, n) => ({
+      ...{ id: String(n), title: `t${n}.csv`, content: 'a\n1\n' },
+    }))
+    const sql = many.map((_table, n) => `SELECT * FROM t${n}`).join(' UNION ALL ')
+    await expect((await open(many)).query(sql)).rejects.toThrow('At most 20 tables')
+  })
+
+  it('may ask of the system only if it is ours', async () => {
+    const ask = async (isTrusted: boolean) => {
+      const opened = await open()
+      return opened.query(isTrusted ? 'SELECT 1 AS a' : 'SELECT * FROM duckdb_settings()')
+    }
+    expect((await ask(true)).rowCount).toBe(1)
+    await expect(ask(false)).rejects.toThrow('Functions of the system')
+  })
+})

@@ -1,0 +1,116 @@
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { JobRefusal } from '../../../src/lib/job-process.ts'
+import { createSlots } from '../../../src/lib/slots.ts'
+import { createTableFiles } from '../../../src/services/tables/table-files.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { createFakeLookup, documentOf, type FakeTable } from './stored-table.ts'
+
+const { signal } = new AbortController()
+const TEXT: FakeTable = { id: 'text', title: 'a.csv', content: 'a,b\n1,x\n' }
+const FILE: FakeTable = { id: 'file', file: 'b.jsonl', content: '{"n":1}\n{"n":2}\n' }
+
+async function open(tables: FakeTable[], directory?: string) {
+  const parts = createFakeLookup(tables)
+  const place = directory ?? (await temporaryDirectory())
+  const files = await createTableFiles({ ...parts, directory: place, slots: createSlots(2, 10) })
+  return { ...parts, files, directory: place }
+}
+
+describe('The tables of a document', () => {
+  it('are made of its text', async () => {
+    const { files, reads } = await open([TEXT])
+    const { sheets } = await files.get(documentOf(TEXT), 'csv', signal)
+    expect(sheets).toMatchObject([{ rows: 1, columns: [{ name: 'a' }, { name: 'b' }] }])
+    expect(reads).toEqual(['text'])
+  })
+
+  it('are made of its file, where it was sent as one', async () => {
+    const { files, reads } = await open([FILE])
+    const { sheets } = await files.get(documentOf(FILE), 'jsonl', signal)
+    expect(sheets).toMatchObject([{ rows: 2, columns: [{ name: 'n', type: 'BIGINT' }] }])
+    expect(reads).toEqual(['file file'])
+  })
+
+  it('are made once, for all who ask at the same time', async () => {
+    const { files, reads, directory } = await open([TEXT])
+    const all = [1, 2, 3].map(() => files.get(documentOf(TEXT), 'csv', signal))
+    const [first, ...others] = await Promise.all(all)
+    for (const other of others) expect(other).toEqual(first)
+    expect(reads).toHaveLength(1)
+    await files.get(documentOf(TEXT), 'csv', signal)
+    expect(reads).toHaveLength(1)
+    expect((await readdir(directory)).map((name) => name.split('.')[1]).toSorted()).toEqual([
+      ...['duckdb', 'json'],
+    ])
+  })
+
+  it('are made for others when one leaves', async () => {
+    const { files } = await open([TEXT])
+    const leaving = new AbortController()
+    const reason = new Error('gone')
+    const left = files.get(documentOf(TEXT), 'csv', leaving.signal)
+    const stayed = files.get(documentOf(TEXT), 'csv', signal)
+    leaving.abort(reason)
+    await expect(left).rejects.toBe(reason)
+    expect((await stayed).sheets).toHaveLength(1)
+  })
+
+  it('are made anew for another revision', async () => {
+    const { files, reads } = await open([TEXT])
+    await files.get(documentOf(TEXT), 'csv', signal)
+    await files.get(documentOf({ ...TEXT, revision: 2 }), 'csv', signal)
+    expect(reads).toHaveLength(2)
+  })
+
+  it('are there after a restart, and made again where they are gone or damaged', async () => {
+    const { files, directory } = await open([TEXT])
+    const { file } = await files.get(documentOf(TEXT), 'csv', signal)
+    const second = await open([TEXT], directory)
+    await second.files.get(documentOf(TEXT), 'csv', signal)
+    expect(second.reads).toEqual([])
+    await rm(file)
+    await second.files.get(documentOf(TEXT), 'csv', signal)
+    expect(second.reads).toHaveLength(1)
+    await writeFile(file.replace('.duckdb', '.json'), '{"sheets":')
+    await second.files.get(documentOf(TEXT), 'csv', signal)
+    expect(second.reads).toHaveLength(2)
+  })
+
+  it('are refused once and for all where the file is none', async () => {
+    const broken = { id: 'broken', file: 'x.parquet', content: 'not a table' }
+    const { files, reads, directory } = await open([broken])
+    const get = () => files.get(documentOf(broken), 'parquet', signal)
+    await expect(get()).rejects.toThrow(JobRefusal)
+    await expect(get()).rejects.toThrow(/cannot be read as a table/)
+    expect(reads).toHaveLength(1)
+    expect(await readdir(directory)).toEqual([])
+  })
+
+  it('are refused where the file is too large, which is not even read', async () => {
+    const { files, reads } = await open([FILE])
+    const document = documentOf(FILE)
+    const huge = { ...document, file: { name: 'b.jsonl', mediaType: '', size: 1e9 } }
+    await expect(files.get(huge, 'jsonl', signal)).rejects.toThrow('too large')
+    expect(reads).toEqual([])
+  })
+})
+
+describe('The directory of the tables', () => {
+  it('is freed of what was left half done', async () => {
+    const directory = await temporaryDirectory()
+    await mkdir(join(directory, 'abc.work'))
+    await writeFile(join(directory, 'abc.work', 'source'), 'x')
+    await writeFile(join(directory, 'notes.txt'), 'x')
+    await open([], directory)
+    expect(await readdir(directory)).toEqual([])
+  })
+
+  it('is left by work under way when the server stops', async () => {
+    const { files } = await open([TEXT])
+    const asked = files.get(documentOf(TEXT), 'csv', signal)
+    files.close()
+    await expect(asked).rejects.toThrow('The server stops')
+  })
+})

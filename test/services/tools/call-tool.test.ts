@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { JobRefusal } from '../../../src/lib/job-process.ts'
+import { callTool, parseInput } from '../../../src/services/tools/call-tool.ts'
+import { citeTables } from '../../../src/services/tools/cite-tables.ts'
+import { tellRefusal } from '../../../src/services/tools/tell-refusal.ts'
+import { ToolFailure } from '../../../src/services/tools/tool-error.ts'
+import { toolAnswering } from '../agent/agent-for-test.ts'
+import { toolCall } from '../agent/scripted-model.ts'
+import { documentOf } from '../tables/stored-table.ts'
+import { createContext } from './context-for-test.ts'
+
+const { signal } = new AbortController()
+const options = () => ({
+  context: createContext(),
+  deadlineMilliseconds: 1_000,
+  log: { error: () => undefined },
+})
+
+describe('A call of a tool', () => {
+  it('that fails as foreseen tells the model why', async () => {
+    const tool = toolAnswering('look', () => Promise.reject(new ToolFailure('It is dark')))
+    expect(await callTool(tool, toolCall('look'), options(), signal)).toEqual({
+      output: 'The tool failed: It is dark',
+      isError: true,
+    })
+  })
+
+  it('is told as it is where it goes well', async () => {
+    const answered = await callTool(
+      toolAnswering('look', 'A door'),
+      toolCall('look'),
+      options(),
+      signal,
+    )
+    expect(answered).toEqual({ output: 'A door', isError: false })
+  })
+})
+
+describe('Arguments', () => {
+  it.each([
+    ['{"a":1}', { value: { a: 1 } }],
+    ['', { value: {} }],
+    ['{"a":', { value: '{"a":', error: expect.stringContaining('not valid JSON') }],
+  ])('%j are read as %j', (text, parsed) => expect(parseInput(text)).toEqual(parsed))
+})
+
+describe('What a job refuses', () => {
+  it('is a failure that the model is told', async () => {
+    const refused = tellRefusal(() => Promise.reject(new JobRefusal('No table')))
+    await expect(refused).rejects.toThrow(new ToolFailure('No table'))
+  })
+
+  it('is not to be taken for a fault of ours', async () => {
+    const fault = new Error('broken')
+    await expect(tellRefusal(() => Promise.reject(fault))).rejects.toBe(fault)
+    expect(await tellRefusal(async () => 'well')).toBe('well')
+  })
+})
+
+describe('A table as a source', () => {
+  const document = {
+    ...documentOf({ id: 'doc', title: 'Sales.csv', content: '' }),
+    ...{ url: 'https://example.org/sales', metadata: { year: 2026 } },
+  }
+  const table = { name: 'sales', title: 'Sales.csv', table: 't', rows: 3, columns: [], document }
+
+  it('is numbered after what was found before, with address and metadata of its document', () => {
+    const { citations } = createContext()
+    const answer = { tables: [table], rowCount: 3 }
+    expect(citeTables(answer, 'SELECT 1', citations)).toBe('Sources to cite:\n[1] sales: Sales.csv')
+    expect(citations.all()).toEqual([
+      {
+        ...{ id: 'doc-table-sales-SELECT 1', score: 1, title: 'Sales.csv', documentId: 'doc' },
+        ...{ url: 'https://example.org/sales', metadata: { year: 2026 }, start: 0, end: 0 },
+        text: 'Table sales, asked with SELECT 1: 3 rows',
+      },
+    ])
+  })
+})

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { JobRefusal } from '../../../src/lib/job-process.ts'
+import type { Table, TableQuery, Tables } from '../../../src/services/tables/create-tables.ts'
+import type { TableEntry } from '../../../src/services/tables/table-catalogue.ts'
+import { tableTools } from '../../../src/services/tools/table-tools.ts'
+import { ToolFailure, ToolInputError } from '../../../src/services/tools/tool-error.ts'
+import { documentOf } from '../tables/stored-table.ts'
+import { createContext } from './context-for-test.ts'
+
+const { signal } = new AbortController()
+const document = documentOf({ id: 'doc', title: 'Sales.csv', content: 'a\n1\n' })
+const entryOf = (name: string): TableEntry => ({
+  name,
+  title: `${name}.csv`,
+  document,
+  format: 'csv',
+})
+const tableOf = (name: string): Table & { file: string } => ({
+  ...{ name, title: `${name}.csv`, document, file: 'x.duckdb', table: 'table0', rows: 3 },
+  columns: [{ name: 'a', type: 'BIGINT' }],
+})
+
+/** Fake tables that answer the same rows to every query, and refuse to open what is called `bad`. */
+function createFakeTables(names: string[], rowCount = 2) {
+  const queries: TableQuery[] = []
+  const tables: Tables = {
+    entries: async () => names.map(entryOf),
+    async open({ name }) {
+      if (name === 'bad') throw new JobRefusal('It is damaged')
+      return [tableOf(name)]
+    },
+    async query(query) {
+      queries.push(query)
+      if (query.sql.includes('wrong')) throw new JobRefusal('Parser Error: wrong')
+      const columns = [{ name: 'a', type: 'BIGINT' }]
+      const rows = [['1'], ['2, "3"']]
+      return { columns, rows, rowCount, isMore: rowCount >= 1_000_000, tables: [tableOf('sales')] }
+    },
+    close: () => undefined,
+  }
+  const run = (name: string, input: object, context = createContext()) => {
+    const tool = tableTools(tables).find((candidate) => candidate.name === name)
+    if (!tool) throw new Error(`There is no ${name}`)
+    return tool.run(input, context, signal)
+  }
+  return { run, queries }
+}
+
+describe('list_tables', () => {
+  it('tells columns and rows of the first, and what is wrong with one', async () => {
+    expect(await createFakeTables(['sales', 'bad']).run('list_tables', {})).toBe(
+      '2 tables.\n- sales (sales.csv): 3 rows; a BIGINT\n- bad (bad.csv): It is damaged',
+    )
+  })
+
+  it('names the rest, and says how many are left out', async () => {
+    const names = Array.from({ length: 130 }, (_, n) => `t${n}`)
+    const told = (await createFakeTables(names).run('list_tables', {})).split('\n')
+    expect(told[0]).toBe('130 tables.')
+    expect(told[10]).toContain('3 rows')
+    expect(told[11]).toBe('- t10 (t10.csv)')
+    expect(told.at(-1)).toBe('and 30 more: search for them by name')
+  })
+
+  it('looks in names and titles', async () => {
+    const { run } = createFakeTables(['sales', 'stock'])
+    expect(await run('list_tables', { search: 'STO' })).toMatch(/^1 tables\.\n- stock/)
+    expect(await run('list_tables', { search: 'zebra' })).toBe('There are no such tables.')
+  })
+})
+
+describe('describe_table', () => {
+  it('asks for a summary and the first rows', async () => {
+    const { run, queries } = createFakeTables(['sales'])
+    expect(await run('describe_table', { table: 'Sales' })).toBe(
+      '2 rows.\n\na\n1\n"2, ""3"""\n\nThe first rows:\na\n1\n"2, ""3"""',
+    )
+    expect(queries.map(({ isTrusted }) => isTrusted)).toEqual([true, true])
+    expect(queries[1]).toMatchObject({ sql: 'SELECT * FROM "sales"', maximumRows: 5 })
+  })
+
+  it('cannot be made to run a statement by a name', async () => {
+    const { run, queries } = createFakeTables(['sales'])
+    await run('describe_table', { table: 'x" ; DROP TABLE y; --' })
+    expect(queries[1]?.sql).toBe('SELECT * FROM "x ; drop table y; --"')
+  })
+})
+
+describe('query_table', () => {
+  it('tells the statement, the number of rows, the rows, and what to cite', async () => {
+    const context = createContext()
+    const { run } = createFakeTables(['sales'])
+    expect(await run('query_table', { sql: 'SELECT a FROM sales' }, context)).toBe(
+      'Sources to cite:\n[1] sales: sales.csv\n\nSQL: SELECT a FROM sales\nRows: 2\na\n1\n"2, ""3"""',
+    )
+    expect(context.citations.all()).toMatchObject([
+      { documentId: 'doc', title: 'sales.csv', text: expect.stringContaining('SELECT a FROM') },
+    ])
+  })
+
+  it('numbers the same statement once, another one anew', async () => {
+    const context = createContext()
+    const { run } = createFakeTables(['sales'])
+    await run('query_table', { sql: 'SELECT 1' }, context)
+    await run('query_table', { sql: 'SELECT 1' }, context)
+    await run('query_table', { sql: 'SELECT 2' }, context)
+    expect(context.citations.all()).toHaveLength(2)
+  })
+
+  it.each([
+    [50, 'Rows: 50, of which the first 2 follow'],
+    [1_000_000, 'Rows: more than 1000000, of which the first 2 follow'],
+  ])('says of %i rows: %s', async (rowCount, told) => {
+    const { run } = createFakeTables(['sales'], rowCount)
+    expect(await run('query_table', { sql: 'SELECT 1' })).toContain(told)
+  })
+
+  it('hands on filter and cap', async () => {
+    const { run, queries } = createFakeTables(['sales'])
+    const filter = { field: 'year', eq: 2026 }
+    await run('query_table', { sql: 'SELECT 1', maximumRows: 7 }, createContext({ filter }))
+    expect(queries).toEqual([{ sql: 'SELECT 1', maximumRows: 7, filter }])
+  })
+
+  it('tells the model what the engine refuses', async () => {
+    const asked = createFakeTables(['sales']).run('query_table', { sql: 'SELECT wrong' })
+    await expect(asked).rejects.toThrow(new ToolFailure('Parser Error: wrong'))
+  })
+
+  it.each([{}, { sql: ' ' }, { sql: 'SELECT 1', maximumRows: 1_001 }, { sql: 'x'.repeat(10_001) }])(
+    'refuses %j',
+    async (input) => {
+      const asked = async () => createFakeTables(['sales']).run('query_table', input)
+      await expect(asked()).rejects.toThrow(ToolInputError)
+    },
+  )
+})
