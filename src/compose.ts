@@ -6,6 +6,7 @@ import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
 import { openStore } from './compose/open-store.ts'
 import { createSearch } from './compose/search.ts'
+import { checkWebhookUrl, openWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config.ts'
 import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
@@ -102,6 +103,7 @@ async function openKnowledge(
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
 ) {
+  checkWebhookUrl(config)
   const store = await openStore(config, log, onFatal)
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
@@ -117,12 +119,14 @@ async function openKnowledge(
     hybrid: embedding !== undefined,
   })
   const settlement = createSettlement(store)
+  const webhooks = openWebhooks(config, store.outbox, log)
   const ingestion = createIngestion({
     ...{ store, index, preparer, embedding, log },
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
       settlement.ended(outcome)
+      webhooks.wake()
     },
   })
   store.subscribe?.({
@@ -145,7 +149,14 @@ async function openKnowledge(
           log,
           stopping.signal,
         )
-        await untilAvailable(ingestion.start, log, stopping.signal)
+        await untilAvailable(
+          async () => {
+            await webhooks.start()
+            await ingestion.start()
+          },
+          log,
+          stopping.signal,
+        )
         staged = staging?.run(stopping.signal)
         void sweep?.run(stopping.signal)
       } catch (error) {
@@ -157,6 +168,7 @@ async function openKnowledge(
       stopping.abort()
       await staged
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
+      await webhooks.stop()
       await preparer.close()
       await index.close()
       await store.close()

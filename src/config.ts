@@ -114,6 +114,13 @@ const Variables = z.object({
       error: 'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
     })
     .optional(),
+  WEBHOOK_URL: httpUrl.optional(),
+  WEBHOOK_SECRET: z
+    .string()
+    .regex(/^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/, {
+      error: 'must be whsec_ and then 24 to 64 bytes in base64',
+    })
+    .optional(),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], {
       error: 'must be trace, debug, info, warn, error, fatal or silent',
@@ -173,9 +180,9 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
       `CHAT_API_KEY is required (any value for servers that ask for none), or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
     )
   }
-  if (environment.DATABASE_URL !== undefined && environment.QDRANT_URL === undefined) {
+  if (environment.WEBHOOK_URL !== undefined && environment.WEBHOOK_SECRET === undefined) {
     mistakes.push(
-      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',
+      'WEBHOOK_SECRET is required with WEBHOOK_URL: echo whsec_$(head -c 32 /dev/urandom | base64)',
     )
   }
   if (embedder !== undefined && embedderKey === undefined) {
@@ -189,15 +196,27 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
       'EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
     )
   }
-  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment
-  if (Number(awaited) > Number(copies)) {
-    mistakes.push('QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS')
-  }
+  mistakes.push(...sharedMistakes(environment))
   const { RERANK_MODEL: reranker, RERANK_API_KEY: rerankerKey = embedderKey } = environment
   if (reranker !== undefined && rerankerKey === undefined) {
     mistakes.push(
       'RERANK_API_KEY is required with RERANK_MODEL where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
     )
+  }
+  return mistakes
+}
+
+/** Of what several servers share: the database and the index. */
+function sharedMistakes(environment: Record<string, string | undefined>): string[] {
+  const mistakes: string[] = []
+  if (environment.DATABASE_URL !== undefined && environment.QDRANT_URL === undefined) {
+    mistakes.push(
+      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',
+    )
+  }
+  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment
+  if (Number(awaited) > Number(copies)) {
+    mistakes.push('QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS')
   }
   return mistakes
 }

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { DocumentLookup } from '../stores/document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../stores/document-store.ts'
+import type { Outbox } from '../stores/outbox.ts'
 import { createPostgresStore } from '../stores/postgres/postgres-store.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 import type { StoreNews } from '../stores/store-news.ts'
@@ -10,6 +11,7 @@ export interface OpenedStore extends DocumentStore {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
   readonly lookup: DocumentLookup
+  readonly outbox: Outbox
   /** Absent where no other server can share the store. */
   subscribe?: StoreNews['subscribe']
 }

@@ -103,6 +103,12 @@ export const DECISIONS = {
     'transfer.refused':
       'An import is refused, and changes nothing, where there are documents or the model does not fit.',
   },
+  'design: webhook': {
+    'webhook.ready': 'WEBHOOK_URL is told of each document that became ready, or failed.',
+    'webhook.signed': 'What it is told is signed as Standard Webhooks says.',
+    'webhook.durable': 'What could not be told before a restart is told after it.',
+    'webhook.guarded': 'A receiver without a public address must be named in OUTBOUND_ALLOW.',
+  },
   'design: folders': {
     'ingest.folder': 'npm run ingest sends the files of a folder, each as a document of its own.',
     'ingest.resume': 'A second run sends only what is new or has changed.',

@@ -2,6 +2,7 @@ import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
 import { integer } from '../columns.ts'
 import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { Outbox } from '../outbox.ts'
 import type { StoreNews } from '../store-news.ts'
 import { check } from './check.ts'
 import { createChunkReads } from './chunk-reads.ts'
@@ -13,6 +14,7 @@ import { createLeases } from './leases.ts'
 import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
 import { createNews } from './news.ts'
+import { createOutbox } from './outbox.ts'
 import { createReads } from './reads.ts'
 import { createVectorReads } from './vector-reads.ts'
 import { createVectorReplacement } from './vector-replacement.ts'
@@ -46,6 +48,7 @@ export interface PostgresStore extends DocumentStore, StoreNews {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
   readonly lookup: DocumentLookup
+  readonly outbox: Outbox
 }
 
 /**
@@ -79,6 +82,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count), KEY_BLOCKS),
     replacement: createVectorReplacement(database),
     lookup: createLookup(database),
+    outbox: createOutbox(database),
     check: (signal) => check(database, signal),
     subscribe: news.subscribe,
     close: () => (closing ??= close()),

@@ -6,11 +6,13 @@ import { startThread, type Thread } from '../../lib/thread.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { Outbox } from '../outbox.ts'
 import { openForReading } from './connection.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { createFiles } from './files.ts'
 import { createFiltering, type Filtering } from './filtering.ts'
 import { createLookup, type Lookup } from './lookup.ts'
+import { createOutbox } from './outbox.ts'
 import { createQueuedWrites } from './queued-writes.ts'
 import { createReads } from './reads.ts'
 import { unavailable } from './sqlite-error.ts'
@@ -44,6 +46,7 @@ export interface SqliteStore extends DocumentStore {
   statistics(): WriteStatistics
   /** Makes all vectors anew. For a process that has the store to itself. */
   readonly replacement: VectorReplacement
+  readonly outbox: Outbox
   readonly lookup: DocumentLookup
 }
 
@@ -93,6 +96,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       ...createFiles(queue, reader, refuse),
       ...reads,
       ...vectorReads,
+      outbox: createOutbox(queue),
       replacement: createVectorReplacement(queue, { nextEmbedding, chunksWithoutNext }),
       matchingKeys: filtering.matchingKeys,
       lookup,

@@ -3,6 +3,7 @@ import { createDocumentWrites } from './document-writes.ts'
 import { createFileWrites } from './file-writes.ts'
 import { createClaimWrites, createOutcomeWrites } from './job-writes.ts'
 import { createMetaWrites } from './meta-writes.ts'
+import { createOutboxWrites } from './outbox-writes.ts'
 import { createVectorWrites } from './vector-writes.ts'
 
 /** Everything that changes the database, by name. */
@@ -24,6 +25,7 @@ export function createWrites(database: DatabaseSync, queueLimit: number) {
     ...createClaimWrites(sql),
     ...createOutcomeWrites(sql),
     ...createMetaWrites(sql),
+    ...createOutboxWrites(sql),
     ...createVectorWrites(sql),
   }
 }

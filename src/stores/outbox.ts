@@ -1,0 +1,33 @@
+import type { DocumentFailure } from './document-store.ts'
+
+/** That the ingestion of a document has ended, to be told outside. The same each time it is tried. */
+export interface Announcement {
+  /** Tells it from every other there ever was. */
+  id: string
+  documentId: string
+  revision: number
+  status: 'ready' | 'failed'
+  error: DocumentFailure | undefined
+  /** Milliseconds since the epoch. */
+  endedAt: number
+  /** 1 for the first attempt. */
+  attempt: number
+}
+
+/**
+ * What is still to be told outside of the documents that became `ready` or `failed`. It is written in the
+ * same step as the document's status, so that neither is there without the other; of a document that ended
+ * again meanwhile only the last end is kept, and nothing of one that was deleted.
+ */
+export interface Outbox {
+  /** Whether ends are to be written down from now on; where not, what waits is dropped. */
+  announce(isWanted: boolean): Promise<void>
+  /**
+   * Takes some that are due, oldest first, and counts the attempt. Whoever takes them has them alone for so
+   * long; what is neither dropped nor put off by then is due again.
+   */
+  takeAnnouncements(limit: number, milliseconds: number): Promise<Announcement[]>
+  /** Makes an announcement due at a time, in milliseconds since the epoch. */
+  putOffAnnouncement(id: string, dueAt: number): Promise<void>
+  dropAnnouncement(id: string): Promise<void>
+}

@@ -1,0 +1,48 @@
+import type { SQLTagStore } from 'node:sqlite'
+import { integer, optionalText, type Row, text } from '../columns.ts'
+import type { Announcement } from '../outbox.ts'
+
+/** What is to be told outside; a trigger writes it down. Each write runs inside a transaction of the caller's. */
+export function createOutboxWrites(sql: SQLTagStore) {
+  return {
+    announce(isWanted: boolean): void {
+      sql.run`UPDATE meta SET value = ${isWanted ? 1 : 0} WHERE name = 'announcing'`
+      if (!isWanted) sql.run`DELETE FROM announcements`
+    },
+
+    takeAnnouncements(input: { limit: number; milliseconds: number }): Announcement[] {
+      const now = Date.now()
+      const due = sql.all`
+        SELECT announcements.*, documents.id AS document_id
+        FROM announcements JOIN documents ON number = document
+        WHERE due_at <= ${now} ORDER BY due_at LIMIT ${Math.max(0, input.limit)}`
+      for (const row of due) {
+        sql.run`
+          UPDATE announcements SET attempts = attempts + 1, due_at = ${now + input.milliseconds}
+          WHERE document = ${integer(row, 'document')}`
+      }
+      return due.map(toAnnouncement)
+    },
+
+    putOffAnnouncement({ id, dueAt }: { id: string; dueAt: number }): void {
+      sql.run`UPDATE announcements SET due_at = ${dueAt} WHERE id = ${id}`
+    },
+
+    dropAnnouncement(id: string): void {
+      sql.run`DELETE FROM announcements WHERE id = ${id}`
+    },
+  }
+}
+
+function toAnnouncement(row: Row): Announcement {
+  const code = optionalText(row, 'error_code')
+  return {
+    id: text(row, 'id'),
+    documentId: text(row, 'document_id'),
+    revision: integer(row, 'revision'),
+    status: text(row, 'status') === 'ready' ? 'ready' : 'failed',
+    error: code === undefined ? undefined : { code, message: text(row, 'error_message') },
+    endedAt: integer(row, 'ended_at'),
+    attempt: integer(row, 'attempts') + 1,
+  }
+}

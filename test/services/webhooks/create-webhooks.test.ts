@@ -1,0 +1,142 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { OutboundRequest } from '../../../src/lib/outbound/guarded-fetch.ts'
+import { OutboundError } from '../../../src/lib/outbound/outbound-error.ts'
+import { createWebhooks } from '../../../src/services/webhooks/create-webhooks.ts'
+import type { Announcement } from '../../../src/stores/outbox.ts'
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const WAITS = [1_000, 60_000]
+
+const announcement = (attempt = 1): Announcement => ({
+  ...{ id: `msg_${attempt}`, documentId: 'doc', revision: 2, status: 'ready', error: undefined },
+  ...{ endedAt: 1_700_000_000_000, attempt },
+})
+
+type Answer = (request: OutboundRequest) => Promise<Response>
+
+/** Webhooks over a fake outbox, which holds `waiting`, and a fake receiver. */
+async function startForTest(waiting: Announcement[], answer: Answer) {
+  const settled: unknown[] = []
+  const logged: unknown[] = []
+  const bell = Promise.withResolvers<void>()
+  const settle = (...what: unknown[]) => {
+    settled.push(what)
+    bell.resolve()
+    return Promise.resolve()
+  }
+  const webhooks = createWebhooks({
+    outbox: {
+      announce: async () => undefined,
+      takeAnnouncements: async (limit) => waiting.splice(0, limit),
+      putOffAnnouncement: (id, dueAt) => {
+        expect(dueAt).toBe(Math.trunc(dueAt))
+        return settle('put off', id, Math.round((dueAt - Date.now()) / 1_000))
+      },
+      dropAnnouncement: (id) => settle('drop', id),
+    },
+    fetch: (_url, request) => answer(request),
+    ...{ url: 'https://example.org/hook', secret: SECRET, waits: WAITS },
+    log: {
+      warn: (fields, message) => logged.push(['warn', fields, message]),
+      error: (fields, message) => logged.push(['error', fields, message]),
+    },
+  })
+  onTestFinished(() => webhooks.stop())
+  await webhooks.start()
+  return { webhooks, settled, logged, first: bell.promise }
+}
+
+describe('A webhook', () => {
+  it('tells what has become of the document, signed, and follows no redirect', async () => {
+    const requests: OutboundRequest[] = []
+    const { settled, first } = await startForTest([announcement()], async (request) => {
+      requests.push(request)
+      return new Response()
+    })
+    await first
+    expect(settled).toEqual([['drop', 'msg_1']])
+    const [{ body, headers, ...rest } = {}] = requests
+    expect(rest).toMatchObject({ method: 'POST', redirect: 'manual' })
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': 'msg_1',
+      'webhook-signature': expect.stringMatching(/^v1,/),
+    })
+    expect(JSON.parse(String(body))).toEqual({
+      type: 'document.ready',
+      timestamp: '2023-11-14T22:13:20.000Z',
+      data: { id: 'doc', revision: 2, status: 'ready' },
+    })
+  })
+
+  it('carries the reason of a failure', async () => {
+    const error = { code: 'empty_document', message: 'm' }
+    const bodies: string[] = []
+    const failed = { ...announcement(), status: 'failed' as const, error }
+    const { first } = await startForTest([failed], async ({ body }) => {
+      bodies.push(String(body))
+      return new Response()
+    })
+    await first
+    expect(JSON.parse(bodies[0] ?? '')).toMatchObject({ type: 'document.failed', data: { error } })
+  })
+
+  it.each<[string, Answer]>([
+    ['the receiver refuses', async () => new Response(null, { status: 500 })],
+    ['the receiver sends it elsewhere', async () => new Response(null, { status: 302 })],
+    ['nobody answers', () => Promise.reject(new OutboundError('timeout', 'too late'))],
+    ['it may not be called', () => Promise.reject(new OutboundError('forbidden', 'private'))],
+  ])('is sent again later, and later each time, where %s', async (_what, answer) => {
+    const { settled, logged, first } = await startForTest([announcement(1)], answer)
+    await first
+    expect(settled).toEqual([['put off', 'msg_1', 1]])
+    expect(logged).toMatchObject([['warn', { documentId: 'doc', attempt: 1 }, expect.any(String)]])
+    const later = await startForTest([announcement(2)], answer)
+    await later.first
+    expect(later.settled).toEqual([
+      ['put off', 'msg_2', expect.toSatisfy((s: number) => s >= 60 && s <= 66)],
+    ])
+  })
+
+  it('is given up after its last attempt, and the log says so', async () => {
+    const { settled, logged, first } = await startForTest(
+      [announcement(3)],
+      async () => new Response(null, { status: 503 }),
+    )
+    await first
+    expect(settled).toEqual([['drop', 'msg_3']])
+    expect(logged).toMatchObject([
+      ['error', { failure: 'status 503' }, expect.stringMatching(/given up/)],
+    ])
+  })
+
+  it('is sent no more to a receiver that is gone', async () => {
+    const { settled, first } = await startForTest(
+      [announcement()],
+      async () => new Response(null, { status: 410 }),
+    )
+    await first
+    expect(settled).toEqual([['drop', 'msg_1']])
+  })
+
+  it('that is under way when the server stops is due again', async () => {
+    const begun = Promise.withResolvers<void>()
+    const { webhooks, settled } = await startForTest([announcement()], ({ signal }) => {
+      begun.resolve()
+      return new Promise((_resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason))
+      })
+    })
+    await begun.promise
+    await webhooks.stop()
+    expect(settled).toEqual([['put off', 'msg_1', 0]])
+  })
+
+  it('goes out when it is rung for', async () => {
+    const waiting: Announcement[] = []
+    const { webhooks, first } = await startForTest(waiting, async () => new Response())
+    waiting.push(announcement())
+    webhooks.wake()
+    await first
+  })
+})
