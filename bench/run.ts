@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { coldStart } from './cold-start.ts'
 import { firstToken } from './first-token.ts'
+import { hybrid } from './hybrid.ts'
 import { ingestion } from './ingestion.ts'
 import { query } from './query.ts'
 import { queryWhileIngesting } from './query-while-ingesting.ts'
@@ -23,6 +24,7 @@ const BENCHMARKS = {
   'query-while-ingesting': queryWhileIngesting,
   'search-index': searchIndex,
   'search-vectors': searchVectors,
+  hybrid,
   'cold-start': coldStart,
 } satisfies Record<string, (bench: Bench) => Promise<Findings>>
 

@@ -47,9 +47,7 @@ export function scoreSegment(
     next++
   }
   for (const list of lists.slice(next)) {
-    found = dropBelow(threshold - (rest[next++] ?? 0), found)
-    if (list.to - list.from < LOOKUP_COST * found) addByReading(segment, list, norm)
-    else addByLookup(segment, list, norm, found)
+    found = addToFound(segment, list, norm, { found, needed: threshold - (rest[next++] ?? 0) })
   }
   offerCandidates(segment, found, hits)
 }
@@ -72,6 +70,21 @@ function thresholdOf({ removed }: Segment, found: number, limit: number): number
     if (!removed?.[ordinal]) best.offer(ordinal, scores[ordinal] ?? 0)
   }
   return best.threshold()
+}
+
+/** Adds what a list gives to the candidates there are; those below `needed` may be dropped. Answers how many are left. */
+function addToFound(
+  segment: Segment,
+  list: Postings,
+  norm: LengthNorm,
+  { found, needed }: { found: number; needed: number },
+): number {
+  const length = list.to - list.from
+  // To drop candidates takes a look at each of them: a shorter list is rather read for all.
+  const left = length > found ? dropBelow(needed, found) : found
+  if (length < LOOKUP_COST * left) addByReading(segment, list, norm)
+  else addByLookup(segment, list, norm, left)
+  return left
 }
 
 function addAll(

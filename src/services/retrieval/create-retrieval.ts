@@ -15,6 +15,8 @@ const LEAST_FUSED = 100
 /** How much deeper each further look goes, and where looking ends. */
 const DEEPER = 4
 const MAXIMUM_MATCHES = 4_000
+/** How often a search is made anew where what it found was replaced before it could be read. */
+const FRESH_LOOKS = 1
 /** UTF-16 code units of a query that are analysed; a question is shorter, a pasted file need not be read whole. */
 const MAXIMUM_QUERY = 10_000
 
@@ -67,9 +69,11 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     signal?: AbortSignal,
   ) => {
     let limit = Math.max(wanted + SPARE_MATCHES, vector ? LEAST_FUSED : 0)
-    for (;;) {
+    for (let fresh = FRESH_LOOKS; ; ) {
       const { candidates, exhausted } = await look({ terms, limit, only }, vector, signal)
-      const found = await readPassages(store, candidates, wanted)
+      const { found, isStale } = await readPassages(store, candidates, wanted)
+      // What replaces a passage is in the index before that one leaves the authority.
+      if (isStale && fresh-- > 0) continue
       if (found.length === wanted || exhausted || limit >= MAXIMUM_MATCHES) return found
       limit = Math.min(limit * DEEPER, MAXIMUM_MATCHES)
     }

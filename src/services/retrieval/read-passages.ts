@@ -8,26 +8,35 @@ export interface FoundPassage extends Candidate {
   chunk: StoredChunk
 }
 
+export interface ReadPassages {
+  found: FoundPassage[]
+  /** Whether the authority did not hold a candidate: it was put out since the search, or is not in yet. */
+  isStale: boolean
+}
+
 /** The first `wanted` candidates that the authority holds and that say something new. */
 export async function readPassages(
   store: Pick<DocumentStore, 'readChunks'>,
   candidates: readonly Candidate[],
   wanted: number,
-): Promise<FoundPassage[]> {
+): Promise<ReadPassages> {
   const found: FoundPassage[] = []
   const distinct = createDistinctTexts()
   // Most answers need no more than the first reading; where they do, each further read is twice as long.
   let from = 0
+  let isStale = false
   for (let size = wanted; from < candidates.length && found.length < wanted; size *= 2) {
     const part = new Map(candidates.slice(from, from + size).map((each) => [each.key, each]))
     from += size
-    for (const chunk of await store.readChunks([...part.keys()])) {
+    const chunks = await store.readChunks([...part.keys()])
+    isStale ||= chunks.length < part.size
+    for (const chunk of chunks) {
       const candidate = part.get(chunk.key)
       if (!candidate || found.length === wanted || !distinct.take(chunk.text)) continue
       found.push({ ...candidate, chunk })
     }
   }
-  return found
+  return { found, isStale }
 }
 
 export function toHit(

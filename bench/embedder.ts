@@ -1,0 +1,40 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { createClusteredVectors } from './support/clustered-vectors.ts'
+
+/**
+ * An embeddings server in a process of its own, with seeded vectors for a model: those of one document, told
+ * by the title in the first line, lie together.
+ */
+const vectors = createClusteredVectors()
+const DOCUMENTS = 100_000
+const CHUNKS_OF_A_DOCUMENT = 8
+
+process.on('disconnect', () => process.exit(0))
+
+const server = createServer((request, response) => void answer(request, response))
+server.listen(0, '127.0.0.1', () => process.send?.(server.address()))
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { input } = JSON.parse(await text(request))
+  const data = input.map((each: string, index: number) => ({
+    index,
+    embedding: Array.from(vectors.chunk(chunkOf(each)), (value) => Math.round(value * 1e5) / 1e5),
+  }))
+  response.writeHead(200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ data }))
+}
+
+function chunkOf(passage: string): number {
+  const [title = ''] = passage.split('\n', 1)
+  const document = hash(title) % DOCUMENTS
+  return document * CHUNKS_OF_A_DOCUMENT + (hash(passage) % CHUNKS_OF_A_DOCUMENT)
+}
+
+function hash(words: string): number {
+  let value = 0x811c9dc5
+  for (let i = 0; i < words.length; i++) {
+    value = Math.imul(value ^ words.charCodeAt(i), 0x01000193)
+  }
+  return value >>> 0
+}

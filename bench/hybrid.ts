@@ -1,0 +1,152 @@
+import { mkdir, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { compose } from '../src/compose.ts'
+import { loadConfig } from '../src/config.ts'
+import type { Bench, Findings } from './support/bench.ts'
+import { startEmbedder } from './support/embedder-process.ts'
+import { post, prepare } from './support/http-client.ts'
+import { countChunks, ingest } from './support/ingest.ts'
+import { KEY, startServer } from './support/server-process.ts'
+import { percentile, round } from './support/statistics.ts'
+
+const QUERIES = 300
+const QUERY_WORDS = 6
+const TOP_K = 5
+const ADDED_DOCUMENTS = 200
+
+interface Filled {
+  directory: string
+  environment: Record<string, string>
+  chunks: number
+  queries: string[]
+}
+
+/** A server that searches by words and meaning: what it takes in, how fast it answers, and what it weighs. */
+export async function hybrid(bench: Bench): Promise<Findings> {
+  const embedder = await startEmbedder()
+  const rows: Findings['rows'] = []
+  for (const size of bench.sizes) rows.push(await measureAt(size, embedder.environment, bench))
+  await embedder.stop()
+  return {
+    title: 'Words and meaning over HTTP',
+    rows,
+    notes: [
+      `Vectors of 384 numbers from a server of seeded ones, in another process, which is asked for each passage and each question. ${QUERIES} queries a round, one at a time, topK ${TOP_K}.`,
+      'The ratio is the p50 at rest to that of the search service in the process of the load generator, which asks the same embedder. Every figure has the cost of the embedder in it.',
+    ],
+  }
+}
+
+async function measureAt(size: number, environment: Record<string, string>, bench: Bench) {
+  const { corpus, rounds, progress } = bench
+  const directory = join(bench.directory, `hybrid-${size}`)
+  await mkdir(directory, { recursive: true })
+  const queries: string[] = []
+  const server = await startServer({ directory, environment })
+  const started = performance.now()
+  let documents = 0
+  const noting = function* () {
+    for (const document of corpus.take(size)) {
+      documents += 1
+      if (documents % 100 === 0) progress(`${size} chunks: ${documents} documents sent`)
+      if (queries.length < QUERIES) queries.push(questionOf(document.text, documents))
+      yield document
+    }
+  }
+  await ingest(server.url, noting())
+  const seconds = (performance.now() - started) / 1e3
+  const chunks = await countChunks(server.url)
+  progress(`${size} chunks: asking`)
+  const rest = await ask(server.url, queries, rounds)
+  const others = corpus.take(Number.POSITIVE_INFINITY).drop(documents).take(ADDED_DOCUMENTS)
+  const busy = await askWhile(server.url, queries, ingest(server.url, others))
+  const bytes = await server.memory()
+  await server.stop()
+  const again = await startServer({ directory, environment })
+  await again.stop()
+  const engine = await askEngine({ directory, environment, chunks, queries }, rounds)
+  const p50 = percentile(rest, 0.5)
+  return {
+    chunks,
+    'ingested chunks/s': round(chunks / seconds),
+    'p50 ms': round(p50, 3),
+    'p95 ms': round(percentile(rest, 0.95), 3),
+    'engine p50 ms': round(percentile(engine, 0.5), 3),
+    ratio: round(p50 / percentile(engine, 0.5)),
+    'while ingesting p50 ms': round(percentile(busy, 0.5), 3),
+    'while ingesting p95 ms': round(percentile(busy, 0.95), 3),
+    'MB of memory': round(bytes / 2 ** 20, 0),
+    'MB on disk': round((await diskBytes(join(directory, 'data'))) / 2 ** 20, 0),
+    'ready, ms': round(again.startMilliseconds, 0),
+  }
+}
+
+function questionOf(text: string, seed: number): string {
+  const words = text.match(/\p{L}[\p{L}\p{N}'-]+/gu) ?? ['documentation']
+  const from = (seed * 7_919) % Math.max(words.length - QUERY_WORDS, 1)
+  return words.slice(from, from + QUERY_WORDS).join(' ')
+}
+
+async function ask(url: string, queries: readonly string[], rounds: number): Promise<number[]> {
+  const times: number[] = []
+  // The first round warms up.
+  for (let run = 0; run <= rounds; run++) {
+    for (const query of queries) {
+      const taken = await askOne(url, query)
+      if (run > 0) times.push(taken)
+    }
+  }
+  return times
+}
+
+async function askWhile(url: string, queries: readonly string[], work: Promise<void>) {
+  let working = true
+  const done = work.finally(() => {
+    working = false
+  })
+  const times: number[] = []
+  while (working) times.push(await askOne(url, queries[times.length % queries.length] ?? ''))
+  await done
+  return times
+}
+
+async function askOne(url: string, query: string): Promise<number> {
+  const begun = performance.now()
+  const { status } = await post(prepare(`${url}/query`, KEY, { query, topK: TOP_K }))
+  if (status !== 200) throw new Error(`/query answered ${status}`)
+  return performance.now() - begun
+}
+
+/** The search service without HTTP. */
+async function askEngine({ directory, environment, queries }: Filled, rounds: number) {
+  const config = loadConfig({
+    SERVER_API_KEY: KEY,
+    CHAT_MODEL: 'extractive',
+    DATA_DIR: join(directory, 'data'),
+    AGENT_CONFIG: join(directory, 'agent.json'),
+    ...environment,
+  })
+  const composition = await compose(config, pino({ level: 'warn' }), (error) => {
+    throw error
+  })
+  await composition.start()
+  const times: number[] = []
+  for (let run = 0; run <= rounds; run++) {
+    for (const query of queries) {
+      const begun = performance.now()
+      await composition.services.retrieval.search({ query, topK: TOP_K })
+      if (run > 0) times.push(performance.now() - begun)
+    }
+  }
+  await composition.close()
+  return times
+}
+
+async function diskBytes(directory: string): Promise<number> {
+  const names = await readdir(directory, { recursive: true })
+  const sizes = await Promise.all(
+    names.map(async (name) => (await stat(join(directory, name))).size),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
