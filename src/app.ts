@@ -25,6 +25,7 @@ import { serveMcp } from './services/mcp/serve-mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/create-retrieval.ts'
+import type { CodeSandbox } from './services/sandbox/create-code-sandbox.ts'
 
 export interface Services {
   documents: Documents
@@ -34,6 +35,7 @@ export interface Services {
   readArtifact: ReadArtifact
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
+  sandbox: Pick<CodeSandbox, 'verify'>
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics
 }

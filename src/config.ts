@@ -99,6 +99,12 @@ const Variables = z.object({
   QDRANT_QUANTIZATION: oneOf(QUANTISATIONS).default('int8'),
   QDRANT_VECTORS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cold'),
   QDRANT_TERMS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
+  DOCKER_HOST: z.string().max(1_000).optional(),
+  E2B_API_KEY: z
+    .string()
+    .regex(...KEY)
+    .optional(),
+  E2B_API_URL: httpUrl.optional(),
   AGENT_CONFIG: z.string().default('./agent.json'),
   CORS_ORIGIN: z
     .string()
@@ -142,9 +148,6 @@ function areOutboundEntries(entries: string[]): boolean {
   }
 }
 
-/** Meant for later versions; set today, they would be ignored, and nobody would know. */
-const NOT_YET = ['E2B_API_KEY'] as const
-
 export const VARIABLE_NAMES = Object.keys(Variables.shape)
 
 export type Config = Readonly<z.output<typeof Variables>>
@@ -172,9 +175,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
 function crossMistakes(environment: Record<string, string | undefined>): string[] {
   const { CHAT_MODEL: model, CHAT_API_KEY: key } = environment
   const { EMBEDDING_MODEL: embedder, EMBEDDING_API_KEY: embedderKey = key } = environment
-  const mistakes = NOT_YET.filter((name) => environment[name] !== undefined).map(
-    (name) => `${name} is not supported by this version: remove it`,
-  )
+  const mistakes: string[] = []
   if (model !== EXTRACTIVE && key === undefined) {
     mistakes.push(
       `CHAT_API_KEY is required (any value for servers that ask for none), or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,

@@ -28,7 +28,6 @@ export const REQUIREMENTS: readonly Requirement[] = Object.entries<Section>({
 /** Required, but not of this version: what it waits for. */
 export const LATER: Readonly<Record<string, string>> = {
   'tools other than semantic search': 'they need files, a sandbox or charts',
-  'the sandbox and its verify action': 'comes with code execution; its kind is none',
   plugins: 'come with the agent’s configuration of tools',
   'files, batches as NDJSON, export, webhooks': 'come with the management of the corpus',
   'the settings screen': 'belongs to the application that launches the server',

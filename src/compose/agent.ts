@@ -20,6 +20,7 @@ import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
 import { createBuiltInTools } from './built-in-tools.ts'
 import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
+import { composeSandbox } from './sandbox.ts'
 import { composeSkills } from './skills.ts'
 
 interface Parts {
@@ -27,17 +28,17 @@ interface Parts {
   environment: Environment
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
+  store: Pick<DocumentStore, 'get' | 'readFile'>
   retrieval: Retrieval
   retrievalMode: RetrievalMode
   /** The reranking model's name, where there is one. */
   reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
-  store: Pick<DocumentStore, 'readFile'>
   lookup: DocumentLookup
 }
 
 interface ComposedAgent {
-  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact'>
+  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact' | 'sandbox'>
   start(): void
   close(): Promise<void>
 }
@@ -49,8 +50,9 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const { limits } = configuration
   const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
   const model = await createModel(config, log)
+  const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
   const builtIn = await createBuiltInTools({
-    ...{ config, retrieval, store: parts.store, lookup: parts.lookup },
+    ...{ config, retrieval, store: parts.store, lookup: parts.lookup, artifacts, sandbox },
     switches: configuration.tools,
   })
   const servers = configuration.mcpServers
@@ -78,16 +80,19 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         defaultTopK: config.TOP_K,
       }),
       description: describeAgent({
-        ...{ loaded, model, tools, reranker, mcp, skills },
+        ...{ loaded, model, tools, reranker, mcp, skills, sandbox },
         retrieval: retrievalMode,
       }),
       readArtifact: createArtifactReader(artifacts),
-      mcp,
+      ...{ mcp, sandbox },
     },
-    start: mcp.start,
+    start() {
+      mcp.start()
+      if (model.supportsTools && configuration.tools.run_python) sandbox.start()
+    },
     async close() {
       builtIn.close()
-      await mcp.close()
+      await Promise.all([mcp.close(), sandbox.close()])
     },
   }
 }

@@ -3,11 +3,15 @@ import type { Config } from '../config.ts'
 import type { AgentConfiguration } from '../services/agent/configuration.ts'
 import { createCharts } from '../services/charts/create-charts.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
+import type { CodeSandbox } from '../services/sandbox/create-code-sandbox.ts'
 import { createTables } from '../services/tables/create-tables.ts'
 import type { Tool } from '../services/tools/define-tool.ts'
 import { makeChart } from '../services/tools/make-chart.ts'
+import { runPython } from '../services/tools/run-python.ts'
 import { semanticSearch } from '../services/tools/semantic-search.ts'
 import { tableTools } from '../services/tools/table-tools.ts'
+import { createToolFiles } from '../services/tools/tool-files.ts'
+import type { ArtifactStore } from '../stores/artifact-store.ts'
 import type { DocumentLookup } from '../stores/document-lookup.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 
@@ -15,8 +19,10 @@ interface Parts {
   config: Pick<Config, 'DATA_DIR' | 'TOP_K'>
   switches: AgentConfiguration['tools']
   retrieval: Retrieval
-  store: Pick<DocumentStore, 'readFile'>
+  store: Pick<DocumentStore, 'get' | 'readFile'>
   lookup: DocumentLookup
+  artifacts: Pick<ArtifactStore, 'read'>
+  sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable'>
 }
 
 interface BuiltInTools {
@@ -27,12 +33,14 @@ interface BuiltInTools {
 
 /** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */
 export async function createBuiltInTools(parts: Parts): Promise<BuiltInTools> {
-  const { config, switches, retrieval, store, lookup } = parts
+  const { config, switches, retrieval, store, lookup, artifacts, sandbox } = parts
+  const readFiles = createToolFiles({ documents: store, artifacts })
   const directory = join(config.DATA_DIR, 'tables')
   const tables = await createTables({ directory, store, lookup })
   const bySwitch: Record<keyof typeof switches, readonly Tool[]> = {
     semantic_search: [semanticSearch(retrieval, config.TOP_K)],
     tabular_data: tableTools(tables),
+    run_python: [runPython({ sandbox, readFiles })],
     chart_generation: [makeChart({ charts: createCharts(), tables })],
   }
   const off = new Set(

@@ -3,18 +3,21 @@ import { callSignal } from '../http/call-signal.ts'
 import { AgentRecord, Capabilities, ToolList } from '../schemas/agent.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { McpConnectionParams, McpTestRequest, McpTestResult } from '../schemas/mcp.ts'
+import { SandboxReport } from '../schemas/sandbox.ts'
 import type { AgentDescription } from '../services/agent/describe-agent.ts'
 import type { Mcp } from '../services/mcp/create-mcp.ts'
+import type { CodeSandbox } from '../services/sandbox/create-code-sandbox.ts'
 
 const tags = ['agent']
 
 interface Services {
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
+  sandbox: Pick<CodeSandbox, 'verify'>
 }
 
 export function agentRoutes(
-  { description, mcp }: Services,
+  { description, mcp, sandbox }: Services,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -56,6 +59,21 @@ export function agentRoutes(
         },
       },
       () => description.capabilities(),
+    )
+
+    app.post(
+      '/agent/sandbox/verify',
+      {
+        schema: {
+          operationId: 'verifySandbox',
+          summary: 'Try what the sandbox must do, and what it must prevent',
+          description:
+            'Runs real code the way the tool `run_python` does: a computation, a file in and out, then attempts on the environment, the server’s files, the network, memory and time. Takes some seconds. What fails is a probe that is not `ok`, with a remedy, not an error; the last report is shown by `GET /agent/capabilities`.',
+          tags,
+          response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
+        },
+      },
+      (_request, reply) => sandbox.verify(callSignal(reply, stopping)),
     )
 
     app.post(

@@ -75,7 +75,8 @@ function createSession(
   async function run(request: RunRequest, signal: AbortSignal): Promise<RunResult> {
     signal.throwIfAborted()
     const started = performance.now()
-    const deadline = AbortSignal.timeout(limits.seconds * 1_000)
+    const seconds = Math.min(request.seconds ?? limits.seconds, limits.seconds)
+    const deadline = AbortSignal.timeout(seconds * 1_000)
     const milliseconds = () => Math.round(performance.now() - started)
     if (!alive) return unfinished('crashed', 0)
     try {

@@ -20,6 +20,8 @@ export interface RunRequest {
   stdin?: string | undefined
   /** Put into the working directory before the code runs. */
   files?: readonly SandboxFile[] | undefined
+  /** Less time than the limit allows. */
+  seconds?: number | undefined
 }
 
 export interface RunResult {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { SandboxRecord } from './sandbox.ts'
 
 const State = z.enum(['on', 'off', 'unavailable']).meta({
   description: '`off` by configuration; `unavailable` although wanted, see `reason`.',
@@ -49,7 +50,7 @@ export const Capabilities = z
           .meta({ description: 'What departs from the format of skills and was put up with.' }),
       }),
     ),
-    sandbox: z.object({ kind: z.string(), state: State, reason: z.string().optional() }),
+    sandbox: SandboxRecord,
     mcp: z.array(
       z.object({
         name: z.string(),

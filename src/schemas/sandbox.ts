@@ -28,3 +28,57 @@ export const SANDBOX_LIMITS = {
 }
 export const SandboxLimits = z.object(SANDBOX_LIMITS)
 export type SandboxLimits = z.output<typeof SandboxLimits>
+
+/** What a verification tries, one after the other; `start` takes the place of one that cannot be tried. */
+export const PROBE_NAMES = [
+  'start',
+  'computation',
+  'files',
+  'environment',
+  'host-files',
+  'network',
+  'memory',
+  'time-out',
+] as const
+export type SandboxProbeName = (typeof PROBE_NAMES)[number]
+
+export const SandboxProbeResult = z
+  .object({
+    name: z.enum(PROBE_NAMES),
+    ok: z.boolean(),
+    milliseconds: z.int(),
+    message: z.string().optional().meta({ description: 'What is wrong.' }),
+    remedy: z.string().optional().meta({ description: 'What the operator can do about it.' }),
+  })
+  .meta({ id: 'SandboxProbe' })
+export type SandboxProbeResult = z.output<typeof SandboxProbeResult>
+
+export const SandboxReport = z
+  .object({
+    kind: SandboxKind,
+    ok: z.boolean().meta({ description: 'Whether every probe is.' }),
+    milliseconds: z.int(),
+    verifiedAt: z.iso.datetime(),
+    probes: z.array(SandboxProbeResult),
+  })
+  .meta({ id: 'SandboxReport' })
+export type SandboxReport = z.output<typeof SandboxReport>
+
+/** Without defaults, which an answer has no use for. */
+const ShownLimits = z.object({
+  ...{ seconds: z.int(), cpus: z.number(), memoryMegabytes: z.int() },
+  ...{ processes: z.int(), fileMegabytes: z.int(), outputKilobytes: z.int() },
+})
+
+export const SandboxRecord = z
+  .object({
+    kind: SandboxKind,
+    state: z.enum(['on', 'off', 'unavailable']),
+    reason: z.string().optional(),
+    limits: ShownLimits.optional().meta({ description: 'What code may take.' }),
+    verified: SandboxReport.optional().meta({
+      description: 'What the last verification found, since the server was started.',
+    }),
+  })
+  .meta({ id: 'Sandbox' })
+export type SandboxRecord = z.output<typeof SandboxRecord>

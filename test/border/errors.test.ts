@@ -47,10 +47,7 @@ const chat = async (script: Script) => {
 }
 
 /** For each code a way to meet it; another code than these does not compile. */
-const PROVOKED: Record<
-  Exclude<ErrorCode, 'storage_full' | 'sandbox_unavailable'>,
-  () => Promise<Response>
-> = {
+const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Response>> = {
   invalid_request: () => server.request('/query', { body: { query: '' } }),
   unauthorized: () => fetch(`${server.url}/agent`),
   origin_not_allowed: () =>
@@ -107,6 +104,11 @@ const PROVOKED: Record<
     for (const { vanish } of connections) vanish()
     await vi.waitUntil(async () => (await small.request('/query', { body })).ok)
     return response
+  },
+  sandbox_unavailable: async () => {
+    const file = await writeAgentFile({ sandbox: 'none' })
+    const without = await startServer({ AGENT_CONFIG: file })
+    return without.request('/agent/sandbox/verify', { method: 'POST' })
   },
   too_many_runs: async () => {
     const narrow = await startServer(modelAt(upstream, { CHAT_CONCURRENCY: '1' }))

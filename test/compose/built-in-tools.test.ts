@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { createBuiltInTools } from '../../src/compose/built-in-tools.ts'
+import { DEFAULT_LIMITS } from '../../src/schemas/sandbox.ts'
 import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
+import { createMemoryArtifactStore } from '../services/tools/memory-artifact-store.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
+
+/** A sandbox in which nothing is run. */
+const UNUSED = {
+  limits: DEFAULT_LIMITS,
+  unavailable: () => undefined,
+  run: () => Promise.reject(new Error('Nothing is run here')),
+}
 
 /** The names of the tools that are on, with these switches in the agent configuration. */
 async function namesWith(tools: object): Promise<string[]> {
@@ -12,7 +21,7 @@ async function namesWith(tools: object): Promise<string[]> {
       config: { DATA_DIR: data.directory, TOP_K: 5 },
       switches: AgentConfiguration.parse({ tools }).tools,
       retrieval: { search: async () => ({ hits: [], degraded: false }) },
-      ...{ store, lookup: store.lookup },
+      ...{ store, lookup: store.lookup, artifacts: createMemoryArtifactStore(), sandbox: UNUSED },
     })
     builtIn.close()
     return builtIn.tools.map(({ name }) => name).filter(builtIn.isEnabled)
@@ -31,6 +40,7 @@ describe('The built-in tools', () => {
 
   it.each([
     ['semantic_search', ['semantic_search']],
+    ['run_python', ['run_python']],
     ['tabular_data', ['list_tables', 'describe_table', 'query_table']],
     ['chart_generation', ['make_chart']],
   ])('that %s switches off are %j', async (name, off) => {

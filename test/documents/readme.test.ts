@@ -17,6 +17,7 @@ const NOT_RUN = new Map([
   ['npm test', 'this is it'],
   ['docker build -t agent-server .', 'needs a container engine; test/system/image.test.ts'],
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
+  ['docker build --tag agent-server-sandbox sandbox-image', 'needs a registry of images'],
   ['npm run reindex', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',

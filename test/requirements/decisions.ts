@@ -218,6 +218,17 @@ export const DECISIONS = {
     'skills.allowed-tools':
       'An active skill that names tools of the server leaves the run no others.',
   },
+  'design: the sandbox': {
+    'sandbox.tool': 'The tool run_python runs the model’s code in the sandbox that is configured.',
+    'sandbox.conversation':
+      'Variables and files stay for the runs of one conversation, and are seen by no other.',
+    'sandbox.artifacts':
+      'Files that code writes become artifacts, and artifacts can be given to code as files.',
+    'sandbox.verify': 'POST /agent/sandbox/verify probes the sandbox the way the tool uses it.',
+    'sandbox.verify.shown': 'The last verification is shown by /agent/capabilities.',
+    'sandbox.reason': 'A sandbox that does not work says why, and what can be done.',
+    'sandbox.off': 'Where the sandbox is off, verify answers 503 and run_python is not offered.',
+  },
   'design: operations': {
     'health.live': '/health answers 200 whatever the state of the parts.',
     'readiness.parts':

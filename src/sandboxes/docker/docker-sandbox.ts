@@ -22,7 +22,7 @@ interface Options {
 
 /** Python in a container of its own, without a network, a right or a file of the machine. */
 export function createDockerSandbox({ limits, image, host, owner, log }: Options): Sandbox {
-  const engine = connectEngine(host)
+  let engine: Docker | undefined
   const sessions = new Set<SandboxSession>()
   /** Containers of a server that was killed; looked for once, before the first session. */
   let swept: Promise<void> | undefined
@@ -30,6 +30,7 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
   async function open(signal: AbortSignal): Promise<SandboxSession> {
     signal.throwIfAborted()
     try {
+      engine ??= connectEngine(host)
       swept ??= sweep(engine, owner)
       await swept
       const channel = await startContainer(engine, containerOptions(image, owner, limits))
@@ -50,6 +51,7 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
     async check(signal) {
       signal.throwIfAborted()
       try {
+        engine ??= connectEngine(host)
         await engine.getImage(image).inspect()
       } catch (error) {
         throw explainEngineFailure(error, image)

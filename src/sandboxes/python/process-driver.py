@@ -223,7 +223,26 @@ def reap():
         pass
 
 
+def confine(settings):
+    """What the sandbox around this process leaves to it."""
+    import resource
+
+    if "directory" in settings:
+        os.makedirs(settings["directory"], exist_ok=True)
+        os.chdir(settings["directory"])
+    bounds = {
+        resource.RLIMIT_AS: settings.get("addressSpace"),
+        resource.RLIMIT_NPROC: settings.get("processes"),
+        resource.RLIMIT_FSIZE: settings["fileBytes"],
+        resource.RLIMIT_CORE: 0,
+    }
+    for name, bound in bounds.items():
+        if bound is not None:
+            resource.setrlimit(name, (bound, bound))
+
+
 def serve(settings):
+    confine(settings)
     source, target = private(0), private(1)
     home, spared, me = os.getcwd(), ancestors(), os.getpid()
     output = Output(settings["outputBytes"])

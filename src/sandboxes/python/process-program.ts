@@ -5,9 +5,20 @@ import { readProgram } from './read-program.ts'
 const BYTES_PER_KILOBYTE = 1_024
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
 
+/** What the program does itself where nothing around it does. */
+interface OwnConfinement {
+  /** Made where it is missing; otherwise the program works where it is started. */
+  directory?: string
+  /** Bytes of memory, and processes. */
+  addressSpace?: number
+  processes?: number
+}
+
 /** What a `python3` of a sandbox is called with, so that it takes jobs from its standard input. */
-export function processParameters({ fileMegabytes, outputKilobytes }: SandboxLimits): string[] {
+export function processParameters(limits: SandboxLimits, own: OwnConfinement = {}): string[] {
+  const { fileMegabytes, outputKilobytes } = limits
   const settings = {
+    ...own,
     outputBytes: outputKilobytes * BYTES_PER_KILOBYTE,
     fileBytes: fileMegabytes * BYTES_PER_MEGABYTE,
     files: MAXIMUM_FILES,

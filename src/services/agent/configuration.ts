@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { boundedText } from '../../schemas/text.ts'
 import { McpServers } from '../mcp/server-settings.ts'
+import { SandboxSection } from '../sandbox/settings.ts'
 import { SkillSettings } from '../skills/settings.ts'
 
 /** The agent as its operator describes it; read once, at start. */
@@ -17,6 +18,7 @@ export const AgentConfiguration = z
     tools: z
       .strictObject({
         semantic_search: z.boolean().default(true),
+        run_python: z.boolean().default(true),
         tabular_data: z.boolean().default(true),
         chart_generation: z.boolean().default(true),
       })
@@ -24,6 +26,7 @@ export const AgentConfiguration = z
       .describe('Built-in tools, switched on or off.'),
     skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
     mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent may use.'),
+    sandbox: SandboxSection.default('auto').describe('Where code is run, and what it may take.'),
     limits: z
       .strictObject({
         rounds: z.int().min(1).max(100).default(8).describe('Calls of the model.'),

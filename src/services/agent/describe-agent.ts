@@ -1,6 +1,7 @@
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
 import type { Mcp } from '../mcp/create-mcp.ts'
+import type { CodeSandbox } from '../sandbox/create-code-sandbox.ts'
 import type { Skills } from '../skills/create-skills.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { LoadedConfiguration } from './configuration.ts'
@@ -12,6 +13,7 @@ interface Dependencies {
   retrieval: RetrievalMode
   mcp: Pick<Mcp, 'records'>
   skills: Pick<Skills, 'records'>
+  sandbox: Pick<CodeSandbox, 'record'>
   /** The reranking model, where there is one. */
   reranker?: string | undefined
 }
@@ -24,7 +26,7 @@ export interface AgentDescription {
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
 export function describeAgent(dependencies: Dependencies): AgentDescription {
-  const { loaded, model, tools, retrieval, reranker, mcp, skills } = dependencies
+  const { loaded, model, tools, retrieval, reranker, mcp, skills, sandbox } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -39,7 +41,7 @@ export function describeAgent(dependencies: Dependencies): AgentDescription {
     tools: () => ({ tools: records() }),
     capabilities: async () => ({
       skills: skills.records(),
-      sandbox: { kind: 'none', state: 'off', reason: 'This version has no sandbox' },
+      sandbox: await sandbox.record(),
       mcp: await mcp.records(),
       plugins: [],
       chat: { model: model.name, tools: model.supportsTools },

@@ -43,4 +43,8 @@ describe('The engine', () => {
   ])('is found where DOCKER_HOST is %s', (host, expected) => {
     expect(connectEngine(host).modem).toMatchObject(expected)
   })
+
+  it.each(['ssh://user@host', 'tcp://host', 'nonsense'])('is not found where it is %s', (host) => {
+    expect(() => connectEngine(host)).toThrow(/^DOCKER_HOST must be/)
+  })
 })

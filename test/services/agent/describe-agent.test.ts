@@ -16,6 +16,7 @@ function describeTest({ enabled = true, supportsTools = true, changed = false } 
     retrieval: 'lexical',
     mcp: { records: async () => [] },
     skills: { records: () => [] },
+    sandbox: { record: async () => ({ kind: 'none', state: 'off' }) },
     tools: createToolRegistry({
       sources: [() => [toolAnswering('look', 'seen')]],
       isEnabled: () => enabled,

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+
+export const E2B_URL = 'https://api.e2b.app'
+/** Where the daemon in each sandbox listens. */
+const DAEMON_PORT = 49_983
+const DEADLINE_MILLISECONDS = 30_000
+/** `user:` as the user that processes run as. */
+const AS_USER = `Basic ${Buffer.from('user:').toString('base64')}`
+
+const Created = z.object({
+  sandboxID: z.string().regex(/^[\w-]{1,100}$/),
+  envdAccessToken: z.string().nullish(),
+  domain: z.string().nullish(),
+})
+
+/** A sandbox at the provider, and how to talk to the daemon in it. */
+export interface RemoteSandbox {
+  id: string
+  daemon: { url: string; headers: Record<string, string> }
+}
+
+interface Options {
+  apiKey: string
+  /** The provider's, or that of an installation of one's own. */
+  apiUrl?: string | undefined
+  fetch?: typeof fetch
+}
+
+export type E2bApi = ReturnType<typeof createE2bApi>
+
+/** The provider's interface, as far as it is needed. Failures are AppError `sandbox_unavailable`, with the remedy. */
+export function createE2bApi({ apiKey, apiUrl = E2B_URL, fetch: send = fetch }: Options) {
+  async function call(method: string, path: string, body: object | undefined, signal: AbortSignal) {
+    const deadline = AbortSignal.timeout(DEADLINE_MILLISECONDS)
+    const response = await send(`${apiUrl}${path}`, {
+      method,
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      signal: AbortSignal.any([signal, deadline]),
+      ...(body && { body: JSON.stringify(body) }),
+    }).catch((cause) => {
+      signal.throwIfAborted()
+      throw new AppError('sandbox_unavailable', NOT_REACHED, { cause })
+    })
+    if (response.ok || (method === 'DELETE' && response.status === 404)) return response
+    await response.body?.cancel()
+    throw new AppError('sandbox_unavailable', messageFor(response.status))
+  }
+
+  return {
+    /** Resolves where the key is right and the provider answers; nothing is created. */
+    async check(signal: AbortSignal): Promise<void> {
+      const response = await call('GET', '/v2/sandboxes?limit=1', undefined, signal)
+      await response.body?.cancel()
+    },
+    /** Creates one that the provider ends by itself after `seconds`. */
+    async create(template: string, seconds: number, signal: AbortSignal): Promise<RemoteSandbox> {
+      const response = await call(
+        'POST',
+        '/v2/sandboxes',
+        {
+          ...{ templateID: template, timeout: seconds, allow_internet_access: false },
+          ...{ envVars: {}, metadata: { application: 'agent-server' } },
+        },
+        signal,
+      )
+      const created = Created.parse(await response.json())
+      return { id: created.sandboxID, daemon: daemonOf(apiUrl, created) }
+    },
+    /** From now on it has `seconds` left. */
+    async extend(id: string, seconds: number, signal: AbortSignal): Promise<void> {
+      await call('POST', `/sandboxes/${id}/timeout`, { timeout: seconds }, signal)
+    },
+    /** Ends it; one that has ended already is no failure. */
+    async remove(id: string, signal: AbortSignal): Promise<void> {
+      await call('DELETE', `/sandboxes/${id}`, undefined, signal)
+    },
+  }
+}
+
+function daemonOf(
+  apiUrl: string,
+  { sandboxID: id, envdAccessToken: token, domain }: z.output<typeof Created>,
+): RemoteSandbox['daemon'] {
+  const headers = {
+    authorization: AS_USER,
+    'e2b-sandbox-id': id,
+    'e2b-sandbox-port': String(DAEMON_PORT),
+    ...(token && { 'x-access-token': token }),
+  }
+  const { hostname } = new URL(apiUrl)
+  const zone = domain || (hostname.startsWith('api.') ? hostname.slice('api.'.length) : undefined)
+  // An installation without a zone of its own has one address for all, and goes by the headers.
+  const url = zone === undefined ? apiUrl : `https://${DAEMON_PORT}-${id}.${zone}`
+  return { url, headers }
+}
+
+const NOT_REACHED = 'The sandbox provider cannot be reached: look at the network and at E2B_API_URL'
+
+function messageFor(status: number): string {
+  if (status === 401 || status === 403)
+    return 'The sandbox provider refuses the key: set E2B_API_KEY'
+  if (status === 404) return 'The sandbox provider has no such template: look at sandbox.template'
+  if (status === 429) return 'The sandbox provider allows no more sandboxes at this moment'
+  return `The sandbox provider answers with status ${status}`
+}

@@ -1,0 +1,110 @@
+import { AppError } from '../../errors.ts'
+import type { SandboxLimits } from '../../schemas/sandbox.ts'
+import { createInterpreterSession } from '../interpreter-session.ts'
+import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
+import type { RunRequest, Sandbox, SandboxSession } from '../sandbox.ts'
+import { createE2bApi, type RemoteSandbox } from './e2b-api.ts'
+import { startRemoteProcess } from './remote-process.ts'
+
+/** In the template's only place that its user may write to. */
+const DIRECTORY = '/home/user/work'
+const ENVIRONMENT = { ...PROCESS_ENVIRONMENT, HOME: '/home/user' }
+/** Beyond what is agreed on, so that the provider does not end a sandbox just before the server does. */
+const MARGIN_SECONDS = 60
+/** Python maps more than it uses. */
+const ADDRESS_SPACE_FACTOR = 2
+const BYTES_PER_MEGABYTE = 1_024 * 1_024
+const REMOVAL_MILLISECONDS = 30_000
+
+interface Options {
+  limits: SandboxLimits
+  apiKey: string
+  apiUrl: string | undefined
+  template: string
+  /** How long a sandbox may be unused; the provider ends it then, and what it costs, whatever became of the server. */
+  idleSeconds: number
+  log: { warn(fields: object, message: string): void }
+}
+
+/** Python on a machine of a provider, made when it is first needed. */
+export function createE2bSandbox(options: Options): Sandbox {
+  const { limits, template, log } = options
+  const api = createE2bApi(options)
+  const sessions = new Set<SandboxSession>()
+  const lifetime = limits.seconds + options.idleSeconds + MARGIN_SECONDS
+
+  async function open(signal: AbortSignal): Promise<SandboxSession> {
+    const remote = await api.create(template, lifetime, signal)
+    try {
+      const session = extending(await start(remote, signal), remote)
+      sessions.add(session)
+      return session
+    } catch (error) {
+      await remove(remote)
+      signal.throwIfAborted()
+      if (error instanceof AppError) throw error
+      throw new AppError('sandbox_unavailable', 'The remote sandbox does not run Python', {
+        cause: error,
+      })
+    }
+  }
+
+  async function start(remote: RemoteSandbox, signal: AbortSignal): Promise<SandboxSession> {
+    const program = {
+      path: 'python3',
+      parameters: processParameters(limits, {
+        directory: DIRECTORY,
+        addressSpace: limits.memoryMegabytes * ADDRESS_SPACE_FACTOR * BYTES_PER_MEGABYTE,
+        processes: limits.processes,
+      }),
+      environment: ENVIRONMENT,
+    }
+    const stopped = new AbortController()
+    const process = await startRemoteProcess(remote, program, stopped.signal)
+    const kill = async () => {
+      await remove(remote)
+      stopped.abort(new Error('The sandbox was ended'))
+    }
+    return createInterpreterSession({ ...process, kill }, limits, signal)
+  }
+
+  /** Each run prolongs the life of the sandbox; between runs it runs down. */
+  function extending(session: SandboxSession, remote: RemoteSandbox): SandboxSession {
+    const extended: SandboxSession = {
+      get alive() {
+        return session.alive
+      },
+      async run(request: RunRequest, signal: AbortSignal) {
+        try {
+          if (session.alive) await api.extend(remote.id, lifetime, signal)
+        } catch (error) {
+          log.warn({ err: error, sandbox: remote.id }, 'a remote sandbox has ended')
+          await session.kill()
+        }
+        return session.run(request, signal)
+      },
+      async kill() {
+        sessions.delete(extended)
+        await session.kill()
+      },
+    }
+    return extended
+  }
+
+  async function remove({ id }: RemoteSandbox): Promise<void> {
+    try {
+      await api.remove(id, AbortSignal.timeout(REMOVAL_MILLISECONDS))
+    } catch (error) {
+      log.warn({ err: error, sandbox: id }, 'a remote sandbox is left to its provider to end')
+    }
+  }
+
+  return {
+    ...{ kind: 'e2b', limits, open },
+    check: api.check,
+    prepare: () => undefined,
+    async close() {
+      await Promise.all([...sessions].map((session) => session.kill()))
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import { PassThrough, Writable } from 'node:stream'
+import { z } from 'zod'
+import type { SandboxChannel } from '../channel.ts'
+import { decodeEnvelopes, encodeEnvelope } from './connect-stream.ts'
+import type { RemoteSandbox } from './e2b-api.ts'
+
+const START_MILLISECONDS = 30_000
+const INPUT_MILLISECONDS = 60_000
+/** Bytes of input that one request carries. */
+const INPUT_BYTES = 256 * 1_024
+const LAST_WORDS = 2_000
+
+const Base64 = z.base64().optional()
+const ProcessEvent = z.object({
+  event: z.object({
+    start: z.object({ pid: z.int() }).optional(),
+    data: z.object({ stdout: Base64, stderr: Base64 }).optional(),
+    end: z.object({}).optional(),
+  }),
+})
+
+interface Program {
+  path: string
+  parameters: readonly string[]
+  environment: Record<string, string>
+}
+
+/** Starts a program in a remote sandbox, joined to its streams; `kill` is left to whoever owns the sandbox. */
+export async function startRemoteProcess(
+  { daemon }: RemoteSandbox,
+  { path, parameters, environment }: Program,
+  signal: AbortSignal,
+): Promise<Omit<SandboxChannel, 'kill'>> {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(new Error('late')), START_MILLISECONDS)
+  const response = await fetch(`${daemon.url}/process.Process/Start`, {
+    method: 'POST',
+    headers: {
+      ...daemon.headers,
+      'content-type': 'application/connect+json',
+      'connect-protocol-version': '1',
+    },
+    body: encodeEnvelope({
+      process: { cmd: path, args: parameters, envs: environment },
+      stdin: true,
+    }),
+    signal: AbortSignal.any([signal, deadline.signal]),
+  }).finally(() => clearTimeout(timer))
+  if (!response.ok || !response.body) {
+    await response.body?.cancel()
+    throw new Error(`The daemon of the sandbox answers with status ${response.status}`)
+  }
+  const events = decodeEnvelopes(response.body)
+  const first = ProcessEvent.parse((await events.next()).value)
+  const pid = first.event.start?.pid
+  if (pid === undefined) throw new Error('The daemon does not say what it has started')
+  const output = new PassThrough()
+  return { input: inputOf(daemon, pid), output, ended: relay(events, output) }
+}
+
+/** Passes standard output on until the process ends; resolves with its last words. */
+async function relay(events: AsyncGenerator<unknown>, output: PassThrough): Promise<string> {
+  let words = ''
+  try {
+    for await (const message of events) {
+      const { data, end } = ProcessEvent.parse(message).event
+      if (data?.stdout) output.write(Buffer.from(data.stdout, 'base64'))
+      if (data?.stderr) {
+        words = `${words}${Buffer.from(data.stderr, 'base64').toString()}`.slice(-LAST_WORDS)
+      }
+      if (end) break
+    }
+  } catch (error) {
+    words += error instanceof Error ? ` ${error.message}` : ''
+  }
+  output.end()
+  return words.trim() || 'the process has ended'
+}
+
+/** Standard input, one request after the other. */
+function inputOf({ url, headers }: RemoteSandbox['daemon'], pid: number): Writable {
+  async function send(chunk: Buffer): Promise<void> {
+    for (let at = 0; at < chunk.length; at += INPUT_BYTES) {
+      const stdin = chunk.subarray(at, at + INPUT_BYTES).toString('base64')
+      const response = await fetch(`${url}/process.Process/SendInput`, {
+        method: 'POST',
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'connect-protocol-version': '1',
+        },
+        body: JSON.stringify({ process: { pid }, input: { stdin } }),
+        signal: AbortSignal.timeout(INPUT_MILLISECONDS),
+      })
+      await response.body?.cancel()
+      if (!response.ok) throw new Error(`The daemon takes no input: status ${response.status}`)
+    }
+  }
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      send(chunk).then(() => done(), done)
+    },
+  })
+}

@@ -1,0 +1,69 @@
+import { AppError } from '../../errors.ts'
+import { untilAborted } from '../../lib/until-aborted.ts'
+import type { Sandbox } from '../../sandboxes/sandbox.ts'
+
+/** For each kind that is tried. */
+const CHECK_MILLISECONDS = 10_000
+/** How long it is believed that none works. */
+const RETRY_MILLISECONDS = 30_000
+
+interface Dependencies {
+  /** Strongest first. */
+  candidates: readonly Sandbox[]
+  log: { info(fields: object, message: string): void }
+}
+
+export interface SandboxChoice {
+  /** The first that works; throws `sandbox_unavailable`, with the reason of the last one, where none does. */
+  choose(signal: AbortSignal): Promise<Sandbox>
+  /** The failure that was seen last, if none has worked since. */
+  failure(): string | undefined
+  /** Looks again next time: what was chosen does not work any more. */
+  forget(): void
+}
+
+/** Asks each sandbox whether it works; the answer is kept. */
+export function createSandboxChoice({ candidates, log }: Dependencies): SandboxChoice {
+  let chosen: Promise<Sandbox> | undefined
+  let failure: string | undefined
+  let failedAt = Number.NEGATIVE_INFINITY
+
+  async function tryAll(): Promise<Sandbox> {
+    let last: unknown = new AppError('sandbox_unavailable', 'agent.json switches the sandbox off')
+    for (const sandbox of candidates) {
+      try {
+        const deadline = AbortSignal.timeout(CHECK_MILLISECONDS)
+        await untilAborted(sandbox.check(deadline), deadline)
+        failure = undefined
+        log.info({ kind: sandbox.kind }, 'sandbox chosen')
+        return sandbox
+      } catch (error) {
+        last = error
+        log.info({ err: error, kind: sandbox.kind }, 'this kind of sandbox does not work here')
+      }
+    }
+    throw remember(last)
+  }
+
+  function remember(error: unknown): AppError {
+    const refusal =
+      error instanceof AppError
+        ? error
+        : new AppError('sandbox_unavailable', 'The sandbox does not answer', { cause: error })
+    failure = refusal.message
+    failedAt = Date.now()
+    return refusal
+  }
+
+  return {
+    choose(signal) {
+      if (failure !== undefined && Date.now() - failedAt > RETRY_MILLISECONDS) chosen = undefined
+      chosen ??= tryAll()
+      return untilAborted(chosen, signal)
+    },
+    failure: () => failure,
+    forget() {
+      chosen = undefined
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { AppError } from '../../errors.ts'
+import type { Sandbox } from '../../sandboxes/sandbox.ts'
+import type { SandboxProbeResult, SandboxReport } from '../../schemas/sandbox.ts'
+import { PROBES, type Probe, type ProbeGround } from './probes.ts'
+import type { SandboxSessions } from './sandbox-sessions.ts'
+
+const LOOPBACK = '127.0.0.1'
+
+interface Dependencies {
+  sandbox: (signal: AbortSignal) => Promise<Sandbox>
+  sessions: Pick<SandboxSessions, 'run' | 'end'>
+}
+
+/** Runs the probes one after the other, each the way the tool runs code, in a conversation of their own. */
+export function createSandboxVerification({ sandbox, sessions }: Dependencies) {
+  return async (signal: AbortSignal): Promise<SandboxReport> => {
+    const started = performance.now()
+    const { kind, limits } = await sandbox(signal)
+    const listener = await listen()
+    const ground: ProbeGround = { ...listener, limits, hostFile: fileURLToPath(import.meta.url) }
+    const conversation = `verify-${randomUUID()}`
+    const probes: SandboxProbeResult[] = []
+    try {
+      for (const probe of PROBES) {
+        const result = await ask(probe, ground, conversation, signal)
+        probes.push(result)
+        if (result.name === 'start') break
+      }
+    } finally {
+      listener.close()
+      await sessions.end(conversation)
+    }
+    return {
+      ...{ kind, probes },
+      ok: probes.every(({ ok }) => ok),
+      milliseconds: Math.round(performance.now() - started),
+      verifiedAt: new Date().toISOString(),
+    }
+  }
+
+  async function ask(
+    { name, request, judge, remedy }: Probe,
+    ground: ProbeGround,
+    conversation: string,
+    signal: AbortSignal,
+  ): Promise<SandboxProbeResult> {
+    const started = performance.now()
+    const elapsed = () => Math.round(performance.now() - started)
+    try {
+      const result = await sessions.run(conversation, request(ground), signal)
+      const message = judge(result, ground)
+      if (message === undefined) return { name, ok: true, milliseconds: elapsed() }
+      return { name, ok: false, milliseconds: elapsed(), message, remedy }
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof AppError)) throw error
+      const told = { message: 'No sandbox can be opened', remedy: error.message }
+      return { name: 'start', ok: false, milliseconds: elapsed(), ...told }
+    }
+  }
+}
+
+async function listen() {
+  let connections = 0
+  const server = createServer((socket) => {
+    connections += 1
+    socket.destroy()
+  })
+  server.listen(0, LOOPBACK)
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return { port, connections: () => connections, close: () => void server.close() }
+}

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { MAXIMUM_CODE, MAXIMUM_STDIN, type SandboxFile } from '../../sandboxes/sandbox.ts'
+import { filledText } from '../../schemas/text.ts'
+import type { CodeSandbox } from '../sandbox/create-code-sandbox.ts'
+import type { SessionRun } from '../sandbox/sandbox-sessions.ts'
+import type { Artifacts } from './artifacts.ts'
+import { defineTool, type Tool } from './define-tool.ts'
+import { mediaTypeOf } from './media-type-of.ts'
+import { ToolFailure } from './tool-error.ts'
+import type { ReadToolFiles } from './tool-files.ts'
+
+/** Files that one call may ask for. */
+const MAXIMUM_INPUTS = 8
+/** Beyond the run itself: opening a sandbox, waiting for the run before, moving files. */
+const EXTRA_MILLISECONDS = 60_000
+const BYTES_PER_MEGABYTE = 1_024 * 1_024
+
+interface Dependencies {
+  sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable'>
+  readFiles: ReadToolFiles
+}
+
+/** Runs Python that the model writes, in the sandbox of the conversation. */
+export function runPython({ sandbox, readFiles }: Dependencies): Tool {
+  const { seconds, fileMegabytes } = sandbox.limits
+  return defineTool({
+    name: 'run_python',
+    title: 'Run Python',
+    description: `Run Python code to compute, to analyse tables, or to make files. Variables and files stay from call to call of one conversation. The value of the last expression is shown. Files written into the working directory are given to the user; pictures can be shown. There is no network and no way to install packages. At most ${seconds} s per call.`,
+    input: z.object({
+      code: filledText(MAXIMUM_CODE).describe('Python 3.'),
+      stdin: z.string().max(MAXIMUM_STDIN).optional().describe('Standard input.'),
+      files: z
+        .array(filledText(300))
+        .max(MAXIMUM_INPUTS)
+        .default([])
+        .describe(
+          'Files to put into the working directory under their own names first: numbers of passages, whose document’s file is meant, ids of documents, or ids of files made earlier (art_…).',
+        ),
+    }),
+    deadlineMilliseconds: seconds * 1_000 + EXTRA_MILLISECONDS,
+    unavailable: sandbox.unavailable,
+    async run({ code, stdin, files: names }, context, signal) {
+      const files = await readFiles(names, context, fileMegabytes * BYTES_PER_MEGABYTE)
+      const result = await sandbox.run(context.conversation, { code, stdin, files }, signal)
+      const made = await keepFiles(result.files, context.artifacts)
+      return describeRun(result, files, made, seconds)
+    },
+  })
+}
+
+/** Each file as an artifact; one line on each for the model. */
+async function keepFiles(files: readonly SandboxFile[], artifacts: Artifacts): Promise<string[]> {
+  const lines: string[] = []
+  for (const { name, bytes } of files) lines.push(await keepFile(name, bytes, artifacts))
+  return lines
+}
+
+async function keepFile(name: string, bytes: Uint8Array, artifacts: Artifacts): Promise<string> {
+  const mediaType = mediaTypeOf(name)
+  try {
+    const { id, url } = await artifacts.add({ name, mediaType, bytes })
+    const link = mediaType.startsWith('image/') ? `show it with ![${name}](${url})` : url
+    return `${name} (${mediaType}, ${bytes.byteLength} bytes, id ${id}): ${link}`
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error
+    return `${name}: not kept. ${error.message}`
+  }
+}
+
+function describeRun(
+  result: SessionRun,
+  inputs: readonly SandboxFile[],
+  made: readonly string[],
+  seconds: number,
+): string {
+  const { stdout, stderr, outputCut, filesLeftOut } = result
+  return [
+    outcomeOf(result, seconds),
+    inputs.length > 0 && `Files put in: ${inputs.map(({ name }) => name).join(', ')}`,
+    stdout !== '' && `Output:\n${stdout}`,
+    stderr !== '' && `Errors:\n${stderr}`,
+    stdout === '' && stderr === '' && 'No output.',
+    outputCut && 'There was more output, which is dropped: print less.',
+    made.length > 0 && `Files made:\n${made.join('\n')}`,
+    filesLeftOut > 0 && `${filesLeftOut} more files were too many or too large, or have odd names.`,
+  ]
+    .filter((line) => line !== false)
+    .join('\n')
+}
+
+function outcomeOf(
+  { outcome, exitCode, milliseconds, fresh }: SessionRun,
+  seconds: number,
+): string {
+  const began = fresh ? ' The sandbox was new: nothing of an earlier call was there.' : ''
+  switch (outcome) {
+    case 'finished':
+      return `Exit code ${exitCode} after ${milliseconds} ms.${began}`
+    case 'timed-out':
+      return `Ended after ${seconds} s, the most that a call may take. All variables and files are gone.`
+    case 'crashed':
+      return 'The interpreter ended, perhaps for want of memory. All variables and files are gone.'
+  }
+}

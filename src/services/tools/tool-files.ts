@@ -1,0 +1,102 @@
+import type { SandboxFile } from '../../sandboxes/sandbox.ts'
+import { isFileName } from '../../sandboxes/sandbox.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { FileStore } from '../../stores/file-store.ts'
+import type { ToolContext } from './define-tool.ts'
+import { ToolInputError } from './tool-error.ts'
+
+const PASSAGE = /^\[?(\d{1,4})\]?$/
+const ARTIFACT = /^art_/
+
+interface Dependencies {
+  documents: Pick<DocumentStore, 'get'> & Pick<FileStore, 'readFile'>
+  artifacts: Pick<ArtifactStore, 'read'>
+}
+
+/** Reads what a call names: documents by id or by the number of a passage, artifacts by id; `maximumBytes` together. */
+export type ReadToolFiles = (
+  names: readonly string[],
+  context: Pick<ToolContext, 'citations' | 'filter'>,
+  maximumBytes: number,
+) => Promise<SandboxFile[]>
+
+export function createToolFiles({ documents, artifacts }: Dependencies): ReadToolFiles {
+  async function read(
+    name: string,
+    context: Parameters<ReadToolFiles>[1],
+    most: number,
+  ): Promise<SandboxFile> {
+    if (ARTIFACT.test(name)) return readArtifact(name)
+    const id = documentId(name, context)
+    const document = await documents.get(id)
+    if (!document) throw new ToolInputError(`files: there is no document "${name}"`)
+    if (!document.file) {
+      throw new ToolInputError(`files: the document "${name}" was sent as text, it has no file`)
+    }
+    const pieces = await documents.readFile(id)
+    if (!pieces) throw new ToolInputError(`files: the file of "${name}" is not there any more`)
+    return { name: document.file.name, bytes: await collect(pieces, most) }
+  }
+
+  async function readArtifact(id: string): Promise<SandboxFile> {
+    const found = await artifacts.read(id)
+    if (!found) throw new ToolInputError(`files: there is no artifact "${id}", or no longer`)
+    return { name: found.artifact.name, bytes: found.bytes }
+  }
+
+  return async (names, context, maximumBytes) => {
+    const files: SandboxFile[] = []
+    let left = maximumBytes
+    for (const name of new Set(names)) {
+      const file = await read(name, context, left)
+      left -= file.bytes.byteLength
+      if (left < 0) throw tooLarge(maximumBytes)
+      files.push({ ...file, name: freeName(file.name, files) })
+    }
+    return files
+  }
+}
+
+/** With a filter, a run may see no document but those that it found: their metadata fits. */
+function documentId(
+  name: string,
+  { citations, filter }: Pick<ToolContext, 'citations' | 'filter'>,
+): string {
+  const hits = citations.all()
+  const number = PASSAGE.exec(name)?.[1]
+  if (number !== undefined) {
+    const hit = hits[Number(number) - 1]
+    if (!hit) throw new ToolInputError(`files: there is no passage [${number}]`)
+    return hit.documentId
+  }
+  if (filter && !hits.some(({ documentId }) => documentId === name)) {
+    throw new ToolInputError(`files: there is no document "${name}"`)
+  }
+  return name
+}
+
+async function collect(pieces: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.byteLength
+    if (size > most) throw tooLarge(most)
+    parts.push(piece)
+  }
+  return Buffer.concat(parts)
+}
+
+const tooLarge = (most: number) =>
+  new ToolInputError(`files: more than ${most} bytes; take fewer or smaller ones`)
+
+/** As the file is called, without what a path cannot hold; two of one name are told apart by a number. */
+function freeName(wanted: string, taken: readonly SandboxFile[]): string {
+  const plain = wanted.replaceAll(/[\p{C}\\/]/gu, '_').replace(/^\.+/, '')
+  const name = isFileName(plain) ? plain : `file${/\.\w{1,8}$/.exec(plain)?.[0] ?? ''}`
+  const isTaken = (candidate: string) => taken.some((file) => file.name === candidate)
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? name : `${number}-${name}`
+    if (!isTaken(candidate)) return candidate
+  }
+}

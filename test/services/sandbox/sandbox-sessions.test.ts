@@ -1,0 +1,100 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createSandboxSessions } from '../../../src/services/sandbox/sandbox-sessions.ts'
+import { createFakeSandbox } from './fake-sandbox.ts'
+
+const { signal } = new AbortController()
+const log = { warn: () => undefined }
+
+function create({ maximum = 10, idleMilliseconds = 60_000 } = {}) {
+  const fake = createFakeSandbox()
+  let failures = 0
+  const sessions = createSandboxSessions({
+    sandbox: async () => fake.sandbox,
+    onFailure: () => {
+      failures += 1
+    },
+    ...{ maximum, idleMilliseconds, log },
+  })
+  onTestFinished(() => sessions.close())
+  const run = (conversation: string, code = '') => sessions.run(conversation, { code }, signal)
+  return { ...fake, sessions, run, failures: () => failures }
+}
+
+describe('The sessions of sandboxes', () => {
+  it('are kept for a conversation, and shared with no other', async () => {
+    const { run, sessions: kept } = create()
+    expect(await run('a', '1')).toMatchObject({ fresh: true })
+    expect(await run('a', '2')).toMatchObject({ fresh: false })
+    expect(await run('b', '3')).toMatchObject({ fresh: true })
+    expect(await run('a', '4')).toMatchObject({ fresh: false })
+    await kept.end('a')
+    expect(await run('a', '5')).toMatchObject({ fresh: true })
+  })
+
+  it('are opened once for runs that come together', async () => {
+    const fake = create()
+    const runs = await Promise.all(['1', '2', '3'].map((code) => fake.run('a', code)))
+    expect(runs.map(({ fresh }) => fresh)).toEqual([true, false, false])
+  })
+
+  it('begin anew after a crash, and the crashed one is ended at once', async () => {
+    const { run } = create()
+    expect(await run('a', 'crash')).toMatchObject({ outcome: 'crashed' })
+    expect(await run('a', '1')).toMatchObject({ outcome: 'finished', fresh: true })
+  })
+
+  it('give way to a new one, the one unused for longest first, but not while it runs', async () => {
+    const { run, sessions } = create({ maximum: 2 })
+    await run('a')
+    const waiting = run('b', 'wait')
+    await setImmediate()
+    expect(await run('c')).toMatchObject({ fresh: true })
+    expect(await run('a')).toMatchObject({ fresh: true })
+    await sessions.end('b')
+    expect(await waiting).toMatchObject({ outcome: 'crashed' })
+  })
+
+  it('are refused where all are at work', async () => {
+    const { run, sessions } = create({ maximum: 1 })
+    const waiting = run('a', 'wait')
+    await setImmediate()
+    await expect(run('b')).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+    await sessions.end('a')
+    await waiting
+    expect(await run('b')).toMatchObject({ fresh: true })
+  })
+
+  it('end a while after the last run', async () => {
+    const { run } = create({ idleMilliseconds: 1 })
+    await run('a')
+    await expect.poll(() => run('a').then(({ fresh }) => fresh)).toBe(true)
+  })
+
+  it('go on for the others where one caller leaves', async () => {
+    const { run, sessions } = create()
+    await run('a')
+    const reason = new Error('left')
+    const aborted = sessions.run('a', { code: '1' }, AbortSignal.abort(reason))
+    await expect(aborted).rejects.toBe(reason)
+    expect(await run('a')).toMatchObject({ fresh: false })
+  })
+
+  it('tell that a sandbox cannot be opened, and try again the next time', async () => {
+    const { run, state, failures } = create()
+    state.broken = true
+    await expect(run('a')).rejects.toMatchObject({ code: 'sandbox_unavailable' })
+    expect(failures()).toBe(1)
+    state.broken = false
+    expect(await run('a')).toMatchObject({ fresh: true })
+  })
+
+  it('all end when the server stops, and there are no new ones', async () => {
+    const { run, sessions } = create()
+    const waiting = run('a', 'wait')
+    await setImmediate()
+    await sessions.close()
+    expect(await waiting).toMatchObject({ outcome: 'crashed' })
+    await expect(run('b')).rejects.toMatchObject({ code: 'shutting_down' })
+  })
+})

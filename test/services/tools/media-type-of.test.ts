@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { mediaTypeOf } from '../../../src/services/tools/media-type-of.ts'
+
+it.each([
+  ['plot.png', 'image/png'],
+  ['deep/table.CSV', 'text/csv'],
+  ['report.tar.zip', 'application/zip'],
+  ['constructor', 'application/octet-stream'],
+  ['no.ending/here', 'application/octet-stream'],
+  ['odd.xyz', 'application/octet-stream'],
+])('the name %s says that a file is %s', (name, expected) => {
+  expect(mediaTypeOf(name)).toBe(expected)
+})

@@ -1,0 +1,67 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { bubblewrapParameters } from '../../src/sandboxes/bubblewrap/parameters.ts'
+import { createE2bSandbox } from '../../src/sandboxes/e2b/e2b-sandbox.ts'
+import type { SandboxLimits } from '../../src/schemas/sandbox.ts'
+import { describeSandbox } from '../contracts/sandbox.contract.ts'
+import { describeSandboxAttacks } from '../contracts/sandbox-attacks.contract.ts'
+import {
+  E2B_STUB_KEY,
+  type E2bStub,
+  type StubProcess,
+  type StubProgram,
+  startE2bStub,
+} from '../support/e2b-stub.ts'
+
+/** Of the client; what the stub's sandboxes prevent says nothing about the provider's. */
+describe.skipIf(!existsSync('/usr/bin/bwrap'))('A stub of E2B (needs bubblewrap)', () => {
+  const stubs: E2bStub[] = []
+  let url = ''
+  let limitsOfStub: SandboxLimits | undefined
+
+  beforeAll(async () => {
+    const stub = await startE2bStub({ launch: (program) => launch(program, limitsOfStub) })
+    url = stub.url
+    stubs.push(stub)
+  })
+  afterAll(() => Promise.all(stubs.map((stub) => stub.close())))
+
+  const e2b = {
+    create(limits: SandboxLimits) {
+      limitsOfStub = limits
+      return createE2bSandbox({
+        ...{ limits, apiKey: E2B_STUB_KEY, apiUrl: url, template: 'any', idleSeconds: 60 },
+        log: { warn: () => undefined },
+      })
+    },
+  }
+  describeSandbox('e2b', e2b)
+  describeSandboxAttacks('e2b', e2b)
+})
+
+/** The program in bubblewrap, with a home that it may write to, as in the provider's templates. */
+function launch({ cmd, args, envs }: StubProgram, limits?: SandboxLimits): StubProcess {
+  if (!limits) throw new Error('The stub does not know any limits')
+  const all = bubblewrapParameters(limits, false)
+  const own = all.slice(0, all.indexOf('--'))
+  const home = ['--size', String(limits.fileMegabytes * 2 ** 20), '--tmpfs', '/home/user']
+  own.splice(own.indexOf('--remount-ro', own.indexOf('/work')), 0, ...home)
+  const variables = Object.entries(envs).flatMap(([name, value]) => ['--setenv', name, value])
+  const child = spawn('/usr/bin/bwrap', [...own, ...variables, '--', cmd, ...args], {
+    ...{ env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] },
+    ...(process.getuid?.() === 0 && { uid: 65_534, gid: 65_534 }),
+  })
+  return joined(child)
+}
+
+function joined(child: ChildProcess): StubProcess {
+  child.stdin?.on('error', () => undefined)
+  return {
+    write: (input) => void child.stdin?.write(input),
+    onOutput: (take) => void child.stdout?.on('data', take),
+    ended: once(child, 'close'),
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
