@@ -219,6 +219,13 @@ describe('the reranking model', () => {
   })
 })
 
+it('asks for no more copies of a change than Qdrant keeps', () => {
+  const asked = (environment: Record<string, string>) => mistakesOf({ ...LEAST, ...environment })
+  const mistake = '  QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS'
+  expect(asked({ QDRANT_WRITE_CONSISTENCY: '2' })).toEqual([mistake])
+  expect(asked({ QDRANT_WRITE_CONSISTENCY: '2', QDRANT_REPLICAS: '2' })).toEqual([])
+})
+
 it('the configuration cannot be changed', () => {
   const config = loadConfig(LEAST)
   expect(() => Object.assign(config, { PORT: 80 })).toThrow(TypeError)
