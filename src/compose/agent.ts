@@ -12,6 +12,7 @@ import { createArtifactReader } from '../services/agent/read-artifact.ts'
 import { createAgent } from '../services/agent/run-agent.ts'
 import { createChat } from '../services/chat/create-chat.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
+import { loadPlugins } from '../services/plugins/load-plugins.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { createToolRegistry } from '../services/tools/registry.ts'
 import type { DocumentLookup } from '../stores/document-lookup.ts'
@@ -52,14 +53,19 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const model = await createModel(config, log)
   const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
   const builtIn = await createBuiltInTools({
-    ...{ config, retrieval, store: parts.store, lookup: parts.lookup, artifacts, sandbox },
+    ...{ config, retrieval, store: parts.store, lookup: parts.lookup, model, artifacts, sandbox },
     switches: configuration.tools,
   })
   const servers = configuration.mcpServers
   const mcp = await composeMcp({ config, servers, environment, artifacts, log })
   const skills = await composeSkills({ config, settings: configuration.skills, log })
+  const plugins = await loadPlugins({
+    paths: configuration.plugins,
+    configuration: config.AGENT_CONFIG,
+    log,
+  })
   const tools = createToolRegistry({
-    sources: [() => builtIn.tools, skills.tools, mcp.tools],
+    sources: [() => builtIn.tools, skills.tools, plugins.tools, mcp.tools],
     isEnabled: builtIn.isEnabled,
     refuse: skills.refuse,
     log,
@@ -80,7 +86,7 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         defaultTopK: config.TOP_K,
       }),
       description: describeAgent({
-        ...{ loaded, model, tools, reranker, mcp, skills, sandbox },
+        ...{ loaded, model, tools, reranker, mcp, skills, plugins, sandbox },
         retrieval: retrievalMode,
       }),
       readArtifact: createArtifactReader(artifacts),

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createBuiltInTools } from '../../src/compose/built-in-tools.ts'
 import { DEFAULT_LIMITS } from '../../src/schemas/sandbox.ts'
 import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
+import { createScriptedModel } from '../services/agent/scripted-model.ts'
 import { createMemoryArtifactStore } from '../services/tools/memory-artifact-store.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
 
@@ -18,7 +19,8 @@ async function namesWith(tools: object): Promise<string[]> {
   const store = await data.open()
   try {
     const builtIn = await createBuiltInTools({
-      config: { DATA_DIR: data.directory, TOP_K: 5 },
+      config: { DATA_DIR: data.directory, TOP_K: 5, SEARCH_LANGUAGE: 'english' },
+      model: createScriptedModel([]),
       switches: AgentConfiguration.parse({ tools }).tools,
       retrieval: { search: async () => ({ hits: [], degraded: false }) },
       ...{ store, lookup: store.lookup, artifacts: createMemoryArtifactStore(), sandbox: UNUSED },
@@ -43,6 +45,8 @@ describe('The built-in tools', () => {
     ['run_python', ['run_python']],
     ['tabular_data', ['list_tables', 'describe_table', 'query_table']],
     ['chart_generation', ['make_chart']],
+    ['data_lookup', ['lookup_data']],
+    ['corpus_analysis', ['analyse_corpus']],
   ])('that %s switches off are %j', async (name, off) => {
     const all = await namesWith({})
     expect(await namesWith({ [name]: false })).toEqual(all.filter((tool) => !off.includes(tool)))

@@ -170,6 +170,19 @@ export const DECISIONS = {
     'tables.filter': 'The filter of a request holds for its tables, too.',
     'tables.current': 'A replaced document is the table that it is now; a deleted one is none.',
   },
+  'design: whole corpus': {
+    'lookup.fields': 'The fields of the metadata are listed with their ranges.',
+    'lookup.exact': 'Documents are looked up by exact values, prefixes and ranges of metadata.',
+    'corpus.coverage': 'Answers about the whole corpus say how many documents they are of.',
+    'corpus.question': 'A question is put to every document, and the tokens are counted.',
+  },
+  'design: plugins': {
+    'plugins.tools': 'A plugin in agent.json gives tools under its own name.',
+    'plugins.state': 'A plugin that cannot be loaded is told of, with the reason.',
+  },
+  'design: many tools': {
+    'tools.search': 'More than forty tools are found by a tool, and can be called from then on.',
+  },
   'design: charts': {
     'charts.files': 'A chart comes as PNG, as SVG and as its Vega-Lite specification.',
     'charts.refused': 'A chart that cannot be drawn is told to the model, and makes no file.',

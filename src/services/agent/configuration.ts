@@ -21,11 +21,18 @@ export const AgentConfiguration = z
         run_python: z.boolean().default(true),
         tabular_data: z.boolean().default(true),
         chart_generation: z.boolean().default(true),
+        data_lookup: z.boolean().default(true),
+        corpus_analysis: z.boolean().default(true),
       })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),
     skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
     mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent may use.'),
+    plugins: z
+      .array(boundedText(500))
+      .max(50)
+      .default([])
+      .describe('Paths of ES modules with tools, relative to this file.'),
     sandbox: SandboxSection.default('auto').describe('Where code is run, and what it may take.'),
     limits: z
       .strictObject({

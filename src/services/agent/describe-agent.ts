@@ -1,6 +1,7 @@
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
 import type { Mcp } from '../mcp/create-mcp.ts'
+import type { Plugins } from '../plugins/load-plugins.ts'
 import type { CodeSandbox } from '../sandbox/create-code-sandbox.ts'
 import type { Skills } from '../skills/create-skills.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
@@ -13,6 +14,7 @@ interface Dependencies {
   retrieval: RetrievalMode
   mcp: Pick<Mcp, 'records'>
   skills: Pick<Skills, 'records'>
+  plugins: Pick<Plugins, 'records'>
   sandbox: Pick<CodeSandbox, 'record'>
   /** The reranking model, where there is one. */
   reranker?: string | undefined
@@ -26,7 +28,7 @@ export interface AgentDescription {
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
 export function describeAgent(dependencies: Dependencies): AgentDescription {
-  const { loaded, model, tools, retrieval, reranker, mcp, skills, sandbox } = dependencies
+  const { loaded, model, tools, retrieval, reranker, mcp, skills, plugins, sandbox } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -43,7 +45,7 @@ export function describeAgent(dependencies: Dependencies): AgentDescription {
       skills: skills.records(),
       sandbox: await sandbox.record(),
       mcp: await mcp.records(),
-      plugins: [],
+      plugins: plugins.records(),
       chat: { model: model.name, tools: model.supportsTools },
       retrieval,
       reranker:

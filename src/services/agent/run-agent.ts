@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ChatModel, ModelMessage } from '../../models/chat-model.ts'
+import type { ChatModel, ModelMessage, Usage } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES } from '../../schemas/run-limit.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -41,7 +41,7 @@ export function createAgent(parts: Dependencies): Agent {
   async function* run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const context = await begin(request, signal)
     const messages = assemblePrompt(request.conversation, context.passages, prompt)
-    const usage = createUsageSum()
+    const { usage } = context
 
     for (let round = 1; ; round += 1) {
       const last = context.budget.beginRound()
@@ -65,13 +65,18 @@ export function createAgent(parts: Dependencies): Agent {
   async function begin(request: AgentRequest, signal: AbortSignal): Promise<RunContext> {
     const { topK, filter, conversationId: conversation = randomUUID() } = request
     const budget = createRunBudget(limits)
+    const usage = createUsageSum()
     const query = questionOf(request)
     const { hits, degraded } = await retrieval.search({ query, topK, filter }, signal)
     const shared = { citations: createCitations(), artifacts: createArtifacts(artifacts) }
     const passages = fitPassages(shared.citations.add(hits), prompt.contextTokens)
+    const spend = (spent: Usage) => {
+      usage.add(spent)
+      budget.charge(spent)
+    }
     return {
-      ...{ ...shared, passages, degraded, budget },
-      tools: tools.open({ ...shared, filter, conversation }),
+      ...{ ...shared, passages, degraded, budget, usage },
+      tools: tools.open({ ...shared, filter, conversation, spend }),
     }
   }
 
@@ -106,6 +111,7 @@ interface RunContext {
   artifacts: Artifacts
   tools: RunTools
   budget: RunBudget
+  usage: ReturnType<typeof createUsageSum>
   passages: readonly NumberedHit[]
   degraded: boolean
 }

@@ -1,3 +1,4 @@
+import type { Usage } from '../../models/chat-model.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/run-limit.ts'
 import type { Answer } from './relay-answer.ts'
@@ -34,6 +35,8 @@ export interface RunBudget {
   beginRound(): LimitName | undefined
   /** Counts the tokens of a model call that was sent `characters`. */
   spend(answer: Answer, characters: number): void
+  /** Counts tokens that a tool took. */
+  charge(usage: Usage): void
   /** Takes tool calls; answers how many of them may run. */
   takeCalls(wanted: number): number
   /** Keeps in mind that a limit kept the run from something. */
@@ -61,6 +64,9 @@ export function createRunBudget(limits: RunLimits): RunBudget {
       tokens += usage
         ? usage.promptTokens + usage.completionTokens
         : Math.ceil((characters + text.length) / CHARACTERS_PER_TOKEN)
+    },
+    charge({ promptTokens, completionTokens }) {
+      tokens += promptTokens + completionTokens
     },
     takeCalls(wanted) {
       const taken = Math.min(wanted, limits.toolCalls - calls)

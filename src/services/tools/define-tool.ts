@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Usage } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Citations } from '../agent/citations.ts'
 import type { Artifacts } from './artifacts.ts'
@@ -13,6 +14,8 @@ export interface ToolContext {
   conversation: string
   /** Takes the files that the tool makes. */
   artifacts: Artifacts
+  /** Is told the tokens of calls of the model that the tool makes itself. */
+  spend?(usage: Usage): void
 }
 
 export interface Tool {

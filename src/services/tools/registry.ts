@@ -2,6 +2,7 @@ import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ToolRecord } from '../../schemas/agent.ts'
 import { callTool, failed, parseInput, type ToolResult } from './call-tool.ts'
 import type { Tool, ToolContext } from './define-tool.ts'
+import { createDiscovery } from './discover-tools.ts'
 
 const DEADLINE_MILLISECONDS = 60_000
 const BUILT_IN = 'builtin'
@@ -59,7 +60,10 @@ export function createToolRegistry({
     records: (modelCallsTools) => load().map((judged) => toRecord(judged, modelCallsTools)),
     open(context) {
       const on = load().filter(({ state }) => state === 'on')
-      const byName = new Map(on.map(({ tool }) => [tool.name, tool]))
+      const discovery = createDiscovery(on.map(({ tool }) => tool))
+      const { search } = discovery
+      const callable = [...(search ? [search] : []), ...on.map(({ tool }) => tool)]
+      const byName = new Map(callable.map((tool) => [tool.name, tool]))
       const answer = (call: ModelToolCall, signal: AbortSignal) => {
         const tool = byName.get(call.name)
         if (!tool) return failed(`There is no tool "${call.name}"`)
@@ -68,7 +72,7 @@ export function createToolRegistry({
         return callTool(tool, call, { context, deadlineMilliseconds, log }, signal)
       }
       return {
-        offered: () => [...byName.values()],
+        offered: discovery.offered,
         readInput: (text) => parseInput(text).value,
         async call(call, signal) {
           const started = performance.now()

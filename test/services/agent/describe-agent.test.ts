@@ -16,6 +16,7 @@ function describeTest({ enabled = true, supportsTools = true, changed = false } 
     retrieval: 'lexical',
     mcp: { records: async () => [] },
     skills: { records: () => [] },
+    plugins: { records: () => [{ name: 'desk', state: 'on' }] },
     sandbox: { record: async () => ({ kind: 'none', state: 'off' }) },
     tools: createToolRegistry({
       sources: [() => [toolAnswering('look', 'seen')]],
@@ -85,7 +86,7 @@ describe('the capabilities', () => {
     expect(await describeTest().capabilities()).toMatchObject({
       skills: [],
       mcp: [],
-      plugins: [],
+      plugins: [{ name: 'desk', state: 'on' }],
       sandbox: { kind: 'none', state: 'off' },
       retrieval: 'lexical',
     })

@@ -10,6 +10,7 @@ export function createContext(more: Partial<ToolContext> = {}) {
     citations: createCitations(),
     conversation: 'a-conversation',
     artifacts: createArtifacts(store),
+    spend: () => undefined,
     ...more,
   }
   return { ...context, store }

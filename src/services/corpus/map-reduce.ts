@@ -1,0 +1,125 @@
+import { createSlots } from '../../lib/slots.ts'
+import type { StoredDocument } from '../../stores/document-store.ts'
+import { asDocument, askModel, type Reader } from './ask-model.ts'
+
+const AT_ONCE = 4
+const NOTE_TOKENS = 300
+const ANSWER_TOKENS = 1_500
+/** UTF-16 code units that one call reads. */
+const MOST_READ = 24_000
+/** UTF-16 code units of notes that one call joins. */
+const MOST_NOTES = 40_000
+
+export interface ReadDocument {
+  document: StoredDocument
+  text: string
+}
+
+export interface Note {
+  documents: StoredDocument[]
+  text: string
+}
+
+export interface MapReduced {
+  answer: string
+  notes: Note[]
+  /** Documents that were read to their end. */
+  read: number
+  /** Those of which only the beginning was. */
+  cut: number
+  /** Those that the model failed at. */
+  failed: number
+  calls: number
+}
+
+/** Reads every document with the model, a few short ones in one call, and joins what it notes. */
+export async function mapReduce(
+  reader: Reader,
+  question: string,
+  documents: readonly ReadDocument[],
+  signal: AbortSignal,
+): Promise<MapReduced> {
+  const slots = createSlots(AT_ONCE, Number.MAX_SAFE_INTEGER)
+  const batches = packed(documents)
+  let calls = 0
+  const ask = (prompt: string, tokens: number) =>
+    slots.run(() => {
+      calls += 1
+      return askModel(reader, prompt, tokens, signal)
+    }, signal)
+
+  const settled = await Promise.allSettled(
+    batches.map(async (batch): Promise<Note> => {
+      const parts = batch.map(({ document, text }) =>
+        asDocument(document.title ?? document.id, text.slice(0, MOST_READ).toWellFormed()),
+      )
+      const prompt = `${parts.join('\n\n')}\n\nNote in a few lines what these documents say about: ${question}\nName the document with each note. If they say nothing about it, answer exactly: NOTHING`
+      return {
+        documents: batch.map(({ document }) => document),
+        text: await ask(prompt, NOTE_TOKENS),
+      }
+    }),
+  )
+  signal.throwIfAborted()
+  const notes = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const telling = notes.filter(({ text }) => text !== '' && !/^NOTHING\b/.test(text))
+  const answer = await reduce(
+    telling.map(({ text }) => text),
+    question,
+    ask,
+  )
+  const done = notes.flatMap((note) => note.documents)
+  const cut = documents.filter(({ text }) => text.length > MOST_READ).length
+  return {
+    answer,
+    notes: telling,
+    read: done.length,
+    cut,
+    failed: documents.length - done.length,
+    calls,
+  }
+}
+
+/** Joins notes until one call can read them all. */
+async function reduce(
+  notes: readonly string[],
+  question: string,
+  ask: (prompt: string, tokens: number) => Promise<string>,
+): Promise<string> {
+  if (notes.length === 0) return 'None of the documents says anything about it.'
+  const groups = grouped(notes, MOST_NOTES)
+  const joined = await Promise.all(
+    groups.map((group) =>
+      ask(
+        `${asDocument('Notes on many documents', group.join('\n'))}\n\nAnswer from these notes alone, with the names of the documents and with counts where they help: ${question}`,
+        ANSWER_TOKENS,
+      ),
+    ),
+  )
+  const [only, ...others] = joined
+  return others.length === 0 ? (only ?? '') : reduce(joined, question, ask)
+}
+
+function packed(documents: readonly ReadDocument[]): ReadDocument[][] {
+  return grouped(documents, MOST_READ, ({ text }) => Math.min(text.length, MOST_READ))
+}
+
+function grouped<T>(
+  items: readonly T[],
+  most: number,
+  sizeOf: (item: T) => number = (item) => String(item).length,
+): T[][] {
+  const groups: T[][] = []
+  let room = 0
+  for (const item of items) {
+    const size = sizeOf(item)
+    const current = groups.at(-1)
+    if (current && size <= room) current.push(item)
+    else {
+      groups.push([item])
+      room = most
+    }
+    room -= size
+  }
+  return groups
+}

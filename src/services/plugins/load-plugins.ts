@@ -1,0 +1,103 @@
+import { basename, dirname, extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { z } from 'zod'
+import { defineTool, type Tool } from '../tools/define-tool.ts'
+
+const NAME = /^[a-z0-9][a-z0-9_-]{0,23}$/
+const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/
+const MOST_TOOLS = 100
+const LOADING_MILLISECONDS = 10_000
+
+/** What a plugin is handed where it exports a function, so that it needs no import of ours. */
+export const PLUGIN_KIT = { defineTool, z }
+
+const PluginTool = z.custom<Tool>(
+  (tool) =>
+    typeof tool === 'object' &&
+    tool !== null &&
+    'run' in tool &&
+    typeof tool.run === 'function' &&
+    'name' in tool &&
+    TOOL_NAME.test(String(tool.name)) &&
+    'description' in tool &&
+    'inputSchema' in tool,
+  'must be tools made with defineTool, with a name of 1 to 32 letters, digits, _ and -',
+)
+const Exported = z.array(PluginTool).min(1).max(MOST_TOOLS)
+
+export interface LoadedPlugin {
+  name: string
+  state: 'on' | 'unavailable'
+  reason?: string
+}
+
+export interface Plugins {
+  tools(): readonly Tool[]
+  records(): LoadedPlugin[]
+}
+
+interface Dependencies {
+  /** Of ES modules, relative to the agent configuration. */
+  paths: readonly string[]
+  /** The path of the agent configuration. */
+  configuration: string
+  log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
+}
+
+/** Loads each plugin once, at start. One that cannot be loaded is told of, and does not stop the others. */
+export async function loadPlugins({ paths, configuration, log }: Dependencies): Promise<Plugins> {
+  const tools: Tool[] = []
+  const records: LoadedPlugin[] = []
+  for (const path of paths) {
+    const name = basename(path, extname(path)).toLowerCase()
+    try {
+      if (records.some((other) => other.name === name)) throw new Error('Its name is taken')
+      const made = await load(name, resolve(dirname(configuration), path))
+      tools.push(...made)
+      records.push({ name, state: 'on' })
+      log.info({ plugin: name, tools: made.length }, 'plugin loaded')
+    } catch (error) {
+      log.error({ err: error, plugin: name }, 'plugin not loaded')
+      records.push({ name, state: 'unavailable', reason: reasonOf(error) })
+    }
+  }
+  return { tools: () => tools, records: () => records }
+}
+
+async function load(name: string, path: string): Promise<Tool[]> {
+  if (!NAME.test(name)) throw new Error('Its file name must be 1 to 24 of a-z 0-9 _ -')
+  const exported = await inTime(exportedBy(path))
+  const parsed = Exported.safeParse(exported)
+  if (!parsed.success) throw new Error(`Its default export ${z.prettifyError(parsed.error)}`)
+  return parsed.data.map((tool) => toPluginTool(tool, name))
+}
+
+async function exportedBy(path: string): Promise<unknown> {
+  const module: { default?: unknown } = await import(pathToFileURL(path).href)
+  const { default: exported } = module
+  return typeof exported === 'function' ? exported(PLUGIN_KIT) : exported
+}
+
+/** Under a name that no other plugin and no tool of the server can have. */
+function toPluginTool(tool: Tool, plugin: string): Tool {
+  return {
+    ...tool,
+    name: `${plugin}__${tool.name}`,
+    title: tool.title ?? tool.name,
+    source: `plugin:${plugin}`,
+    async run(input, context, signal) {
+      return String(await tool.run(input, context, signal))
+    },
+  }
+}
+
+function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = new Promise<never>((_resolve, reject) => {
+    setTimeout(() => reject(new Error('It took too long to load')), LOADING_MILLISECONDS).unref()
+  })
+  return Promise.race([work, late])
+}
+
+function reasonOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split('\n').slice(0, 3).join(' ')
+}

@@ -1,0 +1,212 @@
+import { z } from 'zod'
+import type { ChatModel } from '../../models/chat-model.ts'
+import { Filter } from '../../schemas/metadata.ts'
+import { filledText } from '../../schemas/text.ts'
+import type { DocumentLookup } from '../../stores/document-lookup.ts'
+import type { StoredDocument } from '../../stores/document-store.ts'
+import type { Citations } from '../agent/citations.ts'
+import { createDuplicates } from '../corpus/find-duplicates.ts'
+import { mapReduce, type ReadDocument } from '../corpus/map-reduce.ts'
+import { documentsOf } from '../corpus/read-all.ts'
+import { createTermStatistics } from '../corpus/term-statistics.ts'
+import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
+
+const MOST_LISTED = 200
+/** Documents whose texts are counted. */
+const MOST_COUNTED = 20_000
+/** Documents that the model reads for one question. */
+const MOST_READ = 1_000
+/** UTF-16 code units of all of them: what the model is paid for. */
+const MOST_CHARACTERS = 4_000_000
+const DEADLINE_MILLISECONDS = 280_000
+
+const Input = z
+  .strictObject({
+    task: z
+      .enum(['count', 'list', 'values', 'timeline', 'terms', 'duplicates', 'question'])
+      .describe(
+        'count: how many; list: which; values: how often each value of a metadata field; timeline: how many per year, month or day of a field with ISO days; terms: most frequent words; duplicates: same texts; question: read every document with the model.',
+      ),
+    filter: Filter.optional(),
+    field: filledText(64).optional().describe('For values and timeline.'),
+    per: z.enum(['year', 'month', 'day']).default('month').describe('For timeline.'),
+    question: filledText(2_000).optional().describe('For question.'),
+    limit: z.int().min(1).max(MOST_LISTED).default(50),
+  })
+  .refine(({ task, field }) => field !== undefined || !['values', 'timeline'].includes(task), {
+    message: 'values and timeline need a field',
+  })
+  .refine(({ task, question }) => question !== undefined || task !== 'question', {
+    message: 'question needs a question',
+  })
+
+type Input = z.output<typeof Input>
+
+interface Dependencies {
+  lookup: DocumentLookup
+  model: Pick<ChatModel, 'stream'>
+  isStopWord: (word: string) => boolean
+}
+
+/** Answers about the whole corpus, always with how much of it was read. */
+export function analyseCorpus(parts: Dependencies): Tool {
+  return defineTool({
+    name: 'analyse_corpus',
+    title: 'Analyse the corpus',
+    description:
+      'Answer about all documents rather than the best passages: counts, listings, values and timelines of metadata, frequent terms, duplicates, or a question that every document is read for. Says how many of the documents were read.',
+    input: Input,
+    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    async run(input, context, signal) {
+      const filter = both(input.filter, context.filter)
+      const total = await parts.lookup.countDocuments(filter, signal)
+      const analysis = { ...parts, ...{ input, filter, total, context, signal } }
+      switch (input.task) {
+        case 'count':
+          return `${total} documents.`
+        case 'list':
+          return list(analysis)
+        case 'values':
+        case 'timeline':
+          return values(analysis)
+        case 'terms':
+          return terms(analysis)
+        case 'duplicates':
+          return duplicates(analysis)
+        case 'question':
+          return question(analysis)
+        default:
+          return input.task satisfies never
+      }
+    },
+  })
+}
+
+interface Analysis extends Dependencies {
+  input: Input
+  filter: Filter | undefined
+  total: number
+  context: ToolContext
+  signal: AbortSignal
+}
+
+const CHARACTERS = { year: 4, month: 7, day: 10 }
+
+async function list({ lookup, input, filter, total, context, signal }: Analysis): Promise<string> {
+  const { documents } = await lookup.findDocuments({ filter, limit: input.limit }, signal)
+  const lines = documents.map((document) => {
+    const metadata = document.metadata ? ` ${JSON.stringify(document.metadata)}` : ''
+    return `[${cite(context.citations, document)}] ${titleOf(document)}${metadata}`
+  })
+  return `Listed ${lines.length} of ${total} documents.\n${lines.join('\n')}`
+}
+
+async function values({ lookup, input, filter, total, signal }: Analysis): Promise<string> {
+  const { task, field = '', per, limit } = input
+  const inOrder = task === 'timeline'
+  const characters = inOrder ? CHARACTERS[per] : undefined
+  const query = { field, filter, limit, inOrder, characters }
+  const counts = await lookup.metadataValues(query, signal)
+  const covered = await lookup.countDocuments(both(filter, present(field)), signal)
+  const lines = counts.map(({ value, documents }) => `${value}: ${documents}`)
+  return `${covered} of ${total} documents have the field ${field}.\n${lines.join('\n')}`
+}
+
+async function terms(analysis: Analysis): Promise<string> {
+  const statistics = createTermStatistics(analysis.isStopWord)
+  const read = await readEach(analysis, ({ text }) => statistics.add(text))
+  const lines = statistics
+    .top(analysis.input.limit)
+    .map(({ term, occurrences, documents }) => `${term}: ${occurrences} in ${documents} documents`)
+  return `Read ${read} of ${analysis.total} documents.\n${lines.join('\n')}`
+}
+
+async function duplicates(analysis: Analysis): Promise<string> {
+  const found = createDuplicates()
+  const byId = new Map<string, StoredDocument>()
+  const read = await readEach(analysis, ({ document, text }) => {
+    found.add(document.id, text)
+    byId.set(document.id, document)
+  })
+  const groups = found.groups()
+  const lines = groups.slice(0, analysis.input.limit).map((ids) => {
+    const documents = ids.flatMap((id) => byId.get(id) ?? [])
+    return `- ${documents.map((document) => `[${cite(analysis.context.citations, document)}] ${titleOf(document)}`).join(' = ')}`
+  })
+  return `Read ${read} of ${analysis.total} documents: ${groups.length} groups of the same text.\n${lines.join('\n')}`
+}
+
+async function question(analysis: Analysis): Promise<string> {
+  const { input, model, total, context, signal } = analysis
+  const documents: ReadDocument[] = []
+  let room = MOST_CHARACTERS
+  await readEach(analysis, (read) => {
+    room -= read.text.length
+    if (room >= 0 && documents.length < MOST_READ) documents.push(read)
+    return room > 0 && documents.length < MOST_READ
+  })
+  const { answer, notes, read, cut, failed } = await mapReduce(
+    { model, spend: (usage) => context.spend?.(usage) },
+    input.question ?? '',
+    documents,
+    signal,
+  )
+  const sources = notes
+    .flatMap((note) => note.documents)
+    .slice(0, MOST_LISTED)
+    .map((document) => `[${cite(context.citations, document)}] ${titleOf(document)}`)
+  return [
+    `Read ${read} of ${total} documents.${cut > 0 ? ` Of ${cut} only the beginning.` : ''}${failed > 0 ? ` The model failed at ${failed}.` : ''}`,
+    answer,
+    ...(sources.length > 0 ? [`Documents with something to say:\n${sources.join('\n')}`] : []),
+  ].join('\n\n')
+}
+
+/** Hands each document with its text to `take`, until that answers false; answers how many. */
+async function readEach(
+  { lookup, filter, signal }: Analysis,
+  take: (read: ReadDocument) => unknown,
+): Promise<number> {
+  let read = 0
+  for await (const document of documentsOf(lookup, filter, MOST_COUNTED, signal)) {
+    const text = await lookup.readText(document.id, signal)
+    if (text === undefined) continue
+    read += 1
+    if (take({ document, text }) === false) break
+  }
+  return read
+}
+
+function both(first: Filter | undefined, second: Filter | undefined): Filter | undefined {
+  if (!first || !second) return first ?? second
+  return { and: [first, second] }
+}
+
+/** Any value is more, less or equal to something of its kind. */
+function present(field: string): Filter {
+  return {
+    or: [
+      { field, gte: '' },
+      { field, gte: -Number.MAX_VALUE },
+      { field, in: [true, false] },
+    ],
+  }
+}
+
+function cite(citations: Citations, document: StoredDocument): number | undefined {
+  const { id, title = '', url, metadata, characters } = document
+  const [added] = citations.add([
+    {
+      id: `${id}-document`,
+      ...{ score: 1, title, documentId: id, start: 0, end: characters },
+      text: `The document ${titleOf(document)}`,
+      ...(url !== undefined && { url }),
+      ...(metadata && { metadata }),
+    },
+  ])
+  return added?.number
+}
+
+function titleOf({ id, title }: StoredDocument): string {
+  return title?.replaceAll(/\s+/g, ' ') ?? id
+}

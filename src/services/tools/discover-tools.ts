@@ -1,0 +1,73 @@
+import { z } from 'zod'
+import { filledText } from '../../schemas/text.ts'
+import { defineTool, type Tool } from './define-tool.ts'
+
+/** Tools that a model is offered at once; beyond, their descriptions crowd out the question. */
+export const MOST_OFFERED = 40
+/** Tools that a run may have found. */
+const MOST_FOUND = 60
+
+export interface Discovery {
+  /** What the model may call at this moment: grows with what it finds. */
+  offered(): readonly Tool[]
+  /** The tool that finds the others; nothing where all are offered. */
+  readonly search: Tool | undefined
+}
+
+/** Offers all tools where they are few; else the server's own, and one that finds the others. */
+export function createDiscovery(tools: readonly Tool[]): Discovery {
+  if (tools.length <= MOST_OFFERED) return { offered: () => tools, search: undefined }
+  const always = tools.filter(({ source }) => source === 'builtin' || source === 'skill')
+  const hidden = tools.filter((tool) => !always.includes(tool))
+  const found = new Set<Tool>()
+  const search = searchTools(hidden, found)
+  return { offered: () => [...always, search, ...found], search }
+}
+
+function searchTools(hidden: readonly Tool[], found: Set<Tool>): Tool {
+  return defineTool({
+    name: 'search_tools',
+    title: 'Search tools',
+    description: `Find tools for a task among ${hidden.length} more that are not listed. What is found can be called from then on.`,
+    input: z.object({
+      query: filledText(500).describe('What the tool is to do, in a few words.'),
+      limit: z.int().min(1).max(20).default(10),
+    }),
+    async run({ query, limit }) {
+      const ranked = rank(query, hidden).slice(0, limit)
+      for (const tool of ranked) if (found.size < MOST_FOUND) found.add(tool)
+      if (ranked.length === 0) return 'No tool fits. Try other words.'
+      const lines = ranked.map(({ name, description }) => `- ${name}: ${firstLine(description)}`)
+      return `You can call these now:\n${lines.join('\n')}`
+    },
+  })
+}
+
+/** By the words of the query that a tool has; those of its name count more. */
+function rank(query: string, tools: readonly Tool[]): Tool[] {
+  const wanted = new Set(wordsOf(query))
+  const scored = tools.map((tool) => {
+    const inName = hitsIn(wanted, `${tool.name} ${tool.title}`)
+    return { tool, score: 3 * inName + hitsIn(wanted, tool.description) }
+  })
+  return scored
+    .filter(({ score }) => score > 0)
+    .toSorted((a, b) => b.score - a.score)
+    .map(({ tool }) => tool)
+}
+
+function hitsIn(wanted: ReadonlySet<string>, text: string): number {
+  const words = new Set(wordsOf(text))
+  return [...wanted].filter((word) => words.has(word)).length
+}
+
+/** Words without their plural; names are taken apart at underscores and capitals. */
+function wordsOf(text: string): string[] {
+  const parted = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
+  const words = parted.match(/[\p{L}\p{N}]+/gu) ?? []
+  return words.filter((word) => word.length > 2).map((word) => word.replace(/(?<=\w{3})s$/, ''))
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').slice(0, 200).toWellFormed()
+}

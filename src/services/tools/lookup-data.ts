@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import type { Filter } from '../../schemas/metadata.ts'
+import { filledText } from '../../schemas/text.ts'
+import type { DocumentLookup } from '../../stores/document-lookup.ts'
+import type { StoredDocument } from '../../stores/document-store.ts'
+import type { Citations } from '../agent/citations.ts'
+import { defineTool, type Tool } from './define-tool.ts'
+
+const MOST_FOUND = 50
+const MOST_FIELDS = 100
+
+const Scalar = z.union([filledText(500), z.number(), z.boolean()])
+const Bound = z.union([filledText(500), z.number()])
+
+const Condition = z
+  .strictObject({
+    field: filledText(64),
+    equals: Scalar.optional(),
+    prefix: filledText(500).optional().describe('Texts that begin with this.'),
+    from: Bound.optional().describe('This or more.'),
+    to: Bound.optional().describe('This or less.'),
+  })
+  .refine(
+    ({ equals, prefix, from, to }) => [equals, prefix, from, to].some((part) => part !== undefined),
+    { message: 'must have equals, prefix, from or to' },
+  )
+
+type Condition = z.output<typeof Condition>
+
+/** Exact look-ups over the metadata of documents, through the index of the authority. */
+export function lookupData(
+  lookup: Pick<DocumentLookup, 'findDocuments' | 'countDocuments' | 'metadataFields'>,
+): Tool {
+  return defineTool({
+    name: 'lookup_data',
+    title: 'Look up documents',
+    description:
+      'Find documents by their metadata: exact values, prefixes, ranges (ISO days are texts that sort). Without conditions it lists the fields that there are. Answers each document with all of its metadata, as a source to cite.',
+    input: z.object({
+      conditions: z.array(Condition).max(10).default([]).describe('All of them must hold.'),
+      limit: z.int().min(1).max(MOST_FOUND).default(20),
+    }),
+    async run({ conditions, limit }, { citations, filter }, signal) {
+      if (conditions.length === 0) return listFields(lookup, signal)
+      const wanted = joined([...conditions.map(toFilter), ...(filter ? [filter] : [])])
+      const [{ documents }, count] = await Promise.all([
+        lookup.findDocuments({ filter: wanted, limit }, signal),
+        lookup.countDocuments(wanted, signal),
+      ])
+      if (count === 0) return 'No document fits.'
+      const lines = documents.map((document) => render(document, citations))
+      return `${count} documents fit, ${lines.length} follow.\n${lines.join('\n')}`
+    },
+  })
+}
+
+async function listFields(
+  lookup: Pick<DocumentLookup, 'metadataFields'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const fields = await lookup.metadataFields(MOST_FIELDS, signal)
+  if (fields.length === 0) return 'No document has metadata.'
+  const lines = fields.map(
+    ({ name, kind, documents, least, most }) =>
+      `- ${name}: ${kind}, in ${documents} documents, from ${least} to ${most}`,
+  )
+  return `The fields of the metadata:\n${lines.join('\n')}`
+}
+
+/** All that begins with a text comes from it on, and before its continuation with the last character there is. */
+function toFilter({ field, equals, prefix, from, to }: Condition): Filter {
+  return joined([
+    ...(equals === undefined ? [] : [{ field, eq: equals }]),
+    ...(prefix === undefined ? [] : [{ field, gte: prefix, lt: `${prefix}\u{10ffff}` }]),
+    ...(from === undefined ? [] : [{ field, gte: from }]),
+    ...(to === undefined ? [] : [{ field, lte: to }]),
+  ])
+}
+
+function joined(filters: readonly Filter[]): Filter {
+  const [only] = filters
+  return filters.length === 1 && only ? only : { and: [...filters] }
+}
+
+function render(document: StoredDocument, citations: Citations): string {
+  const { id, title = '', url, metadata = {} } = document
+  const told = Object.entries(metadata).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  const [added] = citations.add([
+    {
+      id: `${id}-metadata`,
+      ...{ score: 1, title, documentId: id, start: 0, end: 0, metadata },
+      text: `Metadata: ${told.join(', ')}`,
+      ...(url !== undefined && { url }),
+    },
+  ])
+  return `[${added?.number}] ${oneLine(title) || id}: ${told.join(', ')}`
+}
+
+const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ')

@@ -1,0 +1,157 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { verifies } from '../requirements.ts'
+import { ask } from '../support/chat-reader.ts'
+import { askBy, WAYS } from '../support/every-way.ts'
+import { modelRequest } from '../support/model-request.ts'
+import {
+  type RecordedRequest,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const CITIES = ['Rome', 'Riga', 'Oslo']
+const COUNT = 102
+
+let upstream: ScriptedUpstream
+let server: TestServer
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream()
+  server = await startServer(modelAt(upstream))
+  const documents = Array.from({ length: COUNT }, (_, n) => ({
+    title: `Letter ${n}`,
+    text: n % 50 === 1 ? 'The same old letter.' : `Letter number ${n} speaks of zebras.`,
+    metadata: {
+      city: CITIES[n % 3] ?? '',
+      year: 2020 + (n % 4),
+      day: new Date(Date.UTC(2026, n % 12, 1 + (n % 28))).toISOString().slice(0, 10),
+    },
+  }))
+  await server.request('/documents/batch', { body: documents })
+  await server.ingest({ title: 'The last', text: 'Without metadata.' })
+  return async () => {
+    await server.close()
+    await upstream.close()
+  }
+})
+
+const results = (request: RecordedRequest | undefined) =>
+  modelRequest(request).messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
+
+async function toldBy(
+  name: string,
+  input: object,
+  more: Record<string, unknown> = {},
+): Promise<string> {
+  upstream.script(toolCallReply({ name, arguments: input }), textReply('Done.'))
+  await ask(server, 'What is there?', more)
+  return results(upstream.requests.at(-1)).at(-1) ?? ''
+}
+
+describe('lookup_data', () => {
+  it('lists the fields that there are', verifies('lookup.fields'), async () => {
+    expect((await toldBy('lookup_data', {})).split('\n')).toEqual([
+      'The fields of the metadata:',
+      `- city: string, in ${COUNT} documents, from Oslo to Rome`,
+      `- day: string, in ${COUNT} documents, from 2026-01-01 to 2026-12-28`,
+      `- year: number, in ${COUNT} documents, from 2020 to 2023`,
+    ])
+  })
+
+  it.each([
+    ['an exact value', { field: 'city', equals: 'Oslo' }, 34],
+    ['a prefix', { field: 'city', prefix: 'R' }, 68],
+    ['a range of numbers', { field: 'year', from: 2021, to: 2022 }, 51],
+    ['a range of days', { field: 'day', from: '2026-03-01', to: '2026-03-31' }, 9],
+    ['an exact number', { field: 'year', equals: 2023 }, 25],
+  ])('finds documents by %s', verifies('lookup.exact'), async (_case, condition, count) => {
+    const told = await toldBy('lookup_data', { conditions: [condition], limit: 5 })
+    expect(told).toMatch(
+      new RegExp(`^${count} documents fit, 5 follow\\.\n\\[\\d+\\] Letter \\d+: city=`),
+    )
+  })
+
+  it(
+    'takes several conditions, and the filter of the request',
+    verifies('lookup.exact'),
+    async () => {
+      const conditions = [
+        { field: 'city', equals: 'Rome' },
+        { field: 'year', from: 2022 },
+      ]
+      const told = await toldBy('lookup_data', { conditions })
+      expect(told).toMatch(/^17 documents fit/)
+      const filter = { field: 'year', eq: 2023 }
+      expect(await toldBy('lookup_data', { conditions }, { filter })).toMatch(/^9 documents fit/)
+    },
+  )
+
+  it(
+    'says where nothing fits, and what is wrong with a condition',
+    verifies('lookup.exact'),
+    async () => {
+      const nothing = [{ field: 'city', equals: 'Paris' }]
+      expect(await toldBy('lookup_data', { conditions: nothing })).toBe('No document fits.')
+      expect(await toldBy('lookup_data', { conditions: [{ field: 'city' }] })).toMatch(/^Invalid/)
+    },
+  )
+})
+
+describe('analyse_corpus', () => {
+  it.each([
+    ['counts', { task: 'count' }, /^103 documents\.$/],
+    ['counts some', { task: 'count', filter: { field: 'city', eq: 'Riga' } }, /^34 documents\.$/],
+    [
+      'lists',
+      { task: 'list', limit: 2 },
+      /^Listed 2 of 103 documents\.\n\[\d+\] The last\n\[\d+\] Letter/,
+    ],
+    [
+      'counts values',
+      { task: 'values', field: 'city' },
+      /^102 of 103 documents have the field city\.\nOslo: 34\nRiga: 34\nRome: 34$/,
+    ],
+    [
+      'makes a timeline',
+      { task: 'timeline', field: 'day', per: 'month' },
+      /\n2026-01: 9\n2026-02: 9\n/,
+    ],
+    [
+      'counts terms',
+      { task: 'terms', limit: 2 },
+      /^Read 103 of 103 documents\.\nletter: 102 in 102 documents\n/,
+    ],
+    [
+      'finds duplicates',
+      { task: 'duplicates' },
+      /^Read 103 of 103 documents: 1 groups of the same text\.\n- \[\d+\] Letter \d+ = \[\d+\] Letter \d+ = \[\d+\] Letter \d+$/,
+    ],
+  ])('%s, and says of how many', verifies('corpus.coverage'), async (_case, input, told) => {
+    expect(await toldBy('analyse_corpus', input)).toMatch(told)
+  })
+})
+
+describe.each(WAYS)('A question about every document, asked by %s', (way) => {
+  it(
+    'reads them all with the model, says so, and counts the tokens',
+    verifies('corpus.coverage', 'corpus.question'),
+    async () => {
+      const input = { task: 'question', question: 'Which speak of zebras?' }
+      upstream.always(textReply('A note on zebras.'))
+      const before = upstream.requests.length
+      const scripts = [toolCallReply({ name: 'analyse_corpus', arguments: input })]
+      const { answer, extras } = await askBy(way, { server, upstream }, scripts)
+      expect(answer).toBe('A note on zebras.')
+      const [told] = results(upstream.requests.at(-1))
+      expect(told).toMatch(/^Read 103 of 103 documents\.\n\nA note on zebras\.\n\nDocuments with/)
+      const read = upstream.requests
+        .slice(before)
+        .map(({ body }) => JSON.stringify(body))
+        .join()
+      for (const n of [0, 50, 101]) expect(read).toContain(`Letter ${n}\\\\n`.replace('\\\\', '\\'))
+      expect(extras.hits.length).toBeGreaterThan(100)
+    },
+  )
+})

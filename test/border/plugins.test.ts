@@ -1,0 +1,74 @@
+import { writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { verifies } from '../requirements.ts'
+import { ask } from '../support/chat-reader.ts'
+import { askBy, WAYS } from '../support/every-way.ts'
+import { modelRequest } from '../support/model-request.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const PLUGIN = `export default ({ defineTool, z }) => Array.from({ length: COUNT }, (_, n) =>
+  defineTool({
+    name: 'paint' + n, title: 'Paint', description: n === 7 ? 'Paints a zebra' : 'Paints',
+    input: z.object({ colour: z.string() }),
+    run: async ({ colour }, { conversation }) => 'painted ' + n + ' ' + colour + ' for ' + conversation,
+  }))`
+
+async function start(count: number, more: string[] = []) {
+  const upstream = await startScriptedUpstream()
+  const file = await writeAgentFile({ plugins: ['./brush.mjs', ...more] })
+  await writeFile(join(dirname(file), 'brush.mjs'), PLUGIN.replace('COUNT', String(count)))
+  return { upstream, server: await startServer(modelAt(upstream, { AGENT_CONFIG: file })) }
+}
+
+describe.each(WAYS)('A plugin, asked by %s', (way) => {
+  it('runs its tool, and knows the conversation', verifies('plugins.tools'), async () => {
+    const parts = await start(1)
+    const call = { name: 'brush__paint0', arguments: { colour: 'red' } }
+    const scripts = [toolCallReply(call), textReply('Done.')]
+    await askBy(way, parts, scripts, { conversationId: 'desk-7' })
+    const { messages } = modelRequest(parts.upstream.requests.at(-1))
+    expect(messages.at(-1)?.content).toBe('painted 0 red for desk-7')
+  })
+})
+
+describe('Plugins', () => {
+  it('are told of, also where they cannot be loaded', verifies('plugins.state'), async () => {
+    const { server } = await start(1, ['./nothing.mjs'])
+    expect(await (await server.request('/agent/capabilities')).json()).toMatchObject({
+      plugins: [
+        { name: 'brush', state: 'on' },
+        { name: 'nothing', state: 'unavailable', reason: expect.stringContaining('nothing.mjs') },
+      ],
+    })
+    const { tools } = JSON.parse(await (await server.request('/agent/tools')).text())
+    expect(tools).toContainEqual(
+      expect.objectContaining({ name: 'brush__paint0', source: 'plugin:brush', state: 'on' }),
+    )
+  })
+})
+
+describe('More than forty tools', () => {
+  it('are found by the model, and called in a later round', verifies('tools.search'), async () => {
+    const { server, upstream } = await start(50)
+    upstream.script(
+      toolCallReply({ name: 'search_tools', arguments: { query: 'zebra', limit: 1 } }),
+      toolCallReply({ name: 'brush__paint7', arguments: { colour: 'black' } }),
+      textReply('A zebra.'),
+    )
+    const { answer } = await ask(server, 'Paint a zebra.')
+    expect(answer).toBe('A zebra.')
+    const offered = upstream.requests.map((request) =>
+      modelRequest(request).tools.flatMap((tool) =>
+        tool.function.name.startsWith('brush') ? [tool.function.name] : [],
+      ),
+    )
+    expect(offered).toEqual([[], ['brush__paint7'], ['brush__paint7']])
+    expect(modelRequest(upstream.requests.at(-1)).messages.at(-1)?.content).toMatch(
+      /^painted 7 black/,
+    )
+  })
+})

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import type { Usage } from '../../../src/models/chat-model.ts'
+import { analyseCorpus } from '../../../src/services/tools/analyse-corpus.ts'
+import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
+import { finish, toDelta } from '../agent/scripted-model.ts'
+import { createContext } from './context-for-test.ts'
+import { createFakeDocuments } from './fake-lookup.ts'
+
+const { signal } = new AbortController()
+const USAGE: Usage = { promptTokens: 5, completionTokens: 1 }
+
+function create(texts: readonly string[], reply = 'A note.') {
+  const parts = createFakeDocuments(texts)
+  let calls = 0
+  const model = {
+    async *stream() {
+      calls += 1
+      yield toDelta(reply)
+      yield finish('stop', USAGE)
+    },
+  }
+  const tool = analyseCorpus({ ...parts, model, isStopWord: (word) => word === 'the' })
+  const run = (input: object, context = createContext()) => tool.run(input, context, signal)
+  return { ...parts, run, calls: () => calls }
+}
+
+const many = (count: number, size = 10) => Array.from({ length: count }, () => 'owl '.repeat(size))
+
+describe('analyse_corpus', () => {
+  it('counts under both filters', async () => {
+    const { run, filters } = create(['a'])
+    const own = { field: 'a', eq: 1 }
+    const filter = { field: 'b', eq: 2 }
+    expect(await run({ task: 'count', filter: own }, createContext({ filter }))).toBe(
+      '1 documents.',
+    )
+    expect(filters).toEqual([{ and: [own, filter] }])
+  })
+
+  it('lists as many as asked, as sources', async () => {
+    const context = createContext()
+    expect(await create(many(5)).run({ task: 'list', limit: 2 }, context)).toBe(
+      'Listed 2 of 5 documents.\n[1] Title 0 {"n":0}\n[2] Title 1 {"n":1}',
+    )
+    expect(context.citations.all()).toHaveLength(2)
+  })
+
+  it.each([
+    [{ task: 'values', field: 'city' }, { inOrder: false }],
+    [
+      { task: 'timeline', field: 'city' },
+      { inOrder: true, characters: 7 },
+    ],
+    [
+      { task: 'timeline', field: 'city', per: 'year' },
+      { inOrder: true, characters: 4 },
+    ],
+    [
+      { task: 'timeline', field: 'city', per: 'day' },
+      { inOrder: true, characters: 10 },
+    ],
+  ])('asks the index for %j', async (input, query) => {
+    const { run, valueQueries } = create(['a'])
+    expect(await run(input)).toBe('1 of 1 documents have the field city.\nx: 2')
+    expect(valueQueries).toMatchObject([{ field: 'city', limit: 50, ...query }])
+  })
+
+  it('reads all, page after page', async () => {
+    const { run, queries } = create(many(450))
+    expect(await run({ task: 'terms' })).toBe(
+      'Read 450 of 450 documents.\nowl: 4500 in 450 documents',
+    )
+    expect(queries).toHaveLength(3)
+  })
+
+  it('finds the same texts', async () => {
+    const told = await create(['Same text', 'same TEXT!', 'another']).run({ task: 'duplicates' })
+    expect(told).toBe(
+      'Read 3 of 3 documents: 1 groups of the same text.\n- [1] Title 0 = [2] Title 1',
+    )
+  })
+
+  it('puts a question to all, tells how many were read, and what it cost', async () => {
+    const spent: Usage[] = []
+    const context = createContext({ spend: (usage) => void spent.push(usage) })
+    const { run, calls } = create(many(3))
+    const told = await run({ task: 'question', question: 'Owls?' }, context)
+    expect(told).toMatch(
+      /^Read 3 of 3 documents\.\n\nA note\.\n\nDocuments with something to say:\n/,
+    )
+    expect(spent).toHaveLength(calls())
+    expect(context.citations.all()).toHaveLength(3)
+  })
+
+  it('reads no more than its budget, and says so', async () => {
+    const { run } = create(many(12, 100_000))
+    const told = await run({ task: 'question', question: 'Owls?' })
+    expect(told).toMatch(/^Read 10 of 12 documents\. Of 10 only the beginning\./)
+  })
+
+  it('says that none has anything to say', async () => {
+    const told = await create(many(2), 'NOTHING').run({ task: 'question', question: 'Owls?' })
+    expect(told).toBe('Read 2 of 2 documents.\n\nNone of the documents says anything about it.')
+  })
+
+  it.each([
+    { task: 'guess' },
+    { task: 'values' },
+    { task: 'timeline' },
+    { task: 'question' },
+    { task: 'list', limit: 201 },
+    { task: 'count', filter: { field: 'a' } },
+  ])('refuses %j', async (input) => {
+    await expect((async () => create([]).run(input))()).rejects.toThrow(ToolInputError)
+  })
+})

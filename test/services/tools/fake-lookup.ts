@@ -1,0 +1,43 @@
+import type { Filter } from '../../../src/schemas/metadata.ts'
+import type {
+  DocumentLookup,
+  LookupQuery,
+  ValueQuery,
+} from '../../../src/stores/document-lookup.ts'
+import type { StoredDocument } from '../../../src/stores/document-store.ts'
+import { documentOf } from '../tables/stored-table.ts'
+
+/** A fake authority: every filter takes every document, and each question is kept. */
+export function createFakeDocuments(texts: readonly string[]) {
+  const documents = texts.map(
+    (content, n): StoredDocument => ({
+      ...documentOf({ id: `d${n}`, title: `Title ${n}`, content }),
+      metadata: { n },
+    }),
+  )
+  const queries: LookupQuery[] = []
+  const filters: (Filter | undefined)[] = []
+  const valueQueries: ValueQuery[] = []
+  const lookup: DocumentLookup = {
+    async findDocuments(query) {
+      queries.push(query)
+      const start = Number(query.cursor ?? 0)
+      const end = start + query.limit
+      const nextCursor = end < documents.length ? String(end) : undefined
+      return { documents: documents.slice(start, end), nextCursor }
+    },
+    async countDocuments(filter) {
+      filters.push(filter)
+      return documents.length
+    },
+    metadataFields: async () => [
+      { name: 'n', kind: 'number', documents: texts.length, least: 0, most: texts.length - 1 },
+    ],
+    async metadataValues(query) {
+      valueQueries.push(query)
+      return [{ value: 'x', documents: 2 }]
+    },
+    readText: async (id) => texts[Number(id.slice(1))],
+  }
+  return { lookup, queries, filters, valueQueries }
+}
