@@ -4,7 +4,8 @@ import { composeAgent } from './compose/agent.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
 import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
-import { openStore } from './compose/open-store.ts'
+import { listenToOthers, openStore } from './compose/open-store.ts'
+import { openReading } from './compose/reading.ts'
 import { createSearch } from './compose/search.ts'
 import { checkWebhookUrl, openWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config.ts'
@@ -12,6 +13,7 @@ import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
+import { createFiles } from './services/ingestion/create-files.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
 import { createPreparer } from './services/ingestion/create-preparer.ts'
 import { createLineIngestion } from './services/ingestion/ingest-lines.ts'
@@ -68,6 +70,7 @@ export async function compose(
       retrieval,
       metrics,
       documents,
+      files: createFiles({ store, wake: ingestion.wake, mostBytes: config.FILE_LIMIT }),
       lines: createLineIngestion({ documents, log }),
       ...agent.services,
       readiness: createReadiness({
@@ -113,6 +116,7 @@ async function openKnowledge(
     deadlineMilliseconds: PREPARATION_MILLISECONDS,
     log,
   })
+  const reading = openReading(store, log)
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const reconciliation = createReconciliation({
     ...{ store, index, preparer, sweep, log },
@@ -121,7 +125,7 @@ async function openKnowledge(
   const settlement = createSettlement(store)
   const webhooks = openWebhooks(config, store.outbox, log)
   const ingestion = createIngestion({
-    ...{ store, index, preparer, embedding, log },
+    ...{ store, index, preparer, embedding, log, openSource: reading.openSource },
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
@@ -129,10 +133,7 @@ async function openKnowledge(
       webhooks.wake()
     },
   })
-  store.subscribe?.({
-    jobCame: ingestion.wake,
-    documentEnded: (id) => settlement.ended(id === undefined ? undefined : { documentId: id }),
-  })
+  listenToOthers(store, ingestion, settlement)
   const staging = await openStaging(config, store, log)
   const stopping = new AbortController()
   let staged: Promise<void> | undefined
@@ -168,6 +169,7 @@ async function openKnowledge(
       stopping.abort()
       await staged
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
+      reading.close()
       await webhooks.stop()
       await preparer.close()
       await index.close()

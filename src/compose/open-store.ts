@@ -1,5 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
+import type { Ingestion } from '../services/ingestion/create-ingestion.ts'
+import type { Settlement } from '../services/ingestion/settlement.ts'
 import type { DocumentLookup } from '../stores/document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../stores/document-store.ts'
 import type { Outbox } from '../stores/outbox.ts'
@@ -28,4 +30,16 @@ export async function openStore(
     return createPostgresStore({ url, poolSize, queueLimit, log })
   }
   return createSqliteStore({ directory: config.DATA_DIR, queueLimit, onCrash: onFatal, log })
+}
+
+/** Passes on what other servers on the same store do. */
+export function listenToOthers(
+  store: OpenedStore,
+  ingestion: Pick<Ingestion, 'wake'>,
+  settlement: Pick<Settlement, 'ended'>,
+): void {
+  store.subscribe?.({
+    jobCame: ingestion.wake,
+    documentEnded: (id) => settlement.ended(id === undefined ? undefined : { documentId: id }),
+  })
 }
