@@ -117,6 +117,7 @@ const CALLS: Record<
     },
     { body: [] },
   ],
+  reloadSkills: [{ body: {} }, { body: { source: 'unknown' } }],
   testMcpConnection: [
     { body: {}, path: '/agent/mcp/refused/test' },
     { body: { tool: 1 }, path: '/agent/mcp/refused/test' },

@@ -34,6 +34,10 @@ const NOT_RUN = new Map([
   ['npm run export -- backup.zst', 'needs a corpus; test/e2e/transfer.test.ts has one'],
   ['npm run import -- backup.zst', 'as above'],
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],
+  [
+    'npx --yes @modelcontextprotocol/conformance@0.1.16 client --command "node test/conformance/mcp-client.ts" --scenario tools_call',
+    'installs packages; test/border/mcp.test.ts speaks to real servers',
+  ],
   ['CHAT_MODEL=extractive', 'lines of .env, no commands'],
   [
     'QDRANT_URL=http://127.0.0.1:6333 npm start',

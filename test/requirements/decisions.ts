@@ -239,6 +239,10 @@ export const DECISIONS = {
   },
   'design: skills': {
     'skills.local': 'Skills are read from folders, by themselves from the one beside agent.json.',
+    'skills.remote': 'Skills are read from URLs, archives, indexes and GitHub, through the guard.',
+    'skills.pins':
+      'A remote skill that has changed is not used until accepted; a copy stays in use.',
+    'skills.reload': 'POST /agent/skills/reload reads sources of skills again.',
     'skills.catalogue':
       'Names and descriptions stand in the system prompt after the configured one.',
     'skills.disclosure': 'Instructions and resources are read when the model asks for them.',
