@@ -123,6 +123,7 @@ const CALLS: Record<
     { body: { tool: 1 }, path: '/agent/mcp/refused/test' },
     { body: {}, path: '/agent/mcp/unknown/test' },
   ],
+  verifySandbox: [{}],
   health: [{}],
   readiness: [{}],
   metrics: [{}],
