@@ -257,6 +257,7 @@ export const DECISIONS = {
       'Variables and files stay for the runs of one conversation, and are seen by no other.',
     'sandbox.artifacts':
       'Files that code writes become artifacts, and artifacts can be given to code as files.',
+    'sandbox.documents': 'The file of a document is given to code by the id of the document.',
     'sandbox.verify': 'POST /agent/sandbox/verify probes the sandbox the way the tool uses it.',
     'sandbox.verify.shown': 'The last verification is shown by /agent/capabilities.',
     'sandbox.reason': 'A sandbox that does not work says why, and what can be done.',
