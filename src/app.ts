@@ -19,6 +19,7 @@ import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { ReadArtifact } from './services/agent/read-artifact.ts'
 import type { Chat } from './services/chat/create-chat.ts'
 import type { Documents } from './services/ingestion/create-documents.ts'
+import type { Files } from './services/ingestion/create-files.ts'
 import type { LineIngestion } from './services/ingestion/ingest-lines.ts'
 import type { Mcp } from './services/mcp/create-mcp.ts'
 import { serveMcp } from './services/mcp/serve-mcp.ts'
@@ -29,6 +30,7 @@ import type { CodeSandbox } from './services/sandbox/create-code-sandbox.ts'
 
 export interface Services {
   documents: Documents
+  files: Files
   lines: LineIngestion
   retrieval: Retrieval
   chat: Chat

@@ -4,6 +4,7 @@ import { composeAgent } from './compose/agent.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
 import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
+import { openReading } from './compose/reading.ts'
 import { createSearch } from './compose/search.ts'
 import { checkWebhookUrl, openWebhooks } from './compose/webhooks.ts'
 import type { Config } from './config.ts'
@@ -11,6 +12,7 @@ import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
+import { createFiles } from './services/ingestion/create-files.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
 import { createPreparer } from './services/ingestion/create-preparer.ts'
 import { createLineIngestion } from './services/ingestion/ingest-lines.ts'
@@ -68,6 +70,7 @@ export async function compose(
       retrieval,
       metrics,
       documents,
+      files: createFiles({ store, wake: ingestion.wake, mostBytes: config.FILE_LIMIT }),
       lines: createLineIngestion({ documents, log }),
       ...agent.services,
       readiness: createReadiness({
@@ -118,6 +121,7 @@ async function openKnowledge(
     deadlineMilliseconds: PREPARATION_MILLISECONDS,
     log,
   })
+  const reading = openReading(store, log)
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const reconciliation = createReconciliation({
     ...{ store, index, preparer, sweep, log },
@@ -126,7 +130,7 @@ async function openKnowledge(
   const settlement = createSettlement(store)
   const webhooks = openWebhooks(config, store.outbox, log)
   const ingestion = createIngestion({
-    ...{ store, index, preparer, embedding, log },
+    ...{ store, index, preparer, embedding, log, openSource: reading.openSource },
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
@@ -163,6 +167,7 @@ async function openKnowledge(
       stopping.abort()
       await staged
       await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
+      reading.close()
       await webhooks.stop()
       await preparer.close()
       await index.close()

@@ -74,6 +74,7 @@ const Variables = z.object({
   INGEST_CONCURRENCY: number(1, 512).prefault('128'),
   INGEST_QUEUE_LIMIT: number(1, 10_000_000).prefault('10000'),
   BODY_LIMIT: number(1_000, 1_000_000_000).prefault('10000000'),
+  FILE_LIMIT: number(1_000, 1_000_000_000).prefault('200000000'),
   SHUTDOWN_GRACE: number(0, 600).prefault('10'),
   QDRANT_URL: httpUrl.optional(),
   QDRANT_API_KEY: z

@@ -18,6 +18,7 @@ export const ERRORS = {
   body_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   queue_full: { status: 429, type: 'rate_limit_error' },
+  too_many_uploads: { status: 429, type: 'rate_limit_error' },
   too_much_at_once: { status: 429, type: 'rate_limit_error' },
   too_many_runs: { status: 429, type: 'rate_limit_error' },
   internal: { status: 500, type: 'server_error' },

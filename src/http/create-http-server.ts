@@ -3,6 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { AppError } from '../errors.ts'
 import { createBrokenRequestHandler } from './broken-request.ts'
 import { sendError } from './error-handler.ts'
+import { formRouting } from './form-routing.ts'
 
 export interface HttpOptions {
   log: FastifyBaseLogger
@@ -26,7 +27,11 @@ export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstan
     bodyLimit,
     requestTimeout: REQUEST_MILLISECONDS,
     keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
-    routerOptions: { maxParamLength: MAXIMUM_PARAMETER, ignoreTrailingSlash: true },
+    routerOptions: {
+      maxParamLength: MAXIMUM_PARAMETER,
+      ignoreTrailingSlash: true,
+      constraints: formRouting,
+    },
     genReqId: ({ headers }) => {
       const given = headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()

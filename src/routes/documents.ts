@@ -15,11 +15,20 @@ import {
   IdempotencyHeaders,
   WaitQuery,
 } from '../schemas/document.ts'
+import { DocumentForm } from '../schemas/document-file.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { Documents } from '../services/ingestion/create-documents.ts'
+import type { Files } from '../services/ingestion/create-files.ts'
 import { type BatchServices, batchRoutes } from './document-batch.ts'
+import { documentFileRoutes } from './document-files.ts'
 
 const tags = ['knowledge']
+
+const FORM = { 'multipart/form-data': DocumentForm }
+
+export interface DocumentServices extends BatchServices {
+  files: Files
+}
 
 const accepted = {
   200: DocumentCreated.describe('Ingestion has ended: the document is ready, or has failed.'),
@@ -30,19 +39,23 @@ const IN_BACKGROUND =
   'Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.'
 
 export function documentRoutes(
-  { documents, lines }: BatchServices,
+  { documents, files, lines }: DocumentServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
+  const answer = answerOf(documents, stopping)
   return async (app) => {
-    app.register(writingRoutes(documents, stopping))
+    app.register(writingRoutes(documents, answer))
+    app.register(documentFileRoutes(files, answer))
     app.register(batchRoutes({ documents, lines }, stopping))
     app.register(readingRoutes(documents))
     app.register(changingRoutes(documents))
   }
 }
 
-function writingRoutes(documents: Documents, stopping: AbortSignal): FastifyPluginAsyncZod {
-  const answer = async (reply: FastifyReply, created: DocumentCreated, seconds: number) => {
+type Answer = ReturnType<typeof answerOf>
+
+function answerOf(documents: Documents, stopping: AbortSignal) {
+  return async (reply: FastifyReply, created: DocumentCreated, seconds: number) => {
     const document = await documents.settled(created, seconds, callSignal(reply, stopping))
     const isSettled = document.status === 'ready' || document.status === 'failed'
     return reply
@@ -50,11 +63,14 @@ function writingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
       .header('location', `/documents/${document.id}`)
       .send(document)
   }
+}
 
+function writingRoutes(documents: Documents, answer: Answer): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       '/documents',
       {
+        config: { alsoTakes: FORM },
         schema: {
           operationId: 'createDocument',
           summary: 'Ingest a new document into the corpus',
@@ -75,6 +91,7 @@ function writingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
     app.put(
       '/documents/:id',
       {
+        config: { alsoTakes: FORM },
         schema: {
           operationId: 'putDocument',
           summary: 'Replace a document, or ingest it under an id of your own',

@@ -3,10 +3,9 @@ import { callSignal } from '../http/call-signal.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { QueryRequest, QueryResponse } from '../schemas/query.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
-import type { BatchServices } from './document-batch.ts'
-import { documentRoutes } from './documents.ts'
+import { type DocumentServices, documentRoutes } from './documents.ts'
 
-interface Services extends BatchServices {
+interface Services extends DocumentServices {
   retrieval: Retrieval
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DocumentFile } from './document-file.ts'
 import { Metadata } from './metadata.ts'
 import { boundedText, filledText } from './text.ts'
 
@@ -65,6 +66,7 @@ export const Document = z
     title: z.string().optional(),
     url: z.string().optional(),
     metadata: Metadata.optional(),
+    file: DocumentFile.optional(),
     status: DocumentStatus,
     error: DocumentError.optional(),
     attempts: z.int().meta({ description: 'How often ingestion was begun.' }),
@@ -137,6 +139,8 @@ const Chunk = z
     heading: z.string().optional(),
     start: z.int(),
     end: z.int(),
+    page: z.int().optional(),
+    pageEnd: z.int().optional(),
   })
   .meta({ id: 'Chunk', description: 'A passage of a document; its fields are those of a hit.' })
 

@@ -29,6 +29,10 @@ export const Hit = z
       .int()
       .meta({ description: 'Where the chunk begins in the document, in UTF-16 code units.' }),
     end: z.int().meta({ description: 'Where the chunk ends in the document (exclusive).' }),
+    page: z.int().optional().meta({
+      description: 'The page or slide that the chunk begins on, from 1; of files that have pages.',
+    }),
+    pageEnd: z.int().optional().meta({ description: 'The page or slide that it ends on.' }),
     chunkIds: z.array(z.string()).optional().meta({
       description:
         'In chat, neighbouring chunks of a document are joined into one hit, which then names them all, in their order. Absent otherwise.',

@@ -1,9 +1,12 @@
-/** The same bytes in pieces of `length`, the last one excepted; each has memory of its own. Empty pieces are left out. */
+/**
+ * The same bytes in pieces of `length`, the last one excepted. A piece holds until the next is asked for: they
+ * share one memory, which goes from thread to thread without a copy that waits to be collected.
+ */
 export async function* repack(
   pieces: AsyncIterable<Uint8Array>,
   length: number,
-): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  let piece = new Uint8Array(length)
+): AsyncGenerator<Uint8Array<SharedArrayBuffer>> {
+  const piece = new Uint8Array(new SharedArrayBuffer(length))
   let filled = 0
   for await (const incoming of pieces) {
     for (let position = 0; position < incoming.length; ) {
@@ -13,9 +16,8 @@ export async function* repack(
       position += part.length
       if (filled < length) break
       yield piece
-      piece = new Uint8Array(length)
       filled = 0
     }
   }
-  if (filled > 0) yield piece.slice(0, filled)
+  if (filled > 0) yield piece.subarray(0, filled)
 }

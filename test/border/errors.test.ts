@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
+import { openUpload } from '../support/forms.ts'
 import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import {
@@ -89,6 +90,13 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     const idle = await startServer({ INGEST_QUEUE_LIMIT: '1' }, { begin: false })
     await idle.request('/documents', { body: { text: 'One.' } })
     return idle.request('/documents', { body: { text: 'Two.' } })
+  },
+  too_many_uploads: async () => {
+    const uploads = Array.from({ length: 17 }, () => openUpload(server))
+    const { status, headers, body } = await Promise.any(uploads.map(({ answer }) => answer))
+    const refused = await new Response(body).text()
+    for (const { leave } of uploads) leave()
+    return new Response(refused, { status, headers })
   },
   too_much_at_once: async () => {
     const small = await startServer({ BODY_LIMIT: '1000' })
@@ -172,6 +180,7 @@ const PASSING: readonly string[] = [
   'index_unavailable',
   'queue_full',
   'too_much_at_once',
+  'too_many_uploads',
   'too_many_runs',
   'upstream_rate_limited',
   'index_not_ready',

@@ -17,6 +17,10 @@ const NOT_RUN = new Map([
   ['npm test', 'this is it'],
   ['docker build -t agent-server .', 'needs a container engine; test/system/image.test.ts'],
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
+  [
+    'curl -s "$URL/documents?wait=60" -H "Authorization: Bearer $KEY" \\',
+    'its file is the reader’s own; test/border/files.test.ts sends such forms',
+  ],
   ['docker build --tag agent-server-sandbox sandbox-image', 'needs a registry of images'],
   ['npm run reindex', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
@@ -37,6 +41,7 @@ const NOT_RUN = new Map([
   ],
   ['npm run rebuild-index', 'as above'],
   ['npm run test:qdrant -- <url>', 'needs a real Qdrant'],
+  ['pip install qdrant-edge-py==0.9.0', 'installs a package of another language'],
   [
     'docker compose --env-file .env --env-file deploy/engines.env up',
     'needs a container engine and its images; test/deploy/deploy.test.ts reads the files',

@@ -55,6 +55,22 @@ export const DECISIONS = {
     'filters.completions': '/v1/chat/completions takes the same filter as an extra field.',
     'documents.queue-full': 'A queue that is full answers 429 with Retry-After.',
   },
+  'design: files': {
+    'files.types':
+      'PDF, DOCX, PPTX, XLSX, CSV, HTML, Markdown, EPUB, mail, JSON, code, Parquet and text in common encodings are found by what they say.',
+    'files.pages': 'A hit of a file with pages says on which page it stands.',
+    'files.fields': 'title, url and metadata may come before or after the file.',
+    'files.put': 'A file replaces a document as text does.',
+    'files.idempotency': 'A repeated upload with the same Idempotency-Key is stored once.',
+    'files.download': 'GET /documents/{id}/file answers the original as an attachment.',
+    'files.bounds': 'A form that is malformed or not right answers 400 and leaves nothing.',
+    'files.limit': 'A file beyond FILE_LIMIT answers 413 and leaves nothing.',
+    'files.hostile':
+      'A file that is broken, protected or hostile fails alone, with a reason; the server stays up.',
+    'files.memory': 'A file of 200 MB raises the memory of the server by less than 100 MB.',
+    'files.crash': 'A file that was acknowledged survives the end of the process at any moment.',
+    'files.uploads': 'Too many uploads at the same time answer 429.',
+  },
   'design: topK and hits': {
     'top-k.bounds': 'topK is an integer from 1 to 100.',
     'hits.order': 'Hits are ordered by score, best first.',

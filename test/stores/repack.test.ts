@@ -5,6 +5,12 @@ async function* inPieces(pieces: readonly number[][]) {
   for (const piece of pieces) yield Uint8Array.from(piece)
 }
 
+async function packed(pieces: readonly number[][]): Promise<number[][]> {
+  const read: number[][] = []
+  for await (const piece of repack(inPieces(pieces), 3)) read.push([...piece])
+  return read
+}
+
 it.each([
   [
     'smaller ones',
@@ -29,11 +35,12 @@ it.each([
   ['empty ones', [[], [1], []], [[1]]],
   ['nothing', [], []],
 ])('makes pieces of one length out of %s', async (_case, pieces, expected) => {
-  const packed = await Array.fromAsync(repack(inPieces(pieces), 3))
-  expect(packed.map((piece) => [...piece])).toEqual(expected)
+  expect(await packed(pieces)).toEqual(expected)
 })
 
-it('gives each piece memory of its own, so that it can be handed on', async () => {
-  const pieces = await Array.fromAsync(repack(inPieces([[1, 2, 3, 4]]), 3))
-  expect(pieces.map(({ buffer }) => buffer.byteLength)).toEqual([3, 1])
+it('gives all pieces in one memory that threads can share', async () => {
+  const memories = new Set<ArrayBufferLike>()
+  for await (const { buffer } of repack(inPieces([[1, 2, 3, 4, 5, 6, 7]]), 3)) memories.add(buffer)
+  expect(memories.size).toBe(1)
+  expect([...memories][0]).toBeInstanceOf(SharedArrayBuffer)
 })

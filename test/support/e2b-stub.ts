@@ -36,7 +36,7 @@ export interface E2bStub {
   /** Sandboxes that there are now. */
   readonly sandboxes: number
   /** Ends all sandboxes, as the provider does when their time is over. */
-  expire(): void
+  expire(): Promise<void>
   close(): Promise<void>
 }
 
@@ -65,12 +65,18 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
   const calls: E2bStub['calls'] = []
   let lastPid = 0
 
-  function remove(id: string): boolean {
-    for (const process of sandboxes.get(id) ?? []) process.kill()
-    return sandboxes.delete(id)
+  /** Answers once nothing runs in it any more; false where there is none. */
+  async function remove(id: string): Promise<boolean> {
+    const ended = [...(sandboxes.get(id) ?? [])].map((process) => {
+      process.kill()
+      return process.ended
+    })
+    const found = sandboxes.delete(id)
+    await Promise.all(ended)
+    return found
   }
 
-  function control(method: string, path: string): Answer {
+  async function control(method: string, path: string): Promise<Answer> {
     const [, id = '', action] = /^\/sandboxes\/([^/]+)(\/timeout)?$/.exec(path) ?? []
     if (method === 'GET') return { status: 200, body: [] }
     if (path === '/v2/sandboxes') {
@@ -78,7 +84,7 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
       sandboxes.set(sandboxID, new Set())
       return { status: 201, body: { sandboxID, envdVersion: '0.4.0', envdAccessToken: 'token' } }
     }
-    const found = method === 'DELETE' ? remove(id) : action !== undefined && sandboxes.has(id)
+    const found = method === 'DELETE' ? await remove(id) : action !== undefined && sandboxes.has(id)
     return { status: found ? 204 : 404 }
   }
 
@@ -131,7 +137,7 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
     const raw = Buffer.concat(await request.toArray())
     const isJson = raw[0] === OPENING_BRACE
     calls.push({ method, path, headers, body: isJson ? JSON.parse(raw.toString()) : undefined })
-    const result = judge(request, raw)(answer)
+    const result = await judge(request, raw)(answer)
     if (!result) return
     answer.writeHead(result.status, { 'content-type': 'application/json' })
     answer.end(result.body && JSON.stringify(result.body))
@@ -141,7 +147,7 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
   server.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
-  const expire = () => [...sandboxes.keys()].forEach(remove)
+  const expire = async () => void (await Promise.all([...sandboxes.keys()].map(remove)))
 
   return {
     ...{ url: `http://127.0.0.1:${port}`, calls, expire },
@@ -149,7 +155,7 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
       return sandboxes.size
     },
     async close() {
-      expire()
+      await expire()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe } from 'vitest'
 import { bubblewrapParameters } from '../../src/sandboxes/bubblewrap/parameters.ts'
+import { systemCallFilter } from '../../src/sandboxes/bubblewrap/system-call-filter.ts'
+import { startChild } from '../../src/sandboxes/child-channel.ts'
 import { createE2bSandbox } from '../../src/sandboxes/e2b/e2b-sandbox.ts'
 import type { SandboxLimits } from '../../src/schemas/sandbox.ts'
 import { describeSandbox } from '../contracts/sandbox.contract.ts'
@@ -44,24 +44,21 @@ describe.skipIf(!existsSync('/usr/bin/bwrap'))('A stub of E2B (needs bubblewrap)
 /** The program in bubblewrap, with a home that it may write to, as in the provider's templates. */
 function launch({ cmd, args, envs }: StubProgram, limits?: SandboxLimits): StubProcess {
   if (!limits) throw new Error('The stub does not know any limits')
-  const all = bubblewrapParameters(limits, false)
+  const all = bubblewrapParameters(limits, true)
   const own = all.slice(0, all.indexOf('--'))
   const home = ['--size', String(limits.fileMegabytes * 2 ** 20), '--tmpfs', '/home/user']
   own.splice(own.indexOf('--remount-ro', own.indexOf('/work')), 0, ...home)
   const variables = Object.entries(envs).flatMap(([name, value]) => ['--setenv', name, value])
-  const child = spawn('/usr/bin/bwrap', [...own, ...variables, '--', cmd, ...args], {
-    ...{ env: {}, cwd: '/', stdio: ['pipe', 'pipe', 'ignore'] },
-    ...(process.getuid?.() === 0 && { uid: 65_534, gid: 65_534 }),
+  const { input, output, ended, kill } = startChild({
+    path: '/usr/bin/bwrap',
+    parameters: [...own, ...variables, '--', cmd, ...args],
+    extraInput: systemCallFilter(),
+    user: process.getuid?.() === 0 ? 65_534 : undefined,
   })
-  return joined(child)
-}
-
-function joined(child: ChildProcess): StubProcess {
-  child.stdin?.on('error', () => undefined)
+  input.on('error', () => undefined)
   return {
-    write: (input) => void child.stdin?.write(input),
-    onOutput: (take) => void child.stdout?.on('data', take),
-    ended: once(child, 'close'),
-    kill: () => void child.kill('SIGKILL'),
+    write: (bytes) => void input.write(bytes),
+    onOutput: (take) => void output.on('data', take),
+    ...{ ended, kill: () => void kill() },
   }
 }

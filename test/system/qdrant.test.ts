@@ -5,6 +5,7 @@ import type { QdrantIndexOptions } from '../../src/indexes/qdrant/create-qdrant-
 import { connectToQdrant } from '../../src/indexes/qdrant/qdrant-connection.ts'
 import { describeChunkIndex } from '../contracts/chunk-index.contract.ts'
 import { addTo, termOf } from '../contracts/chunk-index.fixture.ts'
+import { compareRankings, hasCranfield } from '../indexes/qdrant/compare-rankings.ts'
 import { qdrantIndexAt, SETTINGS } from '../indexes/qdrant/qdrant-index.ts'
 
 const { TEST_QDRANT_URL: url = '', QDRANT_API_KEY: apiKey } = process.env
@@ -34,6 +35,21 @@ describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <u
       openIndex({ settings }),
     )
   }
+
+  it.skipIf(!hasCranfield)(
+    'ranks Cranfield as the embedded index does, with feedback (where the judged collections are)',
+    async () => {
+      const opened: Awaited<ReturnType<typeof openIndex>>[] = []
+      const { embedded, shared, same } = await compareRankings(async (averageLength) => {
+        const one = await openIndex({ averageLength: async () => averageLength })
+        opened.push(one)
+        return one.index
+      })
+      for (const { remove } of opened) await remove()
+      expect(Math.abs(embedded - shared)).toBeLessThan(0.01)
+      expect(same).toBeGreaterThan(0.9)
+    },
+  )
 
   it('weighs as the embedded index does: ln(1 + (n - df + 0.5) / (df + 0.5)) × weight', async () => {
     const { index, remove } = await openIndex()

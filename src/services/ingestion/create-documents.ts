@@ -1,4 +1,4 @@
-import { createHash, randomUUIDv7 } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type {
@@ -11,7 +11,8 @@ import type {
   DocumentList,
   DocumentListQuery,
 } from '../../schemas/document.ts'
-import type { DocumentStore, StoredChunk, StoredDocument } from '../../stores/document-store.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import { newDocumentId, toChunk, toCreated, toDocument } from './document-answers.ts'
 import type { Settlement } from './settlement.ts'
 
 interface Dependencies {
@@ -55,7 +56,7 @@ export function createDocuments(dependencies: Dependencies): Documents {
 
   const create: Documents['create'] = async (input, idempotencyKey) => {
     const idempotency = idempotencyKey && { key: idempotencyKey, digest: digestOf(input) }
-    const stored = await store.add(toNew(newId(), input), idempotency || undefined)
+    const stored = await store.add(toNew(newDocumentId(), input), idempotency || undefined)
     wake()
     return toCreated(stored)
   }
@@ -118,11 +119,6 @@ export function createDocuments(dependencies: Dependencies): Documents {
   }
 }
 
-/** Identifiers sort by time, which keeps inserts into the store's index local. */
-function newId(): string {
-  return `doc_${randomUUIDv7().replaceAll('-', '')}`
-}
-
 function notFound(id: string): AppError {
   return new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
 }
@@ -138,38 +134,10 @@ function digestOf({ text, title, url, metadata = {} }: DocumentInput): string {
   return createHash('sha256').update(content).digest('base64url')
 }
 
-function toCreated({ id, status, error }: StoredDocument): DocumentCreated {
-  return { id, status, ...(error && { error }) }
-}
-
 /** Throws what is no failure that a client may see. */
 function toResult(outcome: PromiseSettledResult<DocumentCreated>) {
   if (outcome.status === 'fulfilled') return outcome.value
   const { reason } = outcome
   if (!(reason instanceof AppError)) throw reason
   return { error: { code: reason.code, message: reason.message } }
-}
-
-function toChunk({ id, text, heading, start, end }: StoredChunk) {
-  return { id, text, ...(heading !== '' && { heading }), start, end }
-}
-
-function toDocument(stored: StoredDocument): Document {
-  const { id, title, url, metadata, status, error, attempts, chunkCount, characters } = stored
-  const { revision, servedRevision } = stored
-  return {
-    id,
-    ...(title !== undefined && { title }),
-    ...(url !== undefined && { url }),
-    ...(metadata && { metadata }),
-    status,
-    ...(error && { error }),
-    attempts,
-    revision,
-    ...(servedRevision !== undefined && { servedRevision }),
-    chunks: chunkCount,
-    characters,
-    createdAt: new Date(stored.createdAt).toISOString(),
-    updatedAt: new Date(stored.updatedAt).toISOString(),
-  }
 }

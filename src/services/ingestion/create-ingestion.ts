@@ -5,6 +5,8 @@ import type { Embedding } from '../embedding/create-embedding.ts'
 import { settlesWithin } from './abortable.ts'
 import { createClaimLoop } from './claim-jobs.ts'
 import { createDocumentIngestion, type IngestionLog } from './ingest-document.ts'
+import { createMakeReady } from './make-ready.ts'
+import type { OpenSourceOf } from './open-source.ts'
 import type { Preparer } from './prepare.ts'
 import { createPublisher } from './publish-documents.ts'
 import { RETRY, type RetryOptions } from './retry-policy.ts'
@@ -32,6 +34,8 @@ export interface IngestionOptions {
   >
   index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
   preparer: Pick<Preparer, 'prepare'>
+  /** Where the text of a claimed document comes from. */
+  openSource: OpenSourceOf
   /** Absent where search goes by words alone. */
   embedding?: Pick<Embedding, 'documents' | 'pauseMilliseconds'> | undefined
   log: IngestionLog
@@ -56,12 +60,12 @@ export interface Ingestion {
 
 /** The background worker that makes pending documents ready, or failed for a reason that is told. */
 export function createIngestion(options: IngestionOptions): Ingestion {
-  const { store, index, preparer, embedding, log, concurrency } = options
+  const { store, index, preparer, openSource, embedding, log, concurrency } = options
   const { retry = RETRY, now = Date.now } = options
   const watched = watchIndex(index, log, now)
   const publisher = createPublisher({ store, index: watched.index, log })
-  const parts = { store, preparer, publisher, embedding }
-  const ingest = createDocumentIngestion({ ...parts, retry, now, log })
+  const makeReady = createMakeReady({ openSource, preparer, publisher, embedding })
+  const ingest = createDocumentIngestion({ store, makeReady, publisher, retry, now, log })
   const abandoned = new AbortController()
 
   const work = createWorkInHand({

@@ -1,9 +1,8 @@
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import type { Embedding } from '../embedding/create-embedding.ts'
 import { pause } from './abortable.ts'
-import type { Prepared, Preparer } from './prepare.ts'
+import type { createMakeReady } from './make-ready.ts'
 import { type Publisher, UnconfirmedError } from './publish-documents.ts'
 import {
   backoffMilliseconds,
@@ -23,7 +22,7 @@ export interface IngestionLog {
 
 /** How one claim of one document ended. */
 export type ClaimEnd =
-  | { status: 'ready'; chunks: number }
+  | { status: 'ready'; chunks: number; characters: number }
   /** For good; `retried` gets another attempt. */
   | { status: 'failed' | 'retried'; failure: Failure }
   /** Deleted or replaced meanwhile. */
@@ -35,10 +34,8 @@ export type ClaimEnd =
 
 interface Dependencies {
   store: Pick<DocumentStore, 'failJob' | 'releaseJob'>
-  preparer: Pick<Preparer, 'prepare'>
-  publisher: Publisher
-  /** Absent where search goes by words alone. */
-  embedding?: Pick<Embedding, 'documents'> | undefined
+  makeReady: ReturnType<typeof createMakeReady>
+  publisher: Pick<Publisher, 'exist' | 'forget'>
   retry: RetryOptions
   now: () => number
   log: IngestionLog
@@ -51,16 +48,14 @@ const OUTAGE_BACKOFF = { firstMilliseconds: 100, mostMilliseconds: 10_000 }
  * asked again until it answers or `signal` is aborted, which gives the claim back.
  */
 export function createDocumentIngestion(dependencies: Dependencies) {
-  const { store, preparer, publisher, embedding, retry, now, log } = dependencies
+  const { store, makeReady, publisher, retry, now, log } = dependencies
   const untilAnswered = untilAnswers(log)
 
   const attempt = async (job: IngestionJob, signal: AbortSignal): Promise<ClaimEnd> => {
     if (job.attempt > retry.attempts) return fail(job, exhausted(retry.attempts), signal)
     try {
-      const prepared = await preparer.prepare(job, signal)
-      const vectors = await embedding?.documents(withTitle(job, prepared), signal)
-      const isReady = await untilAborted(publisher.publish(job, prepared, vectors), signal)
-      return isReady ? readyWith(prepared.passages.length) : { status: 'superseded' }
+      const made = await makeReady(job, signal)
+      return made ? { status: 'ready', ...made } : { status: 'superseded' }
     } catch (error) {
       signal.throwIfAborted()
       if (isOutage(error)) return await putBack(job, error, signal)
@@ -100,7 +95,7 @@ export function createDocumentIngestion(dependencies: Dependencies) {
   ): Promise<ClaimEnd> => {
     const end = await fail(job, toFailure(cause), signal)
     if (end.status === 'superseded' && (await untilAnswered(() => publisher.exist(keys), signal))) {
-      return readyWith(keys.length)
+      return { status: 'ready', chunks: keys.length, characters: job.text.length }
     }
     await publisher.forget(keys)
     return end
@@ -140,17 +135,9 @@ function untilAnswers(log: IngestionLog) {
   }
 }
 
-function withTitle({ title }: IngestionJob, { passages }: Prepared) {
-  return passages.map(({ heading, text }) => ({ title, heading, text }))
-}
-
 function isOutage(error: unknown): error is Error {
   if (error instanceof IndexError) return error.isOutage
   return error instanceof EmbedderError && error.kind !== 'refused'
-}
-
-function readyWith(chunks: number): ClaimEnd {
-  return { status: 'ready', chunks }
 }
 
 function describe({ documentId, revision, attempt }: IngestionJob) {

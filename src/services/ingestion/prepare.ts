@@ -12,6 +12,9 @@ export interface Passage {
   heading: string
   start: number
   end: number
+  /** Where it stands in a file that has pages, from 1. */
+  page?: number | undefined
+  pageEnd?: number | undefined
 }
 
 export interface Prepared {

@@ -20,11 +20,16 @@ interface Dependencies {
 
 export interface Publisher {
   /**
-   * Makes a prepared document ready. Answers false if the claim is no longer current, because the document
+   * Makes a prepared document ready; `extracted` is the text that was read out of its file. Answers false if the claim is no longer current, because the document
    * was deleted or replaced meanwhile. Throws `IndexError`, and `UnconfirmedError` when the authority has
    * not said whether it took the chunks: until it has, they stay in the index.
    */
-  publish(job: IngestionJob, prepared: Prepared, vectors?: ChunkVectors): Promise<boolean>
+  publish(
+    job: IngestionJob,
+    prepared: Prepared,
+    vectors?: ChunkVectors,
+    extracted?: string,
+  ): Promise<boolean>
   /** Whether the authority has the chunks of a document, of which these are the keys. */
   exist(keys: readonly number[]): Promise<boolean>
   /** Takes chunks out of the index that the authority lacks. Throws nothing: what stays is never shown. */
@@ -47,6 +52,7 @@ interface Entry {
   prepared: Prepared
   /** One per passage, where there are any. */
   vectors: ChunkVectors | undefined
+  extracted: string | undefined
   resolve: (isReady: boolean) => void
   reject: (error: unknown) => void
 }
@@ -104,9 +110,10 @@ export function createPublisher({ store, index, log }: Dependencies): Publisher 
 
   /** Answers the keys that are to leave the index. */
   const complete = async (entry: KeyedEntry): Promise<readonly number[]> => {
+    const { job, chunks, vectors, extracted } = entry
     const keys = keysOf([entry])
     try {
-      const putOut = await store.completeJob(entry.job, entry.chunks, entry.vectors)
+      const putOut = await store.completeJob(job, chunks, vectors, extracted)
       entry.resolve(putOut !== undefined)
       return putOut ?? keys
     } catch (cause) {
@@ -127,9 +134,9 @@ export function createPublisher({ store, index, log }: Dependencies): Publisher 
   return {
     forget,
     exist: async (keys) => (await store.readChunks(keys.slice(0, 1))).length > 0,
-    publish(job, prepared, vectors) {
+    publish(job, prepared, vectors, extracted) {
       const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-      waiting.push({ job, prepared, vectors, resolve, reject })
+      waiting.push({ job, prepared, vectors, extracted, resolve, reject })
       void runAll()
       return promise
     },

@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
+import { EXTRACTION_CODES, ExtractionError } from '../extraction/extraction-error.ts'
 import { PreparationError } from './preparation-error.ts'
 
 export interface RetryOptions {
@@ -26,7 +27,7 @@ const MOST_PREPARATION_ATTEMPTS = 2
 
 /** What a document's `error` may hold as its code; see docs/ingestion.md. */
 export const FAILURE_CODES = [
-  'empty_document',
+  ...EXTRACTION_CODES,
   'preparation_timeout',
   'preparation_crashed',
   'embedder_unavailable',
@@ -64,6 +65,7 @@ export class IndexError extends Error {
 
 /** What a failed attempt tells the owner of the document. Never the words of an unknown error. */
 export function toFailure(error: unknown): Failure {
+  if (error instanceof ExtractionError) return { code: error.code, message: error.message }
   if (error instanceof PreparationError) return { code: error.code, message: error.message }
   if (error instanceof EmbedderError) {
     const code = error.kind === 'refused' ? 'embedding_refused' : 'embedder_unavailable'
@@ -87,8 +89,14 @@ export function exhausted(attempts: number): Failure {
 export function isWorthRetrying({ code }: Failure, attempt: number, attempts: number): boolean {
   switch (code) {
     case 'empty_document':
+    case 'unsupported_file':
+    case 'encrypted_file':
+    case 'damaged_file':
+    case 'file_too_complex':
+    case 'text_too_long':
     case 'attempts_exhausted':
       return false
+    case 'extraction_timeout':
     case 'preparation_timeout':
     case 'preparation_crashed':
     case 'embedding_refused':

@@ -60,7 +60,7 @@ export function createWorkInHand({ concurrency, ingest, onEnd }: Options): WorkI
       documentId: job.documentId,
       status: end.status,
       milliseconds: performance.now() - begun,
-      characters: job.text.length,
+      characters: end.status === 'ready' ? end.characters : job.text.length,
       chunks: end.status === 'ready' ? end.chunks : 0,
     }
   }
@@ -71,7 +71,7 @@ export function createWorkInHand({ concurrency, ingest, onEnd }: Options): WorkI
       expected += (job.text.length - expected) * NEWEST_SHARE
       const running = run(job).then((outcome) => {
         underWay.delete(running)
-        characters -= outcome.characters
+        characters -= job.text.length
         ended[outcome.status]++
         onEnd(outcome)
       })

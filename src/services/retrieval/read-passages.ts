@@ -59,6 +59,8 @@ export function toHit(
     ...(chunk.heading !== '' && { heading: chunk.heading }),
     start: chunk.start,
     end: chunk.end,
+    ...(chunk.page !== undefined && { page: chunk.page }),
+    ...(chunk.pageEnd !== undefined && { pageEnd: chunk.pageEnd }),
     ...(explain && { stages }),
   }
 }

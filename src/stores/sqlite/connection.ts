@@ -43,8 +43,8 @@ export function openForWriting(file: string): DatabaseSync {
 }
 
 /** A second connection that sees every commit at once and is never held up by a write. */
-export function openForReading(file: string): DatabaseSync {
+export function openForReading(file: string, cacheKibibytes = CACHE_KIBIBYTES): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS })
-  database.exec(`PRAGMA cache_size = -${CACHE_KIBIBYTES}`)
+  database.exec(`PRAGMA cache_size = -${cacheKibibytes}`)
   return database
 }

@@ -7,6 +7,9 @@ interface Piece {
   bytes: Uint8Array
 }
 
+/** So many pieces fill the writer's cache with what nobody reads again soon. */
+const PIECES_BETWEEN_SHRINKS = 4
+
 /** How the bytes of a file come in. Each write runs inside a transaction of the caller's. */
 export function createFileWrites(sql: SQLTagStore) {
   return {
@@ -17,6 +20,7 @@ export function createFileWrites(sql: SQLTagStore) {
 
     addPiece({ file, ordinal, bytes }: Piece): void {
       sql.run`INSERT INTO file_pieces (file, ordinal, bytes) VALUES (${file}, ${ordinal}, ${bytes})`
+      if (ordinal % PIECES_BETWEEN_SHRINKS === 0) sql.run`PRAGMA shrink_memory`
     },
 
     dropFile(number: number): void {

@@ -1,13 +1,15 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import { bytes, integer } from '../columns.ts'
 import type { FileStore } from '../file-store.ts'
 import { repack } from '../repack.ts'
+import { openForReading } from './connection.ts'
 import { toStoreError } from './sqlite-error.ts'
 import type { WriteQueue } from './write-queue.ts'
 
 /** Large enough that the wait for the disk after each piece is short beside writing it. */
 const PIECE_BYTES = 2 ** 20
+
+const CACHE_KIBIBYTES = 1_024
 
 const FILE_OF = `
   SELECT files.number FROM documents JOIN files ON files.document = documents.number
@@ -17,12 +19,21 @@ const PIECE = `
   WHERE number = ?`
 const EXISTS = 'SELECT 1 FROM files WHERE number = ?'
 
-/** The originals of documents: written through the queue, read on the reader's connection; `refuse` throws while nothing may be. */
+export interface Files {
+  store: FileStore
+  close(): void
+}
+
+/**
+ * The originals of documents in a database: written through the queue, read on a connection whose small
+ * cache they cannot fill. `refuse` throws while nothing may be asked.
+ */
 export function createFiles(
   { write }: Pick<WriteQueue, 'write'>,
-  database: DatabaseSync,
+  databaseFile: string,
   refuse: () => void,
-): FileStore {
+): Files {
+  const database = openForReading(databaseFile, CACHE_KIBIBYTES)
   const selectFile = database.prepare(FILE_OF)
   const selectPiece = database.prepare(PIECE)
   const selectExists = database.prepare(EXISTS)
@@ -60,7 +71,7 @@ export function createFiles(
     }
   }
 
-  return {
+  const store: FileStore = {
     dropFile,
 
     async keepFile(pieces) {
@@ -79,4 +90,5 @@ export function createFiles(
       return row && piecesOf(integer(row, 'number'))
     },
   }
+  return { store, close: () => database.close() }
 }

@@ -9,7 +9,7 @@ import type { DocumentStore, VectorReplacement } from '../document-store.ts'
 import type { Outbox } from '../outbox.ts'
 import { openForReading } from './connection.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
-import { createFiles } from './files.ts'
+import { createFiles, type Files } from './files.ts'
 import { createFiltering, type Filtering } from './filtering.ts'
 import { createLookup, type Lookup } from './lookup.ts'
 import { createOutbox } from './outbox.ts'
@@ -55,6 +55,7 @@ interface Parts {
   writer: Thread<WriterMethods>
   reader: DatabaseSync
   filtering: Filtering
+  files: Files
   lookup: Lookup
   queue: WriteQueue
 }
@@ -88,12 +89,13 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
     const { lastCheck, ...reads } = createReads(reader, refuse)
     const { nextEmbedding, chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
     const filtering = createFiltering({ file }, refuse)
+    const files = createFiles(queue, file, refuse)
     const lookup = createLookup({ file }, refuse)
     opened = true
     let closing: Promise<void> | undefined
     return {
       ...createQueuedWrites(queue),
-      ...createFiles(queue, reader, refuse),
+      ...files.store,
       ...reads,
       ...vectorReads,
       outbox: createOutbox(queue),
@@ -104,7 +106,7 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
       check: (signal) => check(queue, lastCheck, signal),
       close() {
         ended ??= unavailable('The document store is closed')
-        closing ??= closeParts({ lock, writer, reader, filtering, lookup, queue }, log)
+        closing ??= closeParts({ lock, writer, reader, filtering, files, lookup, queue }, log)
         return closing
       },
     }
@@ -140,11 +142,12 @@ async function check(
 
 /** The reader goes first: the last connection to close empties the log into the database. */
 async function closeParts(
-  { lock, writer, reader, filtering, lookup, queue }: Parts,
+  { lock, writer, reader, filtering, files, lookup, queue }: Parts,
   log?: Log,
 ): Promise<void> {
   await queue.close()
   await filtering.close()
+  files.close()
   await lookup.close()
   reader.close()
   try {

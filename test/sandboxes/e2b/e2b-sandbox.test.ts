@@ -103,7 +103,7 @@ describe('A sandbox at E2B', () => {
   it('counts as gone where the provider has ended it', async () => {
     const { stub, sandbox } = await create()
     const session = await sandbox.open(signal)
-    stub.expire()
+    await stub.expire()
     expect(await session.run({ code: '1' }, signal)).toMatchObject({ outcome: 'crashed' })
     expect(session.alive).toBe(false)
   })

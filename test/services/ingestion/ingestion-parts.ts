@@ -4,11 +4,16 @@ import { createAnalyser } from '../../../src/indexes/analyser.ts'
 import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
 import {
+  createExtractor,
+  type Extractor,
+} from '../../../src/services/extraction/create-extractor.ts'
+import {
   createIngestion,
   type Ingestion,
   type IngestionOptions,
 } from '../../../src/services/ingestion/create-ingestion.ts'
 import { createPreparer } from '../../../src/services/ingestion/create-preparer.ts'
+import { createSources } from '../../../src/services/ingestion/open-source.ts'
 import type { Preparer } from '../../../src/services/ingestion/prepare.ts'
 import type { IngestionOutcome } from '../../../src/services/ingestion/work-in-hand.ts'
 import type { DocumentStore, StoredDocument } from '../../../src/stores/document-store.ts'
@@ -27,6 +32,7 @@ export interface Parts {
   store: DocumentStore
   index: ChunkIndex
   preparer: Preparer
+  extractor: Extractor
 }
 
 /** Opens the parts; they are closed and their data removed after the test. */
@@ -36,12 +42,14 @@ export async function openParts(): Promise<Parts> {
   const store = await data.open({ queueLimit: 10_000 })
   const index = await openIndex(data)
   const preparer = createPreparer({ language: LANGUAGE, deadlineMilliseconds: 20_000 })
+  const extractor = createExtractor({ processes: 1, deadlineMilliseconds: 20_000 })
   onTestFinished(async () => {
+    extractor.close()
     await preparer.close()
     await index.close()
     await store.close()
   })
-  return { data, store, index, preparer }
+  return { data, store, index, preparer, extractor }
 }
 
 function openIndex({ directory }: SqliteData): Promise<ChunkIndex> {
@@ -67,6 +75,7 @@ export function createRunning(parts: Parts, options: Partial<IngestionOptions> =
   let onChange = Promise.withResolvers<void>()
   const ingestion = createIngestion({
     ...{ store: parts.store, index: parts.index, preparer: parts.preparer },
+    openSource: createSources({ store: parts.store, extractor: parts.extractor }),
     ...{ log: silent, concurrency: 8, retry: RETRY },
     ...options,
     onOutcome(outcome) {

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { Metadata } from './metadata.ts'
+import { boundedText } from './text.ts'
+
+const LONGEST_METADATA = 65_536
+
+export const DocumentFile = z
+  .object({
+    name: z.string().meta({ description: 'As it was sent, without a path.' }),
+    mediaType: z.string(),
+    size: z.int().meta({ description: 'In bytes.' }),
+  })
+  .meta({ id: 'DocumentFile', description: 'What the document was sent as, if not as text.' })
+
+/** The fields beside the file, all of them text. */
+export const FileFields = z.object({
+  title: boundedText(1_000).optional().meta({
+    description: 'Title of the document; the name of the file where it has none.',
+  }),
+  url: boundedText(4_000).optional().meta({ description: 'URL where the document originated.' }),
+  metadata: z
+    .string()
+    .max(LONGEST_METADATA)
+    .transform(toJson)
+    .pipe(Metadata)
+    .optional()
+    .meta({ description: 'A JSON object: the flat facts about the document.' }),
+})
+
+/** The form as the contract shows it; what arrives is read part by part. */
+export const DocumentForm = z
+  .object({
+    file: z.string().max(1_000_000_000).meta({
+      format: 'binary',
+      description: 'The bytes of the file, with its name. At most FILE_LIMIT.',
+    }),
+    title: FileFields.shape.title,
+    url: FileFields.shape.url,
+    metadata: z.string().max(LONGEST_METADATA).optional().meta({
+      description:
+        'A JSON object: the flat facts about the document, as `metadata` of NewDocument.',
+    }),
+  })
+  .meta({
+    id: 'NewDocumentFile',
+    description: 'The parts may come in any order.',
+    examples: [{ file: '%PDF-1.7 …', title: 'Annual report', metadata: '{"year": 2026}' }],
+  })
+
+function toJson(text: string, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    context.addIssue({ code: 'custom', message: 'must be a JSON object' })
+    return z.NEVER
+  }
+}
+
+export type DocumentFile = z.output<typeof DocumentFile>
+export type FileFields = z.output<typeof FileFields>

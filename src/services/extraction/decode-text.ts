@@ -1,0 +1,79 @@
+import { detect } from 'chardet'
+import { tooLong } from './bounded-text.ts'
+import { MOST_CHARACTERS } from './extracted.ts'
+
+/** Enough to tell an encoding by. */
+const SAMPLE_BYTES = 65_536
+/** No encoding takes more for a character. */
+const MOST_BYTES_PER_CHARACTER = 4
+/** Binary files hold far more control characters than this, texts next to none. */
+const MOST_CONTROLS = 0.002
+/** UTF-16 of Western text has a zero in every second byte; of other scripts still in each space and line end. */
+const LEAST_ZEROS = 0.02
+const FALLBACK = 'windows-1252'
+
+const MARKS: readonly (readonly [string, readonly number[]])[] = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+]
+
+/** The text in whatever encoding it is, with line feeds alone; nothing if these bytes are no text. Throws `text_too_long`. */
+export function decodeText(bytes: Buffer): string | undefined {
+  const encoding = encodingOf(bytes)
+  if (encoding === undefined) return undefined
+  if (bytes.length > MOST_CHARACTERS * MOST_BYTES_PER_CHARACTER) throw tooLong()
+  const text = new TextDecoder(encoding).decode(bytes).replaceAll(/\r\n?/g, '\n')
+  return isText(text.slice(0, SAMPLE_BYTES)) ? text : undefined
+}
+
+/** The name of the encoding, as `TextDecoder` knows it; nothing for what is no text. */
+export function encodingOf(bytes: Buffer): string | undefined {
+  const marked = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte))
+  if (marked) return marked[0]
+  const sample = bytes.subarray(0, SAMPLE_BYTES)
+  const zeros = [zerosAt(sample, 0), zerosAt(sample, 1)] as const
+  if (zeros[0] + zeros[1] > 0) return wideEncoding(zeros, sample.length / 2)
+  if (isUtf8(sample)) return 'utf-8'
+  const found = detect(sample) ?? FALLBACK
+  return isKnown(found) ? found : FALLBACK
+}
+
+function wideEncoding([even, odd]: readonly [number, number], pairs: number): string | undefined {
+  if (Math.max(even, odd) / pairs < LEAST_ZEROS) return undefined
+  if (even > odd * 8) return 'utf-16be'
+  return odd > even * 8 ? 'utf-16le' : undefined
+}
+
+function zerosAt(bytes: Buffer, first: number): number {
+  let zeros = 0
+  for (let i = first; i < bytes.length; i += 2) if (bytes[i] === 0) zeros++
+  return zeros
+}
+
+/** A character that the sample cuts in two does not matter. */
+function isUtf8(sample: Buffer): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function isKnown(encoding: string): boolean {
+  try {
+    return new TextDecoder(encoding) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function isText(sample: string): boolean {
+  let controls = 0
+  for (let i = 0; i < sample.length; i++) {
+    const code = sample.charCodeAt(i)
+    if (code < 32 && !(code >= 9 && code <= 13) && code !== 27) controls++
+  }
+  return controls <= sample.length * MOST_CONTROLS
+}

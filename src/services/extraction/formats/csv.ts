@@ -1,0 +1,47 @@
+import { parse } from 'csv-parse/sync'
+import type { Extracted } from '../extracted.ts'
+import { rowsToText } from './rows-to-text.ts'
+
+const DELIMITERS = [',', ';', '\t', '|'] as const
+const SAMPLE_LINES = 20
+const MOST_ROWS = 100_000
+
+/** `isCut` where the text is only the beginning of the file. */
+export function extractCsv(text: string, isCut: boolean): Extracted {
+  const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text
+  const rows = parseRows(whole)
+  return { text: rowsToText(rows.slice(0, MOST_ROWS), isCut || rows.length > MOST_ROWS) }
+}
+
+/** Where a quotation mark is never closed, none means anything. */
+function parseRows(text: string): string[][] {
+  const options = {
+    delimiter: delimiterOf(text),
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    to: MOST_ROWS + 1,
+  }
+  try {
+    return parse(text, options)
+  } catch {
+    return parse(text, { ...options, quote: null })
+  }
+}
+
+/** The one that divides the first lines most evenly. */
+function delimiterOf(text: string): string {
+  const lines = text.slice(0, 65_536).split('\n', SAMPLE_LINES).map(withoutQuoted).filter(Boolean)
+  const best = { delimiter: ',', score: 0 }
+  for (const delimiter of DELIMITERS) {
+    const counts = lines.map((line) => line.split(delimiter).length - 1)
+    const least = Math.min(...counts)
+    const score = least > 0 ? least * lines.length : counts.filter(Boolean).length / 2
+    if (score > best.score) Object.assign(best, { delimiter, score })
+  }
+  return best.delimiter
+}
+
+function withoutQuoted(line: string): string {
+  return line.replaceAll(/"[^"]*"/g, '')
+}

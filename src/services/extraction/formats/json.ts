@@ -1,0 +1,89 @@
+import { type BoundedText, createBoundedText } from '../bounded-text.ts'
+import type { Extracted } from '../extracted.ts'
+import { fenced } from '../fenced.ts'
+
+type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
+
+/** A line per record, with the path of each value before it. What is neither JSON nor lines of it is kept as it is. */
+export function extractJson(source: string): Extracted {
+  const value = parse(source) ?? parseLines(source)
+  if (value === undefined) return { text: fenced(source, 'json') }
+  const text = createBoundedText()
+  addValue(text, value)
+  return { text: text.toString() }
+}
+
+function parse(source: string): Json | undefined {
+  try {
+    return JSON.parse(source)
+  } catch {
+    return undefined
+  }
+}
+
+function parseLines(source: string): Json[] | undefined {
+  const records: Json[] = []
+  for (const line of source.split('\n')) {
+    if (line.trim() === '') continue
+    const record = parse(line)
+    if (record === undefined) return undefined
+    records.push(record)
+  }
+  return records
+}
+
+function addValue(text: BoundedText, value: Json): void {
+  if (Array.isArray(value)) addRecords(text, value)
+  else if (isObject(value)) addSections(text, value)
+  else text.add(`${value}\n`)
+}
+
+function addRecords(text: BoundedText, records: readonly Json[]): void {
+  for (const record of records) {
+    const line = [...pairs(record, '')].join('; ')
+    if (line !== '') text.add(`- ${line}\n`)
+  }
+}
+
+/** What is an object or a list itself gets a heading of its own, behind the plain values. */
+function addSections(text: BoundedText, object: { [name: string]: Json }): void {
+  const isSection = ([, value]: [string, Json]) => typeof value === 'object' && value !== null
+  const entries = Object.entries(object)
+  for (const [name, value] of entries.filter((entry) => !isSection(entry))) {
+    for (const pair of pairs(value, name)) text.add(`${pair}\n\n`)
+  }
+  for (const [name, value] of entries.filter(isSection)) {
+    text.add(`\n## ${name}\n\n`)
+    if (Array.isArray(value)) addRecords(text, value)
+    else for (const pair of pairs(value, '')) text.add(`${pair}\n\n`)
+  }
+}
+
+/** Every value that is no list or object, as `path: value`. */
+function* pairs(value: Json, path: string): Generator<string> {
+  if (value === null) return
+  if (typeof value !== 'object') yield withPath(path, String(value))
+  else if (isObject(value)) yield* pairsOfObject(value, path)
+  else yield* pairsOfList(value, path)
+}
+
+function* pairsOfObject(object: { [name: string]: Json }, path: string): Generator<string> {
+  for (const [name, inner] of Object.entries(object)) {
+    yield* pairs(inner, path === '' ? name : `${path}.${name}`)
+  }
+}
+
+function* pairsOfList(list: readonly Json[], path: string): Generator<string> {
+  const isFlat = list.every((inner) => typeof inner !== 'object')
+  if (isFlat && list.length > 0) yield withPath(path, list.join(', '))
+  if (!isFlat) for (const inner of list) yield* pairs(inner, path)
+}
+
+function withPath(path: string, value: string): string {
+  const line = value.replaceAll(/\s+/g, ' ').trim()
+  return path === '' ? line : `${path}: ${line}`
+}
+
+function isObject(value: Json): value is { [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

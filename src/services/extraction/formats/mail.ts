@@ -1,0 +1,63 @@
+import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime'
+import { createBoundedText } from '../bounded-text.ts'
+import type { Extracted, SourceFile } from '../extracted.ts'
+import { ExtractionError } from '../extraction-error.ts'
+import { extractHtml } from './html.ts'
+
+const MOST_ATTACHMENTS = 100
+/** A mail may bring a mail that brings a mail. */
+const DEEPEST_NESTING = 20
+
+type Extract = (file: SourceFile) => Promise<Extracted>
+
+/** The headers, the body, and the attachments with their texts, where `extract` can read them. */
+export async function extractMail(bytes: Buffer, extract: Extract): Promise<Extracted> {
+  const mail = await PostalMime.parse(bytes, { maxNestingDepth: DEEPEST_NESTING })
+  const text = createBoundedText()
+  text.add(`# ${mail.subject ?? 'Mail without a subject'}\n\n${headersOf(mail)}\n`)
+  text.add(`${bodyOf(mail)}\n\n`)
+  for (const attachment of mail.attachments.slice(0, MOST_ATTACHMENTS)) {
+    text.add(await attachmentToText(attachment, extract))
+  }
+  return { text: text.toString() }
+}
+
+function headersOf({ from, to, cc, date }: Email): string {
+  const lines = [
+    ['From', from ? [from] : []],
+    ['To', to ?? []],
+    ['Cc', cc ?? []],
+  ] as const
+  const people = lines.flatMap(([name, addresses]) =>
+    addresses.length > 0 ? [`${name}: ${addresses.map(toName).join(', ')}`] : [],
+  )
+  return [...people, ...(date ? [`Date: ${date}`] : [])].map((line) => `${line}\n`).join('')
+}
+
+function toName({ name, address }: Address): string {
+  return name && address ? `${name} <${address}>` : name || (address ?? '')
+}
+
+function bodyOf({ text, html }: Email): string {
+  if (text?.trim()) return text.trim()
+  return html ? extractHtml(html).text : ''
+}
+
+async function attachmentToText(attachment: Attachment, extract: Extract): Promise<string> {
+  const name = attachment.filename ?? 'without a name'
+  const bytes = toBytes(attachment.content)
+  const heading = `## Attachment: ${name}\n\n`
+  if (attachment.related) return ''
+  try {
+    const { text } = await extract({ name, mediaType: attachment.mimeType, bytes })
+    return `${heading}${text}\n\n`
+  } catch (error) {
+    if (!(error instanceof ExtractionError)) throw error
+    return `${heading}(${attachment.mimeType}, ${bytes.length} bytes. ${error.message}.)\n\n`
+  }
+}
+
+function toBytes(content: Attachment['content']): Buffer {
+  if (typeof content === 'string') return Buffer.from(content)
+  return content instanceof ArrayBuffer ? Buffer.from(content) : Buffer.from(content)
+}

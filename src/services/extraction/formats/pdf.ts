@@ -1,0 +1,73 @@
+import { getDocumentProxy } from 'unpdf'
+import { createBoundedText } from '../bounded-text.ts'
+import type { Extracted } from '../extracted.ts'
+import { ExtractionError } from '../extraction-error.ts'
+import { type PdfItem, toPageText } from './pdf-page-text.ts'
+
+/** As set by the format's own limits of older readers, and far beyond any book. */
+const MOST_PAGES = 50_000
+const QUIET = 0
+
+type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
+
+/** Page by page. A page that cannot be read is left out; if none can, the file is damaged. */
+export async function extractPdf(bytes: Buffer): Promise<Extracted> {
+  const pdf = await open(bytes)
+  if (pdf.numPages > MOST_PAGES) {
+    throw new ExtractionError('file_too_complex', `The file has more than ${MOST_PAGES} pages`)
+  }
+  const text = createBoundedText()
+  const pageStarts: number[] = []
+  let unread = 0
+  for (let number = 1; number <= pdf.numPages; number++) {
+    pageStarts.push(text.length)
+    const page = await readPage(pdf, number)
+    if (page === undefined) unread++
+    else if (page !== '') text.add(`${page}\n\n`)
+  }
+  if (unread === pdf.numPages) throw damaged()
+  if (text.length === 0) {
+    throw new ExtractionError(
+      'empty_document',
+      'The pages hold no text: scanned pages need text recognition first',
+    )
+  }
+  return { text: text.toString(), pageStarts }
+}
+
+async function open(bytes: Buffer): Promise<Pdf> {
+  try {
+    const data = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+    return await getDocumentProxy(data, { verbosity: QUIET })
+  } catch (error) {
+    if (error instanceof Error && error.name === 'PasswordException') {
+      throw new ExtractionError('encrypted_file', 'The file is protected with a password')
+    }
+    throw damaged(error)
+  }
+}
+
+async function readPage(pdf: Pdf, number: number): Promise<string | undefined> {
+  try {
+    const page = await pdf.getPage(number)
+    const { items } = await page.getTextContent()
+    const text = toPageText(items.flatMap(toItem))
+    page.cleanup()
+    return text
+  } catch {
+    // Its text is not had, however it is broken; the pages after it may be whole.
+    return undefined
+  }
+}
+
+type TextContent = Awaited<ReturnType<Awaited<ReturnType<Pdf['getPage']>>['getTextContent']>>
+
+function toItem(item: TextContent['items'][number]): PdfItem[] {
+  if (!('str' in item)) return []
+  const { str: text, height, hasEOL: endsLine, transform } = item
+  return [{ text, height, endsLine, bottom: Number(transform[5]) }]
+}
+
+function damaged(cause?: unknown): ExtractionError {
+  return new ExtractionError('damaged_file', 'The PDF is damaged or incomplete', cause)
+}

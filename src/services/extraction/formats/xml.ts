@@ -1,0 +1,20 @@
+import { Parser } from 'htmlparser2'
+
+export interface XmlHandler {
+  open?(name: string, attributes: Record<string, string>): void
+  text?(text: string): void
+  close?(name: string): void
+}
+
+/** Reads XML from beginning to end. The five entities of XML and those of character numbers are all that is resolved. */
+export function readXml(xml: string, { open, text, close }: XmlHandler): void {
+  const parser = new Parser(
+    {
+      onopentag: (name, attributes) => open?.(name, attributes),
+      ontext: (data) => text?.(data),
+      onclosetag: (name) => close?.(name),
+    },
+    { xmlMode: true, decodeEntities: true },
+  )
+  parser.end(xml)
+}

@@ -1,0 +1,100 @@
+import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
+import { ExtractionError } from './extraction-error.ts'
+
+const MOST_ENTRIES = 20_000
+const MOST_UNPACKED = 1_000_000_000
+/** One entry that is read as a whole. */
+const LARGEST_ENTRY = 256 * 2 ** 20
+/** Office files reach 20 or so; only beyond this size is it worth asking. */
+const HIGHEST_RATIO = 100
+const HARMLESS_UNPACKED = 100_000_000
+/** A document type declaration stands in the first bytes. */
+const PROLOG_BYTES = 4_096
+
+/** A ZIP file whose entries were counted and weighed before any was unpacked. */
+export interface ZipArchive {
+  has(name: string): boolean
+  names(): string[]
+  /** Throws `damaged_file` where there is no such entry, or it cannot be unpacked to the size it claims. */
+  read(name: string): Promise<Buffer>
+  readText(name: string): Promise<string>
+  /** Unpacks everything once, a piece at a time, for a parser that would trust what the entries claim. */
+  verify(): Promise<void>
+}
+
+/** Throws `encrypted_file`, `damaged_file`, and `file_too_complex` for what unpacks to too much. */
+export async function openZip(bytes: Buffer): Promise<ZipArchive> {
+  const { zip, entries } = await readDirectory(bytes)
+  const read = async (name: string) => {
+    const entry = entries.get(name)
+    if (!entry) throw damaged(`it lacks ${name}`)
+    if (entry.uncompressedSize > LARGEST_ENTRY) throw tooLarge()
+    const parts: Buffer[] = []
+    await eachPart(zip, entry, (part) => parts.push(part))
+    return Buffer.concat(parts)
+  }
+  return {
+    has: (name) => entries.has(name),
+    names: () => [...entries.keys()],
+    read,
+    readText: async (name) => new TextDecoder().decode(await read(name)),
+    async verify() {
+      for (const entry of entries.values()) {
+        let isFirst = true
+        await eachPart(zip, entry, (part) => {
+          if (isFirst) refuseEntities(part.subarray(0, PROLOG_BYTES))
+          isFirst = false
+        })
+      }
+    },
+  }
+}
+
+async function readDirectory(bytes: Buffer) {
+  const entries = new Map<string, Entry>()
+  let unpacked = 0
+  try {
+    const zip = await fromBufferPromise(bytes)
+    if (zip.entryCount > MOST_ENTRIES) throw tooLarge()
+    for await (const entry of zip.eachEntry()) {
+      unpacked += entry.uncompressedSize
+      if (entry.isEncrypted()) throw encrypted()
+      if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry)
+    }
+    const isBomb = unpacked > HARMLESS_UNPACKED && unpacked / bytes.length > HIGHEST_RATIO
+    if (isBomb || unpacked > MOST_UNPACKED) throw tooLarge()
+    return { zip, entries }
+  } catch (error) {
+    throw error instanceof ExtractionError ? error : damaged('its directory cannot be read', error)
+  }
+}
+
+/** The reader itself fails an entry that unpacks to more than it claims. */
+async function eachPart(zip: ZipFile, entry: Entry, take: (part: Buffer) => void): Promise<void> {
+  try {
+    for await (const part of await zip.openReadStreamPromise(entry)) take(part)
+  } catch (error) {
+    throw error instanceof ExtractionError ? error : damaged('part of it cannot be unpacked', error)
+  }
+}
+
+/** Entities that refer to one another can blow up a few bytes to any size. No office program writes them. */
+function refuseEntities(prolog: Buffer): void {
+  if (!prolog.includes('<!ENTITY')) return
+  throw new ExtractionError(
+    'file_too_complex',
+    'The file declares XML entities, which are not read',
+  )
+}
+
+function damaged(why: string, cause?: unknown): ExtractionError {
+  return new ExtractionError('damaged_file', `The file is damaged: ${why}`, cause)
+}
+
+function encrypted(): ExtractionError {
+  return new ExtractionError('encrypted_file', 'The file is protected with a password')
+}
+
+function tooLarge(): ExtractionError {
+  return new ExtractionError('file_too_complex', 'The file unpacks to far more than is read')
+}

@@ -1,0 +1,109 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { Document, DocumentCreated } from '../../src/schemas/document.ts'
+import { verifies } from '../requirements.ts'
+import { fixture, openUpload, sendFile } from '../support/forms.ts'
+import { pdfFile } from '../support/pdf-file.ts'
+import { settledDocument, TEST_KEY, type TestServer } from '../support/server.ts'
+import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const MEGABYTE = 1_000_000
+const MOST_MORE = 100 * MEGABYTE
+const LARGE = 199 * MEGABYTE
+const CYCLES = 3
+
+describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (needs /proc)', () => {
+  const rows = (count: number) => '1234,Some Body,Berlin,a few words about them\n'.repeat(count)
+  const noise = Uint8Array.from({ length: MEGABYTE }, (_, i) => (i * 7_919) >> 5)
+
+  it.each([
+    ['a table that becomes ready', 'big.csv', Buffer.from(rows(22_000)), 'ready'],
+    ['a file that is not read', 'big.bin', Buffer.from(noise), 'failed'],
+  ])(
+    'grows by less than 100 MB with a file of 200 MB: %s',
+    verifies('files.memory'),
+    async (_case, name, piece, status) => {
+      const server = await startServerProcess()
+      await sendFile(server, { name: 'small.csv', bytes: rows(10) })
+      const before = memoryOf(server, 'VmRSS')
+      const response = await sendLarge(server, name, piece)
+      const { id } = DocumentCreated.parse(await response.json())
+      expect(await settledDocument(server.request, id)).toMatchObject({ status })
+      expect(memoryOf(server, 'VmHWM') - before).toBeLessThan(MOST_MORE)
+    },
+  )
+})
+
+describe('A server that is killed', () => {
+  it(
+    'loses no file that it acknowledged, and keeps none that was not whole',
+    verifies('files.crash'),
+    async () => {
+      const directory = await temporaryDirectory()
+      const acknowledged = new Map<string, Buffer>()
+      for (let cycle = 0; cycle < CYCLES; cycle++) {
+        const server = await startServerProcess({}, { directory })
+        const uploads = Array.from({ length: 3 }, () => openUpload(server))
+        for (const bytes of filesOf(cycle)) {
+          const response = await sendFile(server, { name: 'a file', bytes }, { path: '/documents' })
+          acknowledged.set(DocumentCreated.parse(await response.json()).id, bytes)
+        }
+        await untilProcessing(server)
+        // The server alone: what reads for it has to notice by itself.
+        process.kill(server.pid, 'SIGKILL')
+        await server.exited
+        await Promise.allSettled(uploads.map(({ answer }) => answer))
+      }
+
+      const server = await startServerProcess({}, { directory })
+      for (const [id, bytes] of acknowledged) {
+        expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+        const file = await server.request(`/documents/${id}/file`)
+        expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true)
+      }
+      const listed = await server.request('/documents?limit=100')
+      const { documents } = Object(await listed.json())
+      expect(Document.array().parse(documents)).toHaveLength(acknowledged.size)
+    },
+  )
+})
+
+/** Small ones, and one that takes a while to read. */
+function filesOf(cycle: number): Buffer<ArrayBuffer>[] {
+  const pages = Array.from({ length: 1_500 }, (_, i) => `Page ${i} of cycle ${cycle}`)
+  return [pdfFile({ pages }), fixture('owls.pdf'), fixture('herons.docx')]
+}
+
+async function untilProcessing({ request }: Pick<TestServer, 'request'>): Promise<void> {
+  for (;;) {
+    const response = await request('/documents?status=processing')
+    const { documents } = Object(await response.json())
+    if (documents.length > 0) return
+    await pause(2)
+  }
+}
+
+/** In bytes; `VmHWM` is the most that there ever was. */
+function memoryOf({ pid }: ServerProcess, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1_024
+}
+
+/** Sends `piece` again and again, without ever holding the whole in memory here either. */
+function sendLarge({ url }: ServerProcess, name: string, piece: Buffer): Promise<Response> {
+  const head = `--b\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n`
+  async function* body() {
+    yield Buffer.from(head)
+    for (let sent = 0; sent + piece.length <= LARGE; sent += piece.length) yield piece
+    yield Buffer.from('\r\n--b--\r\n')
+  }
+  return fetch(`${url}/documents?wait=60`, {
+    ...{ method: 'POST', duplex: 'half', body: ReadableStream.from(body()) },
+    headers: {
+      authorization: `Bearer ${TEST_KEY}`,
+      'content-type': 'multipart/form-data; boundary=b',
+    },
+  })
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  createExtractor,
+  type ExtractorOptions,
+} from '../../../src/services/extraction/create-extractor.ts'
+import { fixture } from '../../support/forms.ts'
+
+const never = () => new AbortController().signal
+
+function openExtractor(options: Partial<ExtractorOptions> = {}) {
+  const warnings: object[] = []
+  const log = { warn: (fields: object) => void warnings.push(fields) }
+  const extractor = createExtractor({ processes: 1, deadlineMilliseconds: 25_000, log, ...options })
+  onTestFinished(extractor.close)
+  const extract = (name: string, content: Uint8Array | string, signal = never()) => {
+    const bytes = Buffer.from(content)
+    const file = { name, mediaType: 'text/plain', size: bytes.length }
+    return extractor.extract(file, inPieces(bytes), signal)
+  }
+  return { extractor, extract, warnings }
+}
+
+async function* inPieces(bytes: Buffer, length = 1_000_000) {
+  for (let start = 0; start < bytes.length; start += length) {
+    yield bytes.subarray(start, start + length)
+  }
+}
+
+const memoryHog = () => `[${'{},'.repeat(13_000_000)}{}]`
+
+describe('A file is read in a process of its own', () => {
+  it('piece by piece, with its pages', async () => {
+    const { extract, warnings } = openExtractor()
+    const { text, pageStarts } = await extract('owls.pdf', fixture('owls.pdf'))
+    expect(text).toMatch(/^## The snowy owl/)
+    expect(pageStarts).toHaveLength(3)
+    expect(text.slice(pageStarts?.[1])).toMatch(/^## Feeding habits/)
+    expect(warnings).toEqual([])
+  })
+
+  it('that reads the next one, too, also after one that it refused', async () => {
+    const { extract, warnings } = openExtractor()
+    await expect(extract('a.exe', 'MZ')).rejects.toMatchObject({ code: 'unsupported_file' })
+    expect(await extract('a.txt', 'One.')).toEqual({ text: 'One.' })
+    expect(await extract('b.txt', 'Two.')).toEqual({ text: 'Two.' })
+    expect(warnings).toEqual([])
+  })
+
+  it('in turn, where there are more than processes', async () => {
+    const { extract } = openExtractor({ processes: 2 })
+    const texts = Array.from({ length: 7 }, (_, i) => `Text ${i}.`)
+    const all = await Promise.all(texts.map((text, i) => extract(`${i}.txt`, text)))
+    expect(all.map(({ text }) => text)).toEqual(texts)
+  })
+
+  it('with all of its text, however long', async () => {
+    const { extract } = openExtractor()
+    const text = 'Eine Zeile über Eulen.\n'.repeat(400_000)
+    const extracted = await extract('long.txt', text)
+    expect(extracted.text.length).toBe(text.length)
+    expect(extracted.text === text).toBe(true)
+  })
+})
+
+describe('A process that a file is too much for is replaced', () => {
+  it('when it takes too much memory', async () => {
+    const { extract, warnings } = openExtractor()
+    await expect(extract('a.json', memoryHog())).rejects.toMatchObject({
+      ...{ code: 'file_too_complex', message: expect.stringMatching(/memory/) },
+    })
+    expect(await extract('a.txt', 'The next one.')).toEqual({ text: 'The next one.' })
+    expect(warnings).toHaveLength(1)
+  })
+
+  it('when it takes too long, and the file says so', async () => {
+    const { extract } = openExtractor({ deadlineMilliseconds: 1 })
+    await expect(extract('a.txt', 'Some text.')).rejects.toMatchObject({
+      code: 'extraction_timeout',
+    })
+  })
+
+  it('when nobody wants the text any more', async () => {
+    const { extract } = openExtractor()
+    const leaving = new AbortController()
+    const abandoned = extract('a.json', memoryHog(), leaving.signal)
+    leaving.abort(new Error('shutting down'))
+    await expect(abandoned).rejects.toThrow('shutting down')
+    expect(await extract('a.txt', 'The next one.')).toEqual({ text: 'The next one.' })
+  })
+
+  it('when the bytes of a file break off', async () => {
+    const { extractor, extract } = openExtractor()
+    const broken = async function* () {
+      yield Buffer.from('Half a ')
+      throw new Error('the file was deleted')
+    }
+    const file = { name: 'a.txt', mediaType: 'text/plain', size: 99 }
+    await expect(extractor.extract(file, broken(), never())).rejects.toThrow('deleted')
+    expect(await extract('a.txt', 'Whole.')).toEqual({ text: 'Whole.' })
+  })
+})
+
+it('Closing ends what is under way', async () => {
+  const { extractor, extract } = openExtractor()
+  const reading = extract('a.json', memoryHog())
+  reading.catch(() => undefined)
+  extractor.close()
+  await expect(reading).rejects.toThrow()
+})

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import {
+  rowsToText,
+  type TableRow,
+  toText,
+} from '../../../../src/services/extraction/formats/rows-to-text.ts'
+
+const linesOf = (rows: readonly TableRow[]) => rowsToText(rows).trimEnd().split('\n')
+
+describe('A row becomes a line', () => {
+  it('with the name of the column before each value', () => {
+    const rows = [
+      ['Species', 'Pairs'],
+      ['Little tern', 52],
+      ['Arctic tern', 1_550],
+    ]
+    expect(linesOf(rows)).toEqual([
+      '- Species: Little tern; Pairs: 52',
+      '- Species: Arctic tern; Pairs: 1550',
+    ])
+  })
+
+  it('without what is empty in it, and not at all where all is', () => {
+    const rows = [
+      ['a', 'b', 'c'],
+      [1, null, ''],
+      [undefined, '  ', null],
+      ['', 2, true],
+    ]
+    expect(linesOf(rows)).toEqual(['- a: 1', '- b: 2; c: true'])
+  })
+
+  it('also where it is longer or shorter than the head', () => {
+    expect(linesOf([['a', 'b'], [1, 2, 3], [4]])).toEqual(['- a: 1; b: 2; 3', '- a: 4'])
+  })
+
+  it('of one line, whatever the cells hold', () => {
+    expect(linesOf([['note'], ['two\nlines\tand  blanks']])).toEqual([
+      '- note: two lines and blanks',
+    ])
+  })
+})
+
+describe('The first row is the head', () => {
+  it.each([
+    [
+      'numbers',
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      '- 1; 2',
+    ],
+    [
+      'years',
+      [
+        ['2023', '2024'],
+        [3, 4],
+      ],
+      '- 2023; 2024',
+    ],
+    [
+      'a name twice',
+      [
+        ['a', 'a'],
+        [3, 4],
+      ],
+      '- a; a',
+    ],
+    [
+      'a gap',
+      [
+        ['a', '', 'c'],
+        [1, 2, 3],
+      ],
+      '- a; c',
+    ],
+    ['a sentence', [['x'.repeat(101)], ['y']], `- ${'x'.repeat(101)}`],
+    [
+      'amounts',
+      [
+        ['€ 12.50', '13 %'],
+        ['a', 'b'],
+      ],
+      '- € 12.50; 13 %',
+    ],
+  ])('unless it holds %s', (_case, rows, first) => expect(linesOf(rows)[0]).toBe(first))
+
+  it('though it ends in empty cells', () => {
+    expect(
+      linesOf([
+        ['a', 'b', '', null],
+        [1, 2],
+      ]),
+    ).toEqual(['- a: 1; b: 2'])
+  })
+
+  it('alone: then there is nothing to tell', () => expect(rowsToText([['a', 'b']])).toBe(''))
+})
+
+describe('A table without measure', () => {
+  it('ends with a line that says how much there is', () => {
+    const rows = [['n'], ...Array.from({ length: 9_000 }, (_, i) => [`${i} ${'x'.repeat(300)}`])]
+    const text = rowsToText(rows)
+    expect(text.length).toBeLessThan(2_001_000)
+    const [, taken, total] = /\(The first (\d+) of (\d+) rows; .*\)\n$/.exec(text) ?? []
+    expect(total).toBe('9000')
+    expect(text.match(/^- /gm)).toHaveLength(Number(taken))
+  })
+
+  it('says so, too, where not all of it was looked at', () => {
+    expect(rowsToText([['a'], [1]], true)).toBe(
+      '- a: 1\n\n(The first 1 rows; the whole table is in the file.)\n',
+    )
+  })
+
+  it('has bounded rows and cells', () => {
+    const wide = Array.from({ length: 600 }, (_, i) => `c${i}`)
+    const [line = ''] = linesOf([wide, wide])
+    expect(line.split('; ')).toHaveLength(500)
+    expect(toText('x'.repeat(5_000))).toHaveLength(2_000)
+  })
+})
+
+describe('A cell', () => {
+  it.each([
+    [new Date('2024-05-17T00:00:00Z'), '2024-05-17'],
+    [new Date('2024-05-17T08:30:00Z'), '2024-05-17T08:30:00Z'],
+    [new Date(Number.NaN), ''],
+    [0, '0'],
+    [0.1, '0.1'],
+    [false, 'false'],
+    [null, ''],
+    [undefined, ''],
+    [' padded ', 'padded'],
+  ])('%s is written %s', (cell, text) => expect(toText(cell)).toBe(text))
+})

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import type { Extracted } from '../../../src/services/extraction/extracted.ts'
+import { createSources } from '../../../src/services/ingestion/open-source.ts'
+import type { IngestionJob } from '../../../src/stores/document-store.ts'
+
+const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }
+const JOB: IngestionJob = {
+  ...{ documentId: 'a', claim: 1, revision: 2, attempt: 1 },
+  ...{ title: undefined, url: undefined, text: '', file: FILE },
+}
+const never = () => new AbortController().signal
+
+async function* onePiece() {
+  yield Buffer.from('abc')
+}
+
+function sourcesWith(extracted: Extracted, pieces = onePiece) {
+  const asked: unknown[] = []
+  const openSource = createSources({
+    store: {
+      readFile: async (...ids) => {
+        asked.push(ids)
+        return pieces()
+      },
+    },
+    extractor: {
+      async extract(file, content) {
+        asked.push(file, Buffer.concat(await Array.fromAsync(content)).toString())
+        return extracted
+      },
+    },
+  })
+  return { openSource, asked }
+}
+
+describe('The source of a document', () => {
+  it('is the text that came with it', async () => {
+    const { openSource, asked } = sourcesWith({ text: 'other' })
+    const source = await openSource({ ...JOB, text: 'Text.', file: undefined }, never())
+    expect(source).toMatchObject({ text: 'Text.', pageStarts: undefined })
+    expect(source.close()).toBeUndefined()
+    expect(asked).toEqual([])
+  })
+
+  it('is what its file says, of the revision that was claimed', async () => {
+    const { openSource, asked } = sourcesWith({ text: 'Read.', pageStarts: [0, 2] })
+    expect(await openSource(JOB, never())).toMatchObject({ text: 'Read.', pageStarts: [0, 2] })
+    expect(asked).toEqual([['a', 2], FILE, 'abc'])
+  })
+
+  it('is made fit to be stored without moving a page', async () => {
+    const { openSource } = sourcesWith({ text: 'a\0b\uD800c', pageStarts: [0, 4] })
+    const { text } = await openSource(JOB, never())
+    expect(text).toBe('a b\uFFFDc')
+  })
+
+  it('is missing where the file is', async () => {
+    const openSource = createSources({
+      store: { readFile: async () => undefined },
+      extractor: { extract: () => Promise.reject(new Error('never asked')) },
+    })
+    await expect(openSource(JOB, never())).rejects.toMatchObject({ code: 'damaged_file' })
+  })
+})
+
+it('No further file is read while too much text is under way', async () => {
+  const { openSource, asked } = sourcesWith({ text: 'x'.repeat(10_000_000) })
+  const first = await openSource(JOB, never())
+  const second = openSource(JOB, never())
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked).toHaveLength(3)
+  first.close()
+  expect((await second).text).toHaveLength(10_000_000)
+  expect(asked).toHaveLength(6)
+})

@@ -1,0 +1,233 @@
+"""Qdrant's own engine, as it ships for Python, behind those calls of Qdrant's REST interface that the index makes.
+
+A stand-in for a server where none can be had: what is stored, scored and found is Qdrant's; HTTP, aliases and waiting
+are not. One shard, no copies, nothing kept. Needs: pip install qdrant-edge-py
+Usage: python3 engine-server.py PORT
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import qdrant_edge as edge
+
+# Points after which segments are rewritten and graphs are built, as a server does by itself.
+OPTIMISED_AFTER = 2_000
+MEMORY = {"cold": edge.Memory.Cold, "cached": edge.Memory.Cached, "pinned": edge.Memory.Pinned}
+COMPLETED = {"operation_id": 1, "status": "completed"}
+
+root = Path(tempfile.mkdtemp(prefix="qdrant-engine-"))
+collections = {}
+aliases = {}
+lock = threading.Lock()
+
+
+class Refusal(Exception):
+    def __init__(self, status, words):
+        super().__init__(words)
+        self.status = status
+
+
+class Collection:
+    def __init__(self, name, body):
+        self.path = root / name
+        self.metadata = body.get("metadata")
+        self.changes = 0
+        self.shard = edge.EdgeShard.create(str(self.path), configuration(body))
+
+    def put(self, points):
+        self.shard.update(edge.UpdateOperation.upsert_points([to_point(point) for point in points]))
+        self.changes += len(points)
+        if self.changes >= OPTIMISED_AFTER:
+            self.shard.optimize()
+            self.changes = 0
+        return COMPLETED
+
+    def remove(self, keys):
+        self.shard.update(edge.UpdateOperation.delete_points(keys))
+        return COMPLETED
+
+    def scroll(self, body):
+        request = edge.ScrollRequest(limit=body["limit"], offset=body.get("offset"))
+        records, following = self.shard.scroll(request)
+        return {"points": [{"id": record.id} for record in records], "next_page_offset": following}
+
+    def query(self, body):
+        first = body.get("prefetch")
+        stages = first and [
+            edge.Prefetch(limit=first["limit"], query=to_query(first), filter=to_filter(first))
+        ]
+        request = edge.QueryRequest(
+            limit=body["limit"],
+            query=to_query(body),
+            prefetches=stages,
+            filter=to_filter(body),
+            params=to_parameters(body),
+        )
+        found = self.shard.query(request)
+        return {"points": [{"id": each.id, "version": 1, "score": each.score} for each in found]}
+
+    def drop(self):
+        self.shard.close()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def configuration(body):
+    vectors = {
+        name: edge.EdgeVectorParams(
+            size=each["size"], distance=edge.Distance.Cosine, memory=MEMORY[each["memory"]]
+        )
+        for name, each in body["vectors"].items()
+    }
+    sparse = {
+        name: edge.EdgeSparseVectorParams(
+            modifier=edge.Modifier.Idf, memory=MEMORY[each["index"]["memory"]]
+        )
+        for name, each in body.get("sparse_vectors", {}).items()
+    }
+    return edge.EdgeConfig(
+        vectors=vectors or None,
+        sparse_vectors=sparse or None,
+        quantization_config=to_quantisation(body.get("quantization_config", {})),
+    )
+
+
+def to_quantisation(body):
+    if "scalar" in body:
+        quantile = body["scalar"]["quantile"]
+        return edge.ScalarQuantizationConfig(type=edge.ScalarType.Int8, quantile=quantile)
+    if "turbo" in body:
+        return edge.TurboQuantQuantizationConfig(bits=edge.TurboQuantBitSize.Bits4)
+    return None
+
+
+def to_vector(value):
+    if isinstance(value, dict):
+        return edge.SparseVector(indices=value["indices"], values=value["values"])
+    return value
+
+
+def to_point(body):
+    vector = {name: to_vector(value) for name, value in body["vector"].items()}
+    return edge.Point(id=body["id"], vector=vector, payload={})
+
+
+def to_query(body):
+    return edge.Query.Nearest(to_vector(body["query"]), body["using"])
+
+
+def to_filter(body):
+    if "filter" not in body:
+        return None
+    conditions = body["filter"]["must"]
+    return edge.Filter(must=[edge.HasIdCondition(set(each["has_id"])) for each in conditions])
+
+
+def to_parameters(body):
+    if "params" not in body:
+        return None
+    return edge.SearchParams(
+        quantization=edge.QuantizationSearchParams(**body["params"]["quantization"])
+    )
+
+
+def change_aliases(actions):
+    for action in actions:
+        if "delete_alias" in action:
+            aliases.pop(action["delete_alias"]["alias_name"], None)
+        else:
+            created = action["create_alias"]
+            aliases[created["alias_name"]] = created["collection_name"]
+    return True
+
+
+def create(name, body):
+    if name in collections:
+        raise Refusal(409, "already exists")
+    collections[name] = Collection(name, body)
+    return True
+
+
+def drop(name):
+    collection = collections.pop(name, None)
+    if collection:
+        collection.drop()
+    return collection is not None
+
+
+CALLS = {
+    ("GET", ""): lambda held, body: {"config": {"metadata": held.metadata}},
+    ("PUT", "points"): lambda held, body: held.put(body["points"]),
+    ("POST", "points/delete"): lambda held, body: held.remove(body["points"]),
+    ("POST", "points/count"): lambda held, body: {
+        "count": held.shard.count(edge.CountRequest(exact=True))
+    },
+    ("POST", "points/scroll"): lambda held, body: held.scroll(body),
+    ("POST", "points/query"): lambda held, body: held.query(body),
+    ("POST", "points/query/batch"): lambda held, body: [held.query(q) for q in body["searches"]],
+}
+
+
+def perform(method, path, body):
+    if path == "/aliases":
+        pairs = aliases.items()
+        return {"aliases": [{"alias_name": alias, "collection_name": name} for alias, name in pairs]}
+    if path == "/collections/aliases":
+        return change_aliases(body["actions"])
+    _, _, name, *rest = path.split("/")
+    call = (method, "/".join(rest))
+    if call == ("PUT", ""):
+        return create(name, body)
+    if call == ("DELETE", ""):
+        return drop(name)
+    held = collections.get(aliases.get(name, name))
+    if call == ("GET", "exists"):
+        return {"exists": held is not None}
+    if held is None or call not in CALLS:
+        raise Refusal(404, "not found")
+    return CALLS[call](held, body)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def send(self, status, body):
+        content = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def answer(self):
+        length = int(self.headers.get("content-length") or 0)
+        body = json.loads(self.rfile.read(length)) if length else None
+        path = self.path.split("?")[0]
+        if path == "/":
+            self.send(200, {"title": "qdrant engine", "version": "1.19.0"})
+            return
+        try:
+            with lock:
+                result = perform(self.command, path, body)
+            self.send(200, {"time": 0.0, "status": "ok", "result": result})
+        except Refusal as refusal:
+            self.send(refusal.status, {"time": 0.0, "status": {"error": str(refusal)}})
+        except Exception as error:
+            self.send(400, {"time": 0.0, "status": {"error": str(error)}})
+
+    do_GET = do_PUT = do_POST = do_DELETE = answer
+
+
+if __name__ == "__main__":
+    server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+    try:
+        server.serve_forever()
+    finally:
+        shutil.rmtree(root, ignore_errors=True)
