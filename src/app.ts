@@ -10,6 +10,7 @@ import { type EndedRequest, installRequestLog } from './http/request-log.ts'
 import { installSecurityHeaders } from './http/security-headers.ts'
 import { installShutdown } from './http/shutdown.ts'
 import { agentRoutes } from './routes/agent.ts'
+import type { ActionServices } from './routes/agent-actions.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { knowledgeRoutes } from './routes/knowledge.ts'
@@ -37,6 +38,7 @@ export interface Services {
   readArtifact: ReadArtifact
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
+  skills: ActionServices['skills']
   sandbox: Pick<CodeSandbox, 'verify'>
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics

@@ -39,7 +39,7 @@ interface Parts {
 }
 
 interface ComposedAgent {
-  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact' | 'sandbox'>
+  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact' | 'sandbox' | 'skills'>
   start(): void
   close(): Promise<void>
 }
@@ -90,15 +90,16 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
         retrieval: retrievalMode,
       }),
       readArtifact: createArtifactReader(artifacts),
-      ...{ mcp, sandbox },
+      ...{ mcp, sandbox, skills },
     },
     start() {
       mcp.start()
+      skills.start()
       if (model.supportsTools && configuration.tools.run_python) sandbox.start()
     },
     async close() {
       builtIn.close()
-      await Promise.all([mcp.close(), sandbox.close()])
+      await Promise.all([mcp.close(), sandbox.close(), skills.close()])
     },
   }
 }

@@ -1,9 +1,6 @@
 import { z } from 'zod'
 import { SandboxRecord } from './sandbox.ts'
-
-const State = z.enum(['on', 'off', 'unavailable']).meta({
-  description: '`off` by configuration; `unavailable` although wanted, see `reason`.',
-})
+import { SkillRecord, State } from './skill.ts'
 
 export const RetrievalMode = z.enum(['lexical', 'hybrid'])
 
@@ -37,19 +34,7 @@ export const ToolList = z.object({ tools: z.array(ToolRecord) }).meta({ id: 'Too
 
 export const Capabilities = z
   .object({
-    skills: z.array(
-      z.object({
-        name: z.string(),
-        description: z.string(),
-        state: State,
-        reason: z.string().optional(),
-        source: z.string().optional().meta({ description: 'Where it comes from, as configured.' }),
-        warnings: z
-          .array(z.string())
-          .optional()
-          .meta({ description: 'What departs from the format of skills and was put up with.' }),
-      }),
-    ),
+    skills: z.array(SkillRecord),
     sandbox: SandboxRecord,
     mcp: z.array(
       z.object({

@@ -34,12 +34,20 @@ const NOT_RUN = new Map([
   ['npm run export -- backup.zst', 'needs a corpus; test/e2e/transfer.test.ts has one'],
   ['npm run import -- backup.zst', 'as above'],
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],
+  [
+    'npx --yes @modelcontextprotocol/conformance@0.1.16 client --command "node test/conformance/mcp-client.ts" --scenario tools_call',
+    'installs packages; test/border/mcp.test.ts speaks to real servers',
+  ],
   ['CHAT_MODEL=extractive', 'lines of .env, no commands'],
   [
     'QDRANT_URL=http://127.0.0.1:6333 npm start',
     'needs Qdrant; test/border/qdrant.test.ts has a fake',
   ],
   ['npm run rebuild-index', 'as above'],
+  [
+    'npm run migrate -- --to postgres://agent:password@127.0.0.1:5432/agent --index http://127.0.0.1:6333',
+    'needs both; test/system/postgres/migrate.test.ts',
+  ],
   ['npm run test:qdrant -- <url>', 'needs a real Qdrant'],
   ['pip install qdrant-edge-py==0.9.0', 'installs a package of another language'],
   [

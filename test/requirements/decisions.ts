@@ -243,6 +243,10 @@ export const DECISIONS = {
   },
   'design: skills': {
     'skills.local': 'Skills are read from folders, by themselves from the one beside agent.json.',
+    'skills.remote': 'Skills are read from URLs, archives, indexes and GitHub, through the guard.',
+    'skills.pins':
+      'A remote skill that has changed is not used until accepted; a copy stays in use.',
+    'skills.reload': 'POST /agent/skills/reload reads sources of skills again.',
     'skills.catalogue':
       'Names and descriptions stand in the system prompt after the configured one.',
     'skills.disclosure': 'Instructions and resources are read when the model asks for them.',
@@ -257,6 +261,7 @@ export const DECISIONS = {
       'Variables and files stay for the runs of one conversation, and are seen by no other.',
     'sandbox.artifacts':
       'Files that code writes become artifacts, and artifacts can be given to code as files.',
+    'sandbox.documents': 'The file of a document is given to code by the id of the document.',
     'sandbox.verify': 'POST /agent/sandbox/verify probes the sandbox the way the tool uses it.',
     'sandbox.verify.shown': 'The last verification is shown by /agent/capabilities.',
     'sandbox.reason': 'A sandbox that does not work says why, and what can be done.',

@@ -1,3 +1,4 @@
+import { untilAborted } from '../../lib/until-aborted.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import type { Tool } from '../tools/define-tool.ts'
 import { type ActiveSkills, createActiveSkills } from './active-skills.ts'
@@ -10,8 +11,19 @@ import { createSkillTools } from './skill-tools.ts'
 /** More would fill the model's window before anything is asked. */
 const MAXIMUM_SKILLS = 200
 
+export interface LoadOptions {
+  /** Ask nobody: of remote sources take the copies. */
+  offline?: boolean
+  /** Accept what remote sources give now, though it has changed. */
+  accept?: boolean
+}
+
 /** Reads one source of skills; throws `SkillError` where it cannot be read. */
-export type ReadSource = (source: string, signal: AbortSignal) => Promise<Found>
+export type ReadSource = (
+  source: string,
+  options: LoadOptions,
+  signal: AbortSignal,
+) => Promise<Found>
 
 interface Dependencies {
   settings: SkillSettings
@@ -26,7 +38,7 @@ type SkillRecord = Capabilities['skills'][number]
 
 export interface Skills {
   /** Reads these sources of the settings; one that fails is told of in `records` and hurts no other. */
-  load(sources: readonly string[], signal: AbortSignal): Promise<void>
+  load(sources: readonly string[], options: LoadOptions, signal: AbortSignal): Promise<void>
   tools(): readonly Tool[]
   /** For the system prompt. */
   catalogue(): string
@@ -42,8 +54,9 @@ export function createSkills({ settings, read, log }: Dependencies): Skills {
   let tools: Tool[] = []
   let catalogue = ''
 
-  async function loadOne(source: string, signal: AbortSignal): Promise<void> {
-    const found = await read(source, signal).catch((error: unknown) => failed(source, error))
+  async function loadOne(source: string, options: LoadOptions, signal: AbortSignal): Promise<void> {
+    const reading = untilAborted(read(source, options, signal), signal)
+    const found = await reading.catch((error: unknown) => failed(source, error, signal))
     bySource.set(source, found)
     for (const { name, warnings } of found.skills) {
       if (warnings.length > 0) log.warn({ source, skill: name, warnings }, 'skill is not to format')
@@ -52,7 +65,8 @@ export function createSkills({ settings, read, log }: Dependencies): Skills {
     settle()
   }
 
-  function failed(source: string, error: unknown): Found {
+  function failed(source: string, error: unknown, signal: AbortSignal): Found {
+    if (signal.aborted) return { skills: [], failures: [{ name: source, reason: LATE }] }
     if (error instanceof SkillError) {
       return { skills: [], failures: [{ name: source, reason: error.message }] }
     }
@@ -77,8 +91,8 @@ export function createSkills({ settings, read, log }: Dependencies): Skills {
   }
 
   return {
-    async load(sources, signal) {
-      await Promise.all(sources.map((source) => loadOne(source, signal)))
+    async load(sources, options, signal) {
+      await Promise.all(sources.map((source) => loadOne(source, options, signal)))
       if (used.length > 0) log.info({ skills: used.map(({ name }) => name) }, 'skills loaded')
     },
     tools: () => tools,
@@ -87,6 +101,8 @@ export function createSkills({ settings, read, log }: Dependencies): Skills {
     refuse: active.refuse,
   }
 }
+
+const LATE = 'It could not be read in the time there is'
 
 interface Judgement {
   state: SkillRecord['state']

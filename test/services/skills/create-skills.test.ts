@@ -21,7 +21,7 @@ async function load(found: Record<string, Skill[] | Error>, settings: object = {
     read,
     log: { info: write, warn: write },
   })
-  await skills.load(sources, signal)
+  await skills.load(sources, {}, signal)
   const states = skills.records().map(({ name, state }) => [name, state])
   return { skills, lines, states, sources }
 }
@@ -58,7 +58,7 @@ describe('the sources of skills', () => {
     const found: Record<string, Skill[] | Error> = { one: [skillOf('a')], two: [skillOf('b')] }
     const { skills } = await load(found)
     found.one = [skillOf('c')]
-    await skills.load(['one'], signal)
+    await skills.load(['one'], {}, signal)
     expect(skills.records().map(({ name }) => name)).toEqual(['c', 'b'])
     expect(skills.catalogue()).toMatch(/- c: .*\n- b: /)
   })

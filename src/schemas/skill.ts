@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { boundedText } from './text.ts'
+
+export const State = z.enum(['on', 'off', 'unavailable']).meta({
+  description: '`off` by configuration; `unavailable` although wanted, see `reason`.',
+})
+
+export const SkillRecord = z.object({
+  name: z.string(),
+  description: z.string(),
+  state: State,
+  reason: z.string().optional(),
+  source: z.string().optional().meta({ description: 'Where it comes from, as configured.' }),
+  warnings: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'What departs from the format of skills and was put up with.' }),
+})
+
+export const SkillList = z.object({ skills: z.array(SkillRecord) }).meta({ id: 'SkillList' })
+
+export const SkillReload = z
+  .object({
+    source: boundedText(2_000).optional().meta({
+      description: 'A source as `agent.json` names it; all of them where this is absent.',
+    }),
+    accept: z.boolean().default(false).meta({
+      description:
+        'Accept what remote sources give now, though it has changed since it was accepted.',
+    }),
+  })
+  .meta({ id: 'SkillReload', examples: [{ source: 'https://example.org', accept: false }] })
+
+export type SkillList = z.output<typeof SkillList>
+export type SkillReload = z.output<typeof SkillReload>

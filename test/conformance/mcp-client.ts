@@ -1,0 +1,35 @@
+import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '../../src/lib/outbound/outbound-policy.ts'
+import { openSession } from '../../src/services/mcp/open-session.ts'
+
+/**
+ * Our connection as the client that the protocol's own conformance suite examines: it connects to the address
+ * that it is given, lists the tools, and calls each. See docs/mcp.md for the command.
+ */
+const DEADLINE_MILLISECONDS = 20_000
+const LOOPBACK = ['127.0.0.1', 'localhost', '::1']
+
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
+const outbound = createGuardedFetch(createOutboundPolicy(LOOPBACK), {
+  maximumBytes: 1_000_000,
+  idleMilliseconds: DEADLINE_MILLISECONDS,
+})
+const signal = AbortSignal.timeout(DEADLINE_MILLISECONDS)
+const oauth = { clientId: context.client_id, clientSecret: context.client_secret }
+const session = await openSession(
+  {
+    url: new URL(process.argv.at(-1) ?? ''),
+    headers: {},
+    transports: ['streamable-http', 'sse'],
+    fetch: outbound.fetch,
+    ...(context.client_id && { oauth }),
+  },
+  { toolsChanged: () => undefined, trouble: () => undefined },
+  signal,
+)
+for (const tool of await session.listTools(signal)) {
+  const call = { tool, input: { a: 2, b: 3 }, idleMilliseconds: DEADLINE_MILLISECONDS }
+  await session.callTool(call, signal)
+}
+await session.close()
+await outbound.close()
