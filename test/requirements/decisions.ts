@@ -192,6 +192,10 @@ export const DECISIONS = {
     'corpus.coverage': 'Answers about the whole corpus say how many documents they are of.',
     'corpus.question': 'A question is put to every document, and the tokens are counted.',
   },
+  'design: forms': {
+    'forms.filled': 'A form is filled as a file, and what is not filled is listed.',
+    'forms.sources': 'Each value has a source; what a passage does not say is not taken from it.',
+  },
   'design: plugins': {
     'plugins.tools': 'A plugin in agent.json gives tools under its own name.',
     'plugins.state': 'A plugin that cannot be loaded is told of, with the reason.',
