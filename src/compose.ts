@@ -4,6 +4,7 @@ import { composeAgent } from './compose/agent.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
 import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
+import { listenToOthers, openStore } from './compose/open-store.ts'
 import { openReading } from './compose/reading.ts'
 import { createSearch } from './compose/search.ts'
 import { checkWebhookUrl, openWebhooks } from './compose/webhooks.ts'
@@ -22,7 +23,6 @@ import { createOrphanSweep } from './services/ingestion/sweep-orphans.ts'
 import { untilAvailable } from './services/ingestion/until-available.ts'
 import { createMetrics } from './services/ops/metrics.ts'
 import { createReadiness } from './services/ops/readiness.ts'
-import { createSqliteStore } from './stores/sqlite/sqlite-store.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
 const INGESTION_GRACE_MILLISECONDS = 5_000
@@ -107,12 +107,7 @@ async function openKnowledge(
   onFatal: (error: Error) => void,
 ) {
   checkWebhookUrl(config)
-  const store = await createSqliteStore({
-    directory: config.DATA_DIR,
-    queueLimit: config.INGEST_QUEUE_LIMIT,
-    onCrash: onFatal,
-    log,
-  })
+  const store = await openStore(config, log, onFatal)
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
   const { index, open, shared } = await openChunkIndex(config, store, log, onFatal)
@@ -138,6 +133,7 @@ async function openKnowledge(
       webhooks.wake()
     },
   })
+  listenToOthers(store, ingestion, settlement)
   const staging = await openStaging(config, store, log)
   const stopping = new AbortController()
   let staged: Promise<void> | undefined
@@ -154,8 +150,14 @@ async function openKnowledge(
           log,
           stopping.signal,
         )
-        await webhooks.start()
-        await ingestion.start()
+        await untilAvailable(
+          async () => {
+            await webhooks.start()
+            await ingestion.start()
+          },
+          log,
+          stopping.signal,
+        )
         staged = staging?.run(stopping.signal)
         void sweep?.run(stopping.signal)
       } catch (error) {
@@ -186,12 +188,9 @@ export async function reindex(
   if (config.EMBEDDING_MODEL === undefined) {
     throw new Error('There is nothing to embed with: set EMBEDDING_MODEL')
   }
-  const store = await createSqliteStore({
-    directory: config.DATA_DIR,
-    queueLimit: config.INGEST_QUEUE_LIMIT,
-    onCrash: (error) => log.error({ err: error }, 'the document store has failed'),
-    log,
-  })
+  const store = await openStore(config, log, (error) =>
+    log.error({ err: error }, 'the document store has failed'),
+  )
   try {
     const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
     await replaceVectors({ store, replacement: store.replacement, embedder, progress }, signal)

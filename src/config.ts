@@ -40,6 +40,14 @@ const Variables = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: number(0, 65_535).prefault('3000'),
   DATA_DIR: z.string().default('./data'),
+  DATABASE_URL: z
+    .url({
+      protocol: /^postgres(ql)?$/,
+      hostname: /./,
+      error: 'must be a URL like postgres://user:password@host:5432/database',
+    })
+    .optional(),
+  DATABASE_POOL: number(2, 1_000).prefault('10'),
   TOP_K: number(1, 100).prefault('5'),
   CHAT_API_KEY: z
     .string()
@@ -141,9 +149,6 @@ function areOutboundEntries(entries: string[]): boolean {
   }
 }
 
-/** Meant for later versions; set today, they would be ignored, and nobody would know. */
-const NOT_YET = ['DATABASE_URL'] as const
-
 export const VARIABLE_NAMES = Object.keys(Variables.shape)
 
 export type Config = Readonly<z.output<typeof Variables>>
@@ -171,9 +176,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
 function crossMistakes(environment: Record<string, string | undefined>): string[] {
   const { CHAT_MODEL: model, CHAT_API_KEY: key } = environment
   const { EMBEDDING_MODEL: embedder, EMBEDDING_API_KEY: embedderKey = key } = environment
-  const mistakes = NOT_YET.filter((name) => environment[name] !== undefined).map(
-    (name) => `${name} is not supported by this version: remove it`,
-  )
+  const mistakes: string[] = []
   if (model !== EXTRACTIVE && key === undefined) {
     mistakes.push(
       `CHAT_API_KEY is required (any value for servers that ask for none), or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
@@ -195,15 +198,27 @@ function crossMistakes(environment: Record<string, string | undefined>): string[
       'EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
     )
   }
-  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment
-  if (Number(awaited) > Number(copies)) {
-    mistakes.push('QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS')
-  }
+  mistakes.push(...sharedMistakes(environment))
   const { RERANK_MODEL: reranker, RERANK_API_KEY: rerankerKey = embedderKey } = environment
   if (reranker !== undefined && rerankerKey === undefined) {
     mistakes.push(
       'RERANK_API_KEY is required with RERANK_MODEL where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
     )
+  }
+  return mistakes
+}
+
+/** Of what several servers share: the database and the index. */
+function sharedMistakes(environment: Record<string, string | undefined>): string[] {
+  const mistakes: string[] = []
+  if (environment.DATABASE_URL !== undefined && environment.QDRANT_URL === undefined) {
+    mistakes.push(
+      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',
+    )
+  }
+  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment
+  if (Number(awaited) > Number(copies)) {
+    mistakes.push('QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS')
   }
   return mistakes
 }

@@ -4,6 +4,7 @@ import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
 import { runIngest } from './commands/ingest.ts'
+import { runMigrate } from './commands/migrate.ts'
 import { runRebuildIndex } from './commands/rebuild-index.ts'
 import { runReindex } from './commands/reindex.ts'
 import { runExport, runImport } from './commands/transfer.ts'
@@ -18,6 +19,7 @@ const CLOSING_MILLISECONDS = 15_000
 const COMMANDS = new Map<string, Command>([
   ['reindex', runReindex],
   ['rebuild-index', runRebuildIndex],
+  ['migrate', runMigrate],
   ['export', runExport],
   ['import', runImport],
   ['ingest', runIngest],

@@ -35,12 +35,13 @@ describe('an environment', () => {
     expect(mistakes.map((line) => /^ {2}(\w+) /.exec(line)?.[1])).toEqual([
       'SERVER_API_KEY',
       'PORT',
+      'DATABASE_URL',
       'TOP_K',
       'CHAT_BASE_URL',
       'SEARCH_LANGUAGE',
       'LOG_LEVEL',
-      'DATABASE_URL',
       'CHAT_API_KEY',
+      'QDRANT_URL',
     ])
   })
 
@@ -87,6 +88,7 @@ describe('a variable', () => {
     ['PORT', '9'.repeat(20), 'must be at most 65535'],
     ['TOP_K', '0', 'must be at least 1'],
     ['TOP_K', '101', 'must be at most 100'],
+    ['DATABASE_POOL', '1', 'must be at least 2'],
     ['CHAT_CONTEXT_TOKENS', '999', 'must be at least 1000'],
     ['CHAT_IDLE_TIMEOUT', '0', 'must be at least 1'],
     ['CHAT_CONCURRENCY', '0', 'must be at least 1'],
@@ -153,6 +155,26 @@ describe('the chat model', () => {
   })
 })
 
+describe('the database', () => {
+  const both = { ...LEAST, DATABASE_URL: 'postgresql://u:p@db/agent', QDRANT_URL: 'http://qdrant' }
+
+  it('goes with an index that its servers share, and not without', () => {
+    expect(mistakesOf(both)).toEqual([])
+    expect(mistakesOf({ ...both, QDRANT_URL: '' })).toEqual([
+      expect.stringMatching(/^ {2}QDRANT_URL is required with DATABASE_URL/),
+    ])
+  })
+
+  it.each(['db.example.org', 'mysql://db/agent', 'postgres://', 'http://db'])(
+    'is refused at %s',
+    (url) => {
+      expect(mistakesOf({ ...both, DATABASE_URL: url })).toEqual([
+        '  DATABASE_URL must be a URL like postgres://user:password@host:5432/database',
+      ])
+    },
+  )
+})
+
 describe('the embedding model', () => {
   it('needs a key of its own where the chat model has none', () => {
     const environment = { ...LEAST, EMBEDDING_MODEL: 'nomic-embed-text' }
@@ -196,16 +218,6 @@ describe('the reranking model', () => {
     ])
   })
 })
-
-it.each(['DATABASE_URL'])(
-  '%s is refused instead of ignored, as long as nothing reads it',
-  (name) => {
-    expect(mistakesOf({ ...LEAST, [name]: 'x' })).toEqual([
-      `  ${name} is not supported by this version: remove it`,
-    ])
-    expect(mistakesOf({ ...LEAST, [name]: '' })).toEqual([])
-  },
-)
 
 it('asks for no more copies of a change than Qdrant keeps', () => {
   const asked = (environment: Record<string, string>) => mistakesOf({ ...LEAST, ...environment })

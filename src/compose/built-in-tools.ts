@@ -4,11 +4,13 @@ import { STOP_WORDS } from '../indexes/analyser/languages.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { AgentConfiguration } from '../services/agent/configuration.ts'
 import { createCharts } from '../services/charts/create-charts.ts'
+import { createForms } from '../services/forms/create-forms.ts'
 import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import type { CodeSandbox } from '../services/sandbox/create-code-sandbox.ts'
 import { createTables } from '../services/tables/create-tables.ts'
 import { analyseCorpus } from '../services/tools/analyse-corpus.ts'
 import type { Tool } from '../services/tools/define-tool.ts'
+import { fillForm } from '../services/tools/fill-form.ts'
 import { lookupData } from '../services/tools/lookup-data.ts'
 import { makeChart } from '../services/tools/make-chart.ts'
 import { runPython } from '../services/tools/run-python.ts'
@@ -51,6 +53,7 @@ export async function createBuiltInTools(parts: Parts): Promise<BuiltInTools> {
     chart_generation: [makeChart({ charts: createCharts(), tables })],
     data_lookup: [lookupData(lookup)],
     corpus_analysis: [analyseCorpus({ lookup, model, isStopWord })],
+    form_filling: [fillForm({ forms: createForms(), store, lookup, artifacts })],
   }
   const off = new Set(
     Object.entries(switches).flatMap(([name, isOn]) =>

@@ -7,8 +7,8 @@ import {
 } from '../indexes/qdrant/create-qdrant-index.ts'
 import { createPreparer } from '../services/ingestion/create-preparer.ts'
 import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/replace-index.ts'
-import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 import { qdrantOptions } from './chunk-index.ts'
+import { openStore } from './open-store.ts'
 
 /** Splitting and analysing what is read; the largest batches take seconds. */
 const PREPARATION_MILLISECONDS = 60_000
@@ -48,12 +48,9 @@ async function withAuthority(
   { config, log, progress }: Task,
   work: (filling: Filling, options: QdrantIndexOptions) => Promise<void>,
 ): Promise<void> {
-  const store = await createSqliteStore({
-    directory: config.DATA_DIR,
-    queueLimit: config.INGEST_QUEUE_LIMIT,
-    onCrash: (error) => log.error({ err: error }, 'the document store has failed'),
-    log,
-  })
+  const store = await openStore(config, log, (error) =>
+    log.error({ err: error }, 'the document store has failed'),
+  )
   const preparer = createPreparer({
     language: config.SEARCH_LANGUAGE,
     deadlineMilliseconds: PREPARATION_MILLISECONDS,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AppError } from '../errors.ts'
+import { installBodyDeadline } from './body-deadline.ts'
 import { createBrokenRequestHandler } from './broken-request.ts'
 import { sendError } from './error-handler.ts'
 import { formRouting } from './form-routing.ts'
@@ -11,8 +12,8 @@ export interface HttpOptions {
   bodyLimit: number
 }
 
-/** From the first byte of a request to its last; a large document on a slow line takes a while. */
-const REQUEST_MILLISECONDS = 120_000
+/** From the first byte of a request to its last. For uploads on a slow line; what is read whole gets less. */
+const REQUEST_MILLISECONDS = 3_600_000
 /** Longer than the idle limit of common load balancers, so that it is not this side that closes first. */
 const KEEP_ALIVE_MILLISECONDS = 75_000
 const MAXIMUM_PARAMETER = 256
@@ -44,6 +45,7 @@ export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstan
   })
   const refuseBroken = createBrokenRequestHandler(app)
   refuseCompressedBodies(app)
+  installBodyDeadline(app)
   ignoreTypesOfNothing(app)
   // Without it, text would reach the routes and be refused for its shape and not for its media type.
   app.removeContentTypeParser('text/plain')

@@ -1,11 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
+import { isStreamedBody } from './streamed-body.ts'
 
 /** How many bodies of the largest size may be held in memory at the same time. */
 const LARGEST_BODIES = 64
 const RETRY_AFTER_SECONDS = 1
-/** Read piece by piece and never held whole, so they have bounds of their own. */
-const STREAMED = /^(?:multipart\/form-data|application\/x-ndjson)\b/i
 
 /**
  * Bounds the memory that all bodies take together: each alone may be as large as `bodyLimit`, and there may be
@@ -31,7 +30,7 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
 }
 
 function announcedBytes({ headers }: FastifyRequest): number {
-  if (STREAMED.test(headers['content-type'] ?? '')) return 0
+  if (isStreamedBody(headers)) return 0
   if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY
   return Number(headers['content-length'] ?? 0)
 }

@@ -1,10 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-
-/** All that a job may read: the program and its packages, but not the keys and the data that stand beside them. */
-const PROGRAM = ['../../src', '../../node_modules', '../../package.json'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-)
+import { PROGRAM_FILES } from './program-files.ts'
 
 export interface JobOptions {
   /** The most memory its JavaScript heap may take. */
@@ -43,7 +39,7 @@ export async function runJob(
 ): Promise<unknown> {
   signal.throwIfAborted()
   const readable = [
-    ...PROGRAM,
+    ...PROGRAM_FILES,
     fileURLToPath(new URL('.', entry)),
     ...(directory ? [directory] : []),
   ]

@@ -88,7 +88,6 @@ describe('The media type of a body', () => {
     'text/plain',
     'text/json',
     'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
     'application/xml',
     'application/octet-stream',
     'nonsense',

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Capabilities } from '../../src/schemas/agent.ts'
+import { DocumentCreated } from '../../src/schemas/document.ts'
 import { SandboxReport } from '../../src/schemas/sandbox.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
+import { sendFile } from '../support/forms.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -15,6 +17,10 @@ import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 /** Where this suite may run anything at all: the one kind that needs nothing of the machine. */
 const AGENT = { sandbox: { kind: 'embedded', limits: { seconds: 20 } } }
+
+const SUM = `import csv
+with open("terns.csv", newline="") as file:
+    print(sum(int(row["pairs"]) for row in csv.DictReader(file)))`
 
 const capabilitiesOf = async (server: TestServer) =>
   Capabilities.parse(await (await server.request('/agent/capabilities')).json())
@@ -71,6 +77,19 @@ describe('run_python', () => {
       expect(await read.text()).toBe('a,b\n1,2\n')
       const again = await run('four', 'print(open("table.csv").read())', [artifact?.id ?? ''])
       expect(again.output).toContain('Output:\na,b\n1,2\n')
+    },
+  )
+
+  it(
+    'finds the file of an uploaded document, and computes with it',
+    verifies('sandbox.documents'),
+    async () => {
+      const bytes = Buffer.from('colony,pairs\nFarne,1200\nInner,34\nOuter,8\n')
+      const sent = await sendFile(server, { name: 'terns.csv', bytes })
+      const { id } = DocumentCreated.parse(await sent.json())
+      const { output } = await run('six', SUM, [id])
+      expect(output).toContain('Files put in: terns.csv')
+      expect(output).toContain('Output:\n1242\n')
     },
   )
 

@@ -76,6 +76,7 @@ const CALLS: Record<
   listChunks: [{}, { path: '/documents/unknown/chunks' }],
   listDocuments: [{}, { path: '/documents?limit=1' }, { path: '/documents?limit=0' }],
   getDocument: [{}, { path: '/documents/unknown' }],
+  getDocumentFile: [{ path: '/documents/unknown/file' }],
   deleteDocument: [{ path: '/documents/unknown' }, { path: '/documents/DELETABLE' }],
   retryDocument: [{}, { path: '/documents/unknown/retry' }],
   chat: [
@@ -123,13 +124,14 @@ const CALLS: Record<
     { body: { tool: 1 }, path: '/agent/mcp/refused/test' },
     { body: {}, path: '/agent/mcp/unknown/test' },
   ],
+  verifySandbox: [{}, { body: 'x', headers: { 'content-type': 'text/plain' } }],
   health: [{}],
   readiness: [{}],
   metrics: [{}],
 }
 
-/** These would need a failed document, or a tool that makes a file. */
-const NEVER_WELL = ['retryDocument', 'getArtifact']
+/** These would need a failed document, an uploaded file, or a tool that makes one. */
+const NEVER_WELL = ['retryDocument', 'getDocumentFile', 'getArtifact']
 
 describe('What the server answers', () => {
   it('is asked of every operation of the contract', verifies('openapi.true'), () => {

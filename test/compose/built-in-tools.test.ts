@@ -47,6 +47,7 @@ describe('The built-in tools', () => {
     ['chart_generation', ['make_chart']],
     ['data_lookup', ['lookup_data']],
     ['corpus_analysis', ['analyse_corpus']],
+    ['form_filling', ['fill_form']],
   ])('that %s switches off are %j', async (name, off) => {
     const all = await namesWith({})
     expect(await namesWith({ [name]: false })).toEqual(all.filter((tool) => !off.includes(tool)))

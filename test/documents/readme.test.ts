@@ -44,6 +44,10 @@ const NOT_RUN = new Map([
     'needs Qdrant; test/border/qdrant.test.ts has a fake',
   ],
   ['npm run rebuild-index', 'as above'],
+  [
+    'npm run migrate -- --to postgres://agent:password@127.0.0.1:5432/agent --index http://127.0.0.1:6333',
+    'needs both; test/system/postgres/migrate.test.ts',
+  ],
   ['npm run test:qdrant -- <url>', 'needs a real Qdrant'],
   ['pip install qdrant-edge-py==0.9.0', 'installs a package of another language'],
   [

@@ -113,7 +113,9 @@ describe('A change of the model while the server runs', () => {
       if (number % (DOCUMENTS / KILLS) !== 5) continue
       await server.crash()
       server = await startServerProcess(changing, { directory })
-      expect(await titles(server, { query: 'car', topK: 1 })).not.toEqual(['degraded'])
+      // The vectors enter the index after the start has ended.
+      const search = () => titles(server, { query: 'car', topK: 1 })
+      await expect.poll(search, { timeout: 20_000 }).not.toEqual(['degraded'])
     }
     await server.request(`/documents/${ids[0]}`, { method: 'DELETE' })
     const readReindex = async () => (await server.request('/readiness')).json()

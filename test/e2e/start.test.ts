@@ -36,7 +36,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     const directory = await temporaryDirectory()
     const wrong = {
       ...{ SERVER_API_KEY: 'too short', PORT: '80a', TOP_K: '0', LOG_LEVEL: 'loud' },
-      ...{ CHAT_BASE_URL: 'ftp://secret-host', QDRANT_URL: 'http://x' },
+      ...{ CHAT_BASE_URL: 'ftp://secret-host', QDRANT_URL: 'ftp://x', DATABASE_URL: 'mysql://x' },
     }
     const environment = { ...wrong, CHAT_MODEL: 'a-model' }
     const said = await failedStart({ directory, environment })

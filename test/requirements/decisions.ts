@@ -192,6 +192,10 @@ export const DECISIONS = {
     'corpus.coverage': 'Answers about the whole corpus say how many documents they are of.',
     'corpus.question': 'A question is put to every document, and the tokens are counted.',
   },
+  'design: forms': {
+    'forms.filled': 'A form is filled as a file, and what is not filled is listed.',
+    'forms.sources': 'Each value has a source; what a passage does not say is not taken from it.',
+  },
   'design: plugins': {
     'plugins.tools': 'A plugin in agent.json gives tools under its own name.',
     'plugins.state': 'A plugin that cannot be loaded is told of, with the reason.',
@@ -257,6 +261,7 @@ export const DECISIONS = {
       'Variables and files stay for the runs of one conversation, and are seen by no other.',
     'sandbox.artifacts':
       'Files that code writes become artifacts, and artifacts can be given to code as files.',
+    'sandbox.documents': 'The file of a document is given to code by the id of the document.',
     'sandbox.verify': 'POST /agent/sandbox/verify probes the sandbox the way the tool uses it.',
     'sandbox.verify.shown': 'The last verification is shown by /agent/capabilities.',
     'sandbox.reason': 'A sandbox that does not work says why, and what can be done.',

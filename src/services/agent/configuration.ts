@@ -23,6 +23,7 @@ export const AgentConfiguration = z
         chart_generation: z.boolean().default(true),
         data_lookup: z.boolean().default(true),
         corpus_analysis: z.boolean().default(true),
+        form_filling: z.boolean().default(true),
       })
       .prefault({})
       .describe('Built-in tools, switched on or off.'),

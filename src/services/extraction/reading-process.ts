@@ -1,13 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { PROGRAM_FILES } from '../../lib/program-files.ts'
 import type { StoredFile } from '../../stores/file-store.ts'
 import type { Extracted } from './extracted.ts'
 import { ExtractionError } from './extraction-error.ts'
 import type { FromReader, ToReader } from './extraction-protocol.ts'
 
 const ENTRY = fileURLToPath(new URL('./extract-process.ts', import.meta.url))
-/** All that it may read: the program and its packages. */
-const PROGRAM = fileURLToPath(new URL('../../..', import.meta.url))
 const HEAP_MEGABYTES = 640
 
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced and not mended. */
@@ -25,7 +24,7 @@ export function startReadingProcess(): ReadingProcess {
     execArgv: [
       `--max-old-space-size=${HEAP_MEGABYTES}`,
       '--permission',
-      `--allow-fs-read=${PROGRAM}`,
+      ...PROGRAM_FILES.map((path) => `--allow-fs-read=${path}`),
       '--allow-worker',
       '--no-warnings',
     ],

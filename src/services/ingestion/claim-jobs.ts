@@ -6,6 +6,8 @@ import { backoffMilliseconds } from './retry-policy.ts'
 
 /** Asks for work this often though nobody rang: other servers may share the authority. */
 const IDLE_POLL_MILLISECONDS = 30_000
+/** Where nothing was to be had though something is due: the authority's clock is behind, or another server took it. */
+const LEAST_PAUSE_MILLISECONDS = 100
 const OUTAGE_BACKOFF = { firstMilliseconds: 100, mostMilliseconds: 30_000 }
 
 interface Dependencies {
@@ -32,6 +34,7 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies): 
   const bell = createDoorbell()
   const stopped = new AbortController()
   let drained = false
+  let foundNothing = false
   let dueAt = Number.POSITIVE_INFINITY
   let outages = 0
 
@@ -41,6 +44,7 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies): 
     const limit = room()
     drained = true
     const jobs = await store.claimJobs(limit)
+    foundNothing = jobs.length === 0
     for (const job of jobs) take(job)
     if (jobs.length === limit) drained = false
     else dueAt = (await store.nextJobAt()) ?? Number.POSITIVE_INFINITY
@@ -48,7 +52,8 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies): 
   }
 
   const sleep = async () => {
-    const untilDue = drained ? Math.max(0, dueAt - now()) : IDLE_POLL_MILLISECONDS
+    const least = foundNothing ? LEAST_PAUSE_MILLISECONDS : 0
+    const untilDue = drained ? Math.max(least, dueAt - now()) : IDLE_POLL_MILLISECONDS
     const isRung = await bell.wait(Math.min(untilDue, IDLE_POLL_MILLISECONDS))
     if (!isRung) drained = false
   }

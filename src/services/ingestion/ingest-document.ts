@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
@@ -29,7 +30,7 @@ export type ClaimEnd =
   | { status: 'superseded' }
   /** Given back unfinished by a shutdown. */
   | { status: 'released' }
-  /** Given back unfinished because the embedder or the index is down. */
+  /** Given back unfinished because the embedder, the index or the authority is down. */
   | { status: 'waiting'; failure: Failure }
 
 interface Dependencies {
@@ -137,6 +138,7 @@ function untilAnswers(log: IngestionLog) {
 
 function isOutage(error: unknown): error is Error {
   if (error instanceof IndexError) return error.isOutage
+  if (error instanceof AppError) return error.code === 'store_unavailable'
   return error instanceof EmbedderError && error.kind !== 'refused'
 }
 

@@ -1,12 +1,15 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { FormPart } from '../../lib/form-part.ts'
+import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { FileFields } from '../../schemas/document-file.ts'
 import { toStorable } from '../../schemas/text.ts'
 import type { FileStore, NewFile } from '../../stores/file-store.ts'
 import { mediaTypeOf } from '../extraction/file-kind.ts'
 
 const LONGEST_NAME = 255
+/** What of an upload may wait to be collected. */
+const BYTES_BETWEEN_COLLECTIONS = 8 * 2 ** 20
 
 export interface ReceivedFile {
   file: NewFile
@@ -55,8 +58,14 @@ async function keep(
 }
 
 async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {
+  let passed = 0
   for await (const piece of bytes) {
     hash.update(piece)
+    passed += piece.length
+    if (passed >= BYTES_BETWEEN_COLLECTIONS) {
+      freeYoungMemory()
+      passed = 0
+    }
     yield piece
   }
 }

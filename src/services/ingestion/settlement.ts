@@ -5,8 +5,8 @@ import { createDoorbell } from './doorbell.ts'
 const RECHECK_MILLISECONDS = 1_000
 
 export interface Settlement {
-  /** Says that an attempt at this document has ended. */
-  ended(outcome: { documentId: string }): void
+  /** Says that an attempt at this document has ended; without one, that any may have. */
+  ended(outcome?: { documentId: string }): void
   /**
    * The document as soon as it is `ready` or `failed`, else as it is after so many milliseconds or once
    * `signal` is aborted; nothing if it does not exist (any more). There are never more waiting than
@@ -29,8 +29,9 @@ export function createSettlement(store: Pick<DocumentStore, 'get'>): Settlement 
   }
 
   return {
-    ended({ documentId }) {
-      for (const listener of listeners.get(documentId) ?? []) listener()
+    ended(outcome) {
+      const concerned = outcome ? [listeners.get(outcome.documentId)] : listeners.values()
+      for (const each of concerned) for (const listener of each ?? []) listener()
     },
 
     async wait(id, milliseconds, signal) {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Row } from '../columns.ts'
+import { toParameter, type Value } from './parameter.ts'
 import { createStatementPool, type PoolOptions, type Statement } from './pool.ts'
 import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './postgres-error.ts'
-import { toColumn } from './text-codec.ts'
 
 const ANSWER_MILLISECONDS = 10_000
 /** Two writes that met are not likely to meet again. */
@@ -14,8 +14,6 @@ const CLOSE_MILLISECONDS = 10_000
 export interface Query extends Omit<Statement, 'milliseconds'> {
   milliseconds?: number
 }
-
-export type Value = string | number | boolean | null | undefined | Uint8Array | readonly Value[]
 
 /**
  * Statements of the store. Each is a transaction of its own. Rejects with an `AppError`: `store_unavailable`, in
@@ -86,10 +84,4 @@ async function again<Result>(work: () => Promise<Result>): Promise<Result> {
 
 function toStatement(query: Query): Statement {
   return { milliseconds: ANSWER_MILLISECONDS, ...query }
-}
-
-function toParameter(value: Value): unknown {
-  if (typeof value === 'string') return toColumn(value)
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length)
-  return Array.isArray(value) ? value.map(toParameter) : value
 }

@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.ts'
 import type { Row } from '../columns.ts'
 import type { DocumentStore, NewDocument } from '../document-store.ts'
-import type { StoredFile } from '../file-store.ts'
 import { toDocument } from '../rows.ts'
 import type { Database, Query } from './database.ts'
+import { fileToJson } from './to-json.ts'
 
 const ADD: Query = {
   name: 'add_document',
@@ -69,11 +69,7 @@ export function keysIn(row: Row | undefined): number[] | undefined {
 
 function toValues({ id, text, file, title, url, metadata }: NewDocument) {
   const facts = metadata === undefined ? undefined : JSON.stringify(metadata)
-  return [id, text, text.length, title, url, facts, file && toJson(file), file?.number]
-}
-
-function toJson({ name, mediaType, size }: StoredFile): string {
-  return JSON.stringify({ name, mediaType, size } satisfies StoredFile)
+  return [id, text, text.length, title, url, facts, fileToJson(file), file?.number]
 }
 
 function nameMissing(id: string) {

@@ -2,6 +2,7 @@ import { integer, optionalText, type Row, text } from '../columns.ts'
 import type { ChunkVectors, DocumentStore, IngestionJob, NewChunk } from '../document-store.ts'
 import { toHalfFloats } from '../half-floats.ts'
 import { toFile } from '../rows.ts'
+import { chunkColumns } from './chunk-columns.ts'
 import type { Database, Query } from './database.ts'
 import { keysIn } from './document-writes.ts'
 import type { Leases } from './leases.ts'
@@ -98,19 +99,6 @@ export function createJobWrites({
       jobCame()
     },
   }
-}
-
-function chunkColumns(chunks: readonly NewChunk[]) {
-  return [
-    chunks.map(({ key }) => key),
-    chunks.map(({ ordinal }) => ordinal),
-    chunks.map(({ start }) => start),
-    chunks.map(({ end }) => end),
-    chunks.map(({ heading }) => heading),
-    chunks.map(({ text: passage }) => passage),
-    chunks.map(({ page }) => page ?? null),
-    chunks.map(({ pageEnd }) => pageEnd ?? null),
-  ]
 }
 
 function vectorColumns(chunks: readonly NewChunk[], vectors: ChunkVectors | undefined) {

@@ -1,5 +1,6 @@
 import { bytes, type Row } from '../columns.ts'
-import type { Database, Query, Value } from './database.ts'
+import type { Database, Query } from './database.ts'
+import type { Value } from './parameter.ts'
 
 /** Keys have 32 bits without a sign, PostgreSQL's integers one. */
 const OFFSET = 2 ** 31

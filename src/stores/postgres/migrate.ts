@@ -5,9 +5,12 @@ import { connectionSettings } from './pool.ts'
 import { toStoreError, unavailable } from './postgres-error.ts'
 
 /** Step `n` brings the schema from version `n` to `n + 1`. One that has been released is never changed. */
-export const STEPS: readonly URL[] = ['1-tables.sql', '2-functions.sql', '3-jobs.sql'].map(
-  (name) => new URL(`./migrations/${name}`, import.meta.url),
-)
+export const STEPS: readonly URL[] = [
+  '1-tables.sql',
+  '2-functions.sql',
+  '3-jobs.sql',
+  '4-announcements.sql',
+].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** Servers that start together wait for the one that migrates. */
 const MIGRATION_MILLISECONDS = 600_000

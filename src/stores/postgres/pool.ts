@@ -67,6 +67,8 @@ export function createStatementPool({ url, size, log }: PoolOptions): StatementP
     fresh.on('error', ({ message }) => {
       log.warn({ reason: message }, 'a connection to the document store was lost')
     })
+    // One that breaks while it is used rejects its statement; the event comes beside it, and must be heard.
+    fresh.on('connect', (client) => client.on('error', ignore))
     return fresh
   }
   let pool = open()
@@ -114,3 +116,5 @@ export function createStatementPool({ url, size, log }: PoolOptions): StatementP
     close: () => pool.end(),
   }
 }
+
+const ignore = () => undefined

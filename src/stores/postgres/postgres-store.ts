@@ -1,6 +1,9 @@
 import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
 import { integer } from '../columns.ts'
+import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { Outbox } from '../outbox.ts'
+import type { StoreNews } from '../store-news.ts'
 import { check } from './check.ts'
 import { createChunkReads } from './chunk-reads.ts'
 import { type Database, openDatabase, type Query } from './database.ts'
@@ -8,7 +11,10 @@ import { createDocumentWrites } from './document-writes.ts'
 import { createFiles } from './files.ts'
 import { createJobWrites } from './job-writes.ts'
 import { createLeases } from './leases.ts'
+import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
+import { createNews } from './news.ts'
+import { createOutbox } from './outbox.ts'
 import { createReads } from './reads.ts'
 import { createVectorReads } from './vector-reads.ts'
 import { createVectorReplacement } from './vector-replacement.ts'
@@ -17,6 +23,9 @@ const RESERVE: Query = {
   name: 'reserve_chunk_keys',
   text: 'SELECT agent_server.reserve_chunk_keys($1) AS first',
 }
+
+/** Keys of an hour ago are refused: see `complete_job` in the schema. */
+const KEY_BLOCKS = { keysPerBlock: 1_024, freshMilliseconds: 1_200_000 }
 
 interface Log {
   info(fields: object, message: string): void
@@ -35,9 +44,11 @@ export interface PostgresStoreOptions {
   log: Log
 }
 
-export interface PostgresStore extends DocumentStore {
+export interface PostgresStore extends DocumentStore, StoreNews {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
+  readonly lookup: DocumentLookup
+  readonly outbox: Outbox
 }
 
 /**
@@ -50,10 +61,16 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
   const leases = createLeases({ database, log, milliseconds: leaseMilliseconds })
-  const news = { jobCame: () => undefined, documentEnded: () => undefined }
+  const news = createNews({ url, database, owner: leases.owner, log })
   const { dropForgotten, ...files } = createFiles(database)
   await dropForgotten()
   let closing: Promise<void> | undefined
+
+  const close = async () => {
+    await news.close()
+    await leases.close()
+    await database.close()
+  }
 
   return {
     ...createDocumentWrites({ database, queueLimit, jobCame: news.jobCame }),
@@ -62,10 +79,13 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...createChunkReads(database),
     ...createVectorReads(database),
     ...files,
-    reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count)),
+    reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count), KEY_BLOCKS),
     replacement: createVectorReplacement(database),
+    lookup: createLookup(database),
+    outbox: createOutbox(database),
     check: (signal) => check(database, signal),
-    close: () => (closing ??= leases.close().then(database.close)),
+    subscribe: news.subscribe,
+    close: () => (closing ??= close()),
   }
 }
 

@@ -5,6 +5,7 @@ const BOOLEAN = 16
 const BYTES = 17
 const LONG = 20
 const INTEGER = 23
+const DOUBLE = 701
 const LONGS = 1_016
 
 /** How the client library reads a column of this type, of which it has the text. */
@@ -16,6 +17,7 @@ export function readColumn(type: number): (value: string) => unknown {
       return (value) => Buffer.from(value.slice('\\x'.length), 'hex')
     case LONG:
     case INTEGER:
+    case DOUBLE:
       return Number
     case LONGS:
       return (value) => (value === '{}' ? [] : value.slice(1, -1).split(',').map(Number))

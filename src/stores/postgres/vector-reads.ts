@@ -40,7 +40,8 @@ export function createVectorReads(database: Pick<Database, 'read'>): VectorReads
   }
 }
 
-function toVectors(rows: readonly Row[]): KeyedVectors {
+/** Reads rows with `key` and `vector`. */
+export function toVectors(rows: readonly Row[]): KeyedVectors {
   const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
   const keys = new Uint32Array(rows.length)
   const values = new Float32Array(rows.length * dimension)

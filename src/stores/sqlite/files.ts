@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { bytes, integer } from '../columns.ts'
 import type { FileStore } from '../file-store.ts'
 import { repack } from '../repack.ts'
@@ -8,6 +9,9 @@ import type { WriteQueue } from './write-queue.ts'
 
 /** Large enough that the wait for the disk after each piece is short beside writing it. */
 const PIECE_BYTES = 2 ** 20
+
+/** What was read may wait to be collected for so long. */
+const PIECES_BETWEEN_COLLECTIONS = 8
 
 const CACHE_KIBIBYTES = 1_024
 
@@ -65,6 +69,7 @@ export function createFiles(
   async function* piecesOf(file: number) {
     for (let ordinal = 0; ; ordinal++) {
       const row = read(() => selectPiece.get(ordinal, file))
+      if (ordinal % PIECES_BETWEEN_COLLECTIONS === 0) freeYoungMemory()
       if (row) yield bytes(row, 'bytes')
       else if (read(() => selectExists.get(file))) return
       else throw new AppError('document_not_found', 'The file was replaced or deleted meanwhile')

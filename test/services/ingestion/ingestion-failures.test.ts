@@ -157,6 +157,16 @@ describe('an authority that does not answer', () => {
     await running.until('ready')
   })
 
+  it('is waited for, and counts as no attempt of a document', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: 'Some text.' })
+    const reserveChunkKeys = failingFirst(8, parts.store.reserveChunkKeys, OUTAGE)
+    const running = createRunning(parts, { store: { ...parts.store, reserveChunkKeys } })
+    await running.start()
+    await running.until('ready')
+    expect(await getDocument(parts, 'a')).toMatchObject({ status: 'ready', attempts: 1 })
+  })
+
   it('is told of a failure again', async () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: ' ' })

@@ -47,6 +47,15 @@ describe('Waiting for a document', () => {
     expect(reads()).toBeLessThanOrEqual(6)
   })
 
+  it('looks again where any document may have ended', async () => {
+    const { wait, set, settlement } = createForTest()
+    const waiting = wait()
+    await Promise.resolve()
+    set('ready')
+    settlement.ended()
+    expect(await waiting).toBe('ready')
+  })
+
   it('goes on where the attempt that ended will be tried again', async () => {
     const { wait, set, settlement } = createForTest()
     const waiting = wait()

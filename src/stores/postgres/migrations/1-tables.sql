@@ -23,6 +23,9 @@ CREATE TABLE documents (
   updated_at bigint NOT NULL
 );
 CREATE INDEX documents_of_status ON documents (status, number);
+-- Tables are few among documents, and asked for by name; `lookup.ts` has the same condition.
+CREATE INDEX documents_tables ON documents (number)
+WHERE lower("right"(coalesce(file::jsonb ->> 'name', title), 4)) IN ('.csv', '.tsv', 'xlsx', 'quet', 'sonl', 'json');
 
 CREATE TABLE contents (
   document bigint NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -127,12 +130,12 @@ CREATE TABLE meta (
   name text PRIMARY KEY,
   value bigint NOT NULL
 );
-INSERT INTO meta VALUES ('next_chunk_key', 1), ('retired_chunk_keys', 1), ('last_check', 0), ('vectors_generation', 1);
+INSERT INTO meta VALUES ('next_chunk_key', 1), ('last_check', 0), ('vectors_generation', 1);
 
--- Which key came next when: tells how old a key is, by and large.
+-- All keys below `next_key` were reserved by the end of that minute since the epoch: tells how old a key is.
 CREATE TABLE key_marks (
-  next_key bigint NOT NULL,
-  at bigint NOT NULL
+  minute bigint PRIMARY KEY,
+  next_key bigint NOT NULL
 );
 
 -- Polled, and exact without a scan. Each connection counts in a row of its own, so that commits do not wait for one

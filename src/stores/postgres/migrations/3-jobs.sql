@@ -158,8 +158,11 @@ DECLARE
   new replacements;
   vector_bytes integer := 2 * a_dimension;
 BEGIN
-  PERFORM pg_advisory_xact_lock_shared(1097302902, 3);
-  IF EXISTS (SELECT 1 FROM meta WHERE name = 'retired_chunk_keys' AND value > (SELECT min(key) FROM unnest(a_keys) AS key)) THEN
+  -- What is in a shared index and not here is taken for nobody's after an hour.
+  IF EXISTS (
+    SELECT 1 FROM key_marks
+    WHERE minute < now_ms() / 60000 - 45 AND next_key > (SELECT min(key) FROM unnest(a_keys) AS key)
+  ) THEN
     RAISE EXCEPTION 'the chunk keys are too old' USING ERRCODE = 'AS006';
   END IF;
   IF a_model IS NOT NULL THEN PERFORM keep_embedding(a_model, a_dimension); END IF;
@@ -199,27 +202,14 @@ END $$;
 CREATE FUNCTION reserve_chunk_keys(count bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   after bigint;
-  moment bigint := now_ms();
+  this_minute bigint := now_ms() / 60000;
 BEGIN
   UPDATE meta SET value = value + count WHERE name = 'next_chunk_key' RETURNING value INTO after;
   IF after - 1 > 4294967295 THEN RAISE EXCEPTION 'no chunk keys are left' USING ERRCODE = 'AS007'; END IF;
-  IF NOT EXISTS (SELECT 1 FROM key_marks WHERE at > moment - 600000) THEN
-    INSERT INTO key_marks (next_key, at) VALUES (after - count, moment);
-  END IF;
+  INSERT INTO key_marks (minute, next_key) VALUES (this_minute, after)
+  ON CONFLICT (minute) DO UPDATE SET next_key = after;
+  DELETE FROM key_marks WHERE minute < (SELECT max(minute) FROM key_marks WHERE minute < this_minute - 45);
   RETURN after - count;
-END $$;
-
--- From now on no chunk is added with a key that was reserved longer ago than that. Answers the first key that still is.
-CREATE FUNCTION retire_chunk_keys(milliseconds bigint) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-  first bigint;
-  moment bigint := now_ms();
-BEGIN
-  PERFORM pg_advisory_xact_lock(1097302902, 3);
-  SELECT max(next_key) INTO first FROM key_marks WHERE at <= moment - milliseconds;
-  UPDATE meta SET value = greatest(value, first) WHERE name = 'retired_chunk_keys' RETURNING value INTO first;
-  DELETE FROM key_marks WHERE next_key < first;
-  RETURN first;
 END $$;
 
 -- Begins a set of next vectors, or goes on with the one of the same embedding. Answers how many there are.

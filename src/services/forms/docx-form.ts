@@ -1,0 +1,72 @@
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import { JobRefusal } from '../../lib/job-process.ts'
+import type { FormValues, OpenedForm } from './form.ts'
+import { fillPlaceholders, placeholdersIn } from './text-form.ts'
+
+/** Bytes of one part of the archive, unpacked. */
+const LARGEST_PART = 50_000_000
+const TEXTS = /^word\/(?:document|header\d*|footer\d*)\.xml$/
+const PARAGRAPH = /<w:p[ >][\s\S]*?<\/w:p>/g
+const RUN_TEXT = /(<w:t(?: [^>]*)?>)([^<]*)(<\/w:t>)/g
+
+/** A Word document with `{{placeholders}}`. */
+export function openDocxForm(bytes: Uint8Array): OpenedForm {
+  const parts = unpack(bytes)
+  const texts = Object.entries(parts).flatMap(([name, part]) =>
+    TEXTS.test(name) ? [{ name, xml: strFromU8(part) }] : [],
+  )
+  if (texts.length === 0) throw new JobRefusal('The file is not a Word document')
+  const names = texts.flatMap(({ xml }) => placeholdersIn(plainText(xml)))
+  return {
+    fields: [...new Set(names)].map((name) => ({ name, kind: 'text' as const })),
+    async fill(values) {
+      const filled = texts.map(({ name, xml }) => [name, strToU8(fillXml(xml, values))])
+      return zipSync({ ...parts, ...Object.fromEntries(filled) })
+    },
+  }
+}
+
+function unpack(bytes: Uint8Array): Record<string, Uint8Array> {
+  try {
+    return unzipSync(bytes, {
+      filter({ originalSize }) {
+        if (originalSize <= LARGEST_PART) return true
+        throw new JobRefusal('The document is too large')
+      },
+    })
+  } catch (error) {
+    if (error instanceof JobRefusal) throw error
+    throw new JobRefusal('The file is not a Word document')
+  }
+}
+
+function plainText(xml: string): string {
+  return [...xml.matchAll(PARAGRAPH)].map(([paragraph]) => textOf(paragraph)).join('\n')
+}
+
+function textOf(paragraph: string): string {
+  return [...paragraph.matchAll(RUN_TEXT)].map(([, , text]) => text).join('')
+}
+
+/** A placeholder may be spread over runs: their text then moves into the first. */
+function fillXml(xml: string, values: FormValues): string {
+  return xml.replaceAll(PARAGRAPH, (paragraph) => {
+    const whole = textOf(paragraph)
+    const filled = fillPlaceholders(whole, values, escapeXml)
+    if (filled === whole) return paragraph
+    let isFirst = true
+    return paragraph.replaceAll(RUN_TEXT, (_run, _open: string, _text: string, close: string) => {
+      const text = isFirst ? filled : ''
+      isFirst = false
+      return `<w:t xml:space="preserve">${text}${close}`
+    })
+  })
+}
+
+function escapeXml(value: string): string {
+  return value
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll(/(?![\t\n\r])\p{Cc}/gu, ' ')
+}

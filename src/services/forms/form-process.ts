@@ -1,0 +1,37 @@
+import { serveJob } from '../../lib/job-process.ts'
+import {
+  type FormKind,
+  type FormResult,
+  type FormValues,
+  mistakesOf,
+  type OpenedForm,
+} from './form.ts'
+import { openSchemaForm } from './schema-form.ts'
+import { openTextForm } from './text-form.ts'
+
+interface FormJob {
+  kind: FormKind
+  bytes: Uint8Array
+  values: FormValues
+}
+
+// The whole of a process of its own: a form that somebody made is opened here.
+serveJob(async ({ kind, bytes, values }: FormJob): Promise<FormResult> => {
+  const form = await open(kind, bytes)
+  const wrong = mistakesOf(form.fields, values)
+  const mistakes = wrong.length > 0 ? wrong : (form.check?.(values) ?? [])
+  const unfilled = form.fields
+    .map(({ name }) => name)
+    .filter((name) => !Object.hasOwn(values, name))
+  const result = { fields: form.fields, mistakes, unfilled }
+  if (mistakes.length > 0 || Object.keys(values).length === 0) return result
+  return { ...result, bytes: new Uint8Array(await form.fill(values)) }
+})
+
+/** Each library is loaded when a form needs it. */
+async function open(kind: FormKind, bytes: Uint8Array): Promise<OpenedForm> {
+  if (kind === 'pdf') return (await import('./pdf-form.ts')).openPdfForm(bytes)
+  if (kind === 'docx') return (await import('./docx-form.ts')).openDocxForm(bytes)
+  const text = Buffer.from(bytes).toString('utf8')
+  return kind === 'schema' ? openSchemaForm(JSON.parse(text)) : openTextForm(text)
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { freeObject } from '../../schemas/free-object.ts'
+import { filledText } from '../../schemas/text.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import type { DocumentLookup } from '../../stores/document-lookup.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { Forms } from '../forms/create-forms.ts'
+import type { FormField, FormKind } from '../forms/form.ts'
+import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
+import { tellRefusal } from './tell-refusal.ts'
+import { ToolFailure } from './tool-error.ts'
+
+const MOST_BYTES = 20_000_000
+const MOST_FIELDS = 500
+
+const Source = z
+  .union([z.int().min(1), z.literal('user')])
+  .describe('The number of the passage that says it, or user where the user said it.')
+
+const Input = z
+  .strictObject({
+    documentId: filledText(200).optional().describe('A document that is the form.'),
+    artifactId: filledText(64).optional().describe('A file made before that is the form.'),
+    markdown: filledText(100_000).optional().describe('A text with {{placeholders}}.'),
+    schema: freeObject().optional().describe('JSON Schema of an object with the fields.'),
+    values: z
+      .record(
+        z.string().min(1).max(200),
+        z.strictObject({
+          value: z.union([filledText(10_000), z.number(), z.boolean()]),
+          source: Source,
+        }),
+      )
+      .default({})
+      .describe('Only what is known. Leave it out to see the fields.'),
+  })
+  .refine(
+    ({ documentId, artifactId, markdown, schema }) =>
+      [documentId, artifactId, markdown, schema].filter((form) => form !== undefined).length === 1,
+    { message: 'must have exactly one of documentId, artifactId, markdown and schema' },
+  )
+  .refine(({ values }) => Object.keys(values).length <= MOST_FIELDS, {
+    message: `must not have more than ${MOST_FIELDS} values`,
+  })
+
+type Input = z.output<typeof Input>
+
+interface Dependencies {
+  forms: Forms
+  store: Pick<DocumentStore, 'get' | 'readFile'>
+  lookup: Pick<DocumentLookup, 'readText'>
+  artifacts: Pick<ArtifactStore, 'read'>
+}
+
+interface Form {
+  kind: FormKind
+  name: string
+  bytes: Uint8Array
+}
+
+const MEDIA_TYPES: Record<FormKind, string> = {
+  pdf: 'application/pdf',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  text: 'text/markdown',
+  schema: 'application/json',
+}
+
+/** Fills forms with what passages or the user say, and with nothing else. */
+export function fillForm(parts: Dependencies): Tool {
+  return defineTool({
+    name: 'fill_form',
+    title: 'Fill a form',
+    description:
+      'Fill a form: a PDF with fields, a Word document or text with {{placeholders}}, or an object of a JSON Schema. Call it without values first to see the fields. Each value needs its source: the number of the passage that says it, or user. Never guess a value: leave the field out.',
+    input: Input,
+    run: (input, context, signal) =>
+      tellRefusal(async () => {
+        const form = await openForm(input, parts, signal)
+        const values = Object.fromEntries(
+          Object.entries(input.values).map(([name, { value }]) => [name, value]),
+        )
+        const unfounded = unfoundedOf(input, context)
+        if (unfounded.length > 0) throw new ToolFailure(unfounded.join('\n'))
+        const result = await parts.forms.fill(form.kind, form.bytes, values, signal)
+        if (result.mistakes.length > 0) throw new ToolFailure(result.mistakes.join('\n'))
+        if (!result.bytes) return `The fields of the form:\n${result.fields.map(toLine).join('\n')}`
+        const { kind, name } = form
+        const file = { name, mediaType: MEDIA_TYPES[kind], bytes: result.bytes }
+        const artifact = await context.artifacts.add(file)
+        return [
+          `The form is filled. The user is given ${artifact.name}: ${artifact.url}`,
+          `Filled: ${sourcesOf(input)}`,
+          `Not filled: ${result.unfilled.join(', ') || 'none'}. Tell the user which, and do not guess them.`,
+        ].join('\n')
+      }),
+  })
+}
+
+async function openForm(input: Input, parts: Dependencies, signal: AbortSignal): Promise<Form> {
+  const { documentId, artifactId, markdown, schema } = input
+  if (schema) {
+    return { kind: 'schema', name: 'form.json', bytes: Buffer.from(JSON.stringify(schema)) }
+  }
+  if (markdown !== undefined) {
+    return { kind: 'text', name: 'form.md', bytes: Buffer.from(markdown) }
+  }
+  if (artifactId !== undefined) {
+    const found = await parts.artifacts.read(artifactId)
+    if (!found) throw new ToolFailure('There is no such artifact, or no longer')
+    return toForm(found.artifact.name, found.bytes)
+  }
+  return documentForm(documentId ?? '', parts, signal)
+}
+
+async function documentForm(
+  id: string,
+  { store, lookup }: Dependencies,
+  signal: AbortSignal,
+): Promise<Form> {
+  const document = await store.get(id)
+  if (!document) throw new ToolFailure(`There is no document "${id}"`)
+  const { file, title = 'form' } = document
+  const pieces = file && (await store.readFile(id))
+  if (file && pieces) {
+    if (file.size > MOST_BYTES) throw new ToolFailure('The form is too large')
+    return toForm(file.name, Buffer.concat(await Array.fromAsync(pieces)))
+  }
+  const text = (await lookup.readText(id, signal)) ?? ''
+  return { kind: 'text', name: `${title}.md`, bytes: Buffer.from(text) }
+}
+
+function toForm(name: string, bytes: Uint8Array): Form {
+  const begin = Buffer.from(bytes.subarray(0, 4)).toString('latin1')
+  if (begin === '%PDF') return { kind: 'pdf', name, bytes }
+  return { kind: begin.startsWith('PK') ? 'docx' : 'text', name, bytes }
+}
+
+/** Values whose passage does not say them, word for word. */
+function unfoundedOf({ values }: Input, { citations }: ToolContext): string[] {
+  const hits = citations.all()
+  return Object.entries(values).flatMap(([name, { value, source }]) => {
+    if (source === 'user' || typeof value === 'boolean') return []
+    const hit = hits[source - 1]
+    if (!hit) return [`${name}: there is no passage [${source}]`]
+    const said = wordsOf(`${hit.title} ${hit.text} ${JSON.stringify(hit.metadata ?? {})}`)
+    const missing = [...wordsOf(String(value))].filter((word) => !said.has(word))
+    if (missing.length === 0) return []
+    return [`${name}: passage [${source}] does not say ${missing.join(' ')}`]
+  })
+}
+
+function wordsOf(text: string): Set<string> {
+  return new Set(
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [],
+  )
+}
+
+function toLine({ name, kind, options, required }: FormField): string {
+  const choice = options ? ` of ${options.join(', ')}` : ''
+  return `- ${name}: ${kind}${choice}${required ? ', required' : ''}`
+}
+
+function sourcesOf({ values }: Input): string {
+  return Object.entries(values)
+    .map(([name, { source }]) => `${name} (${source === 'user' ? 'user' : `[${source}]`})`)
+    .join(', ')
+}

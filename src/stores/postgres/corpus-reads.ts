@@ -1,0 +1,137 @@
+import { bytes, integer, optionalInteger, optionalText, type Row, text } from '../columns.ts'
+import type {
+  CorpusChunks,
+  CorpusDocument,
+  CorpusPiece,
+  CorpusRecord,
+  CorpusReplacement,
+  CorpusStart,
+} from '../corpus.ts'
+import { toDocument, toFile, toMetadata, toNewChunk } from '../rows.ts'
+import type { Session } from './session.ts'
+import { toVectors } from './vector-reads.ts'
+
+const DOCUMENTS_PER_READ = 200
+/** So many chunks, with vectors of some thousand numbers, are a few megabytes. */
+const CHUNKS_PER_RECORD = 256
+
+const DOCUMENTS = `
+  SELECT documents.*, run_at FROM agent_server.documents
+  LEFT JOIN agent_server.jobs ON document = number
+  WHERE number > $1 ORDER BY number LIMIT ${DOCUMENTS_PER_READ}`
+const CONTENTS = `
+  SELECT revision, text FROM agent_server.contents WHERE document = $1 ORDER BY revision`
+const REPLACEMENT = `
+  SELECT title, url, metadata, file, characters FROM agent_server.replacements WHERE document = $1`
+const KEYS = `
+  SELECT key, digest FROM agent_server.idempotency_keys WHERE document = $1 ORDER BY key`
+const CHUNKS = `
+  SELECT chunks.key, ordinal, start, "end", heading, text, page, page_end, vector
+  FROM agent_server.chunks LEFT JOIN agent_server.vectors ON vectors.key = chunks.key
+  WHERE document = $1 AND revision = $2 AND ordinal > $3 ORDER BY ordinal LIMIT ${CHUNKS_PER_RECORD}`
+const FILES = `
+  SELECT number, revision FROM agent_server.files WHERE document = $1 ORDER BY revision`
+const PIECE = 'SELECT bytes FROM agent_server.file_pieces WHERE file = $1 AND ordinal = $2'
+const EMBEDDING = `SELECT model, dimension FROM agent_server.embeddings WHERE vectors = 'current'`
+const TOTALS = `
+  SELECT (SELECT count(*) FROM agent_server.documents) AS documents,
+    (SELECT count(*) FROM agent_server.chunks) AS chunks,
+    (SELECT value FROM agent_server.meta WHERE name = 'next_chunk_key') AS next_key`
+
+/** Everything in the database as it is when reading begins. The session is this reading's own. */
+export async function* readCorpusFrom(
+  session: Session,
+  signal: AbortSignal,
+): AsyncGenerator<CorpusRecord> {
+  await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  yield await readStart(session)
+  for await (const row of documentRows(session)) {
+    signal.throwIfAborted()
+    const record = await readDocument(session, row)
+    yield record
+    for (let after = -1; after + 1 < record.document.chunkCount; after += CHUNKS_PER_RECORD) {
+      signal.throwIfAborted()
+      yield await readChunks(session, row, after)
+    }
+    yield* readPieces(session, row)
+  }
+}
+
+async function* documentRows(session: Session): AsyncGenerator<Row> {
+  for (let last = 0; ; ) {
+    const rows = await session.run(DOCUMENTS, [last])
+    yield* rows
+    if (rows.length < DOCUMENTS_PER_READ) return
+    last = integer(rows.at(-1), 'number')
+  }
+}
+
+async function readStart(session: Session): Promise<CorpusStart> {
+  const [embedding] = await session.run(EMBEDDING)
+  const [totals] = await session.run(TOTALS)
+  return {
+    kind: 'start',
+    embedding: embedding && {
+      model: text(embedding, 'model'),
+      dimension: integer(embedding, 'dimension'),
+    },
+    documents: integer(totals, 'documents'),
+    chunks: integer(totals, 'chunks'),
+    nextChunkKey: integer(totals, 'next_key'),
+  }
+}
+
+async function readDocument(session: Session, row: Row): Promise<CorpusDocument> {
+  const number = integer(row, 'number')
+  const document = toDocument(row)
+  const contents = await session.run(CONTENTS, [number])
+  const [replacement] = await session.run(REPLACEMENT, [number])
+  const keys = await session.run(KEYS, [number])
+  return {
+    kind: 'document',
+    document: {
+      ...document,
+      status: document.status === 'processing' ? 'pending' : document.status,
+    },
+    contents: contents.map((content) => ({
+      revision: integer(content, 'revision'),
+      text: text(content, 'text'),
+    })),
+    replacement: replacement && toReplacement(replacement),
+    dueAt: optionalInteger(row, 'run_at'),
+    idempotency: keys.map((key) => ({ key: text(key, 'key'), digest: text(key, 'digest') })),
+  }
+}
+
+async function readChunks(session: Session, row: Row, after: number): Promise<CorpusChunks> {
+  const values = [integer(row, 'number'), integer(row, 'served_revision'), after]
+  const rows = await session.run(CHUNKS, values)
+  return {
+    kind: 'chunks',
+    chunks: rows.map(toNewChunk),
+    vectors: toVectors(rows.filter(({ vector }) => vector !== null)),
+  }
+}
+
+async function* readPieces(session: Session, row: Row): AsyncGenerator<CorpusPiece> {
+  for (const file of await session.run(FILES, [integer(row, 'number')])) {
+    const revision = integer(file, 'revision')
+    for (let ordinal = 0; ; ordinal++) {
+      const [piece] = await session.run(PIECE, [integer(file, 'number'), ordinal])
+      // An empty file has no piece, and is a file all the same.
+      if (piece) yield { kind: 'piece', revision, bytes: bytes(piece, 'bytes') }
+      else if (ordinal === 0) yield { kind: 'piece', revision, bytes: new Uint8Array() }
+      if (!piece) break
+    }
+  }
+}
+
+function toReplacement(row: Row): CorpusReplacement {
+  return {
+    title: optionalText(row, 'title'),
+    url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
+    file: toFile(row),
+    characters: integer(row, 'characters'),
+  }
+}

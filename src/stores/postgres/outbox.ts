@@ -1,0 +1,59 @@
+import { integer, optionalText, type Row, text } from '../columns.ts'
+import type { Announcement, Outbox } from '../outbox.ts'
+import type { Database, Query } from './database.ts'
+
+const ANNOUNCE: Query = { text: 'SELECT agent_server.announce($1)' }
+const TAKE: Query = {
+  name: 'take_announcements',
+  text: `WITH due AS (
+      SELECT document, due_at FROM agent_server.announcements WHERE due_at <= agent_server.now_ms()
+      ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), taken AS (
+      UPDATE agent_server.announcements AS told
+      SET attempts = attempts + 1, due_at = agent_server.now_ms() + $2
+      FROM due WHERE told.document = due.document
+      RETURNING told.*, due.due_at AS was_due_at
+    )
+    SELECT taken.*, documents.id AS document_id
+    FROM taken JOIN agent_server.documents ON number = document ORDER BY was_due_at, document`,
+}
+const PUT_OFF: Query = {
+  name: 'put_off_announcement',
+  text: 'UPDATE agent_server.announcements SET due_at = $2 WHERE id = $1',
+}
+const DROP: Query = {
+  name: 'drop_announcement',
+  text: 'DELETE FROM agent_server.announcements WHERE id = $1',
+}
+
+/** What is to be told outside; a trigger writes it down. Servers that take some at the same time take different ones. */
+export function createOutbox(database: Pick<Database, 'write'>): Outbox {
+  return {
+    async announce(isWanted) {
+      await database.write(ANNOUNCE, [isWanted])
+    },
+    async takeAnnouncements(limit, milliseconds) {
+      const rows = await database.write(TAKE, [Math.max(0, limit), milliseconds])
+      return rows.map(toAnnouncement)
+    },
+    async putOffAnnouncement(id, dueAt) {
+      await database.write(PUT_OFF, [id, dueAt])
+    },
+    async dropAnnouncement(id) {
+      await database.write(DROP, [id])
+    },
+  }
+}
+
+function toAnnouncement(row: Row): Announcement {
+  const code = optionalText(row, 'error_code')
+  return {
+    id: text(row, 'id'),
+    documentId: text(row, 'document_id'),
+    revision: integer(row, 'revision'),
+    status: text(row, 'status') === 'ready' ? 'ready' : 'failed',
+    error: code === undefined ? undefined : { code, message: text(row, 'error_message') },
+    endedAt: integer(row, 'ended_at'),
+    attempt: integer(row, 'attempts'),
+  }
+}

@@ -1,0 +1,185 @@
+import { PDFDocument, PDFName } from '@cantoo/pdf-lib'
+import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import { describe, expect, it } from 'vitest'
+import { JobRefusal } from '../../../src/lib/job-process.ts'
+import { createForms } from '../../../src/services/forms/create-forms.ts'
+import type { FormKind, FormValues } from '../../../src/services/forms/form.ts'
+
+const { signal } = new AbortController()
+const forms = createForms()
+const fill = (kind: FormKind, form: string | Uint8Array, values: FormValues = {}) =>
+  forms.fill(kind, typeof form === 'string' ? Buffer.from(form) : form, values, signal)
+const textOf = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString()
+
+describe('A text with placeholders', () => {
+  const TEXT = 'Dear {{ name }},\n\nyour order {{order-no}} of {{name}}.\n{{ not a } }}'
+
+  it('has a field for each name, once', async () => {
+    const { fields, unfilled, bytes } = await fill('text', TEXT)
+    expect(fields).toEqual([
+      { name: 'name', kind: 'text' },
+      { name: 'order-no', kind: 'text' },
+    ])
+    expect(unfilled).toEqual(['name', 'order-no'])
+    expect(bytes).toBeUndefined()
+  })
+
+  it('is filled where a value is known, and stays as it is elsewhere', async () => {
+    const { bytes, unfilled } = await fill('text', TEXT, { name: 'Привет $& 李' })
+    expect(textOf(bytes)).toBe(
+      'Dear Привет $& 李,\n\nyour order {{order-no}} of Привет $& 李.\n{{ not a } }}',
+    )
+    expect(unfilled).toEqual(['order-no'])
+  })
+
+  it('does not take a value for a field that is not there', async () => {
+    const { mistakes, bytes } = await fill('text', TEXT, { nmae: 'Ada' })
+    expect(mistakes).toEqual(['There is no field "nmae"'])
+    expect(bytes).toBeUndefined()
+  })
+})
+
+describe('A form in JSON Schema', () => {
+  const SCHEMA = JSON.stringify({
+    type: 'object',
+    required: ['name', 'age'],
+    properties: {
+      name: { type: 'string', minLength: 2 },
+      age: { type: 'integer', minimum: 18 },
+      plan: { enum: ['basic', 'pro'] },
+      agree: { type: 'boolean' },
+    },
+  })
+
+  it('has a field for each property', async () => {
+    expect((await fill('schema', SCHEMA)).fields).toEqual([
+      { name: 'name', kind: 'text', required: true },
+      { name: 'age', kind: 'number', required: true },
+      { name: 'plan', kind: 'choice', options: ['basic', 'pro'], required: false },
+      { name: 'agree', kind: 'checkbox', required: false },
+    ])
+  })
+
+  it('is filled with what fits, and lists the rest', async () => {
+    const { bytes, unfilled } = await fill('schema', SCHEMA, { name: 'Ada', agree: true })
+    expect(JSON.parse(textOf(bytes))).toEqual({ name: 'Ada', agree: true })
+    expect(unfilled).toEqual(['age', 'plan'])
+  })
+
+  it.each([
+    [{ age: 'old' }, 'age: must be a number'],
+    [{ age: 17 }, 'age: must be >= 18'],
+    [{ name: 'A' }, 'name: must NOT have fewer than 2 characters'],
+    [{ plan: 'gold' }, 'plan: must be one of basic, pro'],
+    [{ agree: 'yes' }, 'agree: must be true or false'],
+  ])('does not take %j', async (values, mistake) => {
+    expect(await fill('schema', SCHEMA, values)).toMatchObject({ mistakes: [mistake] })
+  })
+
+  it('without properties is none', async () => {
+    await expect(fill('schema', '{}')).rejects.toThrow(JobRefusal)
+  })
+})
+
+describe('A PDF form', () => {
+  async function createPdf() {
+    const document = await PDFDocument.create()
+    const page = document.addPage([400, 300])
+    const form = document.getForm()
+    form.createTextField('name').addToPage(page, { x: 20, y: 250, width: 200, height: 20 })
+    form.createCheckBox('agree').addToPage(page, { x: 20, y: 200, width: 15, height: 15 })
+    const city = form.createDropdown('city')
+    city.addOptions(['Rome', 'Oslo'])
+    city.addToPage(page, { x: 20, y: 150, width: 100, height: 20 })
+    return document.save()
+  }
+
+  it('has its fields with their kinds', async () => {
+    expect((await fill('pdf', await createPdf())).fields).toEqual([
+      { name: 'name', kind: 'text', required: false },
+      { name: 'agree', kind: 'checkbox', required: false },
+      { name: 'city', kind: 'choice', options: ['Rome', 'Oslo'], required: false },
+    ])
+  })
+
+  it('is filled, in scripts that its own font has not', async () => {
+    const values = { name: 'Привет Ångström Ωμέγα', agree: true, city: 'Oslo' }
+    const { bytes, unfilled } = await fill('pdf', await createPdf(), values)
+    expect(unfilled).toEqual([])
+    const form = (await PDFDocument.load(bytes ?? new Uint8Array())).getForm()
+    expect(form.getTextField('name').getText()).toBe(values.name)
+    expect(form.getCheckBox('agree').isChecked()).toBe(true)
+    expect(form.getDropdown('city').getSelected()).toEqual(['Oslo'])
+  })
+
+  it('draws the signs themselves, and no question marks in their place', async () => {
+    const { bytes } = await fill('pdf', await createPdf(), { name: 'Привет' })
+    const document = await PDFDocument.load(bytes ?? new Uint8Array())
+    const fonts = document.context
+      .enumerateIndirectObjects()
+      .map(([, object]) =>
+        'get' in object && typeof object.get === 'function'
+          ? String(object.get(PDFName.of('BaseFont')))
+          : '',
+      )
+    expect(fonts.some((name) => name.includes('DejaVuSans'))).toBe(true)
+  })
+
+  it('does not take what its font has no sign for', async () => {
+    const { mistakes } = await fill('pdf', await createPdf(), { name: '李' })
+    expect(mistakes).toEqual(['name: the font has no sign for 李'])
+  })
+
+  it.each([['no PDF', 'hello', 'The file is not a PDF']])(
+    'that is %s is refused',
+    async (_case, content, words) => {
+      await expect(fill('pdf', content)).rejects.toThrow(new JobRefusal(words))
+    },
+  )
+
+  it('without fields is none', async () => {
+    const document = await PDFDocument.create()
+    document.addPage()
+    await expect(fill('pdf', await document.save())).rejects.toThrow('no fields')
+  })
+})
+
+describe('A Word form', () => {
+  const paragraph = (...runs: string[]) =>
+    `<w:p w:id="1">${runs.map((run) => `<w:r><w:rPr/><w:t>${run}</w:t></w:r>`).join('')}</w:p>`
+  const docx = (...paragraphs: string[]) =>
+    zipSync({
+      'word/document.xml': strToU8(
+        `<w:document><w:body>${paragraphs.join('')}</w:body></w:document>`,
+      ),
+      'word/styles.xml': strToU8('<w:styles/>'),
+    })
+  const xmlOf = (bytes: Uint8Array | undefined) =>
+    strFromU8(unzipSync(bytes ?? new Uint8Array())['word/document.xml'] ?? new Uint8Array())
+
+  it('has the placeholders of its paragraphs, also those spread over runs', async () => {
+    const form = docx(paragraph('Dear {{na', 'me}},'), paragraph('on {{day}}'))
+    expect((await fill('docx', form)).fields.map(({ name }) => name)).toEqual(['name', 'day'])
+  })
+
+  it('is filled, with what XML would read as its own written out', async () => {
+    const form = docx(paragraph('Dear {{na', 'me}},'), paragraph('As it was'))
+    const xml = xmlOf((await fill('docx', form, { name: '李 & <co>' })).bytes)
+    expect(xml).toContain('Dear 李 &amp; &lt;co&gt;,')
+    expect(xml).toContain('<w:t>As it was</w:t>')
+  })
+
+  it('keeps its other parts', async () => {
+    const { bytes } = await fill('docx', docx(paragraph('{{a}}')), { a: 'x' })
+    expect(Object.keys(unzipSync(bytes ?? new Uint8Array()))).toEqual([
+      ...['word/document.xml', 'word/styles.xml'],
+    ])
+  })
+
+  it.each([
+    ['no archive', Buffer.from('PK but no archive')],
+    ['another archive', zipSync({ 'a.txt': strToU8('a') })],
+  ])('that is %s is refused', async (_case, bytes) => {
+    await expect(fill('docx', bytes)).rejects.toThrow('not a Word document')
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it, vi } from 'vitest'
+import { createClaimLoop } from '../../../src/services/ingestion/claim-jobs.ts'
+import type { IngestionJob } from '../../../src/stores/document-store.ts'
+
+const job = (documentId: string): IngestionJob => ({
+  ...{ documentId, claim: 1, revision: 1, attempt: 1, text: 'x' },
+  ...{ title: undefined, url: undefined, file: undefined },
+})
+
+/** A loop over an authority of two functions. */
+function run(store: Parameters<typeof createClaimLoop>[0]['store']) {
+  const taken: string[] = []
+  const loop = createClaimLoop({
+    store,
+    room: () => 4,
+    take: ({ documentId }) => void taken.push(documentId),
+    now: Date.now,
+    log: { warn: () => undefined },
+  })
+  const running = loop.run()
+  return {
+    ...{ taken, loop },
+    async stop() {
+      loop.stop()
+      await running
+    },
+  }
+}
+
+describe('The loop that claims jobs', () => {
+  it('does not ask over and over where something is due and none is to be had', async () => {
+    const claimJobs = vi.fn(async () => [])
+    const { stop } = run({ claimJobs, nextJobAt: async () => Date.now() - 5_000 })
+    await vi.waitFor(() => expect(claimJobs).toHaveBeenCalledTimes(3), { interval: 5 })
+    const begun = performance.now()
+    await vi.waitFor(() => expect(claimJobs).toHaveBeenCalledTimes(5), { interval: 5 })
+    expect(performance.now() - begun).toBeGreaterThan(100)
+    await stop()
+  })
+
+  it('asks at once when it is told that a job came', async () => {
+    const waiting = ['a']
+    const claimJobs = vi.fn(async () => waiting.splice(0).map(job))
+    const { taken, loop, stop } = run({ claimJobs, nextJobAt: async () => undefined })
+    await vi.waitFor(() => expect(taken).toEqual(['a']))
+    waiting.push('b')
+    loop.jobCame()
+    await vi.waitFor(() => expect(taken).toEqual(['a', 'b']))
+    await stop()
+  })
+
+  it('asks again when the next job is due, such as one whose lease ends', async () => {
+    const dueAt = Date.now() + 150
+    const claimJobs = vi.fn(async () => (Date.now() >= dueAt ? [job('later')] : []))
+    const { taken, stop } = run({ claimJobs, nextJobAt: async () => dueAt })
+    await vi.waitFor(() => expect(taken).toContain('later'))
+    await stop()
+  })
+})

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest'
+import type { Forms } from '../../../src/services/forms/create-forms.ts'
+import type { FormKind, FormResult, FormValues } from '../../../src/services/forms/form.ts'
+import { fillForm } from '../../../src/services/tools/fill-form.ts'
+import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
+import { hitOf } from '../agent/hit.ts'
+import { createFakeLookup } from '../tables/stored-table.ts'
+import { createContext } from './context-for-test.ts'
+
+const { signal } = new AbortController()
+const MARKDOWN = 'Name: {{name}}'
+const FIELDS: FormResult['fields'] = [
+  { name: 'name', kind: 'text', required: true },
+  { name: 'city', kind: 'choice', options: ['Rome'] },
+]
+
+/** A fake that fills nothing, and keeps what it was asked. */
+function create(result: Partial<FormResult> = {}) {
+  const asked: { kind: FormKind; text: string; values: FormValues }[] = []
+  const forms: Forms = {
+    async fill(kind, bytes, values) {
+      asked.push({ kind, text: Buffer.from(bytes).toString(), values })
+      return { fields: FIELDS, mistakes: [], unfilled: ['city'], ...result }
+    },
+  }
+  const context = createContext()
+  context.citations.add([hitOf('a')])
+  const { lookup, store } = createFakeLookup([])
+  const documents = { ...store, get: async () => undefined }
+  const tool = fillForm({ forms, store: documents, lookup, artifacts: context.store })
+  return { asked, context, run: (input: object) => tool.run(input, context, signal) }
+}
+
+const filled = { bytes: Buffer.from('filled') }
+
+describe('fill_form', () => {
+  it('tells the fields where no values are given', async () => {
+    expect(await create().run({ markdown: MARKDOWN })).toBe(
+      'The fields of the form:\n- name: text, required\n- city: choice of Rome',
+    )
+  })
+
+  it('gives the filled form as a file, with the source of each value and what is not filled', async () => {
+    const { run, context } = create(filled)
+    const values = { name: { value: 'Ada', source: 'user' } }
+    const told = await run({ markdown: MARKDOWN, values })
+    expect(context.artifacts.all()).toMatchObject([{ name: 'form.md', mediaType: 'text/markdown' }])
+    expect(told).toContain('Filled: name (user)')
+    expect(told).toContain('Not filled: city. Tell the user which, and do not guess them.')
+  })
+
+  it('takes from a passage what it says', async () => {
+    const { run, asked } = create(filled)
+    const values = { name: { value: 'text OF a', source: 1 } }
+    expect(await run({ markdown: MARKDOWN, values })).toContain('Filled: name ([1])')
+    expect(asked).toEqual([{ kind: 'text', text: MARKDOWN, values: { name: 'text OF a' } }])
+  })
+
+  it.each([
+    [{ value: 'Grace', source: 1 }, 'name: passage [1] does not say grace'],
+    [{ value: 12, source: 1 }, 'name: passage [1] does not say 12'],
+    [{ value: 'Ada', source: 2 }, 'name: there is no passage [2]'],
+  ])('takes from no passage what it does not say: %j', async (value, words) => {
+    const { run, asked, context } = create(filled)
+    await expect(run({ markdown: MARKDOWN, values: { name: value } })).rejects.toThrow(words)
+    expect(asked).toEqual([])
+    expect(context.artifacts.all()).toEqual([])
+  })
+
+  it('tells what does not fit the form', async () => {
+    const { run } = create({ mistakes: ['a: must be a number'] })
+    await expect(run({ markdown: MARKDOWN })).rejects.toThrow('a: must be a number')
+  })
+
+  it('takes a schema, and a file that was made before', async () => {
+    const { run, asked, context } = create()
+    await run({ schema: { type: 'object' } })
+    const { id } = await context.artifacts.add({
+      ...{ name: 'a.pdf', mediaType: 'application/pdf' },
+      bytes: Buffer.from('%PDF-1.7'),
+    })
+    await run({ artifactId: id })
+    expect(asked.map(({ kind }) => kind)).toEqual(['schema', 'pdf'])
+    await expect(run({ artifactId: 'art_9' })).rejects.toThrow('no such artifact')
+    await expect(run({ documentId: 'gone' })).rejects.toThrow('no document "gone"')
+  })
+
+  it.each([
+    {},
+    { markdown: MARKDOWN, documentId: 'doc' },
+    { markdown: MARKDOWN, values: { name: 'Ada' } },
+    { markdown: MARKDOWN, values: { name: { value: 'Ada' } } },
+    { markdown: MARKDOWN, values: { name: { value: 'Ada', source: 'guess' } } },
+  ])('refuses %j', async (input) => {
+    await expect((async () => create().run(input))()).rejects.toThrow(ToolInputError)
+  })
+})

@@ -1,0 +1,182 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { IngestionJob, NewChunk } from '../../../src/stores/document-store.ts'
+import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import { startTcpProxy } from '../../support/tcp-proxy.ts'
+import { createPostgresData, hasPostgres, type PostgresData, SERVER_URL } from './store-data.ts'
+
+const SHORT_LEASE = { leaseMilliseconds: 400 }
+const FAILURE = { code: 'internal', message: 'It failed' }
+const range = (length: number) => Array.from({ length }, (_, position) => position)
+
+describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)', () => {
+  let data: PostgresData
+  beforeEach(async () => {
+    data = await createPostgresData()
+    return () => data.remove()
+  })
+
+  const open = async (options: Parameters<PostgresData['open']>[0] = {}) => {
+    const store = await data.open(options)
+    onTestFinished(() => store.close())
+    return store
+  }
+  const addAll = (store: PostgresStore, count: number) =>
+    Promise.all(range(count).map((i) => store.add({ id: `document-${i}`, text: `Text ${i}` })))
+  const chunkOf = async (store: PostgresStore): Promise<NewChunk> => {
+    const key = await store.reserveChunkKeys(1)
+    return { key, ordinal: 0, text: 'x', heading: '', start: 0, end: 1 }
+  }
+  const openAll = (count: number, options: Parameters<typeof open>[0] = {}) =>
+    Promise.all(range(count).map(() => open(options)))
+  /** As many calls at the same time, each on the next store. */
+  const inTurn = <Result>(
+    stores: readonly PostgresStore[],
+    calls: number,
+    call: (store: PostgresStore, turn: number) => Promise<Result>,
+  ): Promise<Result>[] => {
+    const rounds = range(Math.ceil(calls / stores.length)).flatMap(() => stores)
+    return rounds.slice(0, calls).map(call)
+  }
+  const claimOne = async (store: PostgresStore): Promise<IngestionJob> =>
+    vi.waitUntil(async () => (await store.claimJobs(1))[0], { timeout: 10_000, interval: 50 })
+
+  it('start together on a new database, and make its schema once', async () => {
+    const stores = await openAll(5)
+    await Promise.all(inTurn(stores, 5, (store, i) => store.add({ id: `of-${i}`, text: 'x' })))
+    expect(await stores[0]?.counts()).toMatchObject({ jobs: 5 })
+    expect(await data.sql('SELECT * FROM agent_server.schema_version')).toHaveLength(1)
+  })
+
+  it('claim each job once, however many claim at the same time', async () => {
+    const stores = await openAll(3)
+    const adding = inTurn(stores, 120, (store, i) => store.add({ id: `d${i}`, text: 'x' }))
+    await Promise.all(adding)
+    const claims = await Promise.all(inTurn(stores, 60, (store, i) => store.claimJobs(1 + (i % 5))))
+    // What one has locked, another passes over.
+    const rest = await Promise.all(inTurn(stores, 3, (store) => store.claimJobs(99)))
+    const ids = [...claims, ...rest].flat().map(({ documentId }) => documentId)
+    expect(ids).toHaveLength(120)
+    expect(new Set(ids).size).toBe(120)
+  })
+
+  it('keep the limit of the queue together', async () => {
+    const stores = await openAll(3, { queueLimit: 20 })
+    const settled = await Promise.allSettled(
+      inTurn(stores, 90, (store, i) => store.add({ id: `d${i}`, text: 'x' })),
+    )
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+  })
+
+  it('add a document with one idempotency key once', async () => {
+    const idempotency = { key: 'key', digest: 'digest' }
+    const added = await Promise.all(
+      inTurn(await openAll(2), 20, (store, i) =>
+        store.add({ id: `d${i}`, text: 'x' }, idempotency),
+      ),
+    )
+    expect(new Set(added.map(({ id }) => id)).size).toBe(1)
+  })
+
+  it('make one document of what is put under one new id at the same time', async () => {
+    const stores = await openAll(2)
+    const put = await Promise.all(
+      inTurn(stores, 20, (store, i) => store.put({ id: 'one', text: `Text ${i}` })),
+    )
+    const revisions = put.map(({ revision }) => revision)
+    expect(revisions.toSorted((a, b) => a - b)).toEqual(range(20).map((i) => i + 1))
+    expect(await stores[0]?.counts()).toMatchObject({ documents: { pending: 1 }, jobs: 1 })
+  })
+
+  it('never use a chunk key twice', async () => {
+    const firsts = await Promise.all(
+      inTurn(await openAll(2), 60, (store) => store.reserveChunkKeys(100)),
+    )
+    const sorted = firsts.toSorted((a, b) => a - b)
+    for (const [i, first] of sorted.entries()) {
+      expect(first).toBeGreaterThanOrEqual((sorted[i - 1] ?? -99) + 100)
+    }
+  })
+
+  it('hear of jobs and of documents that are done elsewhere', async () => {
+    const [one, other] = await Promise.all([open(), open()])
+    const heard: string[] = []
+    other.subscribe({
+      jobCame: () => void heard.push('job'),
+      documentEnded: (id = 'any') => void heard.push(id),
+    })
+    const listening = `SELECT 1 FROM pg_stat_activity
+      WHERE datname = current_database() AND query = 'LISTEN agent_server_ended'`
+    await vi.waitFor(async () => expect(await data.sql(listening)).toHaveLength(2))
+    heard.length = 0
+    await one.add({ id: 'ready', text: 'x' })
+    await vi.waitFor(() => expect(heard).toEqual(['job']))
+    await one.completeJob(await claimOne(one), [await chunkOf(one)])
+    await vi.waitFor(() => expect(heard).toContain('ready'))
+    await one.add({ id: 'failed', text: 'x' })
+    await one.failJob(await claimOne(one), FAILURE)
+    await vi.waitFor(() => expect(heard).toContain('failed'))
+  })
+
+  it('leave a claim to whoever goes on with it', async () => {
+    const [one, other] = await Promise.all([open(SHORT_LEASE), open(SHORT_LEASE)])
+    await addAll(one, 1)
+    const job = await claimOne(one)
+    for (const _turn of range(20)) {
+      expect(await other.claimJobs(1)).toEqual([])
+      await new Promise((resolve) => setTimeout(resolve, SHORT_LEASE.leaseMilliseconds / 8))
+    }
+    expect(await one.completeJob(job, [await chunkOf(one)])).toEqual([])
+  })
+
+  it('take a claim over when the lease of one that has gone ends, and refuse what it does later', async () => {
+    const { hostname: host, port } = new URL(SERVER_URL)
+    const proxy = await startTcpProxy({ host, port: Number(port) })
+    const url = Object.assign(new URL(data.url), { port: String(proxy.port) }).href
+    const [gone, other] = await Promise.all([open({ ...SHORT_LEASE, url }), open(SHORT_LEASE)])
+    await addAll(other, 1)
+    const lost = await claimOne(gone)
+    expect(await other.nextJobAt()).toBeGreaterThan(Date.now() - 1_000)
+    proxy.set('cut')
+    const taken = await claimOne(other)
+    expect(taken).toMatchObject({ documentId: lost.documentId, attempt: 2 })
+
+    proxy.set('pass')
+    const late = await chunkOf(other)
+    expect(await gone.completeJob(lost, [late])).toBeUndefined()
+    expect(await gone.failJob(lost, FAILURE)).toBe(false)
+    expect(await other.get(lost.documentId)).toMatchObject({ status: 'processing' })
+    const chunk = await chunkOf(other)
+    expect(await other.completeJob(taken, [chunk])).toEqual([])
+    expect([...(await gone.chunkKeys())]).toEqual([chunk.key])
+  })
+
+  it('take over at once from one that stops in order', async () => {
+    const [one, other] = await Promise.all([open(), open()])
+    await addAll(one, 3)
+    await one.claimJobs(3)
+    await one.close()
+    expect(await other.claimJobs(3)).toMatchObject(range(3).map(() => ({ attempt: 2 })))
+  })
+
+  it('give back the claims of the dead alone when one of them starts', async () => {
+    const [living, dead] = await Promise.all([open(), open()])
+    await addAll(living, 2)
+    await living.claimJobs(1)
+    await dead.claimJobs(1)
+    await dead.close()
+    const starting = await open()
+    expect(await starting.recoverJobs()).toBe(1)
+    expect(await starting.claimJobs(9)).toHaveLength(1)
+  })
+
+  it('refuse chunks whose keys are so old that they may have left the index', async () => {
+    const store = await open()
+    await addAll(store, 1)
+    const job = await claimOne(store)
+    const old = await chunkOf(store)
+    await data.sql('UPDATE agent_server.key_marks SET minute = minute - 60')
+    await expect(store.completeJob(job, [old])).rejects.toMatchObject({ code: 'store_unavailable' })
+    const fresh = { ...old, key: await store.reserveChunkKeys(2_000) }
+    expect(await store.completeJob(job, [fresh])).toEqual([])
+  })
+})

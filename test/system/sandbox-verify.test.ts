@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SandboxReport } from '../../src/schemas/sandbox.ts'
+import { startServer } from '../support/server.ts'
+import { ROOT } from '../support/source-tree.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
+import { docker, hasEngine, runCommand } from './docker.ts'
+
+const PROBES = 'computation files environment host-files network memory time-out'.split(' ')
+
+/** What a whole server answers whose agent.json has this section. */
+async function verify(sandbox: object, environment: Record<string, string> = {}) {
+  const file = await writeAgentFile({ sandbox })
+  const server = await startServer({ AGENT_CONFIG: file, ...environment })
+  const response = await server.request('/agent/sandbox/verify', { method: 'POST' })
+  expect(response.status).toBe(200)
+  return SandboxReport.parse(await response.json())
+}
+
+function expectAllOk({ ok, probes }: SandboxReport): void {
+  expect(probes.filter((probe) => !probe.ok)).toEqual([])
+  expect(probes.map(({ name }) => name)).toEqual(PROBES)
+  expect(ok).toBe(true)
+}
+
+describe.skipIf(!existsSync('/usr/bin/bwrap'))(
+  'POST /agent/sandbox/verify on bubblewrap (needs bubblewrap)',
+  () => {
+    it('passes every probe', async () => {
+      const report = await verify({ kind: 'bubblewrap' })
+      expect(report.kind).toBe('bubblewrap')
+      expectAllOk(report)
+    })
+  },
+)
+
+describe.skipIf(!hasEngine())(
+  'POST /agent/sandbox/verify on docker (needs a Docker engine)',
+  () => {
+    const image = `agent-server-sandbox-test:${randomUUID()}`
+    beforeAll(async () => {
+      const script = fileURLToPath(new URL('.ci/make-python-image.sh', ROOT))
+      const { code, stderr } = await runCommand(script, [image])
+      expect(code, stderr).toBe(0)
+    })
+    afterAll(() => docker('image', 'rm', '--force', image))
+
+    it('passes every probe', async () => {
+      const host = process.env.DOCKER_HOST
+      const report = await verify({ kind: 'docker', image }, host ? { DOCKER_HOST: host } : {})
+      expect(report.kind).toBe('docker')
+      expectAllOk(report)
+    })
+  },
+)
