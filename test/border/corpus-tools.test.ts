@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { DocumentBatchResult } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
@@ -8,11 +9,13 @@ import {
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { modelAt, settledDocument, startServer, type TestServer } from '../support/server.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const CITIES = ['Rome', 'Riga', 'Oslo']
 const COUNT = 102
+/** Documents sent at once. */
+const BATCH = 100
 
 let upstream: ScriptedUpstream
 let server: TestServer
@@ -154,4 +157,34 @@ describe.each(WAYS)('A question about every document, asked by %s', (way) => {
       expect(extras.hits.length).toBeGreaterThan(100)
     },
   )
+})
+
+describe('A question about 500 documents', () => {
+  it('reads every one of them', verifies('corpus.coverage', 'corpus.question'), async () => {
+    const own = await startServer(modelAt(upstream))
+    const documents = Array.from({ length: 500 }, (_, n) => ({
+      title: `Report ${n}.`,
+      text: `Report number ${n} is about harbours.`,
+    }))
+    for (let from = 0; from < documents.length; from += BATCH) {
+      const response = await own.request('/documents/batch', {
+        body: documents.slice(from, from + BATCH),
+      })
+      const { results } = DocumentBatchResult.parse(await response.json())
+      for (const result of results) {
+        await settledDocument(own.request, 'id' in result ? result.id : '')
+      }
+    }
+    const input = { task: 'question', question: 'Which are about harbours?' }
+    upstream.always(textReply('All are about harbours.'))
+    upstream.script(toolCallReply({ name: 'analyse_corpus', arguments: input }))
+    const before = upstream.requests.length
+    const { answer, done } = await ask(own, 'What are they about?')
+    expect(answer).toBe('All are about harbours.')
+    expect(done).toMatchObject({ finishReason: 'stop' })
+    expect(results(upstream.requests.at(-1))[0]).toMatch(/^Read 500 of 500 documents\.\n/)
+    const read = upstream.requests.slice(before).map(({ body }) => JSON.stringify(body))
+    const missed = documents.filter(({ text }) => !read.some((body) => body.includes(text)))
+    expect(missed).toEqual([])
+  })
 })

@@ -177,6 +177,11 @@ export const DECISIONS = {
     'completions.extras':
       'What a provider attaches to a call of a client’s tool goes out and comes back with it.',
   },
+  'design: texts that give orders': {
+    'injection.data':
+      'What a document says reaches the model as data alone: in a block that it cannot close, or as the result of a tool.',
+    'injection.tools': 'No tool is run but those that the model itself calls.',
+  },
   'design: tables': {
     'tables.list': 'Documents that are tables are listed with columns, types and ranges.',
     'tables.query':

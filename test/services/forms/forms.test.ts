@@ -1,5 +1,6 @@
 import { PDFDocument, PDFName } from '@cantoo/pdf-lib'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import { getDocumentProxy } from 'unpdf'
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job-process.ts'
 import { createForms } from '../../../src/services/forms/create-forms.ts'
@@ -123,6 +124,18 @@ describe('A PDF form', () => {
           : '',
       )
     expect(fonts.some((name) => name.includes('DejaVuSans'))).toBe(true)
+  })
+
+  it('is drawn in letters that a reader of PDF gets back as they were', async () => {
+    const values = { name: 'Привет Ångström Ωμέγα Ελλάς' }
+    const { bytes } = await fill('pdf', await createPdf(), values)
+    const pdf = await getDocumentProxy(bytes ?? new Uint8Array(), { verbosity: 0 })
+    const annotations: object[] = await (await pdf.getPage(1)).getAnnotations()
+    expect(annotations).toContainEqual(
+      expect.objectContaining({
+        ...{ fieldName: 'name', fieldValue: values.name, textContent: [values.name] },
+      }),
+    )
   })
 
   it('does not take what its font has no sign for', async () => {
