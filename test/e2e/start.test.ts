@@ -186,7 +186,9 @@ describe('A server of which a thread dies', () => {
     await server.ingest({ text: 'The lighthouse was lit in 1811.' })
     await mkdir(join(directory, `end-${name}`))
     expect(await server.exited).toEqual(FAILED)
-    expect(server.log().at(-1)).toMatchObject({ level: 60, msg: /a vital part has failed/ })
+    // A request that ends meanwhile may have its line after it.
+    const fatal = server.log().filter(({ level }) => level === 60)
+    expect(fatal).toMatchObject([{ msg: expect.stringMatching(/a vital part has failed/) }])
 
     const next = await startServerProcess({}, { directory })
     expect(await search(next, 'lighthouse')).toHaveLength(1)
