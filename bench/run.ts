@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, release, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { agentLoop } from './agent-loop.ts'
 import { coldStart } from './cold-start.ts'
 import { firstToken } from './first-token.ts'
 import { hybrid } from './hybrid.ts'
@@ -18,6 +19,7 @@ import { renderTable } from './support/table.ts'
 
 const BENCHMARKS = {
   'first-token': firstToken,
+  'agent-loop': agentLoop,
   streams,
   query,
   ingestion,

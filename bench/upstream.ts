@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
 import { DELTA_MARK } from './support/http-client.ts'
 
 /** How the answers go: sent by the parent process before each measurement. */
@@ -8,14 +9,19 @@ export interface Pace {
   deltas: number
   /** Between two deltas; 0 sends them as fast as the reader takes them. */
   intervalMilliseconds: number
+  /** Has it call semantic_search with one of these, in turn, until a request holds the result of a tool. */
+  searches?: readonly string[]
 }
 
-/** A chat-completions server in a process of its own that answers everything with the same deltas. */
+/** A chat-completions server in a process of its own that answers everything with the same deltas, after a call of a tool where it is told so. */
 const HEAD = { 'content-type': 'text/event-stream; charset=utf-8' }
 const ROLE = chunk({ role: 'assistant', content: '' })
 const DELTA = chunk({ content: `word${DELTA_MARK} ` })
 const END = `${chunk({}, 'stop')}data: [DONE]\n\n`
+/** Within a text its quotation marks would be escaped. */
+const RESULT = '"role":"tool"'
 
+let calls = 0
 let pace: Pace = { delayMilliseconds: 10, deltas: 20, intervalMilliseconds: 0 }
 process.on('message', (next: Pace) => {
   pace = next
@@ -24,6 +30,13 @@ process.on('message', (next: Pace) => {
 process.on('disconnect', () => process.exit(0))
 
 const server = createServer((request, response) => {
+  if (pace.searches) {
+    void buffer(request).then((body) => {
+      const next = body.includes(RESULT) ? begin : callTool
+      setTimeout(next, pace.delayMilliseconds, response, pace)
+    })
+    return
+  }
   request.resume().on('end', () => setTimeout(begin, pace.delayMilliseconds, response, pace))
 })
 server.listen(0, '127.0.0.1', () => process.send?.(server.address()))
@@ -50,6 +63,15 @@ function begin(response: ServerResponse, { deltas, intervalMilliseconds }: Pace)
     else response.end(END)
   }, intervalMilliseconds)
   response.on('close', () => clearInterval(timer))
+}
+
+function callTool(response: ServerResponse, { searches = [] }: Pace): void {
+  const query = searches[calls % searches.length]
+  calls += 1
+  const call = { name: 'semantic_search', arguments: JSON.stringify({ query }) }
+  const tool_calls = [{ index: 0, id: `call_${calls}`, type: 'function', function: call }]
+  response.writeHead(200, HEAD)
+  response.end(`${ROLE}${chunk({ tool_calls })}${chunk({}, 'tool_calls')}data: [DONE]\n\n`)
 }
 
 function chunk(delta: object, finishReason: string | null = null): string {
