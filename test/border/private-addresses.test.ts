@@ -63,17 +63,21 @@ function unlike(
 }
 
 describe.each([
-  ['an MCP connection', 'mcp.guard', connectToEach],
-  ['a source of skills', 'skills.remote', loadEach],
-] as const)('%s', (_what, requirement, reasonsFor) => {
-  it('reaches no private address, in whatever form', verifies(requirement), async () => {
-    const { port, asked } = await startSecret()
-    const urls = HOSTS.map((host) => `http://${host}:${port}/SKILL.md`)
-    expect(unlike(HOSTS, await reasonsFor(urls, ''), NAMES_THE_REMEDY)).toEqual([])
-    expect(asked).toEqual([])
-  })
+  ['an MCP connection', connectToEach],
+  ['a source of skills', loadEach],
+] as const)('%s', (_what, reasonsFor) => {
+  it(
+    'reaches no private address, in whatever form',
+    verifies('mcp.guard', 'skills.remote'),
+    async () => {
+      const { port, asked } = await startSecret()
+      const urls = HOSTS.map((host) => `http://${host}:${port}/SKILL.md`)
+      expect(unlike(HOSTS, await reasonsFor(urls, ''), NAMES_THE_REMEDY)).toEqual([])
+      expect(asked).toEqual([])
+    },
+  )
 
-  it('follows no redirect to one', verifies(requirement), async () => {
+  it('follows no redirect to one', verifies('mcp.guard', 'skills.remote'), async () => {
     const { port, asked } = await startSecret()
     const urls = await startRedirects(ADDRESSES, port)
     const reasons = await reasonsFor(urls, LOOPBACK_NAME)
