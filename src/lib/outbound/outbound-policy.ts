@@ -1,6 +1,10 @@
 import ipaddr from 'ipaddr.js'
 
-type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+type Range = [Address, number]
+
+/** All of IPv6 that is given out for the public; `::7f00:1`, an old way to write 127.0.0.1, lies outside. */
+const PUBLIC_IPV6: Range = ipaddr.parseCIDR('2000::/3')
 
 /** Says which hosts may be called. Everything public may; what is not public must be listed. */
 export interface OutboundPolicy {
@@ -25,8 +29,7 @@ export function createOutboundPolicy(entries: readonly string[]): OutboundPolicy
       if (!ipaddr.isValid(address)) return false
       // An IPv4 address in the clothes of IPv6 is judged as what it is.
       const plain = ipaddr.process(address)
-      // `unicast` is all that is left once private, local, reserved, translated and tunnelled ranges are taken away.
-      return plain.range() === 'unicast' || ranges.some((range) => isWithin(plain, range))
+      return isPublic(plain) || ranges.some((range) => isWithin(plain, range))
     },
   }
 }
@@ -56,6 +59,12 @@ function plainName(hostname: string): string {
   return hostname.toLowerCase().replace(/\.$/, '')
 }
 
-function isWithin(address: ipaddr.IPv4 | ipaddr.IPv6, [base, bits]: Range): boolean {
+/** `unicast` is all that is left once private, local, reserved, translated and tunnelled ranges are taken away. */
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false
+  return address.kind() === 'ipv4' || isWithin(address, PUBLIC_IPV6)
+}
+
+function isWithin(address: Address, [base, bits]: Range): boolean {
   return address.kind() === base.kind() && address.match(base, bits)
 }
