@@ -26,20 +26,18 @@ export function speakPlainly(): void {
 }
 
 function tellIssue(issue: z.core.$ZodRawIssue): string | undefined {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'is required' : tellKind(issue.expected)
-    case 'invalid_value':
-      return tellValues(issue.values)
-    case 'too_small':
-      return tellBound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
-    case 'too_big':
-      return tellBound(issue.origin, issue.inclusive ? 'at most' : 'less than', issue.maximum)
-    case 'unrecognized_keys':
-      return `has unknown fields: ${issue.keys.join(', ')}`
-    default:
-      return undefined
+  if (issue.code === 'invalid_type') {
+    return issue.input === undefined ? 'is required' : tellKind(issue.expected)
   }
+  if (issue.code === 'invalid_value') return tellValues(issue.values)
+  if (issue.code === 'too_small') {
+    return tellBound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
+  }
+  if (issue.code === 'too_big') {
+    return tellBound(issue.origin, issue.inclusive ? 'at most' : 'less than', issue.maximum)
+  }
+  if (issue.code === 'unrecognized_keys') return `has unknown fields: ${issue.keys.join(', ')}`
+  return undefined
 }
 
 function tellKind(expected: string): string | undefined {
