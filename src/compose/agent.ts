@@ -73,8 +73,8 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   })
   const prompt = {
     prompt: configuration.prompt,
-    // Without tools none of them could be opened.
-    catalogue: model.supportsTools ? skills.catalogue : undefined,
+    // Without tools none of them could be opened; a model may be found out after it was asked.
+    catalogue: () => (model.supportsTools ? skills.catalogue() : ''),
     contextTokens: config.CHAT_CONTEXT_TOKENS,
   }
   const agent = endConversations(

@@ -84,7 +84,7 @@ export function createAgent(parts: Dependencies): Agent {
   async function* ask(
     request: AgentRequest,
     messages: readonly ModelMessage[],
-    { passages, tools: own, budget }: RunContext,
+    { passages, tools: own, budget, citations }: RunContext,
     turn: Turn,
     signal: AbortSignal,
   ): AsyncGenerator<AgentEvent, Answer> {
@@ -99,7 +99,8 @@ export function createAgent(parts: Dependencies): Agent {
     }
     const { answerTime } = budget
     const events = model.stream(asked, AbortSignal.any([signal, answerTime]))
-    const answer = yield* relayAnswer(events, { answerTime, signal })
+    const relay = { citations: citations.check(), answerTime, signal }
+    const answer = yield* relayAnswer(events, relay)
     budget.spend(answer, sizeOfMessages(fitted))
     return answer
   }
@@ -124,5 +125,6 @@ function resultOf({ citations, artifacts, degraded, budget }: RunContext, reason
     artifacts: artifacts.all(),
     degraded,
     limitsReached: budget.reached(),
+    unknownCitations: citations.unknown(),
   }
 }
