@@ -52,7 +52,7 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const { artifacts, skillCopies: copies } = parts.stores
   const model = await createModel(config, log)
   const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
-  const builtIn = await createBuiltInTools({
+  const builtIn = createBuiltInTools({
     ...{ config, retrieval, store: parts.store, lookup: parts.lookup, model, artifacts, sandbox },
     switches: configuration.tools,
   })
