@@ -87,10 +87,13 @@ describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
       const ledgers = await Promise.all(
         opened.map(({ openLedger }) => openLedger('names', Names, NOBODY)),
       )
-      const names = Array.from({ length: 12 }, (_, i) => `name-${i}`)
-      await Promise.all(
-        names.map((name, i) => ledgers[i % 3]?.update((now) => ({ names: [...now.names, name] }))),
+      const names = ['a', 'b', 'c'].flatMap((name) => [`${name}1`, `${name}2`, `${name}3`])
+      const adding = names.flatMap((name, i) =>
+        ledgers
+          .slice(i % 3, (i % 3) + 1)
+          .map((ledger) => ledger.update((now) => ({ names: [...now.names, name] }))),
       )
+      await Promise.all(adding)
       for (const ledger of ledgers) {
         expect((await ledger.read()).names.toSorted()).toEqual(names.toSorted())
       }
