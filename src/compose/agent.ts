@@ -5,6 +5,7 @@ import type { Environment } from '../lib/expand-variables.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
+import { endConversations } from '../services/agent/end-conversations.ts'
 import { limitRuns } from '../services/agent/limit-runs.ts'
 import { observeRuns } from '../services/agent/observe-runs.ts'
 import { createArtifactReader } from '../services/agent/read-artifact.ts'
@@ -72,11 +73,14 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   })
   const prompt = {
     prompt: configuration.prompt,
-    // Without tools none of them could be opened.
-    catalogue: model.supportsTools ? skills.catalogue : undefined,
+    // Without tools none of them could be opened; a model may be found out after it was asked.
+    catalogue: () => (model.supportsTools ? skills.catalogue() : ''),
     contextTokens: config.CHAT_CONTEXT_TOKENS,
   }
-  const agent = createAgent({ model, retrieval, tools, artifacts, prompt, limits })
+  const agent = endConversations(
+    createAgent({ model, retrieval, tools, artifacts, prompt, limits }),
+    (conversation) => void sandbox.end(conversation),
+  )
 
   return {
     services: {

@@ -83,7 +83,7 @@ export function createAgent(parts: Dependencies): Agent {
   async function* ask(
     request: AgentRequest,
     messages: readonly ModelMessage[],
-    { passages, tools: own, budget }: RunContext,
+    { passages, tools: own, budget, citations }: RunContext,
     turn: Turn,
     signal: AbortSignal,
   ): AsyncGenerator<AgentEvent, Answer> {
@@ -98,7 +98,8 @@ export function createAgent(parts: Dependencies): Agent {
     }
     const { answerTime } = budget
     const events = model.stream(asked, AbortSignal.any([signal, answerTime]))
-    const answer = yield* relayAnswer(events, { answerTime, signal })
+    const relay = { citations: citations.check(), answerTime, signal }
+    const answer = yield* relayAnswer(events, relay)
     budget.spend(answer, sizeOf(fitted))
     return answer
   }
@@ -123,5 +124,6 @@ function resultOf({ citations, artifacts, degraded, budget }: RunContext, reason
     artifacts: artifacts.all(),
     degraded,
     limitsReached: budget.reached(),
+    unknownCitations: citations.unknown(),
   }
 }
