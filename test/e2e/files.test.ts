@@ -18,7 +18,9 @@ const CYCLES = 3
 
 describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (needs /proc)', () => {
   const rows = (count: number) => '1234,Some Body,Berlin,a few words about them\n'.repeat(count)
-  const paragraph = Buffer.from(`${'Сова охотится ночью в лесу и ест мышей. '.repeat(25)}\n\n`)
+  const paragraph = Buffer.from(
+    `${'Сова охотится ночью в лесу и ест мышей. '.repeat(25)}\n\n`.repeat(500),
+  )
   const noise = Uint8Array.from({ length: MEGABYTE }, (_, i) => (i * 7_919) >> 5)
 
   it.each([

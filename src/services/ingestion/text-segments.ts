@@ -14,10 +14,15 @@ export function* segmentsOf(
     while (rest.length > most) {
       const end = endOfSegment(rest, most)
       yield rest.slice(0, end)
-      rest = rest.slice(end)
+      rest = withoutParent(rest.slice(end), most)
     }
   }
   if (rest !== '') yield rest
+}
+
+/** What is left of a segment, as a string of its own: a slice would keep all of what it was cut from. */
+function withoutParent(slice: string, most: number): string {
+  return slice.length < most ? Buffer.from(slice, 'utf16le').toString('utf16le') : slice
 }
 
 function endOfSegment(text: string, most: number): number {
