@@ -185,7 +185,10 @@ async function openKnowledge(
   }
 }
 
-/** Embeds every passage anew with the model that is configured, while no server runs on the directory. */
+const BUSY =
+  'Another process makes the vectors of this database anew: let it finish, or stop it, and run this again'
+
+/** Embeds every passage anew with the model that is configured, while nobody else does. */
 export async function reindex(
   config: Config,
   log: FastifyBaseLogger,
@@ -200,7 +203,12 @@ export async function reindex(
   )
   try {
     const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
-    await replaceVectors({ store, replacement: store.replacement, embedder, progress }, signal)
+    const { replacement } = store
+    const isDone = await replacement.alone(
+      (alone) => replaceVectors({ store, replacement, embedder, progress }, alone),
+      signal,
+    )
+    if (!isDone) throw new Error(BUSY)
   } finally {
     await store.close()
   }

@@ -92,9 +92,9 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...createVectorReads(database),
     ...files,
     reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count), KEY_BLOCKS),
-    replacement: createVectorReplacement(database),
+    replacement: createVectorReplacement(url, database),
     lookup: createLookup(database),
-    outbox: createOutbox(database),
+    outbox: createOutbox(database, leases.owner),
     agent: {
       artifacts: createArtifacts(database),
       openLedger: createLedgers(database),
