@@ -11,6 +11,7 @@ import { runExport, runImport } from './commands/transfer.ts'
 import { compose } from './compose.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
 import { prepareFirstStart, welcome } from './first-start.ts'
+import { speakPlainly } from './schemas/plain-messages.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MILLISECONDS = 15_000
@@ -33,6 +34,8 @@ const ROOT = resolve(import.meta.dirname, '..')
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 async function main(): Promise<void> {
+  // Before the configuration is read, whose mistakes are told in the same words.
+  speakPlainly()
   const command = COMMANDS.get(process.argv[2] ?? '')
   if (command) return runCommand(command)
 

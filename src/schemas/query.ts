@@ -76,6 +76,12 @@ export const DEGRADED = z.literal(true).optional().meta({
     'A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.',
 })
 
+/** Present in an answer only where it is so. */
+export const UNKNOWN_CITATIONS = z.array(z.int()).optional().meta({
+  description:
+    'Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none.',
+})
+
 export const QueryRequest = z
   .object({
     query: filledText(10_000).meta({

@@ -138,6 +138,10 @@ export const DECISIONS = {
       "The system prompt is the server's rules, then the configured prompt, then the client's.",
     'chat.passages.data': 'Retrieved text is marked as data and cannot end the mark.',
     'chat.citations': '[n] in an answer cites the n-th of the hits of done.',
+    'chat.citations.known':
+      'What is cited and was not retrieved in the run is marked [?] and named in unknownCitations, on every chat path alike; code and links stay as they are.',
+    'chat.citations.sources':
+      'A source says its document, its chunk, its score and where in the document it is: span, page, or row.',
     'chat.neighbours':
       'Neighbouring chunks of a document are one passage for the model, one hit and one number.',
     'chat.history': 'History is cut from the oldest until it fits the window.',

@@ -65,7 +65,7 @@ async function parquet(sql: string): Promise<Uint8Array> {
 
 async function open(tables: FakeTable[]) {
   const directory = await temporaryDirectory()
-  const { query } = await createTables({ ...createFakeLookup(tables), directory })
+  const { query } = createTables({ ...createFakeLookup(tables), directory })
   return (sql: string) => query({ sql, maximumRows: 100, filter: undefined }, signal)
 }
 
