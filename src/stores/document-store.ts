@@ -67,6 +67,8 @@ export interface IngestionJob extends Claim {
   attempt: number
   title: string | undefined
   url: string | undefined
+  /** Of this revision. */
+  metadata: Metadata | undefined
   text: string
   file: StoredFile | undefined
 }

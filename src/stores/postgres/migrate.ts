@@ -12,7 +12,8 @@ export const STEPS: readonly URL[] = [
   '4-announcements.sql',
   '5-artifacts.sql',
   '6-accepted.sql',
-  '7-announcers.sql',
+  '7-claimed-metadata.sql',
+  '8-announcers.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** Servers that start together wait for the one that migrates. */
