@@ -3,7 +3,12 @@ import type { TermBatch } from '../../indexes/term-batch.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
 import { createParcelReader } from '../../stores/chunk-parcel.ts'
-import type { DocumentStore, IngestionJob, KeptChunks } from '../../stores/document-store.ts'
+import type {
+  ChunkVectors,
+  DocumentStore,
+  IngestionJob,
+  KeptChunks,
+} from '../../stores/document-store.ts'
 import type { OpenSource } from './open-source.ts'
 import {
   type IndexedParcel,
@@ -34,14 +39,15 @@ interface Dependencies extends ParcelDependencies {
 export function createLongPublishing(dependencies: Dependencies) {
   const { store, index, publisher } = dependencies
 
-  const addToIndex = async ({ file, firstKey }: KeptChunks) => {
+  const addToIndex = async ({ metadata }: IngestionJob, { file, firstKey }: KeptChunks) => {
     const reader = createParcelReader<IndexedParcel>()
     let next = firstKey
     for await (const piece of store.readKept(file)) {
       for (const { chunks, vectors, terms } of reader.push(piece)) {
         const keys = rangeOf(next, chunks.length)
-        await index.add(keys, ownTerms(terms))
-        if (vectors) await index.addVectors({ keys, ...vectors, values: vectors.values.slice() })
+        const facts = chunks.map(() => metadata)
+        await index.add(keys, ownTerms(terms), facts)
+        if (vectors) await index.addVectors(ownVectors(keys, vectors), facts)
         next += chunks.length
       }
       freeYoungMemory()
@@ -51,7 +57,7 @@ export function createLongPublishing(dependencies: Dependencies) {
   const publish = async (job: IngestionJob, kept: KeptChunks): Promise<boolean> => {
     const keys = Array.from(rangeOf(kept.firstKey, kept.count))
     try {
-      await addToIndex(kept)
+      await addToIndex(job, kept)
     } catch (cause) {
       await publisher.forget(keys)
       throw new IndexError('the index did not take the chunks', { cause })
@@ -85,6 +91,10 @@ export function createLongPublishing(dependencies: Dependencies) {
 
 function rangeOf(first: number, count: number): Uint32Array<ArrayBuffer> {
   return Uint32Array.from({ length: count }, (_, i) => first + i)
+}
+
+function ownVectors(keys: Uint32Array<ArrayBuffer>, { dimension, values }: ChunkVectors) {
+  return { keys, dimension, values: values.slice() }
 }
 
 /** Without the rest of the parcel, which would go to the index's thread with them. */

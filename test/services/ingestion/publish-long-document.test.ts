@@ -102,9 +102,9 @@ describe('a long document', () => {
     const running = createRunning(parts, {
       index: {
         ...parts.index,
-        async add(keys, terms) {
+        async add(...input) {
           await gate.pass()
-          await parts.index.add(keys, terms)
+          await parts.index.add(...input)
         },
       },
     })
@@ -149,10 +149,10 @@ describe('a long document that meets a failure', () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: longText() })
     let calls = 0
-    const add: Parts['index']['add'] = async (keys, terms) => {
+    const add: Parts['index']['add'] = async (...input) => {
       calls++
       if (calls === 3) throw new Error('out of order')
-      await parts.index.add(keys, terms)
+      await parts.index.add(...input)
     }
     await ready(parts, { index: { ...parts.index, add } })
     const { index, authority } = await keysOf(parts)
