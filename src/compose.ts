@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
 import { composeAgent } from './compose/agent.ts'
+import { openAgentStores } from './compose/agent-stores.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
 import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
@@ -60,6 +61,7 @@ export async function compose(
   const agent = await composeAgent({
     ...{ config, environment, loaded, log, retrieval, reranker, metrics, store },
     lookup: store.lookup,
+    stores: await openAgentStores(config, store),
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 

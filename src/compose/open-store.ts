@@ -8,12 +8,15 @@ import type { Outbox } from '../stores/outbox.ts'
 import { createPostgresStore } from '../stores/postgres/postgres-store.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 import type { StoreNews } from '../stores/store-news.ts'
+import type { AgentStores } from './agent-stores.ts'
 
 export interface OpenedStore extends DocumentStore {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
+  /** What the agent keeps; absent where no other server can share the store. */
+  readonly agent?: AgentStores
   /** Absent where no other server can share the store. */
   subscribe?: StoreNews['subscribe']
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatModel, ModelMessage, Usage } from '../../models/chat-model.ts'
+import { sizeOfMessages } from '../../models/token-estimate.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES } from '../../schemas/run-limit.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -9,7 +10,7 @@ import type { RunTools, ToolRegistry } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
 import { type AgentRequest, questionOf } from './agent-request.ts'
 import { type Citations, createCitations, type NumberedHit } from './citations.ts'
-import { fitResults, sizeOf } from './fit-results.ts'
+import { fitResults } from './fit-results.ts'
 import { assemblePrompt, fitPassages, type PromptOptions } from './prompt.ts'
 import { type Answer, relayAnswer } from './relay-answer.ts'
 import { createRunBudget, LIMIT_REASONS, type RunBudget, type RunLimits } from './run-budget.ts'
@@ -100,7 +101,7 @@ export function createAgent(parts: Dependencies): Agent {
     const events = model.stream(asked, AbortSignal.any([signal, answerTime]))
     const relay = { citations: citations.check(), answerTime, signal }
     const answer = yield* relayAnswer(events, relay)
-    budget.spend(answer, sizeOf(fitted))
+    budget.spend(answer, sizeOfMessages(fitted))
     return answer
   }
 

@@ -86,9 +86,9 @@ interface Dependencies {
 }
 
 /** Documents that are tables, as something to ask in SQL. */
-export async function createTables({ directory, store, lookup }: Dependencies): Promise<Tables> {
+export function createTables({ directory, store, lookup }: Dependencies): Tables {
   const slots = createSlots(AT_ONCE, MOST_WAITING)
-  const files = await createTableFiles({ directory, store, lookup, slots })
+  const files = createTableFiles({ directory, store, lookup, slots })
   const indexes = createTableIndexes({ directory, slots })
 
   const entries: Tables['entries'] = (filter, signal) => listTableEntries(lookup, filter, signal)

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { AppError } from '../../errors.ts'
 import { JobRefusal, runJob } from '../../lib/job-process.ts'
 import { createSharedWork } from '../../lib/share-work.ts'
 import type { Slots } from '../../lib/slots.ts'
@@ -33,7 +34,7 @@ export interface TableFiles {
 }
 
 interface Dependencies {
-  /** Made if it is missing; what is in it can be made again. */
+  /** Made with the first table if it is missing; what is in it can be made again. */
   directory: string
   store: Pick<FileStore, 'readFile'>
   lookup: Pick<DocumentLookup, 'readText'>
@@ -41,14 +42,26 @@ interface Dependencies {
 }
 
 /** The database files that documents were converted to: one for each revision, the oldest going when there is no room. */
-export async function createTableFiles(parts: Dependencies): Promise<TableFiles> {
+export function createTableFiles(parts: Dependencies): TableFiles {
   const { directory, store, lookup, slots } = parts
-  await prepare(directory)
+  let prepared: Promise<void> | undefined
   const stopping = new AbortController()
   const share = createSharedWork<TableFile>()
   const refused = new Map<string, string>()
 
+  /** Tried again where it failed: there may be room by then. */
+  async function prepareOnce(): Promise<void> {
+    prepared ??= prepare(directory)
+    try {
+      await prepared
+    } catch (error) {
+      prepared = undefined
+      throw new AppError('storage_full', 'Tables cannot be written in DATA_DIR', { cause: error })
+    }
+  }
+
   async function make(document: StoredDocument, format: TableFormat, key: string) {
+    await prepareOnce()
     const known = await readKnown(directory, key)
     if (known) return known
     const work = join(directory, `${key}.work`)

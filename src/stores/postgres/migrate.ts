@@ -10,6 +10,8 @@ export const STEPS: readonly URL[] = [
   '2-functions.sql',
   '3-jobs.sql',
   '4-announcements.sql',
+  '5-artifacts.sql',
+  '6-accepted.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** Servers that start together wait for the one that migrates. */

@@ -1,9 +1,13 @@
+import type { ArtifactStore } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
 import { integer } from '../columns.ts'
 import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { OpenLedger } from '../ledger.ts'
 import type { Outbox } from '../outbox.ts'
+import type { SkillCopies } from '../skill-copies.ts'
 import type { StoreNews } from '../store-news.ts'
+import { createArtifacts } from './artifacts.ts'
 import { check } from './check.ts'
 import { createChunkReads } from './chunk-reads.ts'
 import { type Database, openDatabase, type Query } from './database.ts'
@@ -11,11 +15,13 @@ import { createDocumentWrites } from './document-writes.ts'
 import { createFiles } from './files.ts'
 import { createJobWrites } from './job-writes.ts'
 import { createLeases } from './leases.ts'
+import { createLedgers } from './ledgers.ts'
 import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
 import { createNews } from './news.ts'
 import { createOutbox } from './outbox.ts'
 import { createReads } from './reads.ts'
+import { createSkillCopies } from './skill-copies.ts'
 import { createVectorReads } from './vector-reads.ts'
 import { createVectorReplacement } from './vector-replacement.ts'
 
@@ -49,6 +55,8 @@ export interface PostgresStore extends DocumentStore, StoreNews {
   readonly replacement: VectorReplacement
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
+  /** What the agents of all servers keep. */
+  readonly agent: { artifacts: ArtifactStore; openLedger: OpenLedger; skillCopies: SkillCopies }
 }
 
 /**
@@ -83,6 +91,11 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     replacement: createVectorReplacement(database),
     lookup: createLookup(database),
     outbox: createOutbox(database),
+    agent: {
+      artifacts: createArtifacts(database),
+      openLedger: createLedgers(database),
+      skillCopies: createSkillCopies(database),
+    },
     check: (signal) => check(database, signal),
     subscribe: news.subscribe,
     close: () => (closing ??= close()),

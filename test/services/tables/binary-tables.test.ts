@@ -65,7 +65,7 @@ async function parquet(sql: string): Promise<Uint8Array> {
 
 async function open(tables: FakeTable[]) {
   const directory = await temporaryDirectory()
-  const { query, close } = await createTables({ ...createFakeLookup(tables), directory })
+  const { query, close } = createTables({ ...createFakeLookup(tables), directory })
   onTestFinished(close)
   return (sql: string) => query({ sql, maximumRows: 100, filter: undefined }, signal)
 }

@@ -12,10 +12,12 @@ const { signal } = new AbortController()
 const SALES = 'region,amount,day\nnorth,1.5,2026-01-02\nsouth,2.25,2026-01-03\nnorth,3,2026-02-01\n'
 const NORTH: RowCondition = { column: 'region', equals: 'north' }
 
-async function open(tables: FakeTable[] = [{ id: '1', title: 'Sales.csv', content: SALES }]) {
+const STORED: FakeTable[] = [{ id: '1', title: 'Sales.csv', content: SALES }]
+
+async function open(tables: FakeTable[] = STORED) {
   const directory = await temporaryDirectory()
   const { lookup, store, reads } = createFakeLookup(tables)
-  const opened = await createTables({ lookup, store, directory })
+  const opened = createTables({ lookup, store, directory })
   const find = (conditions: RowCondition[], table = 'sales') =>
     opened.lookUp({ table, conditions, maximumRows: 10, filter: undefined }, signal)
   return { find, reads, directory, close: opened.close }
@@ -101,8 +103,9 @@ describe('The directory of tables', () => {
     close()
     const [name = ''] = await indexesIn(directory)
     await mkdir(join(directory, `${name}.work`))
-    const { lookup, store } = createFakeLookup([])
-    const again = await createTables({ lookup, store, directory })
+    const again = createTables({ ...createFakeLookup(STORED), directory })
+    const asked = { table: 'sales', conditions: [NORTH], maximumRows: 10, filter: undefined }
+    expect((await again.lookUp(asked, signal)).rowCount).toBe(2)
     expect(await readdir(directory)).toContain(name)
     expect(await readdir(directory)).not.toContain(`${name}.work`)
     again.close()

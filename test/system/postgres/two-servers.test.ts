@@ -4,6 +4,7 @@ import { createLedger } from '../../e2e/crash/ledger.ts'
 import { createSeededRandom } from '../../e2e/crash/seeded-random.ts'
 import { expectKept, expectSettled } from '../../e2e/crash/verify.ts'
 import { populate, workUntilGone } from '../../e2e/crash/work.ts'
+import { verifies } from '../../requirements.ts'
 import { failureOf } from '../../support/failure.ts'
 import { search } from '../../support/knowledge.ts'
 import { readMetrics } from '../../support/metrics.ts'
@@ -59,6 +60,7 @@ describe.skipIf(!hasPostgres)(
   () => {
     it(`lose nothing and double nothing when either is killed, ${KILLS} times (CRASH_SEED=${SEED})`, {
       timeout: KILLS * KILL_MILLISECONDS + 2 * SETTLING_MILLISECONDS,
+      ...verifies('shared.once'),
     }, async () => {
       const { data, qdrant, start } = await startShared()
       const random = createSeededRandom(SEED)
@@ -107,56 +109,70 @@ describe.skipIf(!hasPostgres)(
       for (const { stderr } of servers) expect(stderr).toBe('')
     })
 
-    it('see at once what the other was sent, and answer a wait for it', async () => {
-      const { start } = await startShared()
-      const [one, other] = await Promise.all([start(), start()])
-      for (const [from, to] of [
-        [one, other],
-        [other, one],
-      ] as const) {
-        const title = `Sent to ${from === one ? 'one' : 'other'}`
-        const body = { title, text: `${title}: otters hold hands while they sleep.` }
-        const created = await from.request('/documents?wait=30', { body })
-        expect(await created.json()).toMatchObject({ status: 'ready' })
-        const hits = await search(to, title)
-        expect(hits[0]).toMatchObject({ title })
-        expect(await search(from, title)).toEqual(hits)
-      }
-    })
+    it(
+      'see at once what the other was sent, and answer a wait for it',
+      verifies('shared.same'),
+      async () => {
+        const { start } = await startShared()
+        const [one, other] = await Promise.all([start(), start()])
+        for (const [from, to] of [
+          [one, other],
+          [other, one],
+        ] as const) {
+          const title = `Sent to ${from === one ? 'one' : 'other'}`
+          const body = { title, text: `${title}: otters hold hands while they sleep.` }
+          const created = await from.request('/documents?wait=30', { body })
+          expect(await created.json()).toMatchObject({ status: 'ready' })
+          const hits = await search(to, title)
+          expect(hits[0]).toMatchObject({ title })
+          expect(await search(from, title)).toEqual(hits)
+        }
+      },
+    )
 
-    it('answer 503 while the database is away, name it, and go on by themselves', async () => {
-      const { data, start } = await startShared()
-      const { hostname: host, port } = new URL(SERVER_URL)
-      const proxy = await startTcpProxy({ host, port: Number(port) })
-      const url = Object.assign(new URL(data.url), { port: String(proxy.port), password: 's3cr3t' })
-      const server = await start({ DATABASE_URL: url.href })
-      const id = await server.ingest({ title: 'Otters', text: 'Otters hold hands.' })
+    it(
+      'answer 503 while the database is away, name it, and go on by themselves',
+      verifies('shared.outage'),
+      async () => {
+        const { data, start } = await startShared()
+        const { hostname: host, port } = new URL(SERVER_URL)
+        const proxy = await startTcpProxy({ host, port: Number(port) })
+        const url = Object.assign(new URL(data.url), {
+          port: String(proxy.port),
+          password: 's3cr3t',
+        })
+        const server = await start({ DATABASE_URL: url.href })
+        const id = await server.ingest({ title: 'Otters', text: 'Otters hold hands.' })
 
-      proxy.set('cut')
-      for (const [path, body] of [
-        ['/query', { query: 'otters' }],
-        ['/documents', { text: 'Beavers build dams.' }],
-        [
-          '/v1/chat/completions',
-          { stream: false, messages: [{ role: 'user', content: 'Otters?' }] },
-        ],
-      ] as const) {
-        const failure = await failureOf(await server.request(path, { body }))
-        expect([path, failure.status, failure.code]).toEqual([path, 503, 'store_unavailable'])
-        expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
-      }
-      const readiness = await fetch(`${server.url}/readiness`)
-      expect(readiness.status).toBe(503)
-      expect(await readiness.json()).toMatchObject({ checks: { store: { state: 'failed' } } })
+        proxy.set('cut')
+        for (const [path, body] of [
+          ['/query', { query: 'otters' }],
+          ['/documents', { text: 'Beavers build dams.' }],
+          [
+            '/v1/chat/completions',
+            { stream: false, messages: [{ role: 'user', content: 'Otters?' }] },
+          ],
+        ] as const) {
+          const failure = await failureOf(await server.request(path, { body }))
+          expect([path, failure.status, failure.code]).toEqual([path, 503, 'store_unavailable'])
+          expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
+        }
+        const readiness = await fetch(`${server.url}/readiness`)
+        expect(readiness.status).toBe(503)
+        expect(await readiness.json()).toMatchObject({ checks: { store: { state: 'failed' } } })
 
-      proxy.set('pass')
-      await vi.waitFor(async () => expect((await fetch(`${server.url}/readiness`)).ok).toBe(true), {
-        timeout: 20_000,
-      })
-      expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
-      expect(await search(server, 'otters')).toHaveLength(1)
-      await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
-      expect(server.stdout).not.toContain('s3cr3t')
-    })
+        proxy.set('pass')
+        await vi.waitFor(
+          async () => expect((await fetch(`${server.url}/readiness`)).ok).toBe(true),
+          {
+            timeout: 20_000,
+          },
+        )
+        expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+        expect(await search(server, 'otters')).toHaveLength(1)
+        await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
+        expect(server.stdout).not.toContain('s3cr3t')
+      },
+    )
   },
 )
