@@ -1,8 +1,7 @@
-import { DatabaseSync } from 'node:sqlite'
 import { type DuckDBResult, JsonDuckDBValueConverter } from '@duckdb/node-api'
 import { JobRefusal } from '../../lib/job-process.ts'
+import { type StoredRow, writeRowFile } from '../../stores/row-file.ts'
 import { lockDown, quoteName, quoteText, withDatabase } from './duckdb.ts'
-import { columnName } from './index-columns.ts'
 import { keyKindOf, toKey } from './row-key.ts'
 import type { Column, TableJob } from './table-job.ts'
 import { toCell } from './to-cell.ts'
@@ -23,37 +22,27 @@ export async function indexTable({ source, table, rows, columns, target }: Index
     await connection.run(`ATTACH ${quoteText(source)} AS source (READ_ONLY)`)
     await lockDown(connection)
     const from = `source.main.${quoteName(table)}`
-    await write(target, columns, await connection.stream(`SELECT rowid, * FROM ${from}`))
+    const read = await connection.stream(`SELECT rowid, * FROM ${from}`)
+    await writeRowFile(target, columns.length, rowsOf(read, columns))
   })
   return {}
 }
 
-async function write(target: string, columns: readonly Column[], from: DuckDBResult) {
-  const database = new DatabaseSync(target)
-  try {
-    // A file that is not whole is never put in place.
-    database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN')
-    const names = columns.map((_column, index) => columnName(index))
-    database.exec(`CREATE TABLE rows (row INTEGER PRIMARY KEY, told TEXT, ${names.join(', ')})`)
-    await fill(database, columns, from)
-    for (const name of names) database.exec(`CREATE INDEX by_${name} ON rows (${name})`)
-    database.exec('COMMIT')
-  } finally {
-    database.close()
-  }
-}
-
-async function fill(database: DatabaseSync, columns: readonly Column[], from: DuckDBResult) {
+async function* rowsOf(
+  from: DuckDBResult,
+  columns: readonly Column[],
+): AsyncGenerator<StoredRow[]> {
   const kinds = columns.map(({ type }) => keyKindOf(type))
-  const places = ['?', '?', ...kinds.map(() => '?')].join(', ')
-  const insert = database.prepare(`INSERT INTO rows VALUES (${places})`)
   for (;;) {
     const chunk = await from.fetchChunk()
     if (!chunk || chunk.rowCount === 0) return
-    for (const [row, ...values] of chunk.convertRows(JsonDuckDBValueConverter)) {
+    yield chunk.convertRows(JsonDuckDBValueConverter).map(([place, ...values]) => {
       const cells = values.map(toCell)
-      const keys = kinds.map((kind, index) => toKey(cells[index] ?? null, kind))
-      insert.run(Number(row) + 1, JSON.stringify(cells), ...keys)
-    }
+      return {
+        row: Number(place) + 1,
+        told: JSON.stringify(cells),
+        keys: kinds.map((kind, index) => toKey(cells[index] ?? null, kind)),
+      }
+    })
   }
 }

@@ -1,6 +1,5 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { JobRefusal } from '../../lib/job-process.ts'
-import { columnName } from './index-columns.ts'
+import { findRows, type KeyTest } from '../../stores/row-file.ts'
 import { type KeyKind, keyKindOf, toKey } from './row-key.ts'
 import {
   Cell,
@@ -15,54 +14,28 @@ const MOST_COUNTED = 10_000
 /** The last character there is: whatever begins with a text comes before the text with it at its end. */
 const LAST_CHARACTER = '\u{10ffff}'
 
-export interface RowStatement {
-  /** The conditions, each of which an index answers. */
-  where: string
-  values: SQLInputValue[]
-}
-
-/** Finds rows through the indexes of a file that `indexTable` has written. Throws `JobRefusal` in words for the model. */
+/** Finds rows in a file that `indexTable` has written. Throws `JobRefusal` in words for the model. */
 export async function lookUpRows(job: LookUpJob): Promise<FoundRows> {
-  const { where, values } = toStatement(job)
-  const database = new DatabaseSync(job.file, { readOnly: true })
-  try {
-    const found = database
-      .prepare(`SELECT row, told FROM rows WHERE ${where} LIMIT ?`)
-      .all(...values, job.maximumRows)
-    const counted = database
-      .prepare(`SELECT count(*) AS n FROM (SELECT 1 FROM rows WHERE ${where} LIMIT ?)`)
-      .get(...values, MOST_COUNTED + 1)
-    const count = Number(counted?.n)
-    return {
-      rows: found.map(({ row, told }) => ({
-        row: Number(row),
-        cells: Cell.array().parse(JSON.parse(String(told))),
-      })),
-      rowCount: Math.min(count, MOST_COUNTED),
-      isMore: count > MOST_COUNTED,
-    }
-  } finally {
-    database.close()
+  const { rows, count } = findRows(job.file, toTests(job), {
+    maximumRows: job.maximumRows,
+    mostCounted: MOST_COUNTED + 1,
+  })
+  return {
+    rows: rows.map(({ row, told }) => ({ row, cells: Cell.array().parse(JSON.parse(told)) })),
+    rowCount: Math.min(count, MOST_COUNTED),
+    isMore: count > MOST_COUNTED,
   }
 }
 
-export function toStatement({
+/** What the keys of a row have to pass. */
+export function toTests({
   columns,
   conditions,
-}: Pick<LookUpJob, 'columns' | 'conditions'>): RowStatement {
-  const parts = conditions.flatMap((condition) => partsOf(condition, columns))
-  return {
-    where: parts.map(({ test }) => test).join(' AND '),
-    values: parts.map(({ value }) => value),
-  }
+}: Pick<LookUpJob, 'columns' | 'conditions'>): KeyTest[] {
+  return conditions.flatMap((condition) => testsOf(condition, columns))
 }
 
-interface Part {
-  test: string
-  value: SQLInputValue
-}
-
-function partsOf(condition: RowCondition, columns: readonly Column[]): Part[] {
+function testsOf(condition: RowCondition, columns: readonly Column[]): KeyTest[] {
   const index = columns.findIndex(({ name }) => isSame(name, condition.column))
   const column = columns[index]
   if (!column) {
@@ -71,18 +44,16 @@ function partsOf(condition: RowCondition, columns: readonly Column[]): Part[] {
   }
   const kind = keyKindOf(column.type)
   const { equals, prefix, from, to } = condition
-  const part = (operator: string, value: RowCondition['equals']): Part[] =>
-    value === undefined
-      ? []
-      : [{ test: `${columnName(index)} ${operator} ?`, value: keyFor(value, kind, column) }]
+  const test = (operator: KeyTest['operator'], value: RowCondition['equals']): KeyTest[] =>
+    value === undefined ? [] : [{ column: index, operator, key: keyFor(value, kind, column) }]
   const begun = beginning(kind, prefix ?? (kind === 'time' ? equals : undefined), column)
   return [
-    ...(kind === 'time' ? [] : part('=', equals)),
-    ...part('>=', begun),
-    ...part('<', begun === undefined ? undefined : begun + LAST_CHARACTER),
-    ...part('>=', from),
+    ...(kind === 'time' ? [] : test('=', equals)),
+    ...test('>=', begun),
+    ...test('<', begun === undefined ? undefined : begun + LAST_CHARACTER),
+    ...test('>=', from),
     // The last day counts to its end.
-    ...(kind === 'time' && to !== undefined ? part('<', to + LAST_CHARACTER) : part('<=', to)),
+    ...(kind === 'time' && to !== undefined ? test('<', to + LAST_CHARACTER) : test('<=', to)),
   ]
 }
 

@@ -6,8 +6,9 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { JobRefusal, runJob } from '../../../src/lib/job-process.ts'
 import { withDatabase } from '../../../src/services/tables/duckdb.ts'
 import { indexTable } from '../../../src/services/tables/index-table.ts'
-import { lookUpRows, toStatement } from '../../../src/services/tables/look-up-rows.ts'
+import { lookUpRows, toTests } from '../../../src/services/tables/look-up-rows.ts'
 import { FoundRows, type RowCondition } from '../../../src/services/tables/table-job.ts'
+import { whereOf } from '../../../src/stores/row-file.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const COLUMNS = [
@@ -84,8 +85,7 @@ describe('A look-up in a table', () => {
   })
 
   it.each(CONDITIONS)('is answered by an index, and by no scan, for %s', (_case, condition) => {
-    const { where, values } = toStatement({ columns: COLUMNS, conditions: [condition] })
-    expect(planOf(`SELECT row, told FROM rows WHERE ${where} LIMIT 5`, values)).toEqual([
+    expect(planOf([condition])).toEqual([
       expect.stringMatching(/^SEARCH rows USING INDEX by_c\d \(c\d[=<>]\?/),
     ])
   })
@@ -97,8 +97,7 @@ describe('A look-up in a table', () => {
       { column: 'name', prefix: 'name 3' },
     ]
     expect(placesOf(await find(...conditions))).toEqual([32, 34, 36, 38, 40])
-    const { where, values } = toStatement({ columns: COLUMNS, conditions })
-    const [step] = planOf(`SELECT row FROM rows WHERE ${where}`, values)
+    const [step] = planOf(conditions)
     expect(step).toMatch(/^SEARCH rows USING INDEX/)
   })
 
@@ -182,10 +181,13 @@ describe('An index', () => {
   })
 })
 
-function planOf(sql: string, values: ReturnType<typeof toStatement>['values']): unknown[] {
+/** How the rows are found, step by step, in the words of the store. */
+function planOf(conditions: RowCondition[]): unknown[] {
+  const tests = toTests({ columns: COLUMNS, conditions })
   const database = new DatabaseSync(file, { readOnly: true })
   try {
-    const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values)
+    const sql = `EXPLAIN QUERY PLAN SELECT row, told FROM rows WHERE ${whereOf(tests)} LIMIT 5`
+    const plan = database.prepare(sql).all(...tests.map(({ key }) => key))
     return plan.map(({ detail }) => detail)
   } finally {
     database.close()
