@@ -62,6 +62,7 @@ export async function qdrantOptions(
       quantisation: config.QDRANT_QUANTIZATION,
       vectorsMemory: config.QDRANT_VECTORS_MEMORY,
       termsMemory: config.QDRANT_TERMS_MEMORY,
+      filtersMemory: config.QDRANT_FILTERS_MEMORY,
     },
     fingerprint: analyser.fingerprint,
     vectorFingerprint: String(await store.vectorsGeneration()),

@@ -67,6 +67,8 @@ export interface IngestionJob extends Claim {
   attempt: number
   title: string | undefined
   url: string | undefined
+  /** Of this revision. */
+  metadata: Metadata | undefined
   text: string
   file: StoredFile | undefined
 }
@@ -132,6 +134,11 @@ export interface DocumentPage {
 
 /** Makes the vectors of all chunks anew, beside those in use, in steps that survive a restart. */
 export interface VectorReplacement {
+  /**
+   * Does `work` while nobody else makes vectors anew, with a signal that is aborted, too, where that can no longer be
+   * promised. False, and nothing is done, where somebody does.
+   */
+  alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<boolean>
   /** Begins, or goes on with what was begun for the same embedding. Answers how many chunks have a new vector. */
   begin(embedding: Embedding): Promise<number>
   /** What was begun and not finished, with the number of chunks that have a new vector. */

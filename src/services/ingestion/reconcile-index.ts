@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import type { DocumentStore } from '../../stores/document-store.ts'
+import type { ChunkIndex, ChunkMetadata } from '../../indexes/chunk-index.ts'
+import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { compareKeys } from './compare-keys.ts'
 import type { Preparer } from './prepare.ts'
 import type { OrphanSweep } from './sweep-orphans.ts'
@@ -14,7 +14,7 @@ const PROGRESS_LOG_MILLISECONDS = 5_000
 
 interface Dependencies {
   store: Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
-  index: Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors'>
+  index: Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'keepsMetadata'>
   preparer: Pick<Preparer, 'analyse'>
   /** Whether vectors are searched, too. */
   hybrid?: boolean
@@ -25,7 +25,7 @@ interface Dependencies {
 
 type AdditionDependencies = {
   store: Pick<DocumentStore, 'readChunks' | 'readVectors'>
-  index: Pick<ChunkIndex, 'add' | 'addVectors'>
+  index: Pick<ChunkIndex, 'add' | 'addVectors' | 'keepsMetadata'>
   preparer: Pick<Preparer, 'analyse'>
 }
 
@@ -146,12 +146,20 @@ function createAdditions({ store, index, preparer }: AdditionDependencies) {
       if (chunks.length === 0) return
       const terms = await preparer.analyse(chunks)
       const found = Uint32Array.from(chunks, ({ key }) => key)
-      await index.add(found, terms)
+      await index.add(found, terms, metadataIn(chunks, found))
     },
     async vectors(keys: readonly number[]) {
-      await index.addVectors(await store.readVectors(keys))
+      const vectors = await store.readVectors(keys)
+      const chunks = index.keepsMetadata ? await store.readChunks([...vectors.keys]) : []
+      await index.addVectors(vectors, metadataIn(chunks, vectors.keys))
     },
   }
+}
+
+/** Of what was removed meanwhile there is none, nor does it matter. */
+function metadataIn(chunks: readonly StoredChunk[], keys: Uint32Array): ChunkMetadata {
+  const known = new Map(chunks.map(({ key, metadata }) => [key, metadata]))
+  return Array.from(keys, (key) => known.get(key))
 }
 
 /** Works through the batches, some at a time. Rejects with the first error, after which no batch is begun. */

@@ -11,7 +11,10 @@ const FEW = 200
 const PROGRESS_MILLISECONDS = 500
 
 type FillingStore = Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
-type FilledIndex = Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors'>
+type FilledIndex = Pick<
+  ChunkIndex,
+  'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'keepsMetadata'
+>
 
 export interface Filling {
   store: FillingStore

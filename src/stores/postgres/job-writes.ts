@@ -1,7 +1,7 @@
 import { integer, optionalText, type Row, text } from '../columns.ts'
 import type { ChunkVectors, DocumentStore, IngestionJob, NewChunk } from '../document-store.ts'
 import { toHalfFloats } from '../half-floats.ts'
-import { toFile } from '../rows.ts'
+import { toFile, toMetadata } from '../rows.ts'
 import { chunkColumns } from './chunk-columns.ts'
 import type { Database, Query } from './database.ts'
 import { keysIn } from './document-writes.ts'
@@ -15,8 +15,8 @@ const MOST_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 const LONG_MILLISECONDS = 60_000
 
 const CLAIM: Query = {
-  name: 'claim_jobs',
-  text: 'SELECT * FROM agent_server.claim_jobs($1, $2, $3, $4::bigint[], $5)',
+  name: 'claim_documents',
+  text: 'SELECT * FROM agent_server.claim_documents($1, $2, $3, $4::bigint[], $5)',
   milliseconds: LONG_MILLISECONDS,
 }
 const RECOVER: Query = { text: 'SELECT agent_server.recover_jobs($1) AS jobs' }
@@ -126,6 +126,7 @@ function toJob(row: Row): IngestionJob {
     attempt: integer(row, 'attempts'),
     title: optionalText(row, 'title'),
     url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
     text: text(row, 'text'),
     file: toFile(row),
   }

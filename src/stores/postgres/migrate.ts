@@ -12,13 +12,15 @@ export const STEPS: readonly URL[] = [
   '4-announcements.sql',
   '5-artifacts.sql',
   '6-accepted.sql',
+  '7-claimed-metadata.sql',
+  '8-announcers.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** Servers that start together wait for the one that migrates. */
 const MIGRATION_MILLISECONDS = 600_000
 
-/** For `pg_advisory_xact_lock`: "AgSv", as in the functions of the schema. */
-const LOCK = 1_097_302_902
+/** The first half of our advisory locks: "AgSv", as in the functions of the schema. */
+export const LOCK = 1_097_302_902
 
 const VERSION = `
   SELECT to_regnamespace('agent_server') IS NOT NULL AS known,

@@ -8,6 +8,7 @@ import type { Outbox } from '../outbox.ts'
 import type { SkillCopies } from '../skill-copies.ts'
 import type { StoreNews } from '../store-news.ts'
 import { createArtifacts } from './artifacts.ts'
+import { awaitDatabase, type Patience } from './await-database.ts'
 import { check } from './check.ts'
 import { createChunkReads } from './chunk-reads.ts'
 import { type Database, openDatabase, type Query } from './database.ts'
@@ -47,6 +48,8 @@ export interface PostgresStoreOptions {
   queueLimit: number
   /** How long the claims of a server that has died stay with it. */
   leaseMilliseconds?: number
+  /** How long to wait for a database that is away; without, it must be there. */
+  patience?: Patience | undefined
   log: Log
 }
 
@@ -64,7 +67,8 @@ export interface PostgresStore extends DocumentStore, StoreNews {
  * migrated if need be. Throws `store_unavailable`, saying what to do.
  */
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { url, poolSize, queueLimit, leaseMilliseconds, log } = options
+  const { url, poolSize, queueLimit, leaseMilliseconds, patience, log } = options
+  await awaitDatabase({ url, log, patience })
   const migration = await migrate(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
@@ -88,9 +92,9 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...createVectorReads(database),
     ...files,
     reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count), KEY_BLOCKS),
-    replacement: createVectorReplacement(database),
+    replacement: createVectorReplacement(url, database),
     lookup: createLookup(database),
-    outbox: createOutbox(database),
+    outbox: createOutbox(database, leases.owner),
     agent: {
       artifacts: createArtifacts(database),
       openLedger: createLedgers(database),

@@ -7,7 +7,7 @@ import type {
   IngestionJob,
   NewChunk,
 } from '../document-store.ts'
-import { toFile } from '../rows.ts'
+import { toFile, toMetadata } from '../rows.ts'
 import { insertVectors } from './vector-writes.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
@@ -36,6 +36,7 @@ export function createClaimWrites(sql: SQLTagStore) {
       SELECT id, jobs.revision, claim, attempts, text,
         iif(replacements.document IS NULL, documents.title, replacements.title) AS title,
         iif(replacements.document IS NULL, documents.url, replacements.url) AS url,
+        iif(replacements.document IS NULL, documents.metadata, replacements.metadata) AS metadata,
         iif(replacements.document IS NULL, documents.file, replacements.file) AS file
       FROM jobs
       JOIN documents ON number = jobs.document
@@ -175,6 +176,7 @@ function toJob(row: Row | undefined): IngestionJob {
     attempt: integer(row, 'attempts'),
     title: optionalText(row, 'title'),
     url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
     text: text(row, 'text'),
     file: toFile(row),
     claim: integer(row, 'claim'),

@@ -170,8 +170,8 @@ describe('a document deleted while it is ingested', () => {
     const running = createRunning(parts, {
       index: {
         ...parts.index,
-        async add(keys, terms) {
-          await parts.index.add(keys, terms)
+        async add(keys, terms, metadata) {
+          await parts.index.add(keys, terms, metadata)
           await gate.pass()
         },
       },
@@ -218,9 +218,9 @@ describe('stopping', () => {
     const running = createRunning(parts, {
       index: {
         ...parts.index,
-        async add(keys, terms) {
+        async add(keys, terms, metadata) {
           await gate.pass()
-          return parts.index.add(keys, terms)
+          return parts.index.add(keys, terms, metadata)
         },
       },
     })

@@ -99,8 +99,8 @@ describe('an index that fails', () => {
     const running = createRunning(parts, {
       index: {
         ...parts.index,
-        async add(keys, terms) {
-          await parts.index.add(keys, terms)
+        async add(keys, terms, metadata) {
+          await parts.index.add(keys, terms, metadata)
           if (added++ === 0) throw new Error('after the fact')
         },
       },

@@ -6,7 +6,7 @@ import type { IngestionJob } from '../../../src/stores/document-store.ts'
 const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }
 const JOB: IngestionJob = {
   ...{ documentId: 'a', claim: 1, revision: 2, attempt: 1 },
-  ...{ title: undefined, url: undefined, text: '', file: FILE },
+  ...{ title: undefined, url: undefined, metadata: undefined, text: '', file: FILE },
 }
 const never = () => new AbortController().signal
 

@@ -7,6 +7,7 @@ import { createRunning, openParts, type Parts, silent } from './ingestion-parts.
 function openIndex() {
   const index = createLexicalIndex([])
   return {
+    keepsMetadata: false,
     keys: async () => index.keys(),
     vectorKeys: async () => new Uint32Array(),
     addVectors: async () => undefined,
@@ -69,7 +70,7 @@ describe('The replacement of an index', () => {
           const analysed = await parts.preparer.analyse([
             { title: undefined, heading: '', text: 'A claim under way.' },
           ])
-          await next.add(Uint32Array.of(stranger), analysed)
+          await next.add(Uint32Array.of(stranger), analysed, [])
           return next
         },
       },

@@ -7,11 +7,11 @@ import { populate, workUntilGone } from '../../e2e/crash/work.ts'
 import { verifies } from '../../requirements.ts'
 import { failureOf } from '../../support/failure.ts'
 import { search } from '../../support/knowledge.ts'
-import { readMetrics } from '../../support/metrics.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
 import { type ServerProcess, startServerProcess } from '../../support/server-process.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
+import { expectEachOnce, SETTLING_MILLISECONDS, waitUntilIdle } from './settling.ts'
 import { createPostgresData, hasPostgres, SERVER_URL } from './store-data.ts'
 
 /** `CRASH_SEED` repeats a run. */
@@ -20,8 +20,6 @@ const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const DOCUMENTS = 30
 const LONGEST_WORK_MILLISECONDS = 1_200
 const KILL_MILLISECONDS = 30_000
-/** Twice a lease, and some work. */
-const SETTLING_MILLISECONDS = 120_000
 const BETWEEN_WORK_MILLISECONDS = 50
 
 /** A database and an index that servers share, and a way to start one on them. */
@@ -33,15 +31,6 @@ async function startShared() {
   const start = (more: Record<string, string> = {}) =>
     startServerProcess({ ...environment, ...more })
   return { data, qdrant, start }
-}
-
-async function waitUntilIdle(server: ServerProcess): Promise<void> {
-  const look = async () => {
-    const metrics = await readMetrics(server)
-    const told = (status: string) => metrics.get(`agent_server_documents{status="${status}"}`)
-    expect([told('pending'), told('processing')]).toEqual([0, 0])
-  }
-  await vi.waitFor(look, { timeout: SETTLING_MILLISECONDS, interval: 500 })
 }
 
 /** The server, to clients that take breath between their requests. */
@@ -100,11 +89,7 @@ describe.skipIf(!hasPostgres)(
         await expectKept(server, ledger)
         await expectSettled(server, ledger)
       }
-      const twice = await data.sql(`SELECT id FROM agent_server.documents
-      LEFT JOIN agent_server.chunks ON document = number GROUP BY number
-      HAVING count(key) <> chunk_count OR count(DISTINCT ordinal) <> chunk_count`)
-      expect(twice).toEqual([])
-      expect(await data.sql('SELECT * FROM agent_server.jobs')).toEqual([])
+      await expectEachOnce(data)
       expect(qdrant.mistakes).toEqual([])
       for (const { stderr } of servers) expect(stderr).toBe('')
     })
