@@ -54,6 +54,8 @@ export const DECISIONS = {
     'filters.chat': 'A filter of /chat holds for the context and for the searches of the model.',
     'filters.completions': '/v1/chat/completions takes the same filter as an extra field.',
     'documents.queue-full': 'A queue that is full answers 429 with Retry-After.',
+    'documents.queue-full.early':
+      'A queue that is full refuses a large body before it is read; the connection goes on or ends in order.',
   },
   'design: files': {
     'files.types':
