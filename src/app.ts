@@ -89,4 +89,5 @@ const EXPOSED_HEADERS = ['location', 'retry-after', 'x-request-id']
 const DESCRIPTION = `Your documents and an agent behind one HTTP API.
 
 Every request but those marked public needs \`Authorization: Bearer <SERVER_API_KEY>\`.
+A field that may be left out may also be \`null\`, which means the same.
 Every failure answers with the one \`Error\` shape; its \`code\` is stable.`

@@ -84,22 +84,20 @@ describe('A full queue', () => {
   )
 
   it('is asked again when a body is there', verifies('documents.queue-full'), async () => {
-    const failure = await failureOf(await server.request('/documents', { body: { text: 'Small.' } }))
+    const failure = await failureOf(
+      await server.request('/documents', { body: { text: 'Small.' } }),
+    )
     expect(failure).toMatchObject({ status: 429, code: 'queue_full' })
   })
 })
 
 describe('A client that asks before it sends', () => {
-  it(
-    'is told at once that its key is wrong',
-    verifies('documents.queue-full.early'),
-    async () => {
-      const connection = await openConnection(server)
-      const request = begin('/documents', ['expect: 100-continue']).toString()
-      connection.send(request.replace(/authorization: Bearer \S+/, 'authorization: Bearer wrong'))
-      const answer = await connection.closed()
-      expect(answer).toMatch(/^HTTP\/1\.1 401 /)
-      expect(answer).not.toContain('100 Continue')
-    },
-  )
+  it('is told at once that its key is wrong', verifies('documents.queue-full.early'), async () => {
+    const connection = await openConnection(server)
+    const request = begin('/documents', ['expect: 100-continue']).toString()
+    connection.send(request.replace(/authorization: Bearer \S+/, 'authorization: Bearer wrong'))
+    const answer = await connection.closed()
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /)
+    expect(answer).not.toContain('100 Continue')
+  })
 })

@@ -43,6 +43,8 @@ export const DECISIONS = {
     'documents.put.failed': 'A failed replacement leaves the old content found, and says so.',
     'documents.metadata': 'Flat metadata is taken at ingestion and shown on documents and hits.',
     'documents.batch': 'POST /documents/batch stores many documents, with a result for each.',
+    'documents.batch.ids':
+      'Each document of a batch may have an id or an idempotency key, which makes repeating it safe.',
     'documents.lines':
       'POST /documents/batch takes a stream of lines of any length, and answers each line by itself.',
     'documents.lines.order': 'The results of lines come in their order, each once it is durable.',

@@ -2,6 +2,7 @@ import { getDocumentProxy } from 'unpdf'
 import { createBoundedText } from '../bounded-text.ts'
 import type { Extracted } from '../extracted.ts'
 import { ExtractionError } from '../extraction-error.ts'
+import { fieldsByPage } from './pdf-fields.ts'
 import { type PdfItem, toPageText } from './pdf-page-text.ts'
 
 /** As set by the format's own limits of older readers, and far beyond any book. */
@@ -18,12 +19,15 @@ export async function extractPdf(bytes: Buffer): Promise<Extracted> {
   }
   const text = createBoundedText()
   const pageStarts: number[] = []
+  const fields = await readFields(pdf)
   let unread = 0
   for (let number = 1; number <= pdf.numPages; number++) {
     pageStarts.push(text.length)
     const page = await readPage(pdf, number)
     if (page === undefined) unread++
     else if (page !== '') text.add(`${page}\n\n`)
+    const filled = fields.get(number)
+    if (filled !== undefined) text.add(`${filled}\n\n`)
   }
   if (unread === pdf.numPages) throw damaged()
   if (text.length === 0) {
@@ -44,6 +48,16 @@ async function open(bytes: Buffer): Promise<Pdf> {
       throw new ExtractionError('encrypted_file', 'The file is protected with a password')
     }
     throw damaged(error)
+  }
+}
+
+/** What stands in the fields of a form is no text of its pages. */
+async function readFields(pdf: Pdf): Promise<Map<number, string>> {
+  try {
+    return fieldsByPage(Object.values((await pdf.getFieldObjects()) ?? {}))
+  } catch {
+    // As with a page that is broken.
+    return new Map()
   }
 }
 
