@@ -88,7 +88,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
 
   return {
     ...createDocumentWrites({ database, queueLimit, jobCame: news.jobCame }),
-    ...createJobWrites({ database, leases, ...news }),
+    ...createJobWrites({ database, leases, files, ...news }),
     ...createReads(database, leases.owner),
     ...createChunkReads(database),
     ...createVectorReads(database),
