@@ -30,7 +30,7 @@ const kubernetes = new Ajv2020(OPTIONS).addSchema(readSchema('kubernetes-1.34.js
 
 /** What Compose would find wrong with a file. */
 function composeMistakes(file: unknown): string[] {
-  compose(file)
+  if (compose(file) === true) return []
   return (compose.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
@@ -39,7 +39,7 @@ function resourceMistakes(resource: unknown): string[] {
   const { apiVersion, kind } = Object(resource)
   const isRight = kubernetes.getSchema(`kubernetes#/$defs/${KINDS[`${apiVersion} ${kind}`]}`)
   if (!isRight) return [`${apiVersion} ${kind} is unknown here`]
-  isRight(resource)
+  if (isRight(resource) === true) return []
   return (isRight.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
