@@ -14,6 +14,7 @@ export const STEPS: readonly URL[] = [
   '6-accepted.sql',
   '7-claimed-metadata.sql',
   '8-announcers.sql',
+  '9-identity.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** Servers that start together wait for the one that migrates. */
