@@ -12,6 +12,8 @@ const DISK_FULL = '53100'
 const QUERY_CANCELED = '57014'
 const READ_ONLY = '25006'
 const REFUSED_SETTINGS = '08P01'
+/** A statement that was prepared is missing, or is there already. */
+const SPREAD = 'a pooler spreads our statements over connections: let it pool sessions'
 const LOST_CLASSES = ['08', '57']
 const UNAVAILABLE_CLASSES = new Map([
   ['08', 'the connection is broken'],
@@ -28,7 +30,8 @@ const UNAVAILABLE_CODES = new Map([
     REFUSED_SETTINGS,
     'a pooler refuses our settings: see ignore_startup_parameters in docs/scaling.md',
   ],
-  ['26000', 'a pooler spreads our statements over connections: let it pool sessions'],
+  ['26000', SPREAD],
+  ['42P05', SPREAD],
   ['28P01', 'it refuses the password'],
   [READ_ONLY, 'it is read-only, as a standby is'],
   [

@@ -34,6 +34,7 @@ describe('An error of PostgreSQL', () => {
     ['XX001', 'a damaged page'],
     ['08P01', 'a pooler that refuses our settings'],
     ['26000', 'a pooler of transactions'],
+    ['42P05', 'the same'],
     ['AS006', 'chunk keys that are too old'],
   ])('%s, %s, is store_unavailable with Retry-After', (code) => {
     expect(toStoreError(raised(code))).toMatchObject({
