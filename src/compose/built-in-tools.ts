@@ -51,7 +51,7 @@ export function createBuiltInTools(parts: Parts): BuiltInTools {
     tabular_data: tableTools(tables),
     run_python: [runPython({ sandbox, readFiles })],
     chart_generation: [makeChart({ charts: createCharts(), tables })],
-    data_lookup: [lookupData(lookup)],
+    data_lookup: [lookupData({ lookup, tables })],
     corpus_analysis: [analyseCorpus({ lookup, model, isStopWord })],
     form_filling: [fillForm({ forms: createForms(), store, lookup, artifacts })],
   }

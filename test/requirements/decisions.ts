@@ -200,6 +200,8 @@ export const DECISIONS = {
   'design: whole corpus': {
     'lookup.fields': 'The fields of the metadata are listed with their ranges.',
     'lookup.exact': 'Documents are looked up by exact values, prefixes and ranges of metadata.',
+    'lookup.rows':
+      'Rows of tables are looked up by exact values, prefixes and ranges of columns through an index, each a source with document and row.',
     'corpus.coverage': 'Answers about the whole corpus say how many documents they are of.',
     'corpus.question': 'A question is put to every document, and the tokens are counted.',
   },

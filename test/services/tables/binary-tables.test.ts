@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTables } from '../../../src/services/tables/create-tables.ts'
 import { quoteText, withDatabase } from '../../../src/services/tables/duckdb.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -65,7 +65,8 @@ async function parquet(sql: string): Promise<Uint8Array> {
 
 async function open(tables: FakeTable[]) {
   const directory = await temporaryDirectory()
-  const { query } = createTables({ ...createFakeLookup(tables), directory })
+  const { query, close } = createTables({ ...createFakeLookup(tables), directory })
+  onTestFinished(close)
   return (sql: string) => query({ sql, maximumRows: 100, filter: undefined }, signal)
 }
 
