@@ -15,7 +15,8 @@ export const STEPS: readonly URL[] = [
   '6-accepted.sql',
   '7-claimed-metadata.sql',
   '8-announcers.sql',
-  '9-identity.sql',
+  '9-moves.sql',
+  '10-identity.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** Servers that start together wait for the one that migrates. */

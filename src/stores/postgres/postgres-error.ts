@@ -72,6 +72,11 @@ const OURS = new Map<string, () => Error>([
   ['AS005', () => new EmbeddingError('The vectors are of another embedding')],
   ['AS006', () => unavailable('The chunk keys of this attempt are too old')],
   ['AS007', () => new AppError('storage_full', 'The document store has used up its chunk keys')],
+  [
+    'AS009',
+    () =>
+      unavailable('A corpus is being moved into this database: stop the servers until it is there'),
+  ],
   ['AS008', () => new Error('Some chunks have no new vector yet')],
 ])
 
