@@ -1,3 +1,4 @@
+import { createAnswerCode } from './answer-code.ts'
 import {
   isCitationMark,
   isSettled,
@@ -5,7 +6,6 @@ import {
   LONGEST_MARK,
   settleMark,
 } from './citation-mark.ts'
-import { createMarkdownCode } from './markdown-code.ts'
 
 /** A text that comes in pieces, with every citation in it held to what was retrieved. */
 export interface CitationCheck {
@@ -23,11 +23,11 @@ const LONGEST_NAME = 40
 
 /**
  * Holds back nothing but a bracket with numbers that is still open, or that needs one more character to be
- * told from a link. What is shown does not depend on how the text is cut into pieces. Code and links keep
- * their brackets.
+ * told from a link. What is shown does not depend on how the text is cut into pieces. Code, lists in JSON
+ * and links keep their brackets.
  */
-export function createCitationCheck(known: KnownNumbers): CitationCheck {
-  const code = createMarkdownCode()
+export function createCitationCheck(known: KnownNumbers, isJsonAsked = false): CitationCheck {
+  const code = createAnswerCode(isJsonAsked)
   let held = ''
   /** The end of what was shown. */
   let before = ''

@@ -14,7 +14,7 @@ export interface Citations {
   add(hits: readonly Hit[]): NumberedHit[]
   all(): Hit[]
   /** Holds a text that is about to come to the hits that there are. */
-  check(): CitationCheck
+  check(isJsonAsked?: boolean): CitationCheck
   /** The numbers that texts cited and no hit had, in their order. */
   unknown(): number[]
 }
@@ -35,11 +35,11 @@ export function createCitations(): Citations {
       return [...new Set(hits.flatMap(({ id }) => byChunk.get(id) ?? []))]
     },
     all: () => [...all],
-    check: () =>
-      createCitationCheck({
-        has: (number) => all[number - 1] !== undefined,
-        onUnknown: (number) => unknown.add(number),
-      }),
+    check(isJsonAsked) {
+      const has = (number: number) => all[number - 1] !== undefined
+      const onUnknown = (number: number) => unknown.add(number)
+      return createCitationCheck({ has, onUnknown }, isJsonAsked)
+    },
     unknown: () => [...unknown].toSorted((a, b) => a - b),
   }
 }

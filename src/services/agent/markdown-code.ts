@@ -1,5 +1,5 @@
-/** Marks of code in Markdown, told character by character. */
-export interface MarkdownCode {
+/** Tells code from text, character by character. */
+export interface CodeMarks {
   /** Takes the next character; answers whether it stands within code. */
   see(character: string): boolean
 }
@@ -18,7 +18,7 @@ const SHORTEST_FENCE = 3
  * Code is what stands in a fence of backticks or tildes, or between backticks on one line: a backtick that is
  * never closed makes no code of the lines that follow.
  */
-export function createMarkdownCode(): MarkdownCode {
+export function createMarkdownCode(): CodeMarks {
   let run: Run | undefined
   let fence: Run | undefined
   /** Whether the fence was opened on this very line. */

@@ -8,7 +8,7 @@ import type { Retrieval } from '../retrieval/create-retrieval.ts'
 import { type Artifacts, createArtifacts } from '../tools/artifacts.ts'
 import type { RunTools, ToolRegistry } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
-import { type AgentRequest, questionOf } from './agent-request.ts'
+import { type AgentRequest, asksForJson, questionOf } from './agent-request.ts'
 import { type Citations, createCitations, type NumberedHit } from './citations.ts'
 import { fitResults } from './fit-results.ts'
 import { assemblePrompt, fitPassages, type PromptOptions } from './prompt.ts'
@@ -99,7 +99,7 @@ export function createAgent(parts: Dependencies): Agent {
     }
     const { answerTime } = budget
     const events = model.stream(asked, AbortSignal.any([signal, answerTime]))
-    const relay = { citations: citations.check(), answerTime, signal }
+    const relay = { citations: citations.check(asksForJson(request)), answerTime, signal }
     const answer = yield* relayAnswer(events, relay)
     budget.spend(answer, sizeOfMessages(fitted))
     return answer

@@ -11,6 +11,7 @@ import { createArtifacts } from './artifacts.ts'
 import { awaitDatabase, type Patience } from './await-database.ts'
 import { check } from './check.ts'
 import { createChunkReads } from './chunk-reads.ts'
+import { refuseHalfCorpus } from './corpus-copy.ts'
 import { type Database, openDatabase, type Query } from './database.ts'
 import { createDocumentWrites } from './document-writes.ts'
 import { createFiles } from './files.ts'
@@ -70,6 +71,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   const { url, poolSize, queueLimit, leaseMilliseconds, patience, log } = options
   await awaitDatabase({ url, log, patience })
   const migration = await migrate(url)
+  await refuseHalfCorpus(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
   const leases = createLeases({ database, log, milliseconds: leaseMilliseconds })
@@ -86,7 +88,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
 
   return {
     ...createDocumentWrites({ database, queueLimit, jobCame: news.jobCame }),
-    ...createJobWrites({ database, leases, ...news }),
+    ...createJobWrites({ database, leases, files, ...news }),
     ...createReads(database, leases.owner),
     ...createChunkReads(database),
     ...createVectorReads(database),

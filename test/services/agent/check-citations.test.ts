@@ -4,12 +4,13 @@ import { createCitationCheck } from '../../../src/services/agent/check-citations
 /** Three things were retrieved. */
 const HITS = 3
 
-function check(pieces: readonly string[], hits = HITS) {
+function check(pieces: readonly string[], hits = HITS, isJsonAsked = false) {
   const unknown: number[] = []
-  const citations = createCitationCheck({
-    has: (number) => number >= 1 && number <= hits,
-    onUnknown: (number) => unknown.push(number),
-  })
+  const known = {
+    has: (number: number) => number >= 1 && number <= hits,
+    onUnknown: (number: number) => unknown.push(number),
+  }
+  const citations = createCitationCheck(known, isJsonAsked)
   const shown = pieces.map((piece) => citations.write(piece))
   return { shown, text: [...shown, citations.end()].join(''), unknown }
 }
@@ -33,6 +34,11 @@ const CASES: readonly [said: string, shown: string, unknown: readonly number[]][
   ['95 % CI [12, 45]', '95 % CI (12, 45)', [12, 45]],
   ['x in [0, 1], of [0-9], [3-1], [1-999]', 'x in [0, 1], of [0-9], [3-1], [1-999]', []],
   ['[1][8, 9]', '[1][?]', [8, 9]],
+  // JSON.
+  ['{"a": [1, 7], "b": "[1, 7]"}', '{"a": [1, 7], "b": "[1][?]"}', [7]],
+  ['\n {"a": "\\"[7]", "b": [[7]]}', '\n {"a": "\\"[?]", "b": [[7]]}', [7]],
+  ['{"a": [7]} as [7] says', '{"a": [7]} as [?] says', [7]],
+  ['{so} it is [7]', '{so} it is [?]', [7]],
   // What is no citation.
   ['[2019] EWCA 1', '(2019) EWCA 1', []],
   ['the [1990-1995] series', 'the (1990-1995) series', []],
@@ -120,5 +126,23 @@ describe('A citation in an answer', () => {
   it('is checked in time that grows with the answer and no faster', () => {
     const text = `${'[1, '.repeat(20_000)}${'_a'.repeat(20_000)}${'`'.repeat(20_000)}`
     expect(check([text]).text).toBe(text)
+  })
+})
+
+describe('The citations of an answer that was asked for as JSON', () => {
+  it.each([
+    ['[1, 7]', '[1, 7]', []],
+    [
+      '[[7], {"why": "as [7] says", "rows": [7]}]',
+      '[[7], {"why": "as [?] says", "rows": [7]}]',
+      [7],
+    ],
+    ['"as [7] says"', '"as [?] says"', [7]],
+    ['{"a": [7]}\n\nas [7] says', '{"a": [7]}\n\nas [?] says', [7]],
+  ])('are those in its strings: %s', (said, shown, unknown) => {
+    for (let cut = 0; cut <= said.length; cut++) {
+      const result = check([said.slice(0, cut), said.slice(cut)], HITS, true)
+      expect(result).toMatchObject({ text: shown, unknown })
+    }
   })
 })
