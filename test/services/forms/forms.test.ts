@@ -178,3 +178,29 @@ describe('A Word form', () => {
     await expect(fill('docx', bytes)).rejects.toThrow('not a Word document')
   })
 })
+
+describe('A value in any script', () => {
+  const VALUE = 'Ångström Ωμέγα Привет مَرْحَبًا שָׁלוֹם 東京 서울 สวัสดี नमस्ते 😀 👩‍💻 e\u0301'
+  const docx = zipSync({
+    'word/document.xml': strToU8(
+      '<w:document><w:p><w:r><w:t>{{name}}</w:t></w:r></w:p></w:document>',
+    ),
+  })
+
+  it.each<[FormKind, string | Uint8Array, (bytes: Uint8Array) => string]>([
+    ['text', '{{name}}', (bytes) => textOf(bytes)],
+    ['docx', docx, (bytes) => strFromU8(unzipSync(bytes)['word/document.xml'] ?? new Uint8Array())],
+    [
+      'schema',
+      '{"properties":{"name":{"type":"string"}}}',
+      (bytes) => JSON.parse(textOf(bytes)).name,
+    ],
+  ])(
+    'stands in a form as it was given, where nothing has to be drawn: %s',
+    async (kind, form, read) => {
+      const { bytes, mistakes } = await fill(kind, form, { name: VALUE })
+      expect(mistakes).toEqual([])
+      expect(read(bytes ?? new Uint8Array())).toContain(VALUE)
+    },
+  )
+})
