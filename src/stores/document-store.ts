@@ -255,6 +255,8 @@ export interface DocumentStore extends FileStore {
   /** The key of every chunk that has a vector, ascending. */
   vectorKeys(): Promise<Uint32Array>
 
+  /** Tells this authority from every other: an index of another one is of no use. */
+  identity(): Promise<string>
   counts(): Promise<StoreCounts>
   /** Throws `store_unavailable` when the authority cannot read and write. */
   check(signal: AbortSignal): Promise<void>

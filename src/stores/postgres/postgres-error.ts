@@ -11,6 +11,9 @@ const QUEUE_FULL_RETRY_SECONDS = 5
 const DISK_FULL = '53100'
 const QUERY_CANCELED = '57014'
 const READ_ONLY = '25006'
+const REFUSED_SETTINGS = '08P01'
+/** A statement that was prepared is missing, or is there already. */
+const SPREAD = 'a pooler spreads our statements over connections: let it pool sessions'
 const LOST_CLASSES = ['08', '57']
 const UNAVAILABLE_CLASSES = new Map([
   ['08', 'the connection is broken'],
@@ -23,9 +26,18 @@ const UNAVAILABLE_CLASSES = new Map([
   ['XX', 'it is damaged'],
 ])
 const UNAVAILABLE_CODES = new Map([
+  [
+    REFUSED_SETTINGS,
+    'a pooler refuses our settings: see ignore_startup_parameters in docs/scaling.md',
+  ],
+  ['26000', SPREAD],
+  ['42P05', SPREAD],
   ['28P01', 'it refuses the password'],
   [READ_ONLY, 'it is read-only, as a standby is'],
-  ['42501', 'the user lacks a privilege'],
+  [
+    '42501',
+    'the user lacks a privilege: let it CREATE in the database, or own a schema agent_server',
+  ],
   ['40001', 'it is busy'],
   ['40P01', 'it is busy'],
 ])
@@ -116,6 +128,7 @@ export function isLost(thrown: unknown): boolean {
 export function mayPass(thrown: unknown): boolean {
   const code = codeOf(thrown)
   if (code === undefined) return connectionFailure(thrown).passes
+  if (code === REFUSED_SETTINGS) return false
   return code === READ_ONLY || PASSING_CLASSES.includes(code.slice(0, 2))
 }
 

@@ -11,9 +11,15 @@ import { createSqliteData, type SqliteData } from './store-data.ts'
 const EXAMPLES = await Promise.all(
   MIGRATIONS.map((_, i) => readFile(new URL(`./version-${i + 1}.sql`, import.meta.url), 'utf8')),
 )
-const [version1 = '', version2 = '', version3 = '', version4 = '', version5 = '', version6 = ''] =
-  EXAMPLES
-
+const [
+  version1 = '',
+  version2 = '',
+  version3 = '',
+  version4 = '',
+  version5 = '',
+  version6 = '',
+  version7 = '',
+] = EXAMPLES
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()
 const schemaOf = (database: DatabaseSync) =>
@@ -225,28 +231,49 @@ describe('A database of schema version 6', () => {
   })
 })
 
-describe.each(EXAMPLES.map((sql, i) => [i + 1, sql] as const))('The stored database of schema version %d', (version, sql) => {
-  const stored = () => {
-    const database = new DatabaseSync(':memory:')
-    database.exec(sql)
-    return database
-  }
-
-  it('ends up with the same schema as a new database', () => {
-    const old = stored()
-    migrate(old)
-    const fresh = new DatabaseSync(':memory:')
-    migrate(fresh)
-    expect(schemaOf(old)).toEqual(schemaOf(fresh))
-    expect(versionOf(old)).toEqual({ user_version: MIGRATIONS.length })
+describe('A database of schema version 7', () => {
+  let data: SqliteData
+  beforeEach(async () => {
+    data = await createSqliteData()
+    const database = data.database()
+    database.exec(version7)
+    database.close()
   })
+  afterEach(() => data.remove())
 
-  it('was made by the steps as they still are', () => {
-    const fresh = new DatabaseSync(':memory:')
-    migrate(fresh, MIGRATIONS.slice(0, version))
-    expect(schemaOf(stored())).toEqual(schemaOf(fresh))
+  it('is known by the number that it was given', async () => {
+    const store = await data.open()
+    expect(await store.identity()).toBe('3382199201686132')
+    expect(await store.counts()).toMatchObject({ chunks: 5, documents: { ready: 3 } })
+    await store.close()
   })
 })
+
+describe.each(EXAMPLES.map((sql, i) => [i + 1, sql] as const))(
+  'The stored database of schema version %d',
+  (version, sql) => {
+    const stored = () => {
+      const database = new DatabaseSync(':memory:')
+      database.exec(sql)
+      return database
+    }
+
+    it('ends up with the same schema as a new database', () => {
+      const old = stored()
+      migrate(old)
+      const fresh = new DatabaseSync(':memory:')
+      migrate(fresh)
+      expect(schemaOf(old)).toEqual(schemaOf(fresh))
+      expect(versionOf(old)).toEqual({ user_version: MIGRATIONS.length })
+    })
+
+    it('was made by the steps as they still are', () => {
+      const fresh = new DatabaseSync(':memory:')
+      migrate(fresh, MIGRATIONS.slice(0, version))
+      expect(schemaOf(stored())).toEqual(schemaOf(fresh))
+    })
+  },
+)
 
 describe('Migrating', () => {
   const FIRST = 'CREATE TABLE first (a INTEGER) STRICT'
