@@ -173,6 +173,10 @@ export const DECISIONS = {
     'models.read': 'GET /v1/models/{model} reads the agent, and answers 404 for another name.',
   },
   'design: the loop': {
+    'loop.every-tool':
+      'Every built-in tool does the same on every chat path, with the same hits and files.',
+    'loop.dies':
+      'A model that dies ends its run with an error on every chat path, and nothing else.',
     'loop.parallel': 'The tool calls of one round run side by side.',
     'loop.mistakes': 'A call that is wrong is told to the model as a result, and the run goes on.',
     'loop.limits':
@@ -207,6 +211,8 @@ export const DECISIONS = {
   },
   'design: forms': {
     'forms.filled': 'A form is filled as a file, and what is not filled is listed.',
+    'forms.scripts':
+      'A PDF form is drawn in the scripts that the fonts hold, and a value that would not come out right is refused.',
     'forms.sources': 'Each value has a source; what a passage does not say is not taken from it.',
   },
   'design: plugins': {

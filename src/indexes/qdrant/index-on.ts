@@ -59,7 +59,8 @@ export function indexOn(
       signal?.throwIfAborted()
       const { terms, vectors } = opened()
       const keys = rangeKeysIn(filter)
-      if (!keys) return false
+      // What is looked up by words has its index wherever there is a collection.
+      if (!keys || keys.length === 0) return keys !== undefined
       return (await terms.filters(keys, signal)) && (await vectors.filters(keys, signal))
     },
 

@@ -83,6 +83,13 @@ describe('Payload indexes', () => {
     expect(await index.filters({ not: { field: 'year', lt: 'x'.repeat(30) } })).toBe(false)
   })
 
+  it('that every collection has are asked about by nobody', async () => {
+    const index = await open()
+    const asked = fake.requests.length
+    expect(await index.filters({ not: { field: 'author', in: ['Ada', 3] } })).toBe(true)
+    expect(fake.requests).toHaveLength(asked)
+  })
+
   it('that the vectors lack leave a filter to the authority, too', async () => {
     const index = await open()
     await add(index, 1, { year: 2026 })
