@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { runCommand } from './docker.ts'
+import { ingester, requester } from '../support/server.ts'
+import { docker, hasEngine, runCommand } from './docker.ts'
 
 const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0
 const SETTINGS = {
@@ -9,6 +13,8 @@ const SETTINGS = {
   POSTGRES_PASSWORD: 'word1',
   QDRANT_API_KEY: 'key1',
 }
+/** What Docker itself goes by. */
+const KEPT = ['PATH', 'HOME', 'DOCKER_CONFIG', 'DOCKER_HOST']
 const CLUSTER = ['--file', 'docker-compose.cluster.yml']
 const ENGINES = ['--env-file', 'deploy/engines.env']
 
@@ -19,12 +25,19 @@ const Resolved = z.object({
   ),
 })
 
+/** Runs Compose with these variables and no others. */
+function run(parameters: readonly string[], settings: Record<string, string>) {
+  const given = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
+  const kept = KEPT.flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [`${name}=${value}`]
+  })
+  return runCommand('env', ['-i', ...kept, ...given, 'docker', 'compose', ...parameters])
+}
+
 /** What Compose makes of a file; nothing is started. */
 function config(parameters: readonly string[], settings: Record<string, string> = SETTINGS) {
-  const given = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
-  const kept = ['PATH', 'HOME', 'DOCKER_CONFIG'].map((name) => `${name}=${process.env[name] ?? ''}`)
-  const asked = ['docker', 'compose', ...parameters, 'config', '--format', 'json']
-  return runCommand('env', ['-i', ...kept, ...given, ...asked])
+  return run([...parameters, 'config', '--format', 'json'], settings)
 }
 
 async function servicesOf(...parameters: string[]) {
@@ -72,3 +85,37 @@ describe.skipIf(!hasCompose)('Docker Compose (needs Docker Compose 2)', () => {
     expect(stderr).toMatch(new RegExp(missing))
   })
 })
+
+describe.skipIf(!hasCompose || !hasEngine())(
+  'The server under Docker Compose (needs Docker Compose 2 and a Docker engine)',
+  () => {
+    it('is built, becomes healthy, answers on this machine, and keeps its documents when it is started anew', async () => {
+      const project = `agent-server-test-${randomUUID().slice(0, 8)}`
+      const port = String(await freePort())
+      const settings = { ...SETTINGS, CHAT_MODEL: 'extractive', PORT: port }
+      const compose = async (...parameters: string[]) => {
+        const { code, stderr } = await run(['--project-name', project, ...parameters], settings)
+        expect(code, stderr).toBe(0)
+      }
+      onTestFinished(() => compose('down', '--volumes', '--timeout', '20'))
+      const built = await docker('build', '--network', 'host', '--tag', 'agent-server', '.')
+      expect(built.code, built.stderr).toBe(0)
+      await compose('up', '--detach', '--no-build', '--wait')
+
+      const request = requester(`http://127.0.0.1:${port}`, SETTINGS.SERVER_API_KEY)
+      await ingester(request)({ text: 'Otters hold hands.' })
+      await compose('stop')
+      await compose('up', '--detach', '--no-build', '--wait')
+      const found = await request('/query', { body: { query: 'otters' } })
+      expect(await found.json()).toMatchObject({ hits: [{ text: 'Otters hold hands.' }] })
+    })
+  },
+)
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address ? address.port : 0
+}

@@ -35,6 +35,8 @@ export interface ReconciliationProgress {
   /** Chunks and vectors added so far of those that the index lacked. */
   done: number
   total: number
+  /** Chunks and vectors that the index had already. */
+  held: number
 }
 
 export interface Reconciliation {
@@ -54,7 +56,9 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
   const { index, hybrid = false, sweep, log } = dependencies
   const additions = createAdditions(dependencies)
   const { compare, compareVectors } = createComparison(dependencies)
-  let progress: ReconciliationProgress = { state: 'rebuilding', done: 0, total: 0 }
+  let progress: ReconciliationProgress = {
+    ...{ state: 'rebuilding', done: 0, total: 0, held: 0 },
+  }
 
   const removeAll = async (keys: readonly number[], signal: AbortSignal) => {
     if (sweep) return sweep.suspect(keys)
@@ -98,12 +102,13 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
   return {
     async run(signal) {
       signal.throwIfAborted()
-      const { orphans, missing } = await compare()
-      const missingVectors = hybrid ? await compareVectors() : []
-      const total = missing.length + missingVectors.length
-      progress = { state: 'rebuilding', done: 0, total }
+      const { orphans, missing, known } = await compare()
+      const vectors = hybrid ? await compareVectors() : { missing: [], known: 0 }
+      const total = missing.length + vectors.missing.length
+      const held = known + vectors.known - total
+      progress = { state: 'rebuilding', done: 0, total, held }
       await removeAll(orphans, signal)
-      if (total > 0) await rebuild(missing, missingVectors, signal)
+      if (total > 0) await rebuild(missing, vectors.missing, signal)
       progress = { ...progress, state: 'ready' }
     },
     progress: () => progress,
@@ -129,11 +134,13 @@ function createComparison({ store, index }: Pick<Dependencies, 'store' | 'index'
       const known = await store.chunkKeys()
       const { orphans, missing } = compareKeys(await index.keys(), known)
       const vectors = compareKeys(await index.vectorKeys(), known)
-      return { orphans: [...new Set([...orphans, ...vectors.orphans])], missing }
+      const unknown = [...new Set([...orphans, ...vectors.orphans])]
+      return { orphans: unknown, missing, known: known.length }
     },
     async compareVectors() {
       const known = await store.vectorKeys()
-      return compareKeys(await index.vectorKeys(), known).missing
+      const { missing } = compareKeys(await index.vectorKeys(), known)
+      return { missing, known: known.length }
     },
   }
 }
@@ -181,7 +188,7 @@ function* batchesOf(keys: readonly number[], size: number): Generator<number[]> 
   for (let start = 0; start < keys.length; start += size) yield keys.slice(start, start + size)
 }
 
-function rate({ done, total }: ReconciliationProgress, begun: number) {
+function rate({ done, total }: Pick<ReconciliationProgress, 'done' | 'total'>, begun: number) {
   const seconds = (performance.now() - begun) / 1_000
   return {
     done,
