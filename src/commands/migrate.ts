@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { openCorpus } from '../compose/corpus.ts'
+import { shareAccepted } from '../compose/move-accepted.ts'
 import { fillIndex } from '../compose/rebuild-index.ts'
 import type { Config } from '../config.ts'
 import { createProgressBar, type ProgressTarget } from '../lib/progress-bar.ts'
@@ -28,9 +29,10 @@ export const runMigrate: Command = async ({
   const config = load()
   const moved: Config = { ...config, ...destination }
   await copy(config, moved, stderr, signal)
+  const log = createLog({ ...config, LOG_LEVEL: 'warn' })
+  await shareAccepted(moved, log)
   const bar = createProgressBar(stderr, 'indexing')
   try {
-    const log = createLog({ ...config, LOG_LEVEL: 'warn' })
     const progress = (done: number, total: number) => bar.update(done, total)
     await fillIndex({ config: { ...moved, ...destination }, log, progress }, signal)
   } finally {

@@ -16,14 +16,22 @@ export interface AgentStores {
 
 /** Where servers share the authority, they share what their agents keep with it; otherwise it is in `DATA_DIR`. */
 export async function openAgentStores(
-  { DATA_DIR: directory }: Config,
+  config: Config,
   { agent }: { agent?: AgentStores },
 ): Promise<AgentStores> {
   if (agent) return agent
-  const openLedger = fileLedgers(directory)
+  const directory = join(config.DATA_DIR, 'artifacts')
   return {
-    artifacts: await createFileArtifactStore({ directory: join(directory, 'artifacts') }),
-    openLedger,
-    skillCopies: await createFileSkillCopies({ openLedger, directory: join(directory, 'skills') }),
+    artifacts: await createFileArtifactStore({ directory }),
+    ...(await openAcceptedFiles(config)),
   }
+}
+
+/** What was accepted of MCP servers and remote skills, in `DATA_DIR`. */
+export async function openAcceptedFiles({
+  DATA_DIR: directory,
+}: Config): Promise<Omit<AgentStores, 'artifacts'>> {
+  const openLedger = fileLedgers(directory)
+  const copies = { openLedger, directory: join(directory, 'skills') }
+  return { openLedger, skillCopies: await createFileSkillCopies(copies) }
 }

@@ -5,7 +5,7 @@ import type { Environment } from '../lib/expand-variables.ts'
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../lib/outbound/outbound-policy.ts'
 import type { Mcp } from '../services/mcp/create-mcp.ts'
-import { createPins, McpPins, NO_PINS } from '../services/mcp/pins.ts'
+import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../services/mcp/pins.ts'
 import type { McpServer } from '../services/mcp/server-settings.ts'
 import { type Artifacts, createArtifacts } from '../services/tools/artifacts.ts'
 import type { AgentStores } from './agent-stores.ts'
@@ -31,7 +31,7 @@ export async function composeMcp({ config, servers, stores, ...parts }: Parts): 
     maximumBytes: MAXIMUM_ANSWER_BYTES,
     idleMilliseconds: IDLE_MILLISECONDS,
   })
-  const ledger = await stores.openLedger('mcp-lock', McpPins, NO_PINS)
+  const ledger = await stores.openLedger(MCP_LEDGER, McpPins, NO_PINS)
   const mcp = createMcp({
     ...{ servers, ...parts },
     fetch: outbound.fetch,

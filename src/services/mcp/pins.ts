@@ -3,6 +3,9 @@ import { z } from 'zod'
 import type { Ledger } from '../../stores/ledger.ts'
 import type { RemoteTool } from './open-session.ts'
 
+/** The name of the ledger. */
+export const MCP_LEDGER = 'mcp-lock'
+
 /** What has been accepted: the digest of each tool's definition, by connection and tool. */
 export const McpPins = z.strictObject({
   version: z.literal(1),

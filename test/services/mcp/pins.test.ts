@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RemoteTool } from '../../../src/services/mcp/open-session.ts'
-import { createPins, McpPins, NO_PINS } from '../../../src/services/mcp/pins.ts'
+import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../../../src/services/mcp/pins.ts'
 import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
@@ -12,7 +12,7 @@ function tool(name: string, more: Partial<RemoteTool> = {}): RemoteTool {
 
 async function openPins() {
   const openLedger = fileLedgers(await temporaryDirectory())
-  const open = async () => createPins(await openLedger('mcp-lock', McpPins, NO_PINS))
+  const open = async () => createPins(await openLedger(MCP_LEDGER, McpPins, NO_PINS))
   return { open, pins: await open() }
 }
 
