@@ -1,8 +1,9 @@
 import type { Metadata } from '../../schemas/metadata.ts'
-import type { ChunkMetadata } from '../chunk-index.ts'
+import type { ChunkMetadata, IndexQuery } from '../chunk-index.ts'
 import type { MemoryPlacement } from '../qdrant-settings.ts'
 import type { Collections } from './collections.ts'
 import { IS, rangeKeysOf } from './payload.ts'
+import { QdrantRefusal, unavailable } from './qdrant-error.ts'
 
 /** Each takes memory and files in every segment; ranges of what has none are resolved by the authority. */
 const MOST_INDEXES = 128
@@ -13,6 +14,11 @@ export interface PayloadIndexes {
   makeFor(metadata: ChunkMetadata | undefined): Promise<void>
   /** Whether there is one for each of these keys. Another server may have made it since. */
   hold(keys: readonly string[], signal?: AbortSignal): Promise<boolean>
+  /**
+   * Passes on what a query is answered. Where Qdrant refuses its filter, another server has made the collection
+   * anew since, without an index that nothing needed then: `index_unavailable`, and the next one is looked up anew.
+   */
+  passOn<Answer>(query: Pick<IndexQuery, 'filter'>, answer: Promise<Answer>): Promise<Answer>
   /** The collection is another one now. */
   forget(): void
 }
@@ -59,6 +65,16 @@ export function createPayloadIndexes(
     async hold(keys, signal) {
       if (lacks(keys)) await look(signal)
       return !lacks(keys)
+    },
+
+    async passOn({ filter }, answer) {
+      try {
+        return await answer
+      } catch (error) {
+        if (!filter || !(error instanceof QdrantRefusal)) throw error
+        held.clear()
+        throw unavailable('The search index has just been made anew', error)
+      }
     },
 
     forget: () => held.clear(),

@@ -30,7 +30,7 @@ export interface TermsPart {
 
 export function createTermsPart(
   points: Points,
-  indexes: Pick<PayloadIndexes, 'makeFor' | 'hold'>,
+  indexes: Pick<PayloadIndexes, 'makeFor' | 'hold' | 'passOn'>,
   averageLength: number,
 ): TermsPart {
   const norm = lengthNorm(1, averageLength)
@@ -55,9 +55,10 @@ export function createTermsPart(
       if (query.terms.terms.length === 0) return []
       const { feedback } = query
       const expanded = feedback && (await expand(query, feedback, signal))
-      return bestOf(query, (filter, limit) =>
+      const best = bestOf(query, (filter, limit) =>
         points.query(toQuery(query.terms, expanded, filter, limit), signal),
       )
+      return indexes.passOn(query, best)
     },
   }
 }

@@ -77,9 +77,10 @@ export function createVectorsPart(
         using: MEANING,
         ...lookingAt(quantisation),
       }
-      return bestOf(query, (filter, limit) =>
+      const best = bestOf(query, (filter, limit) =>
         points.query({ ...asked, limit, ...(filter && { filter }) }, signal),
       )
+      return indexes.passOn(query, best)
     },
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
   }

@@ -110,6 +110,27 @@ describe('Payload indexes', () => {
     expect(await index.nearest({ vector: values, limit: 3, filter })).toHaveLength(1)
   })
 
+  it('that are gone with a collection that was made anew are missed once, and then done without', async () => {
+    const index = await open()
+    await add(index, 1, { year: 2026 })
+    await index.addVectors(vectorBatch([1]), [{ year: 2026 }])
+    const filter = { field: 'year', gt: 2025 }
+    const search = () => index.search({ terms: queryOf(['wing']), limit: 3, filter })
+    const nearest = () => index.nearest({ vector: vectorBatch([1]).values, limit: 3, filter })
+    for (const [ask, collection] of [
+      [search, 'test-terms-1'],
+      [nearest, 'test-meaning-1'],
+    ] as const) {
+      expect(await ask()).toHaveLength(1)
+      fake.store.collections.get(collection)?.indexes.delete('number.year')
+      await expect(ask()).rejects.toMatchObject({ code: 'index_unavailable' })
+      expect(await index.filters(filter)).toBe(false)
+      await add(index, 2, { year: 2024 })
+      await index.addVectors(vectorBatch([2]), [{ year: 2024 }])
+    }
+    expect(await index.filters(filter)).toBe(true)
+  })
+
   it('are bounded, whatever names documents bring', async () => {
     const index = await open()
     for (let key = 0; key < 8; key++) {

@@ -91,6 +91,29 @@ describe('A workbook', () => {
   })
 })
 
+describe('Rows of a workbook', () => {
+  it('are found by their sheet, each with its place in it', async () => {
+    const content = workbook({ 'First half': ORDERS, Rest: ORDERS.slice(0, 2) })
+    const { lookUp, close } = createTables({
+      ...createFakeLookup([{ id: '1', file: 'orders.xlsx', content }]),
+      directory: await temporaryDirectory(),
+    })
+    onTestFinished(close)
+    const find = (table: string) => {
+      const conditions = [{ column: 'day', prefix: '2026' }]
+      return lookUp({ table, conditions, maximumRows: 10, filter: undefined }, signal)
+    }
+    const found = await find('orders__first_half')
+    expect(found.table).toMatchObject({ sheet: 'First half', document: { id: '1' } })
+    expect(found.rows).toEqual([
+      { row: 1, cells: ['2026-01-02', '0.1', 'north'] },
+      { row: 2, cells: ['2026-02-02', '0.2', 'south'] },
+    ])
+    expect((await find('orders__rest')).rowCount).toBe(1)
+    await expect(find('orders')).rejects.toThrow('There is no table "orders"')
+  })
+})
+
 describe('A Parquet file', () => {
   const AMOUNTS = `SELECT * FROM (VALUES ('north', 1.25::DECIMAL(9,2), DATE '2026-01-02'),
     ('south', 2.50, NULL)) AS t(region, amount, day)`
