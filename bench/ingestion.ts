@@ -84,7 +84,11 @@ async function openAlone(directory: string) {
       for (const { title, text } of documents) {
         const passages = splitText(text)
         const keys = Uint32Array.from(passages, () => ++lastKey)
-        await index.add(keys, analyser.batch(passages.map((passage) => ({ title, ...passage }))))
+        await index.add(
+          keys,
+          analyser.batch(passages.map((passage) => ({ title, ...passage }))),
+          [],
+        )
       }
     },
     close: () => index.close(),

@@ -87,7 +87,7 @@ async function build(index: ChunkIndex, size: number, { corpus, progress }: Benc
     const terms = analyser.batch(passages.map((passage) => ({ title: document.title, ...passage })))
     const analysed = performance.now()
     const keys = Uint32Array.from({ length: terms.size }, (_, i) => built.keys + i)
-    await index.add(keys, terms)
+    await index.add(keys, terms, [])
     built.adding += performance.now() - analysed
     built.analysing += analysed - begun
     built.postings += terms.terms.length
@@ -128,7 +128,7 @@ async function timeSearchesWhileReplacing(index: ChunkIndex, { queries, replacem
   let replacing = true
   const replacement = (async () => {
     while (replacing) {
-      for (const { keys, terms } of replacements) await index.add(keys, terms)
+      for (const { keys, terms } of replacements) await index.add(keys, terms, [])
     }
   })()
   const times = await timeSearches(index, queries, 1)

@@ -97,7 +97,7 @@ async function fill(
   for (let from = 0; from < size; from += BATCH) {
     const batch = batchOf(vectors, from, Math.min(from + BATCH, size))
     const begun = performance.now()
-    await index.addVectors(batch)
+    await index.addVectors(batch, [])
     times.push(performance.now() - begun)
     if (from % (BATCH * 32) === 0) progress(`${from} of ${size} vectors added`)
   }
@@ -215,7 +215,7 @@ async function timeAdditions(index: ChunkIndex, vectors: ClusteredVectors, size:
   for (let from = size; from < size + COMPARED_ADDITIONS; from += BATCH) {
     const batch = batchOf(vectors, from, from + BATCH)
     const begun = performance.now()
-    await index.addVectors(batch)
+    await index.addVectors(batch, [])
     adding += performance.now() - begun
   }
   return adding

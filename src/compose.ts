@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from './app.ts'
 import { composeAgent } from './compose/agent.ts'
+import { openAgentStores } from './compose/agent-stores.ts'
 import { openChunkIndex } from './compose/chunk-index.ts'
 import { openEmbedding, openStaging } from './compose/embedding.ts'
 import { createEmbedder } from './compose/models.ts'
@@ -26,6 +27,8 @@ import { createReadiness } from './services/ops/readiness.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
 const INGESTION_GRACE_MILLISECONDS = 5_000
+/** For a database that is away when the server starts. */
+const DATABASE_MILLISECONDS = 60_000
 /** Splitting and analysing one document; the largest take seconds. */
 const PREPARATION_MILLISECONDS = 60_000
 
@@ -37,17 +40,18 @@ export interface Composition {
   close(): Promise<void>
 }
 
-/** The one file that names concrete stores, indexes and models; everything else sees interfaces. */
+/** The one file that names concrete stores, indexes and models; everything else sees interfaces. `signal` ends the wait for a database that is away. */
 export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
   environment: Environment = {},
+  signal?: AbortSignal,
 ): Promise<Composition> {
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
   log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
-  const knowledge = await openKnowledge(config, log, onFatal)
+  const knowledge = await openKnowledge(config, log, onFatal, signal)
   const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
   const { staging } = knowledge
 
@@ -60,6 +64,7 @@ export async function compose(
   const agent = await composeAgent({
     ...{ config, environment, loaded, log, retrieval, reranker, metrics, store },
     lookup: store.lookup,
+    stores: await openAgentStores(config, store),
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
@@ -105,9 +110,11 @@ async function openKnowledge(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
+  signal?: AbortSignal,
 ) {
   checkWebhookUrl(config)
-  const store = await openStore(config, log, onFatal)
+  const patience = { milliseconds: DATABASE_MILLISECONDS, signal }
+  const store = await openStore(config, log, onFatal, patience)
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
   const { index, open, shared } = await openChunkIndex(config, store, log, onFatal)
@@ -178,7 +185,10 @@ async function openKnowledge(
   }
 }
 
-/** Embeds every passage anew with the model that is configured, while no server runs on the directory. */
+const BUSY =
+  'Another process makes the vectors of this database anew: let it finish, or stop it, and run this again'
+
+/** Embeds every passage anew with the model that is configured, while nobody else does. */
 export async function reindex(
   config: Config,
   log: FastifyBaseLogger,
@@ -193,7 +203,12 @@ export async function reindex(
   )
   try {
     const embedder = await createEmbedder(config, config.EMBEDDING_MODEL, undefined, log)
-    await replaceVectors({ store, replacement: store.replacement, embedder, progress }, signal)
+    const { replacement } = store
+    const isDone = await replacement.alone(
+      (alone) => replaceVectors({ store, replacement, embedder, progress }, alone),
+      signal,
+    )
+    if (!isDone) throw new Error(BUSY)
   } finally {
     await store.close()
   }

@@ -100,6 +100,7 @@ const Variables = z.object({
   QDRANT_QUANTIZATION: oneOf(QUANTISATIONS).default('int8'),
   QDRANT_VECTORS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cold'),
   QDRANT_TERMS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
+  QDRANT_FILTERS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
   DOCKER_HOST: z.string().max(1_000).optional(),
   E2B_API_KEY: z
     .string()

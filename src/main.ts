@@ -11,6 +11,7 @@ import { runExport, runImport } from './commands/transfer.ts'
 import { compose } from './compose.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
 import { prepareFirstStart, welcome } from './first-start.ts'
+import { speakPlainly } from './schemas/plain-messages.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MILLISECONDS = 15_000
@@ -26,13 +27,20 @@ const COMMANDS = new Map<string, Command>([
 ])
 
 /** The names of errors that an operator can do something about. */
-const TOLD_IN_WORDS = ['Error', 'AppError', 'ConfigError', 'EmbedderError']
+const TOLD_IN_WORDS = ['Error', 'AppError', 'ConfigError', 'EmbedderError', 'StoppedEarly']
 
 const ROOT = resolve(import.meta.dirname, '..')
+
+/** Stopped as it was told to, and so not in error. */
+class StoppedEarly extends Error {
+  override readonly name = 'StoppedEarly'
+}
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 async function main(): Promise<void> {
+  // Before the configuration is read, whose mistakes are told in the same words.
+  speakPlainly()
   const command = COMMANDS.get(process.argv[2] ?? '')
   if (command) return runCommand(command)
 
@@ -49,7 +57,7 @@ async function main(): Promise<void> {
     )
     process.exit(1)
   }
-  const composition = await compose(config, log, onFatal, process.env)
+  const composition = await compose(config, log, onFatal, process.env, abortedBy(stop))
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const app = await buildApp(composition.services, {
     log,
@@ -128,6 +136,15 @@ function firstSignal(): Promise<NodeJS.Signals> {
   return promise
 }
 
+/** Told why as a `StoppedEarly`. */
+function abortedBy(stop: Promise<NodeJS.Signals>): AbortSignal {
+  const controller = new AbortController()
+  void stop.then((signal) =>
+    controller.abort(new StoppedEarly(`${signal}: stopped before it served`)),
+  )
+  return controller.signal
+}
+
 async function closeOn(
   stop: Promise<NodeJS.Signals>,
   { SHUTDOWN_GRACE }: Config,
@@ -154,7 +171,7 @@ try {
   await main()
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? explain(error) : String(error)}\n`)
-  process.exit(1)
+  process.exit(error instanceof StoppedEarly ? 0 : 1)
 }
 
 /** Mistakes that the operator can mend are told in words; anything else keeps its stack. */

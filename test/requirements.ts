@@ -1,4 +1,5 @@
 import { DECISIONS } from './requirements/decisions.ts'
+import { SEVERAL_SERVERS } from './requirements/several-servers.ts'
 import { SPECIFICATION } from './requirements/specification.ts'
 
 export interface Requirement {
@@ -15,12 +16,16 @@ type IdIn<Sections> = Extract<
   string
 >
 
-export type RequirementId = IdIn<typeof SPECIFICATION> | IdIn<typeof DECISIONS>
+export type RequirementId =
+  | IdIn<typeof SPECIFICATION>
+  | IdIn<typeof DECISIONS>
+  | IdIn<typeof SEVERAL_SERVERS>
 
 /** Every behaviour that the specification and the design require of this version; each has a test. */
 export const REQUIREMENTS: readonly Requirement[] = Object.entries<Section>({
   ...SPECIFICATION,
   ...DECISIONS,
+  ...SEVERAL_SERVERS,
 }).flatMap(([source, section]) =>
   Object.entries(section).map(([id, says]) => ({ id, source, says })),
 )

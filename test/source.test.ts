@@ -47,9 +47,9 @@ describe('The source', () => {
     expect(files.flatMap((file) => positions(file, isEmptyCatch))).toEqual([])
   })
 
-  it('reads the environment in src/main.ts only', () => {
+  it('reads the environment in the process’s own files only', () => {
     const readers = files.filter((file) => positions(file, isEnvironment).length > 0)
-    expect(readers.map(({ path }) => path)).toEqual(['src/main.ts'])
+    expect(readers.map(({ path }) => path)).toEqual(['src/main.ts', 'src/start.ts'])
   })
 
   it('leaves nothing to be done', () => {

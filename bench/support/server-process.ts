@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const MAIN = new URL('../../src/start.ts', import.meta.url).pathname
 const POLL_MILLISECONDS = 5
 const START_DEADLINE_MILLISECONDS = 600_000
 

@@ -18,10 +18,11 @@ export async function* watched(
   label: string,
 ): AsyncGenerator<CorpusRecord> {
   const bar = createProgressBar(stderr, label)
+  const before = counts.documents
   let total = 0
   try {
     for await (const record of records) {
-      if (record.kind === 'start') total = record.documents
+      if (record.kind === 'start') total = before + record.documents
       else if (record.kind === 'document') counts.documents++
       else if (record.kind === 'chunks') counts.chunks += record.chunks.length
       bar.update(counts.documents, total, `${counts.chunks} passages`)

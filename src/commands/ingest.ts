@@ -64,8 +64,13 @@ function localServer({ HOST, PORT }: NodeJS.ProcessEnv): string {
 }
 
 /** Answers 1 where a file failed. */
-function tell({ stderr }: CommandContext, { ready, unchanged, failed }: FolderSummary): number {
-  stderr.write(`${ready} ready, ${unchanged} unchanged, ${failed.length} failed\n`)
+function tell({ stderr }: CommandContext, summary: FolderSummary): number {
+  const { ready, unchanged, leftOut, failed } = summary
+  const notRead = leftOut.values().reduce((sum, files) => sum + files, 0)
+  const parts = [`${ready} ready`, `${unchanged} unchanged`, `${failed.length} failed`]
+  if (notRead > 0) parts.push(`${notRead} left out`)
+  stderr.write(`${parts.join(', ')}\n`)
   for (const { path, reason } of failed) stderr.write(`  ${path}: ${reason}\n`)
+  for (const [kind, files] of leftOut) stderr.write(`  left out as ${kind}: ${files}\n`)
   return failed.length > 0 ? 1 : 0
 }

@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util'
 import { openCorpus } from '../compose/corpus.ts'
+import { shareAccepted } from '../compose/move-accepted.ts'
 import { fillIndex } from '../compose/rebuild-index.ts'
 import type { Config } from '../config.ts'
 import { createProgressBar, type ProgressTarget } from '../lib/progress-bar.ts'
-import { moveCorpus } from '../services/transfer/move-corpus.ts'
+import { moveCorpus, type Watch } from '../services/transfer/move-corpus.ts'
 import type { Command } from './command.ts'
 import { type Counts, told, watched } from './corpus-progress.ts'
 
@@ -28,9 +29,10 @@ export const runMigrate: Command = async ({
   const config = load()
   const moved: Config = { ...config, ...destination }
   await copy(config, moved, stderr, signal)
+  const log = createLog({ ...config, LOG_LEVEL: 'warn' })
+  await shareAccepted(moved, log)
   const bar = createProgressBar(stderr, 'indexing')
   try {
-    const log = createLog({ ...config, LOG_LEVEL: 'warn' })
     const progress = (done: number, total: number) => bar.update(done, total)
     await fillIndex({ config: { ...moved, ...destination }, log, progress }, signal)
   } finally {
@@ -53,14 +55,17 @@ function readDestination(parameters: readonly string[]) {
 }
 
 async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: AbortSignal) {
-  const counts: Counts = { documents: 0, chunks: 0 }
+  let isGoingOn = false
+  let counts: Counts = { documents: 0, chunks: 0 }
   const source = openCorpus({ ...from, DATABASE_URL: undefined })
-  const isCopied = await moveCorpus(
-    source,
-    openCorpus(to),
-    (records) => watched(records, counts, stderr, 'copying'),
-    signal,
-  )
+  const watch: Watch = (records, after) => {
+    counts = { documents: after?.documents ?? 0, chunks: after?.chunks ?? 0 }
+    if (after) stderr.write(`Going on after ${told(counts)}\n`)
+    else if (isGoingOn) stderr.write('They have changed since: beginning anew\n')
+    isGoingOn = after !== undefined
+    return watched(records, counts, stderr, 'copying')
+  }
+  const isCopied = await moveCorpus(source, openCorpus(to), watch, signal)
   const outcome = isCopied ? `Copied ${told(counts)}` : 'The documents are there already'
   stderr.write(`${outcome}\n`)
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
@@ -6,6 +5,7 @@ import type { Environment } from '../lib/expand-variables.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
+import { endConversations } from '../services/agent/end-conversations.ts'
 import { limitRuns } from '../services/agent/limit-runs.ts'
 import { observeRuns } from '../services/agent/observe-runs.ts'
 import { createArtifactReader } from '../services/agent/read-artifact.ts'
@@ -17,7 +17,7 @@ import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
 import { createToolRegistry } from '../services/tools/registry.ts'
 import type { DocumentLookup } from '../stores/document-lookup.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
-import { createFileArtifactStore } from '../stores/files/file-artifact-store.ts'
+import type { AgentStores } from './agent-stores.ts'
 import { createBuiltInTools } from './built-in-tools.ts'
 import { composeMcp } from './mcp.ts'
 import { createModel } from './models.ts'
@@ -30,6 +30,7 @@ interface Parts {
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
   store: Pick<DocumentStore, 'get' | 'readFile'>
+  stores: AgentStores
   retrieval: Retrieval
   retrievalMode: RetrievalMode
   /** The reranking model's name, where there is one. */
@@ -49,16 +50,16 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const { config, environment, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
   const { configuration } = loaded
   const { limits } = configuration
-  const artifacts = await createFileArtifactStore({ directory: join(config.DATA_DIR, 'artifacts') })
+  const { artifacts, skillCopies: copies } = parts.stores
   const model = await createModel(config, log)
   const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
-  const builtIn = await createBuiltInTools({
+  const builtIn = createBuiltInTools({
     ...{ config, retrieval, store: parts.store, lookup: parts.lookup, model, artifacts, sandbox },
     switches: configuration.tools,
   })
   const servers = configuration.mcpServers
-  const mcp = await composeMcp({ config, servers, environment, artifacts, log })
-  const skills = await composeSkills({ config, settings: configuration.skills, log })
+  const mcp = await composeMcp({ config, servers, environment, stores: parts.stores, log })
+  const skills = await composeSkills({ config, settings: configuration.skills, copies, log })
   const plugins = await loadPlugins({
     paths: configuration.plugins,
     configuration: config.AGENT_CONFIG,
@@ -72,11 +73,14 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   })
   const prompt = {
     prompt: configuration.prompt,
-    // Without tools none of them could be opened.
-    catalogue: model.supportsTools ? skills.catalogue : undefined,
+    // Without tools none of them could be opened; a model may be found out after it was asked.
+    catalogue: () => (model.supportsTools ? skills.catalogue() : ''),
     contextTokens: config.CHAT_CONTEXT_TOKENS,
   }
-  const agent = createAgent({ model, retrieval, tools, artifacts, prompt, limits })
+  const agent = endConversations(
+    createAgent({ model, retrieval, tools, artifacts, prompt, limits }),
+    (conversation) => void sandbox.end(conversation),
+  )
 
   return {
     services: {

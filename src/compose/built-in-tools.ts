@@ -39,19 +39,19 @@ interface BuiltInTools {
 }
 
 /** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */
-export async function createBuiltInTools(parts: Parts): Promise<BuiltInTools> {
+export function createBuiltInTools(parts: Parts): BuiltInTools {
   const { config, switches, retrieval, store, lookup, model, artifacts, sandbox } = parts
   const stopWords = new Set(STOP_WORDS[config.SEARCH_LANGUAGE])
   const isStopWord = (word: string) => stopWords.has(word)
   const readFiles = createToolFiles({ documents: store, artifacts })
   const directory = join(config.DATA_DIR, 'tables')
-  const tables = await createTables({ directory, store, lookup })
+  const tables = createTables({ directory, store, lookup })
   const bySwitch: Record<keyof typeof switches, readonly Tool[]> = {
     semantic_search: [semanticSearch(retrieval, config.TOP_K)],
     tabular_data: tableTools(tables),
     run_python: [runPython({ sandbox, readFiles })],
     chart_generation: [makeChart({ charts: createCharts(), tables })],
-    data_lookup: [lookupData(lookup)],
+    data_lookup: [lookupData({ lookup, tables })],
     corpus_analysis: [analyseCorpus({ lookup, model, isStopWord })],
     form_filling: [fillForm({ forms: createForms(), store, lookup, artifacts })],
   }

@@ -11,7 +11,7 @@ import {
 import { measureLength } from '../services/ingestion/measure-length.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 
-type Store = Pick<DocumentStore, 'vectorsGeneration' | 'chunkKeys' | 'readChunks'>
+type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'chunkKeys' | 'readChunks'>
 
 export interface OpenedIndex {
   index: ChunkIndex
@@ -34,12 +34,23 @@ export async function openChunkIndex(
   }
   const index = await createEmbeddedIndex({
     directory: join(config.DATA_DIR, 'index'),
-    fingerprint: createAnalyser(config.SEARCH_LANGUAGE).fingerprint,
-    vectorFingerprint: String(await store.vectorsGeneration()),
+    ...(await embeddedFingerprints(config, store)),
     onCrash: onFatal,
     log,
   })
   return { index, open: async () => undefined, shared: false }
+}
+
+/** What an index on the disk must have been made of and with: another database may give out the same keys. */
+export async function embeddedFingerprints(
+  { SEARCH_LANGUAGE }: Pick<Config, 'SEARCH_LANGUAGE'>,
+  store: Pick<Store, 'identity' | 'vectorsGeneration'>,
+) {
+  const identity = await store.identity()
+  return {
+    fingerprint: `${createAnalyser(SEARCH_LANGUAGE).fingerprint} of ${identity}`,
+    vectorFingerprint: `${await store.vectorsGeneration()} of ${identity}`,
+  }
 }
 
 export async function qdrantOptions(
@@ -62,6 +73,7 @@ export async function qdrantOptions(
       quantisation: config.QDRANT_QUANTIZATION,
       vectorsMemory: config.QDRANT_VECTORS_MEMORY,
       termsMemory: config.QDRANT_TERMS_MEMORY,
+      filtersMemory: config.QDRANT_FILTERS_MEMORY,
     },
     fingerprint: analyser.fingerprint,
     vectorFingerprint: String(await store.vectorsGeneration()),

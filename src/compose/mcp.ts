@@ -1,16 +1,14 @@
-import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import type { Environment } from '../lib/expand-variables.ts'
-import { openLockFile } from '../lib/lock-file.ts'
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../lib/outbound/outbound-policy.ts'
 import type { Mcp } from '../services/mcp/create-mcp.ts'
-import { createPins, McpPins, NO_PINS } from '../services/mcp/pins.ts'
+import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../services/mcp/pins.ts'
 import type { McpServer } from '../services/mcp/server-settings.ts'
 import { type Artifacts, createArtifacts } from '../services/tools/artifacts.ts'
-import type { ArtifactStore } from '../stores/artifact-store.ts'
+import type { AgentStores } from './agent-stores.ts'
 
 /** Of one answer; an event stream that has reached it is opened anew. */
 const MAXIMUM_ANSWER_BYTES = 20_000_000
@@ -21,24 +19,24 @@ interface Parts {
   config: Config
   servers: Readonly<Record<string, McpServer>>
   environment: Environment
-  artifacts: ArtifactStore
+  stores: Pick<AgentStores, 'artifacts' | 'openLedger'>
   log: FastifyBaseLogger
 }
 
 /** Whoever has no MCP servers does not load the client. */
-export async function composeMcp({ config, servers, artifacts, ...parts }: Parts): Promise<Mcp> {
+export async function composeMcp({ config, servers, stores, ...parts }: Parts): Promise<Mcp> {
   if (Object.keys(servers).length === 0) return NO_CONNECTIONS
   const { createMcp } = await import('../services/mcp/create-mcp.ts')
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
     maximumBytes: MAXIMUM_ANSWER_BYTES,
     idleMilliseconds: IDLE_MILLISECONDS,
   })
-  const file = await openLockFile(join(config.DATA_DIR, 'mcp-lock.json'), McpPins, NO_PINS)
+  const ledger = await stores.openLedger(MCP_LEDGER, McpPins, NO_PINS)
   const mcp = createMcp({
     ...{ servers, ...parts },
     fetch: outbound.fetch,
-    pins: createPins(file),
-    artifacts: (): Artifacts => createArtifacts(artifacts),
+    pins: createPins(ledger),
+    artifacts: (): Artifacts => createArtifacts(stores.artifacts),
   })
   return {
     ...mcp,

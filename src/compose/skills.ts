@@ -1,16 +1,16 @@
-import { dirname, join, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
-import { openLockFile } from '../lib/lock-file.ts'
 import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../lib/outbound/outbound-policy.ts'
 import type { SkillList, SkillReload } from '../schemas/skill.ts'
 import { createSkills, type LoadOptions, type Skills } from '../services/skills/create-skills.ts'
 import { createSourceReader } from '../services/skills/read-source.ts'
-import { createRemoteSkills, NO_SKILL_PINS, SkillPins } from '../services/skills/remote-skills.ts'
+import { createRemoteSkills } from '../services/skills/remote-skills.ts'
 import type { SkillSettings } from '../services/skills/settings.ts'
 import { isRemoteSource } from '../services/skills/source-kind.ts'
+import type { SkillCopies } from '../stores/skill-copies.ts'
 
 /** Of one answer; a whole repository may be in it. */
 const MAXIMUM_DOWNLOAD_BYTES = 64_000_000
@@ -21,6 +21,7 @@ const LOADING_MILLISECONDS = 60_000
 interface Parts {
   config: Config
   settings: SkillSettings
+  copies: SkillCopies
   log: FastifyBaseLogger
 }
 
@@ -33,19 +34,20 @@ export interface ComposedSkills extends Skills {
 }
 
 /** The skills of the agent; paths are relative to the agent configuration. */
-export async function composeSkills({ config, settings, log }: Parts): Promise<ComposedSkills> {
+export async function composeSkills({
+  config,
+  settings,
+  copies,
+  log,
+}: Parts): Promise<ComposedSkills> {
   const base = dirname(resolve(config.AGENT_CONFIG))
-  const lockPath = join(config.DATA_DIR, 'skills-lock.json')
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
     maximumBytes: MAXIMUM_DOWNLOAD_BYTES,
     idleMilliseconds: IDLE_MILLISECONDS,
   })
   const read = createSourceReader({
     resolve: (source) => resolve(base, source),
-    remote: createRemoteSkills({
-      lock: await openLockFile(lockPath, SkillPins, NO_SKILL_PINS),
-      directory: join(config.DATA_DIR, 'skills'),
-    }),
+    remote: createRemoteSkills(copies),
     fetch: outbound.fetch,
   })
   const { sources } = settings

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AppError } from '../errors.ts'
+import { speakPlainly } from '../schemas/plain-messages.ts'
 import { installBodyDeadline } from './body-deadline.ts'
 import { createBrokenRequestHandler } from './broken-request.ts'
 import { sendError } from './error-handler.ts'
@@ -22,6 +23,7 @@ const MAXIMUM_PARAMETER = 256
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
 export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstance {
+  speakPlainly()
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),

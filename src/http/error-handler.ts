@@ -53,7 +53,13 @@ function toAppError(error: unknown): AppError {
   if (!code || !(error instanceof Error)) {
     return new AppError('internal', 'Internal error', { cause: error })
   }
-  return new AppError(code, error.message, { cause: error })
+  return new AppError(code, BETTER_WORDS[code] ?? error.message, { cause: error })
+}
+
+/** Where Fastify tells what is wrong, but not what to do. */
+const BETTER_WORDS: Partial<Record<ErrorCode, string>> = {
+  unsupported_media_type:
+    'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken',
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Filter, Metadata } from '../schemas/metadata.ts'
 import type { QueryTerms, TermBatch } from './term-batch.ts'
 
 /** Matches in columns, best first, so that they cross threads without copying. */
@@ -24,6 +25,8 @@ export interface IndexQuery {
   feedback?: Feedback | undefined
   /** The keys, ascending, among which to search; without it, all. They change what is found, not how it scores. */
   only?: Uint32Array | undefined
+  /** Instead of `only`, where the index `filters` by itself: searches among the chunks of documents that it takes. */
+  filter?: Filter | undefined
   /** The most matches wanted, at least 1. */
   limit: number
 }
@@ -33,6 +36,8 @@ export interface NearestQuery {
   vector: Float32Array<ArrayBuffer>
   /** As in `IndexQuery`; where few are left by it, some of them may not be found. */
   only?: Uint32Array | undefined
+  /** As in `IndexQuery`. */
+  filter?: Filter | undefined
   limit: number
 }
 
@@ -41,6 +46,9 @@ export interface IndexMatch {
   /** Higher is better; comparable within one answer only. */
   score: number
 }
+
+/** The metadata of each chunk's document, in the order of the keys; beyond its end there is none. */
+export type ChunkMetadata = readonly (Metadata | undefined)[]
 
 /** Unit vectors of chunks, one after another, in the order of `keys`. */
 export interface VectorBatch {
@@ -73,9 +81,16 @@ export interface ChunkIndex {
    * Adds one chunk per key; when it resolves, the very next `search` finds them. A key already present is
    * replaced; of a key given twice the last chunk counts. The arrays stay the caller's.
    */
-  add(keys: Uint32Array<ArrayBuffer>, terms: TermBatch): Promise<void>
+  add(keys: Uint32Array<ArrayBuffer>, terms: TermBatch, metadata: ChunkMetadata): Promise<void>
   /** Adds the vectors of chunks, or replaces them; when it resolves, the very next `nearest` finds them. All have the same dimension. */
-  addVectors(batch: VectorBatch): Promise<void>
+  addVectors(batch: VectorBatch, metadata: ChunkMetadata): Promise<void>
+  /** Whether metadata is kept here with the chunks; where it is not, it need not be given. */
+  readonly keepsMetadata: boolean
+  /**
+   * Whether `search` and `nearest` take this filter, and find the chunks that the authority would take by it.
+   * Where they do not, the authority resolves it into `only`. Throws what `signal` was aborted with.
+   */
+  filters(filter: Filter, signal?: AbortSignal): Promise<boolean>
   /** Forgets keys; unknown ones are ignored. When it resolves, neither `search` nor `nearest` returns them. */
   remove(keys: readonly number[]): Promise<void>
   /** Best first; equal scores in ascending key order. Throws what `signal` was aborted with. */

@@ -18,4 +18,6 @@ export interface CollectionSettings {
   vectorsMemory: MemoryPlacement
   /** Of the postings of words. */
   termsMemory: MemoryPlacement
+  /** Of what filters look up. */
+  filtersMemory: MemoryPlacement
 }

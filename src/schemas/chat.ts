@@ -3,7 +3,7 @@ import { ARTIFACTS } from './artifact.ts'
 import { ConversationId } from './conversation-id.ts'
 import { ErrorDetail } from './error.ts'
 import { Filter } from './metadata.ts'
-import { DEGRADED, Hit, TopK } from './query.ts'
+import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
 import { LIMITS_REACHED } from './run-limit.ts'
 import { boundedText } from './text.ts'
 
@@ -93,6 +93,7 @@ const DoneFrame = z
     finishReason: z.enum(FINISH_REASONS),
     limitsReached: LIMITS_REACHED,
     degraded: DEGRADED,
+    unknownCitations: UNKNOWN_CITATIONS,
     artifacts: ARTIFACTS,
     usage: Usage.optional().meta({ description: 'Absent where the model does not report it.' }),
   })

@@ -4,7 +4,7 @@ import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from 
 import { ConversationId } from './conversation-id.ts'
 import { freeObject } from './free-object.ts'
 import { Filter } from './metadata.ts'
-import { DEGRADED, Hit, TopK } from './query.ts'
+import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
 import { LIMITS_REACHED } from './run-limit.ts'
 import { boundedText } from './text.ts'
 
@@ -123,6 +123,7 @@ const AgentExtra = z
     finishReason: z.enum(FINISH_REASONS),
     limitsReached: LIMITS_REACHED,
     degraded: DEGRADED,
+    unknownCitations: UNKNOWN_CITATIONS,
     artifacts: ARTIFACTS,
   })
   .meta({

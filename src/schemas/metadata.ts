@@ -99,11 +99,14 @@ function countValues(filter: unknown): number {
   return Object.values(filter).reduce((sum: number, part) => sum + countValues(part), 0)
 }
 
+const NEITHER =
+  'must be a condition such as {"field": "language", "eq": "en"}, or "and", "or", "not" of conditions'
+
 /** A union tells only that nothing fits; what the condition on a field lacks is what most need to know. */
 function describeMistake({ input }: { input?: unknown }): string {
   const fields = FieldCondition.safeParse(input)
   const isCondition = typeof input === 'object' && input !== null && 'field' in input
   const issue = fields.error?.issues[0]
-  if (!isCondition || !issue) return 'must be a condition on a field, or and, or, not of filters'
+  if (!isCondition || !issue) return NEITHER
   return [issue.path.join('.'), issue.message].filter(Boolean).join(': ')
 }

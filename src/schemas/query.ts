@@ -33,6 +33,13 @@ export const Hit = z
       description: 'The page or slide that the chunk begins on, from 1; of files that have pages.',
     }),
     pageEnd: z.int().optional().meta({ description: 'The page or slide that it ends on.' }),
+    sheet: z.string().optional().meta({
+      description: 'The sheet of a workbook that the row is of.',
+    }),
+    row: z.int().optional().meta({
+      description:
+        'The row of a table, from 1, where the hit is one; the head and blank rows do not count.',
+    }),
     chunkIds: z.array(z.string()).optional().meta({
       description:
         'In chat, neighbouring chunks of a document are joined into one hit, which then names them all, in their order. Absent otherwise.',
@@ -74,6 +81,12 @@ export const Hit = z
 export const DEGRADED = z.literal(true).optional().meta({
   description:
     'A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.',
+})
+
+/** Present in an answer only where it is so. */
+export const UNKNOWN_CITATIONS = z.array(z.int()).optional().meta({
+  description:
+    'Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none.',
 })
 
 export const QueryRequest = z

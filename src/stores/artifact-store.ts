@@ -24,3 +24,20 @@ export interface ArtifactStore {
   /** Nothing where there is none, or no longer. */
   read(id: string): Promise<{ artifact: StoredArtifact; bytes: Uint8Array } | undefined>
 }
+
+/** What there is room for. */
+export interface ArtifactBounds {
+  /** Of one file. */
+  maximumBytes: number
+  /** Of all files together. */
+  maximumTotalBytes: number
+  maximumCount: number
+  maximumAgeMilliseconds: number
+}
+
+export const ARTIFACT_BOUNDS: ArtifactBounds = {
+  maximumBytes: 25_000_000,
+  maximumTotalBytes: 1_000_000_000,
+  maximumCount: 10_000,
+  maximumAgeMilliseconds: 7 * 24 * 3_600_000,
+}

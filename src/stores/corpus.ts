@@ -55,11 +55,41 @@ export type CorpusRecord = CorpusStart | CorpusDocument | CorpusChunks | CorpusP
 
 /** All that an authority holds, from one place to another: nothing is split or embedded again, and no id or key changes. */
 export interface Corpus {
-  /** One moment's view, whatever is written meanwhile, in bounded memory. Throws what `signal` was aborted with. */
-  readCorpus(signal: AbortSignal): AsyncIterable<CorpusRecord>
+  /**
+   * One moment's view, whatever is written meanwhile, in bounded memory; of what comes after a mark, where one is
+   * given. Throws what `signal` was aborted with, and `CorpusChanged` where the mark is of other documents.
+   */
+  readCorpus(signal: AbortSignal, after?: CopyMark): AsyncIterable<CorpusRecord>
   /**
    * All of it or nothing, in bounded memory, while no server runs on it. Throws `store_unavailable` where
    * there are documents already, an Error where records are missing, and what reading them throws.
    */
   writeCorpus(records: AsyncIterable<CorpusRecord>, signal: AbortSignal): Promise<void>
+  /** Absent where a copy is interrupted at the cost of all of it. */
+  readonly copies?: CorpusCopies
+}
+
+/** How far a copy has come, and of what it is: the first documents of a corpus, in their order. */
+export interface CopyMark {
+  documents: number
+  chunks: number
+  /** Of what tells these documents, as they were, from all others. */
+  digest: string
+}
+
+/** Copying that goes on where it was interrupted. */
+export interface CorpusCopies {
+  /** What an interrupted copy has left; nothing where there is none. */
+  copied(): Promise<CopyMark | undefined>
+  /**
+   * Adds what comes after a mark, or begins where there is none. Servers may start on it once all is there. Throws
+   * as `writeCorpus`, but what was copied stays; and an Error where something else was copied meanwhile.
+   */
+  continueAfter(
+    mark: CopyMark | undefined,
+    records: AsyncIterable<CorpusRecord>,
+    signal: AbortSignal,
+  ): Promise<void>
+  /** Takes away what an interrupted copy has left. */
+  forget(): Promise<void>
 }

@@ -67,6 +67,8 @@ export interface IngestionJob extends Claim {
   attempt: number
   title: string | undefined
   url: string | undefined
+  /** Of this revision. */
+  metadata: Metadata | undefined
   text: string
   file: StoredFile | undefined
 }
@@ -107,6 +109,18 @@ export interface KeyedVectors {
   values: Float32Array<ArrayBuffer>
 }
 
+/** The chunks of a long document, kept as a file of parcels: see `packParcel`. */
+export interface KeptChunks {
+  /** The number of the file, which no document has. */
+  file: number
+  /** From `reserveChunkKeys`: the first chunk's, the others follow. */
+  firstKey: number
+  /** How many chunks there are. */
+  count: number
+  /** Length of the document's text, in UTF-16 code units. */
+  characters: number
+}
+
 /** A chunk with what a hit shows of its document. */
 export interface StoredChunk extends NewChunk {
   /** Stable public identifier, `<documentId>-<revision>-<ordinal>`. */
@@ -132,6 +146,11 @@ export interface DocumentPage {
 
 /** Makes the vectors of all chunks anew, beside those in use, in steps that survive a restart. */
 export interface VectorReplacement {
+  /**
+   * Does `work` while nobody else makes vectors anew, with a signal that is aborted, too, where that can no longer be
+   * promised. False, and nothing is done, where somebody does.
+   */
+  alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<boolean>
   /** Begins, or goes on with what was begun for the same embedding. Answers how many chunks have a new vector. */
   begin(embedding: Embedding): Promise<number>
   /** What was begun and not finished, with the number of chunks that have a new vector. */
@@ -195,6 +214,11 @@ export interface DocumentStore extends FileStore {
     vectors?: ChunkVectors,
     text?: string,
   ): Promise<number[] | undefined>
+  /**
+   * As `completeJob`, of chunks that are too many to be in memory at once; the file is gone if it answers keys.
+   * Of what was read out of a file no more than the chunks is kept: its text is theirs.
+   */
+  completeKept(job: Claim, chunks: KeptChunks): Promise<number[] | undefined>
   /** With `retryAt` the document waits as `pending` until then; without, it is `failed`. Either way the failure is kept. */
   failJob(job: Claim, failure: DocumentFailure, retryAt?: number): Promise<boolean>
   /**
@@ -229,6 +253,8 @@ export interface DocumentStore extends FileStore {
   /** The key of every chunk that has a vector, ascending. */
   vectorKeys(): Promise<Uint32Array>
 
+  /** Tells this authority from every other: an index of another one is of no use. */
+  identity(): Promise<string>
   counts(): Promise<StoreCounts>
   /** Throws `store_unavailable` when the authority cannot read and write. */
   check(signal: AbortSignal): Promise<void>

@@ -27,6 +27,8 @@ export interface FileStore {
   keepFile(pieces: AsyncIterable<Uint8Array>): Promise<KeptFile>
   /** Removes a file that no document has taken; does nothing otherwise. */
   dropFile(number: number): Promise<void>
+  /** The bytes of a file that no document has taken. */
+  readKept(number: number): AsyncIterable<Uint8Array>
   /**
    * The bytes of a document's file as it is served, or the newest before the first is; with `revision`, of
    * that one. Nothing where there is no such file. Reading one that is replaced or deleted meanwhile throws

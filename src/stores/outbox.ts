@@ -20,7 +20,10 @@ export interface Announcement {
  * again meanwhile only the last end is kept, and nothing of one that was deleted.
  */
 export interface Outbox {
-  /** Whether ends are to be written down from now on; where not, what waits is dropped. */
+  /**
+   * Whether this server wants ends to be written down from now on; to be said again at least once a day. Where no
+   * server wants it, what waits is dropped.
+   */
   announce(isWanted: boolean): Promise<void>
   /**
    * Takes some that are due, oldest first, and counts the attempt. Whoever takes them has them alone for so

@@ -56,6 +56,11 @@ export function toNewChunk(row: Row): NewChunk {
   }
 }
 
+/** Where a row of `chunks` stands in its text, and what it holds of it. */
+export function toSpan(row: Row): Pick<NewChunk, 'start' | 'end' | 'text'> {
+  return { start: integer(row, 'start'), end: integer(row, 'end'), text: text(row, 'text') }
+}
+
 /** Reads the column `file`. */
 export function toFile(row: Row | undefined): StoredFile | undefined {
   const json = optionalText(row, 'file')

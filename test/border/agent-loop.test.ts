@@ -184,19 +184,6 @@ describe('A model that cannot call tools', () => {
   )
 })
 
-describe('A model that dies after a round of tools', () => {
-  it('ends the stream with an error frame', verifies('events.one-end'), async () => {
-    upstream.script(
-      toolCallReply(search('owls')),
-      streamReply(chunk({ content: 'Owls ' }), { cut: true }),
-    )
-    const { answer, done, error } = await ask(server, 'Who hoots?')
-    expect(answer).toBe('Owls ')
-    expect(done).toBeUndefined()
-    expect(error?.code).toBe('upstream_failed')
-  })
-})
-
 describe('What a provider attaches to a call', () => {
   const LAMP = { type: 'function', function: { name: 'search_documents' } }
 

@@ -47,6 +47,23 @@ describe('GET /artifacts/{id}', () => {
     },
   )
 
+  it(
+    'gives no rights to a drawing that brings scripts, pages or addresses',
+    verifies('artifacts.harmless'),
+    async () => {
+      const drawing = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script>
+        <foreignObject><iframe src="http://127.0.0.1/"/></foreignObject><image href="http://127.0.0.1/x.png"/></svg>`
+      const { server, path } = await startWith('a.svg', 'image/svg+xml', Buffer.from(drawing))
+      const response = await server.request(path)
+      expect(await response.text()).toBe(drawing)
+      const { headers } = response
+      expect(headers.get('content-type')).toBe('image/svg+xml')
+      expect(headers.get('content-disposition')).toMatch(/^attachment; /)
+      expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
+      expect(headers.get('x-content-type-options')).toBe('nosniff')
+    },
+  )
+
   it('asks for the key', verifies('authentication.bearer'), async () => {
     const { server, path } = await startWith('a.html', 'text/html', Buffer.from(PAGE))
     const response = await fetch(server.url + path)

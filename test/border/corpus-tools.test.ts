@@ -160,31 +160,41 @@ describe.each(WAYS)('A question about every document, asked by %s', (way) => {
 })
 
 describe('A question about 500 documents', () => {
-  it('reads every one of them', verifies('corpus.coverage', 'corpus.question'), async () => {
-    const own = await startServer(modelAt(upstream))
-    const documents = Array.from({ length: 500 }, (_, n) => ({
-      title: `Report ${n}.`,
-      text: `Report number ${n} is about harbours.`,
-    }))
+  let own: TestServer
+  const documents = Array.from({ length: 500 }, (_, n) => ({
+    title: `Report ${n}.`,
+    text: `Report number ${n} is about harbours.`,
+  }))
+
+  beforeAll(async () => {
+    own = await startServer(modelAt(upstream))
     for (let from = 0; from < documents.length; from += BATCH) {
       const response = await own.request('/documents/batch', {
         body: documents.slice(from, from + BATCH),
       })
-      const { results } = DocumentBatchResult.parse(await response.json())
-      for (const result of results) {
+      const { results: stored } = DocumentBatchResult.parse(await response.json())
+      for (const result of stored) {
         await settledDocument(own.request, 'id' in result ? result.id : '')
       }
     }
-    const input = { task: 'question', question: 'Which are about harbours?' }
-    upstream.always(textReply('All are about harbours.'))
-    upstream.script(toolCallReply({ name: 'analyse_corpus', arguments: input }))
-    const before = upstream.requests.length
-    const { answer, done } = await ask(own, 'What are they about?')
-    expect(answer).toBe('All are about harbours.')
-    expect(done).toMatchObject({ finishReason: 'stop' })
-    expect(results(upstream.requests.at(-1))[0]).toMatch(/^Read 500 of 500 documents\.\n/)
-    const read = upstream.requests.slice(before).map(({ body }) => JSON.stringify(body))
-    const missed = documents.filter(({ text }) => !read.some((body) => body.includes(text)))
-    expect(missed).toEqual([])
+    return own.close
   })
+
+  it.each(WAYS)(
+    'reads every one of them, asked by %s',
+    verifies('corpus.coverage', 'corpus.question'),
+    async (way) => {
+      const input = { task: 'question', question: 'Which are about harbours?' }
+      upstream.always(textReply('All are about harbours.'))
+      const before = upstream.requests.length
+      const scripts = [toolCallReply({ name: 'analyse_corpus', arguments: input })]
+      const { answer, extras } = await askBy(way, { server: own, upstream }, scripts)
+      expect(answer).toBe('All are about harbours.')
+      expect(extras).toMatchObject({ finishReason: 'stop' })
+      expect(results(upstream.requests.at(-1))[0]).toMatch(/^Read 500 of 500 documents\.\n/)
+      const read = upstream.requests.slice(before).map(({ body }) => JSON.stringify(body))
+      const missed = documents.filter(({ text }) => !read.some((body) => body.includes(text)))
+      expect(missed).toEqual([])
+    },
+  )
 })

@@ -1,6 +1,9 @@
+import { PDFDocument } from '@cantoo/pdf-lib'
 import { expect, it } from 'vitest'
+import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
+import { sendFile } from '../support/forms.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
@@ -36,5 +39,47 @@ it.each(WAYS)(
     expect(await (await server.request(artifact?.url ?? '')).text()).toBe(
       'Name: Ada Lovelace\nCity: London\nPhone: {{phone}}',
     )
+  },
+)
+
+const SCRIPTS = 'Ångström Ωμέγα Привет مرحبا שלום'
+const ADDRESS = '東京都渋谷区 1-2'
+
+it.each(WAYS)(
+  'a PDF form that was uploaded is filled in any script, asked by %s',
+  verifies('forms.filled', 'forms.scripts'),
+  async (way) => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const pdf = await PDFDocument.create()
+    const page = pdf.addPage([400, 200])
+    for (const [index, name] of ['name', 'address', 'phone'].entries()) {
+      const field = pdf.getForm().createTextField(name)
+      field.addToPage(page, { x: 20, y: 150 - 40 * index, width: 300, height: 24 })
+    }
+    const bytes = Uint8Array.from(await pdf.save())
+    const stored = await sendFile(server, { name: 'form.pdf', bytes })
+    const { id: documentId } = DocumentCreated.parse(await stored.json())
+    const call = (values: object) =>
+      toolCallReply({ name: 'fill_form', arguments: { documentId, values } })
+    const name = { value: SCRIPTS, source: 'user' }
+    const { extras } = await askBy(way, { server, upstream }, [
+      call({ name, address: { value: 'ถนนสุขุมวิท', source: 'user' } }),
+      call({ name, address: { value: ADDRESS, source: 'user' } }),
+      textReply('Your phone number is missing.'),
+    ])
+    const told = modelRequest(upstream.requests.at(-1)).messages.filter(
+      ({ role }) => role === 'tool',
+    )
+    expect(told[0]?.content).toMatch(
+      /^The tool failed: address: the script of ถ .* cannot be drawn$/,
+    )
+    expect(told[1]?.content).toContain('Not filled: phone')
+    const [artifact] = extras.artifacts ?? []
+    const file = await server.request(artifact?.url ?? '')
+    const filled = (await PDFDocument.load(await file.arrayBuffer())).getForm()
+    expect(filled.getTextField('name').getText()).toBe(SCRIPTS)
+    expect(filled.getTextField('address').getText()).toBe(ADDRESS)
+    expect(filled.getTextField('phone').getText()).toBeUndefined()
   },
 )

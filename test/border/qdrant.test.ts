@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { runRebuildIndex } from '../../src/commands/rebuild-index.ts'
 import { loadConfig } from '../../src/config.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
+import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
@@ -61,6 +62,18 @@ function suffering(misfortune: Misfortune, part: 'query' | 'change'): FakeQdrant
       : undefined
 }
 
+async function textsBy({ request }: TestServer, filter: unknown): Promise<string[]> {
+  const response = await request('/query', { body: { query: 'otters', filter } })
+  return QueryResponse.parse(await response.json()).hits.map(({ text }) => text)
+}
+
+/** Whether a search was told the keys to look among; a question for rarity names one. */
+function hasId({ requests }: FakeQdrant): boolean {
+  return requests.some(
+    ({ call, body }) => call.endsWith('/points/query') && JSON.stringify(body).includes('has_id'),
+  )
+}
+
 describe('A server with its index in Qdrant', () => {
   it('finds, filters, replaces and forgets as any other', verifies('qdrant.serves'), async () => {
     const { qdrant, server } = await startShared()
@@ -79,6 +92,83 @@ describe('A server with its index in Qdrant', () => {
     expect(await search(server, 'otters')).toEqual([])
     expect(qdrant.mistakes).toEqual([])
   })
+
+  it(
+    'filters by itself, by what a document says now, also after the index was made anew',
+    verifies('qdrant.filters', 'qdrant.rebuild'),
+    async () => {
+      const embedder = await startScriptedEmbedder()
+      const embedding = {
+        EMBEDDING_MODEL: 'hashed-words',
+        EMBEDDING_BASE_URL: embedder.url,
+        EMBEDDING_API_KEY: 'embedding-key-5521',
+      }
+      const directory = await temporaryDirectory()
+      const { qdrant, server, environment } = await startShared({
+        DATA_DIR: directory,
+        ...embedding,
+      })
+      const first = { day: '2026-11-20', year: 2026, wet: true }
+      const id = await server.ingest({ ...OTTERS, metadata: first })
+      await server.ingest({ text: 'Otters of old.', metadata: { day: '2025-01-02', year: 2025 } })
+      await server.ingest({ text: 'Otters of no time.' })
+      const metadata = { day: '2026-11-21', year: 2027, wet: false }
+      await server.request(`/documents/${id}?wait=10`, {
+        method: 'PUT',
+        body: { ...OTTERS, metadata },
+      })
+      const look = async (asked: TestServer) => {
+        expect(await textsBy(asked, { field: 'day', gte: '2026-11-21' })).toEqual([OTTERS.text])
+        expect(await textsBy(asked, { field: 'year', gt: 2026 })).toEqual([OTTERS.text])
+        expect(await textsBy(asked, { field: 'year', eq: 2026 })).toEqual([])
+        expect(await textsBy(asked, { field: 'wet', eq: true })).toEqual([])
+        expect(await textsBy(asked, { not: { field: 'year', gt: 1 } })).toEqual([
+          'Otters of no time.',
+        ])
+      }
+      await look(server)
+      await server.close()
+      await rebuildIndex(environment)
+      await look(await startServer(environment))
+      expect(hasId(qdrant)).toBe(false)
+      expect(qdrant.mistakes).toEqual([])
+    },
+  )
+
+  it(
+    'has the authority name the chunks of a filter that Qdrant cannot answer',
+    verifies('qdrant.filters'),
+    async () => {
+      const { qdrant, server } = await startShared()
+      await server.ingest({ ...OTTERS, metadata: { author: 'Ada' } })
+      await server.ingest({ text: 'Otters.', metadata: { author: 'Bob' } })
+      expect(await textsBy(server, { field: 'author', lt: 'B' })).toEqual([OTTERS.text])
+      expect(await textsBy(server, { field: 'author', gt: 'B'.repeat(40) })).toEqual(['Otters.'])
+      expect(hasId(qdrant)).toBe(true)
+      expect(qdrant.mistakes).toEqual([])
+    },
+  )
+
+  it.each([
+    ['hangs', 'hang'],
+    ['fails', { status: 500 }],
+    ['answers nonsense', 'nonsense'],
+  ] as const)(
+    'answers index_unavailable in bounded time where Qdrant %s when it is asked what it can filter by',
+    { ...verifies('qdrant.outage.query', 'qdrant.filters'), timeout: PATIENCE_MILLISECONDS },
+    async (_case, misfortune) => {
+      const { qdrant, server } = await startShared()
+      await server.ingest({ ...OTTERS, metadata: { year: 2026 } })
+      qdrant.mishap = ({ call }) =>
+        call === 'GET /collections/{collection_name}' ? misfortune : undefined
+      const filter = { field: 'unknown', gt: 1 }
+      const refused = await server.request('/query', { body: { query: 'otters', filter } })
+      expect(await failureOf(refused)).toMatchObject({ status: 503, code: 'index_unavailable' })
+      expect(await textsBy(server, { field: 'year', gt: 2025 })).toEqual([OTTERS.text])
+      qdrant.mishap = () => undefined
+      expect(await textsBy(server, filter)).toEqual([])
+    },
+  )
 
   it('searches by meaning, too', verifies('qdrant.serves'), async () => {
     const embedder = await startScriptedEmbedder()
@@ -183,6 +273,26 @@ describe('A server with its index in Qdrant', () => {
         { begin: false },
       )
       await expect(german.begin()).rejects.toThrow(/rebuild-index/)
+    },
+  )
+
+  it(
+    'does not start on collections of an older layout, and is given new ones by npm run rebuild-index',
+    verifies('qdrant.misfit', 'qdrant.rebuild'),
+    async () => {
+      const directory = await temporaryDirectory()
+      const { qdrant, server, environment } = await startShared({ DATA_DIR: directory })
+      await server.ingest({ ...OTTERS, metadata: { wet: true } })
+      await server.close()
+      const held = qdrant.store.collections.get('agent-server-terms-1')
+      Object.assign(Object(held?.description).metadata, { layout: 1 })
+      const refused = await startServer(environment, { begin: false })
+      await expect(refused.begin()).rejects.toThrow(/rebuild-index/)
+      await refused.close()
+      await rebuildIndex(environment)
+      const after = await startServer(environment)
+      expect(await textsBy(after, { field: 'wet', eq: true })).toEqual([OTTERS.text])
+      expect(qdrant.mistakes).toEqual([])
     },
   )
 

@@ -10,7 +10,7 @@ import { modelRequest, promptOf } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
-import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+import { errorReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const SHIPPED = fileURLToPath(new URL('../../skills', import.meta.url))
 
@@ -139,3 +139,17 @@ describe('a skill that names the tools it allows', () => {
     )
   })
 })
+
+it(
+  'a model that is found to call no tools is told of no skills from then on',
+  verifies('skills.catalogue', 'loop.no-tools'),
+  async () => {
+    const { server, upstream } = await startWith({ skills: { sources: [SHIPPED] } })
+    const refusal = errorReply(400, 'registry.ollama.ai/library/x does not support tools')
+    upstream.script(refusal, textReply('Hello.'), textReply('Hello again.'))
+    await ask(server, 'Hello?')
+    expect(promptOf(upstream.requests[0], 'system')).toContain('<skills>')
+    await ask(server, 'Hello?')
+    expect(promptOf(upstream.requests.at(-1), 'system')).not.toContain('<skills>')
+  },
+)

@@ -93,9 +93,9 @@ describe.each(WAYS)('query_table, asked by %s', (way) => {
     'answers exactly, with the statement and the number of rows, as a source to cite',
     verifies('tables.query', 'tables.same'),
     async () => {
-      const scripts = [call('query_table', { sql: SQL }), textReply('In all [4].')]
+      const scripts = [call('query_table', { sql: SQL }), textReply('In all [1].')]
       const { answer, extras } = await askBy(way, { server, upstream }, scripts)
-      expect(answer).toBe('In all [4].')
+      expect(answer).toBe('In all [1].')
       expect(lastResult()).toContain(`SQL: ${SQL}\nRows: 1\ntotal\n${sum(SALES)}`)
       const number = Number(/\[(\d+)\] sales_2024/.exec(lastResult())?.[1])
       expect(extras.hits[number - 1]).toMatchObject({

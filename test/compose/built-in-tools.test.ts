@@ -18,7 +18,7 @@ async function namesWith(tools: object): Promise<string[]> {
   const data = await createSqliteData()
   const store = await data.open()
   try {
-    const builtIn = await createBuiltInTools({
+    const builtIn = createBuiltInTools({
       config: { DATA_DIR: data.directory, TOP_K: 5, SEARCH_LANGUAGE: 'english' },
       model: createScriptedModel([]),
       switches: AgentConfiguration.parse({ tools }).tools,

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { ArtifactStore } from '../../src/stores/artifact-store.ts'
+import type { ArtifactBounds, ArtifactStore } from '../../src/stores/artifact-store.ts'
 
 export interface ArtifactStoreCase {
   create(): Promise<ArtifactStore>
@@ -47,5 +48,75 @@ export function describeArtifactStore(name: string, { create }: ArtifactStoreCas
       'has nothing under %j',
       async (id) => expect(await (await create()).read(id)).toBeUndefined(),
     )
+  })
+}
+
+export interface KeptArtifactsCase {
+  create(bounds?: Partial<ArtifactBounds>): Promise<ArtifactStore>
+}
+
+const fileOf = (size: number) => ({
+  name: 'x.txt',
+  mediaType: 'text/plain',
+  bytes: new Uint8Array(size).fill(7),
+})
+
+/** What those rely on in addition who keep artifacts outside of the process. */
+export function describeKeptArtifacts(name: string, { create }: KeptArtifactsCase): void {
+  const sizesOf = async (store: ArtifactStore, ids: readonly string[]) => {
+    const read = await Promise.all(ids.map((id) => store.read(id)))
+    return read.map((found) => found?.bytes.length)
+  }
+
+  describe(`${name} as a store of artifacts with bounds`, () => {
+    it.each([
+      ['../../etc/passwd', '_.._etc_passwd'],
+      ['a\u0000b\r\nc.txt', 'a_b__c.txt'],
+      ['\ud800.txt', '_.txt'],
+      ['\ufdd0 Übersicht 日本.csv', '\ufdd0 Übersicht 日本.csv'],
+    ])('keeps %j under the name %j', async (given, kept) => {
+      const store = await create()
+      const { id } = await store.add({ ...fileOf(1), name: given })
+      expect((await store.read(id))?.artifact.name).toBe(kept)
+    })
+
+    it('gives back a file of some megabytes as it was', async () => {
+      const store = await create()
+      const bytes = Uint8Array.from({ length: 2_500_000 }, (_, i) => (i * i) >>> 5)
+      const { id, size } = await store.add({ ...fileOf(0), bytes })
+      const read = await store.read(id)
+      expect([size, Buffer.compare(bytes, read?.bytes ?? Buffer.of())]).toEqual([2_500_000, 0])
+    })
+
+    it('has room for so many bytes, of which the oldest files go first', async () => {
+      const store = await create({ maximumTotalBytes: 25 })
+      const ids: string[] = []
+      for (const size of [10, 10, 10]) ids.push((await store.add(fileOf(size))).id)
+      expect(await sizesOf(store, ids)).toEqual([undefined, 10, 10])
+      ids.push((await store.add(fileOf(25))).id)
+      expect(await sizesOf(store, ids)).toEqual([undefined, undefined, undefined, 25])
+    })
+
+    it('has room for so many files', async () => {
+      const store = await create({ maximumCount: 2 })
+      const ids: string[] = []
+      for (const size of [1, 2, 3]) ids.push((await store.add(fileOf(size))).id)
+      expect(await sizesOf(store, ids)).toEqual([undefined, 2, 3])
+    })
+
+    it('takes no file that is too large, and keeps the others', async () => {
+      const store = await create({ maximumBytes: 3, maximumTotalBytes: 3 })
+      const { id } = await store.add(fileOf(3))
+      await expect(store.add(fileOf(4))).rejects.toThrow(RangeError)
+      expect(await sizesOf(store, [id])).toEqual([3])
+    })
+
+    it('gives nothing that is past its age', async () => {
+      const store = await create({ maximumAgeMilliseconds: 50 })
+      const { id, expiresAt } = await store.add(fileOf(1))
+      expect(Math.abs(Date.now() - expiresAt)).toBeLessThan(10_000)
+      await pause(100)
+      expect(await sizesOf(store, [id])).toEqual([undefined])
+    })
   })
 }

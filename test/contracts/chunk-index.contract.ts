@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChunkIndex } from '../../src/indexes/chunk-index.ts'
 import { addTo, batchOf, keysFor, queryOf, searchIn } from './chunk-index.fixture.ts'
+import { describeFilters } from './filters.contract.ts'
 import { describeVectorIndex } from './vector-index.contract.ts'
 
 export interface ChunkIndexCase {
@@ -24,6 +25,7 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
     })
 
     describeVectorIndex(() => index)
+    describeFilters(() => index)
 
     describe('search', () => {
       it('finds nothing in an empty index', async () => {
@@ -125,13 +127,13 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
       })
 
       it('keeps the last of a key that comes twice in one batch', async () => {
-        await index.add(Uint32Array.of(5, 5), batchOf([['first'], ['second']]))
+        await index.add(Uint32Array.of(5, 5), batchOf([['first'], ['second']]), [])
         expect(await keysFor(index, ['first'])).toEqual([])
         expect(await keysFor(index, ['second'])).toEqual([5])
       })
 
       it('takes an empty batch, and a chunk without terms, which nothing finds', async () => {
-        await index.add(new Uint32Array(), batchOf([]))
+        await index.add(new Uint32Array(), batchOf([]), [])
         await addTo(index, { 3: [] })
         expect([...(await index.keys())]).toEqual([3])
         expect(await searchIn(index, ['wing'])).toEqual([])
@@ -140,9 +142,9 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
       it('leaves the batch with its caller, who may add it again', async () => {
         const keys = Uint32Array.of(1)
         const batch = batchOf([['wing']])
-        await index.add(keys, batch)
+        await index.add(keys, batch, [])
         await index.remove([1])
-        await index.add(keys, batch)
+        await index.add(keys, batch, [])
         expect(await keysFor(index, ['wing'])).toEqual([1])
       })
 
@@ -151,7 +153,7 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
         const size = 5_000
         const keys = Uint32Array.from({ length: size }, (_, i) => i + 1)
         const chunks = Array.from(keys, (key) => ['all', `only ${key}`, `tens ${key % 10}`])
-        const added = index.add(keys, batchOf(chunks))
+        const added = index.add(keys, batchOf(chunks), [])
         expect(await keysFor(index, ['early'])).toEqual([0])
         await added
         expect(await index.statistics()).toMatchObject({ chunks: size + 1 })

@@ -38,7 +38,11 @@ export function queryOf(terms: Terms): QueryTerms {
 }
 
 export function addTo(index: ChunkIndex, chunks: Readonly<Record<number, Terms>>): Promise<void> {
-  return index.add(Uint32Array.from(Object.keys(chunks), Number), batchOf(Object.values(chunks)))
+  return index.add(
+    Uint32Array.from(Object.keys(chunks), Number),
+    batchOf(Object.values(chunks)),
+    [],
+  )
 }
 
 export function searchIn(index: ChunkIndex, terms: Terms, limit = 10): Promise<IndexMatch[]> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { CorpusChanged, firstMark, nextMark, startAfter } from '../../src/stores/copy-mark.ts'
 import type { Corpus, CorpusRecord } from '../../src/stores/corpus.ts'
 import type { ChunkVectors, DocumentStore } from '../../src/stores/document-store.ts'
 import { FAILURE } from './document-store.fixture.ts'
@@ -52,6 +53,27 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
       )
       await store.retry('failed')
       await store.close()
+    })
+
+    it('is read on after a mark, unless it has changed before that', async () => {
+      const { corpus, open } = await filled()
+      const all = await Array.fromAsync(corpus.readCorpus(signal))
+      const [start] = all
+      if (start?.kind !== 'start') throw new Error('There is no start')
+      let mark = firstMark(start)
+      for (const [place, record] of all.entries()) {
+        if (record.kind !== 'document') continue
+        const rest = await Array.fromAsync(corpus.readCorpus(signal, mark))
+        expect(rest).toEqual([startAfter(start, mark), ...all.slice(place)])
+        mark = nextMark(mark, record.document)
+      }
+      expect(await Array.fromAsync(corpus.readCorpus(signal, mark))).toMatchObject([
+        { kind: 'start', documents: 0, chunks: 0 },
+      ])
+      const store = await open()
+      await store.put({ id: 'served', text: 'Changed' })
+      await store.close()
+      await expect(Array.fromAsync(corpus.readCorpus(signal, mark))).rejects.toThrow(CorpusChanged)
     })
 
     it('of nothing is nothing', async () => {

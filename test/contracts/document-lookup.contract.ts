@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { packParcel } from '../../src/stores/chunk-parcel.ts'
 import type { DocumentLookup } from '../../src/stores/document-lookup.ts'
 import type { DocumentStore, NewDocument } from '../../src/stores/document-store.ts'
 
@@ -13,6 +14,10 @@ const { signal } = new AbortController()
 async function serve(store: DocumentStore, documents: readonly NewDocument[]): Promise<void> {
   for (const document of documents) await store.put(document)
   for (const job of await store.claimJobs(documents.length)) await store.completeJob(job, [])
+}
+
+async function* pieces(...bytes: Uint8Array[]) {
+  yield* bytes
 }
 
 const LIBRARY: NewDocument[] = [
@@ -91,6 +96,22 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       expect(await lookup.readText('a', signal)).toBe('Alpha')
       expect(await lookup.readText('waiting', signal)).toBeUndefined()
       expect(await lookup.readText('unknown', signal)).toBeUndefined()
+    })
+
+    it('reads the text of a file that was too long to be kept beside its chunks', async () => {
+      const store = await open()
+      const file = { name: 'a.txt', mediaType: 'text/plain', ...(await store.keepFile(pieces())) }
+      await store.add({ id: 'long', text: '', file })
+      const [job] = (await store.claimJobs(9)).filter(({ documentId }) => documentId === 'long')
+      if (!job) throw new Error('The document is not claimed')
+      const chunk = (text: string, start: number) => ({
+        ...{ text, heading: '', start, end: start + text.length },
+      })
+      const chunks = [chunk('Owls hunt.', 0), chunk('hunt. By night.', 5), chunk('Here.', 22)]
+      const kept = await store.keepFile(pieces(packParcel({ chunks, vectors: undefined })))
+      const firstKey = await store.reserveChunkKeys(3)
+      await store.completeKept(job, { file: kept.number, firstKey, count: 3, characters: 27 })
+      expect(await store.lookup.readText('long', signal)).toBe('Owls hunt. By night.\n\nHere.')
     })
 
     it('refuses a cursor that is none', async () => {

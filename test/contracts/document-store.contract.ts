@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { countsOf, FAILURE, type StoreData, useStore } from './document-store.fixture.ts'
 import { describeFiles } from './files.contract.ts'
@@ -267,6 +267,19 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         expect(await on.store.counts()).toEqual(
           countsOf({ ready: 1, failed: 1, processing: 1, pending: 1, chunks: 2, jobs: 2 }),
         )
+      })
+
+      it('knows itself again after a restart, and is taken for no other store', async () => {
+        const identity = await on.store.identity()
+        await on.reopen()
+        expect(await on.store.identity()).toBe(identity)
+        const data = await createData()
+        const other = await data.open({ queueLimit: 1 })
+        onTestFinished(async () => {
+          await other.close()
+          await data.remove()
+        })
+        expect(await other.identity()).not.toBe(identity)
       })
 
       it('passes its check while it can read and write', async () => {

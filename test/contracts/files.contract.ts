@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { packParcel } from '../../src/stores/chunk-parcel.ts'
+import type { DocumentStore } from '../../src/stores/document-store.ts'
 import type { FileStore } from '../../src/stores/file-store.ts'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
@@ -18,6 +20,29 @@ function bytesOf(length: number, seed = 1): Uint8Array {
 
 async function read(content: AsyncIterable<Uint8Array> | undefined): Promise<Buffer | undefined> {
   return content && Buffer.concat(await Array.fromAsync(content))
+}
+
+/** So many parcels of so many chunks each, with pages and vectors. */
+async function keepChunks(store: DocumentStore, parcels: number, each: number) {
+  const count = parcels * each
+  const parcel = (number: number) => ({
+    chunks: Array.from({ length: each }, (_, i) => chunkAt(number * each + i)),
+    vectors: {
+      ...{ model: 'model-a', dimension: 2 },
+      values: Float32Array.from({ length: each * 2 }, (_, i) => i % 2),
+    },
+  })
+  const bytes = Array.from({ length: parcels }, (_, number) => packParcel(parcel(number)))
+  const { number: file } = await store.keepFile(inPieces(...bytes))
+  const firstKey = await store.reserveChunkKeys(count)
+  const keys = Array.from({ length: count }, (_, i) => firstKey + i)
+  return { kept: { file, firstKey, count, characters: count * 10 }, keys }
+}
+
+function chunkAt(place: number) {
+  const text = `Chunk ${place}`
+  const page = { page: place + 1, pageEnd: place + 1 }
+  return { text, heading: '', start: place * 10, end: place * 10 + text.length, ...page }
 }
 
 /** The part of the authority's contract that keeps the originals of documents. */
@@ -73,6 +98,39 @@ export function describeFiles(on: StoreFixture): void {
         { text: 'two', page: undefined, pageEnd: undefined },
       ])
       expect(await readFile('a')).toHaveLength(9)
+    })
+
+    it('can be completed with chunks that were kept piece by piece', async () => {
+      await addFile('a', bytesOf(9))
+      const job = await on.claim()
+      const { kept, keys } = await keepChunks(on.store, 3, 40)
+      expect(await on.store.completeKept(job, kept)).toEqual([])
+      const document = { status: 'ready', chunkCount: 120, characters: 1_200 }
+      expect(await on.store.get('a')).toMatchObject(document)
+      expect(await on.store.counts()).toEqual(countsOf({ ready: 1, chunks: 120 }))
+      const found = await on.store.readChunks(keys)
+      expect(found.map(({ ordinal }) => ordinal)).toEqual(keys.map((_, i) => i))
+      expect(found[119]).toMatchObject({ text: 'Chunk 119', start: 1_190, page: 120 })
+      const { values } = await on.store.readVectors([keys[119] ?? 0])
+      expect(values).toEqual(Float32Array.of(0, 1))
+      expect(await readFile('a')).toHaveLength(9)
+      await expect(read(on.store.readKept(kept.file))).rejects.toMatchObject({
+        code: 'document_not_found',
+      })
+    })
+
+    it('is left as it was where kept chunks come too late, or are not whole', async () => {
+      await addFile('a', bytesOf(9))
+      const job = await on.claim()
+      const { kept, keys } = await keepChunks(on.store, 1, 2)
+      const more = { ...kept, count: kept.count + 1 }
+      await expect(on.store.completeKept(job, more)).rejects.toThrow(/2 kept chunks instead of 3/)
+      await on.store.releaseJob(job)
+      expect(await on.store.completeKept(job, kept)).toBeUndefined()
+      expect(await on.store.readChunks(keys)).toEqual([])
+      expect((await read(on.store.readKept(kept.file)))?.length).toBeGreaterThan(0)
+      await on.store.dropFile(kept.file)
+      expect(await on.claim()).toMatchObject({ documentId: 'a' })
     })
 
     it('keeps it where nothing could be read out of it, for a retry', async () => {

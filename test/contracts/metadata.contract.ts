@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Filter, Metadata, MetadataValue } from '../../src/schemas/metadata.ts'
-import { createRandom, type Random } from '../indexes/embedded/random-chunks.ts'
+import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
+import { createRandom } from '../indexes/embedded/random-chunks.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
+import { randomFilter, randomMetadata, takes } from './metadata.fixture.ts'
 
 /** The part of the authority's contract that finds and lists chunks by their documents. */
 export function describeChunkLists(on: StoreFixture): void {
@@ -115,50 +116,4 @@ export function describeChunkLists(on: StoreFixture): void {
       expect(found).toBeGreaterThan(1_000)
     })
   })
-}
-
-const FIELDS = ['color', 'size', 'on'] as const
-const VALUES: readonly MetadataValue[] = ['red', 'blue', 'Red', '', 0, 1, -1.5, 2, true, false]
-
-function randomMetadata({ next, pick }: Random): Metadata {
-  const chosen = FIELDS.filter(() => next() < 0.7)
-  return Object.fromEntries(chosen.map((field) => [field, pick(VALUES) ?? 0]))
-}
-
-function randomFilter(random: Random, depth: number): Filter {
-  const { below, next, pick } = random
-  const some = () => Array.from({ length: 1 + below(3) }, () => randomFilter(random, depth - 1))
-  const kind = depth > 0 ? next() : 0
-  if (kind > 0.85) return { not: randomFilter(random, depth - 1) }
-  if (kind > 0.7) return { and: some() }
-  if (kind > 0.5) return { or: some() }
-  const field = pick(FIELDS) ?? 'color'
-  const bound = () => pick(VALUES.filter((value) => typeof value !== 'boolean')) ?? 0
-  const conditions: Filter[] = [
-    { field, eq: pick(VALUES) },
-    { field, in: [pick(VALUES) ?? 0, pick(VALUES) ?? 0, pick(VALUES) ?? 0] },
-    { field, gt: bound() },
-    { field, gte: bound(), lt: bound() },
-    { field, lte: bound() },
-  ]
-  return pick(conditions) ?? { field, eq: 0 }
-}
-
-/** The meaning of a filter, written down once more. */
-function takes(filter: Filter, metadata: Metadata): boolean {
-  if ('and' in filter) return filter.and.every((part) => takes(part, metadata))
-  if ('or' in filter) return filter.or.some((part) => takes(part, metadata))
-  if ('not' in filter) return !takes(filter.not, metadata)
-  const value = metadata[filter.field]
-  if (value === undefined) return false
-  const holds = (bound: MetadataValue | undefined, test: (to: MetadataValue) => boolean) =>
-    bound === undefined || (typeof bound === typeof value && test(bound))
-  return (
-    holds(filter.eq, (to) => value === to) &&
-    holds(filter.gt, (to) => value > to) &&
-    holds(filter.gte, (to) => value >= to) &&
-    holds(filter.lt, (to) => value < to) &&
-    holds(filter.lte, (to) => value <= to) &&
-    (filter.in === undefined || filter.in.includes(value))
-  )
 }

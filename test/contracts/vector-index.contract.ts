@@ -7,7 +7,7 @@ const DIMENSION = 48
 /** The part of an index's contract that search by meaning lives on. */
 export function describeVectorIndex(current: () => ChunkIndex): void {
   const addVectors = (keys: readonly number[], seedOf = (key: number) => key) =>
-    current().addVectors(vectorBatch(keys, seedOf))
+    current().addVectors(vectorBatch(keys, seedOf), [])
   const nearest = async (seed: number, limit = 3) =>
     (await current().nearest({ vector: randomVector(seed), limit })).map(({ key }) => key)
 
@@ -42,7 +42,7 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
       const keys = Array.from({ length: 100 }, (_, i) => i + 1)
       for (const key of keys) {
         const batch = { keys: Uint32Array.of(key), dimension: DIMENSION, values: near(key) }
-        await current().addVectors(batch)
+        await current().addVectors(batch, [])
       }
       const matches = await current().nearest({ vector: randomVector(1), limit: 100 })
       expect(new Set(matches.map(({ key }) => key)).size).toBe(100)
@@ -68,7 +68,7 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
       await addVectors([1])
       await current().remove([1])
       const values = Float32Array.of(0, 1)
-      await current().addVectors({ keys: Uint32Array.of(2), dimension: 2, values })
+      await current().addVectors({ keys: Uint32Array.of(2), dimension: 2, values }, [])
       const [match] = await current().nearest({ vector: values, limit: 1 })
       expect(match?.key).toBe(2)
     })

@@ -12,23 +12,29 @@ import { temporaryDirectory } from '../support/temporary-files.ts'
 const MEGABYTE = 1_000_000
 const MOST_MORE = 100 * MEGABYTE
 const LARGE = 199 * MEGABYTE
+/** In UTF-8, of letters that take two bytes: 9.9 million characters. */
+const MOST_TEXT = 17_600_000
 const CYCLES = 3
 
 describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (needs /proc)', () => {
   const rows = (count: number) => '1234,Some Body,Berlin,a few words about them\n'.repeat(count)
+  const paragraph = Buffer.from(
+    `${'Сова охотится ночью в лесу и ест мышей. '.repeat(25)}\n\n`.repeat(500),
+  )
   const noise = Uint8Array.from({ length: MEGABYTE }, (_, i) => (i * 7_919) >> 5)
 
   it.each([
-    ['a table that becomes ready', 'big.csv', Buffer.from(rows(22_000)), 'ready'],
-    ['a file that is not read', 'big.bin', Buffer.from(noise), 'failed'],
+    ['a table that becomes ready', 'big.csv', Buffer.from(rows(22_000)), LARGE, 'ready'],
+    ['a file that is not read', 'big.bin', Buffer.from(noise), LARGE, 'failed'],
+    ['as much text as a file may hold', 'big.txt', paragraph, MOST_TEXT, 'ready'],
   ])(
-    'grows by less than 100 MB with a file of 200 MB: %s',
+    'grows by less than 100 MB with a large file: %s',
     verifies('files.memory'),
-    async (_case, name, piece, status) => {
+    async (_case, name, piece, size, status) => {
       const server = await startServerProcess()
       await sendFile(server, { name: 'small.csv', bytes: rows(10) })
       const before = memoryOf(server, 'VmRSS')
-      const response = await sendLarge(server, name, piece)
+      const response = await sendLarge(server, name, piece, size)
       const { id } = DocumentCreated.parse(await response.json())
       expect(await settledDocument(server.request, id)).toMatchObject({ status })
       expect(memoryOf(server, 'VmHWM') - before).toBeLessThan(MOST_MORE)
@@ -92,11 +98,16 @@ function memoryOf({ pid }: ServerProcess, field: 'VmRSS' | 'VmHWM'): number {
 }
 
 /** Sends `piece` again and again, without ever holding the whole in memory here either. */
-function sendLarge({ url }: ServerProcess, name: string, piece: Buffer): Promise<Response> {
+function sendLarge(
+  { url }: ServerProcess,
+  name: string,
+  piece: Buffer,
+  size: number,
+): Promise<Response> {
   const head = `--b\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n\r\n`
   async function* body() {
     yield Buffer.from(head)
-    for (let sent = 0; sent + piece.length <= LARGE; sent += piece.length) yield piece
+    for (let sent = 0; sent + piece.length <= size; sent += piece.length) yield piece
     yield Buffer.from('\r\n--b--\r\n')
   }
   return fetch(`${url}/documents?wait=60`, {

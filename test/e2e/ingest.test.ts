@@ -58,6 +58,16 @@ describe('npm run ingest', () => {
     })
   })
 
+  it('succeeds where some files are of a kind which is not read', async () => {
+    const server = await startServerProcess()
+    const folder = await folderOf({ 'a.md': 'Ants march.', 'logo.gif': 'GIF89a' })
+    expect(await run([folder, '--server', server.url])).toEqual({
+      code: 0,
+      told: '1 ready, 0 unchanged, 0 failed, 1 left out\n  left out as an image: 1\n',
+      said: '',
+    })
+  })
+
   it.each<[string, string[], Record<string, string>, RegExp, number]>([
     ['no folder', [], {}, /^Usage: npm run ingest/, 2],
     ['a folder that is not there', ['nowhere'], {}, /^ENOENT/, 1],

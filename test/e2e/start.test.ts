@@ -176,6 +176,20 @@ describe('A start on a search index that is', () => {
     )
     expect(await search(server, 'lighthouse')).toHaveLength(1)
   })
+
+  it('left behind by another database makes it again, though that gave out the same keys', async () => {
+    const other = await startServerProcess()
+    await other.ingest({ title: 'Otters', text: 'Otters hold hands while they sleep.' })
+    await other.stop()
+    const file = join('data', 'agent-server.db')
+    await cp(join(other.directory, file), join(directory, file))
+    const server = await startServerProcess({}, { directory })
+    expect(server.log().map(({ msg }) => msg)).toContainEqual(
+      expect.stringMatching(/of another database: starting afresh/),
+    )
+    expect(await search(server, 'otters')).toHaveLength(1)
+    expect(await search(server, 'lighthouse')).toEqual([])
+  })
 })
 
 describe('A server of which a thread dies', () => {

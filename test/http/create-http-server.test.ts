@@ -32,7 +32,7 @@ describe('a body', () => {
       undefined,
       415,
       'unsupported_media_type',
-      /Unsupported Media Type/,
+      /not taken here: send `Content-Type: application\/json`/,
     ],
     [
       'plain text',
@@ -40,7 +40,7 @@ describe('a body', () => {
       'text/plain',
       415,
       'unsupported_media_type',
-      /Unsupported Media Type/,
+      /not taken here: send `Content-Type: application\/json`/,
     ],
     [
       'a form',
@@ -48,7 +48,7 @@ describe('a body', () => {
       'application/x-www-form-urlencoded',
       415,
       'unsupported_media_type',
-      /Unsupported Media Type/,
+      /not taken here: send `Content-Type: application\/json`/,
     ],
     [
       'a media type that is none',
@@ -56,7 +56,7 @@ describe('a body', () => {
       'json',
       415,
       'unsupported_media_type',
-      /Unsupported Media Type/,
+      /not taken here: send `Content-Type: application\/json`/,
     ],
   ])('is refused: %s', async (_case, body, type, status, code, message) => {
     const { url } = await openApp(echoes)

@@ -31,14 +31,9 @@ describe('input that does not fit its schema', () => {
       'messages.1.content',
       /^messages\.1\.content: must not be empty$/,
     ],
-    ['a missing field', {}, 'messages', /^messages: .*expected array, received undefined/],
-    [
-      'a list in the place of the body',
-      [],
-      null,
-      /^Invalid input: expected object, received array$/,
-    ],
-    ['null in the place of the body', null, null, /expected object, received null/],
+    ['a missing field', {}, 'messages', /^messages: is required$/],
+    ['a list in the place of the body', [], null, /^must be an object$/],
+    ['null in the place of the body', null, null, /^must be an object$/],
   ])('is refused with 400 and the dotted path of %s', async (_case, body, param, message) => {
     const response = await post(await openApp(takesBody), body)
     expect(response.status).toBe(400)

@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { freeYoungMemory } from '../../src/lib/free-young-memory.ts'
+import { freeAllMemory, freeYoungMemory } from '../../src/lib/free-young-memory.ts'
 
 const PIECE = 2 ** 20
 const PIECES = 40
@@ -29,5 +30,19 @@ describe('Freeing what is young', () => {
   it('shows nobody else how to collect', () => {
     freeYoungMemory()
     expect(Object.hasOwn(globalThis, 'gc')).toBe(false)
+  })
+})
+
+describe('Freeing all', () => {
+  it('frees what has grown old and is held no more', async () => {
+    const held = [{}]
+    const old = new WeakRef(held[0] ?? {})
+    // What a reference was made to is held until the end of the turn.
+    await nextTurn()
+    freeYoungMemory()
+    freeYoungMemory()
+    held.length = 0
+    freeAllMemory()
+    expect(old.deref()).toBeUndefined()
   })
 })

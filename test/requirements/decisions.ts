@@ -82,6 +82,8 @@ export const DECISIONS = {
   'design: more than one machine': {
     'qdrant.serves':
       'With QDRANT_URL the index is kept in Qdrant, and every answer stays the same.',
+    'qdrant.filters':
+      'Qdrant answers filters by itself, exactly as the authority would; what it cannot answer, the authority does.',
     'qdrant.outage.query':
       'A Qdrant that is away, slow or broken makes queries and chats fail in bounded time, with index_unavailable.',
     'qdrant.outage.readiness': 'Readiness names the index while Qdrant does not work.',
@@ -136,6 +138,10 @@ export const DECISIONS = {
       "The system prompt is the server's rules, then the configured prompt, then the client's.",
     'chat.passages.data': 'Retrieved text is marked as data and cannot end the mark.',
     'chat.citations': '[n] in an answer cites the n-th of the hits of done.',
+    'chat.citations.known':
+      'What is cited and was not retrieved in the run is marked [?] and named in unknownCitations, on every chat path alike; code and links stay as they are.',
+    'chat.citations.sources':
+      'A source says its document, its chunk, its score and where in the document it is: span, page, or row.',
     'chat.neighbours':
       'Neighbouring chunks of a document are one passage for the model, one hit and one number.',
     'chat.history': 'History is cut from the oldest until it fits the window.',
@@ -167,6 +173,10 @@ export const DECISIONS = {
     'models.read': 'GET /v1/models/{model} reads the agent, and answers 404 for another name.',
   },
   'design: the loop': {
+    'loop.every-tool':
+      'Every built-in tool does the same on every chat path, with the same hits and files.',
+    'loop.dies':
+      'A model that dies ends its run with an error on every chat path, and nothing else.',
     'loop.parallel': 'The tool calls of one round run side by side.',
     'loop.mistakes': 'A call that is wrong is told to the model as a result, and the run goes on.',
     'loop.limits':
@@ -194,11 +204,15 @@ export const DECISIONS = {
   'design: whole corpus': {
     'lookup.fields': 'The fields of the metadata are listed with their ranges.',
     'lookup.exact': 'Documents are looked up by exact values, prefixes and ranges of metadata.',
+    'lookup.rows':
+      'Rows of tables are looked up by exact values, prefixes and ranges of columns through an index, each a source with document and row.',
     'corpus.coverage': 'Answers about the whole corpus say how many documents they are of.',
     'corpus.question': 'A question is put to every document, and the tokens are counted.',
   },
   'design: forms': {
     'forms.filled': 'A form is filled as a file, and what is not filled is listed.',
+    'forms.scripts':
+      'A PDF form is drawn in the scripts that the fonts hold, and a value that would not come out right is refused.',
     'forms.sources': 'Each value has a source; what a passage does not say is not taken from it.',
   },
   'design: plugins': {

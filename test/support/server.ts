@@ -10,6 +10,7 @@ import { buildApp } from '../../src/app.ts'
 import { compose } from '../../src/compose.ts'
 import { loadConfig } from '../../src/config.ts'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
+import type { Metadata } from '../../src/schemas/metadata.ts'
 
 export const TEST_KEY = 'a-key-for-tests-only'
 export const MODEL_KEY = 'sk-key-of-the-chat-model'
@@ -22,7 +23,12 @@ export interface TestServer {
   /** `fetch` with the key and, where there is a body, as JSON. */
   request(path: string, options?: RequestOptions): Promise<Response>
   /** Ingests a document and waits until it is ready; answers its id. */
-  ingest(document: { text: string; title?: string; url?: string }): Promise<string>
+  ingest(document: {
+    text: string
+    title?: string
+    url?: string
+    metadata?: Metadata
+  }): Promise<string>
   /** May be called more than once. */
   close(): Promise<void>
 }

@@ -51,6 +51,10 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
   }
 
   return {
+    // Looking among keys that the authority names costs nothing here: both are in this process.
+    keepsMetadata: false,
+    filters: async () => false,
+
     add: (keys, terms) => thread.call('add', { keys, terms }),
     addVectors: (batch) => thread.call('addVectors', batch),
     remove: (keys) => thread.call('remove', keys),

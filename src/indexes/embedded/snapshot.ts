@@ -11,6 +11,8 @@ import {
 import { removeChunk, type Segment } from './segment.ts'
 import { readSegmentFile, writeSegmentFile } from './segment-file.ts'
 
+const OTHER =
+  'the search index was made with other settings, or of another database: starting afresh'
 const SEGMENT_FILE = /^(\d+)\.segment$/
 
 /** The index on the disk. Its files are written once and never changed; a manifest says which of them count. */
@@ -74,7 +76,7 @@ async function usableManifest(options: SnapshotOptions): Promise<Manifest | unde
     const manifest = await readManifest(directory)
     if (!manifest || manifest.fingerprint === fingerprint) return manifest
     const fields = { was: manifest.fingerprint, is: fingerprint }
-    notify({ message: 'the search index was made with other settings: starting afresh', fields })
+    notify({ message: OTHER, fields })
   } catch (error) {
     notify({
       message: 'the search index has no readable manifest: starting afresh',

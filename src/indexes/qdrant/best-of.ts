@@ -1,4 +1,5 @@
-import type { IndexMatch } from '../chunk-index.ts'
+import type { IndexMatch, IndexQuery } from '../chunk-index.ts'
+import { type PayloadCondition, toPayloadFilter } from './payload-filter.ts'
 
 /** Asked for beyond the limit: of equal scores Qdrant keeps any, we the lowest keys. */
 const SPARE = 16
@@ -10,16 +11,17 @@ const MOST_NAMED = 200_000
  * scores of one collection can be compared.
  */
 export async function bestOf(
-  { only, limit }: { only?: Uint32Array | undefined; limit: number },
-  ask: (filter: object | undefined, limit: number) => Promise<IndexMatch[]>,
+  { only, filter, limit }: Pick<IndexQuery, 'only' | 'filter' | 'limit'>,
+  ask: (filter: PayloadCondition | undefined, limit: number) => Promise<IndexMatch[]>,
 ): Promise<IndexMatch[]> {
   if (only?.length === 0) return []
+  const parts = filter ? [toPayloadFilter(filter)] : filtersFor(only)
   const found: IndexMatch[] = []
-  for (const filter of filtersFor(only)) found.push(...(await ask(filter, limit + SPARE)))
+  for (const part of parts) found.push(...(await ask(part, limit + SPARE)))
   return found.sort((a, b) => b.score - a.score || a.key - b.key).slice(0, limit)
 }
 
-function filtersFor(only: Uint32Array | undefined): (object | undefined)[] {
+function filtersFor(only: Uint32Array | undefined): (PayloadCondition | undefined)[] {
   if (!only) return [undefined]
   const parts = Math.ceil(only.length / MOST_NAMED)
   return Array.from({ length: parts }, (_, part) => {

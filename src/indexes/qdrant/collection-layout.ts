@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { CollectionSettings } from '../qdrant-settings.ts'
 
 /** Raise it when an older or newer server could not use what is kept. */
-const LAYOUT = 1
+const LAYOUT = 2
 export const TERMS = 'terms'
 export const MEANING = 'meaning'
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { MemoryPlacement } from '../qdrant-settings.ts'
 import type { QdrantConnection } from './qdrant-connection.ts'
-import { QdrantRefusal } from './qdrant-error.ts'
+import { QdrantRefusal, unavailable } from './qdrant-error.ts'
 
 /** To lay a collection down on every node of a cluster. */
 const LAYING_MILLISECONDS = 60_000
@@ -12,7 +13,17 @@ const Aliases = z.object({
   aliases: z.array(z.object({ alias_name: z.string(), collection_name: z.string() })),
 })
 const Existence = z.object({ exists: z.boolean() })
-const Info = z.object({ config: z.object({ metadata: z.unknown().optional() }) })
+const Info = z.object({
+  config: z.object({ metadata: z.unknown().optional() }),
+  payload_schema: z.record(z.string(), z.unknown()),
+})
+const Change = z.object({ status: z.string() })
+
+/** A key of the payload, and how it is indexed. */
+export interface PayloadIndex {
+  field_name: string
+  field_schema: { type: 'keyword' | 'float'; memory: MemoryPlacement }
+}
 
 /** The collections behind names that stay: each is addressed by its alias, which is moved when it has been made anew. */
 export interface Collections {
@@ -23,8 +34,12 @@ export interface Collections {
   markOf(name: string, signal?: AbortSignal): Promise<unknown>
   /** Makes a collection; where there is one, it stays as it is. */
   create(name: string, body: object, signal?: AbortSignal): Promise<void>
-  /** Makes aliases name these collections, all in one step. */
-  serve(names: ReadonlyMap<string, string>, signal?: AbortSignal): Promise<void>
+  /** Makes a payload index; where there is one, it stays. Resolves when it holds what the points have. */
+  index(name: string, index: PayloadIndex, signal?: AbortSignal): Promise<void>
+  /** The keys that have a payload index. */
+  indexed(name: string, signal?: AbortSignal): Promise<string[]>
+  /** Makes aliases name these collections, or none any more, all in one step. */
+  serve(names: Readonly<Record<string, string | undefined>>, signal?: AbortSignal): Promise<void>
   drop(name: string, signal?: AbortSignal): Promise<void>
 }
 
@@ -40,6 +55,9 @@ export function createCollections({ call }: QdrantConnection): Collections {
     return new Map(kept.map((each) => [each.alias_name, each.collection_name]))
   }
 
+  const infoOf = (name: string, signal?: AbortSignal) =>
+    call({ method: 'GET', path: pathOf(name), result: Info }, signal)
+
   return {
     behind: async (alias, signal) => (await aliases(signal)).get(alias),
 
@@ -49,8 +67,7 @@ export function createCollections({ call }: QdrantConnection): Collections {
     },
 
     async markOf(name, signal) {
-      const request = { method: 'GET', path: pathOf(name), result: Info } as const
-      return (await call(request, signal)).config.metadata
+      return (await infoOf(name, signal)).config.metadata
     },
 
     async create(name, body, signal) {
@@ -59,16 +76,27 @@ export function createCollections({ call }: QdrantConnection): Collections {
       } catch (error) {
         // Another server was faster, or this one was interrupted.
         if (!(error instanceof QdrantRefusal) || !CONFLICTS.includes(error.status)) throw error
-        const request = { method: 'GET', path: pathOf(name), result: Info } as const
-        await call(request, signal).catch(() => Promise.reject(error))
+        await infoOf(name, signal).catch(() => Promise.reject(error))
       }
     },
 
+    async index(name, index, signal) {
+      const request = { method: 'PUT', path: `${pathOf(name)}/index`, body: index } as const
+      const bounds = { query: { wait: 'true' }, deadlineMilliseconds: LAYING_MILLISECONDS }
+      const { status } = await call({ ...request, ...bounds, result: Change }, signal)
+      if (status !== 'completed')
+        throw unavailable('The search index has not taken a change in time')
+    },
+
+    indexed: async (name, signal) => Object.keys((await infoOf(name, signal)).payload_schema),
+
     async serve(names, signal) {
       const known = await aliases(signal)
-      const actions = [...names].flatMap(([alias, collection]) => {
-        const taken = known.has(alias) ? [{ delete_alias: { alias_name: alias } }] : []
-        return [...taken, { create_alias: { alias_name: alias, collection_name: collection } }]
+      const actions = Object.entries(names).flatMap(([alias_name, collection_name]) => {
+        const left = known.has(alias_name) ? [{ delete_alias: { alias_name } }] : []
+        return collection_name === undefined
+          ? left
+          : [...left, { create_alias: { alias_name, collection_name } }]
       })
       const request = { path: '/collections/aliases', query: LAYING, body: { actions } }
       const bounds = { result: Done, deadlineMilliseconds: LAYING_MILLISECONDS }

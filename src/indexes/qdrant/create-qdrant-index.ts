@@ -23,7 +23,7 @@ export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
   const connection = connectToQdrant(options.address)
   const collections = createCollections(connection)
   const served = createServedCollections({ ...options, collections })
-  return indexOn(connection, served, options.settings.quantisation)
+  return indexOn(connection, served, options.settings)
 }
 
 export interface NextIndex {
@@ -41,5 +41,5 @@ export async function createNextIndex(
   const connection = connectToQdrant(options.address)
   const collections = createCollections(connection)
   const next = await createNextCollections({ ...options, collections }, signal)
-  return { index: indexOn(connection, next, options.settings.quantisation), serve: next.serve }
+  return { index: indexOn(connection, next, options.settings), serve: next.serve }
 }

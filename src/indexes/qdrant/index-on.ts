@@ -1,8 +1,9 @@
 import type { ChunkIndex } from '../chunk-index.ts'
-import type { Quantisation } from '../qdrant-settings.ts'
+import type { CollectionSettings } from '../qdrant-settings.ts'
 import { checkVersion } from './check-version.ts'
 import { createChangeOrder } from './in-order.ts'
 import { openParts, type Parts } from './open-parts.ts'
+import { rangeKeysIn } from './payload-filter.ts'
 import type { QdrantConnection } from './qdrant-connection.ts'
 import { unavailable } from './qdrant-error.ts'
 import type { ServedCollections } from './served-collections.ts'
@@ -20,7 +21,7 @@ export interface QdrantIndex extends ChunkIndex {
 export function indexOn(
   connection: QdrantConnection,
   served: ServedCollections,
-  quantisation: Quantisation,
+  settings: CollectionSettings,
 ): QdrantIndex {
   const order = createChangeOrder()
   let parts: Parts | undefined
@@ -35,22 +36,32 @@ export function indexOn(
   return {
     async open(signal) {
       await checkVersion(connection, signal)
-      parts = await openParts(connection, served, quantisation, signal)
+      parts = await openParts(connection, served, settings, signal)
     },
 
-    async add(keys, batch) {
+    async add(keys, batch, metadata) {
       const { terms } = opened()
-      await order.run(keys, () => terms.add(keys, batch))
+      await order.run(keys, () => terms.add(keys, batch, metadata))
     },
-    async addVectors(batch) {
+    async addVectors(batch, metadata) {
       const { vectors } = opened()
-      if (batch.keys.length > 0) await order.run(batch.keys, () => vectors.add(batch))
+      if (batch.keys.length > 0) await order.run(batch.keys, () => vectors.add(batch, metadata))
     },
     async remove(keys) {
       const { terms, vectors } = opened()
       await order.run(keys, async () => {
         await Promise.all([terms.remove(keys), vectors.remove(keys)])
       })
+    },
+
+    keepsMetadata: true,
+    async filters(filter, signal) {
+      signal?.throwIfAborted()
+      const { terms, vectors } = opened()
+      const keys = rangeKeysIn(filter)
+      // What is looked up by words has its index wherever there is a collection.
+      if (!keys || keys.length === 0) return keys !== undefined
+      return (await terms.filters(keys, signal)) && (await vectors.filters(keys, signal))
     },
 
     async search(query, signal) {

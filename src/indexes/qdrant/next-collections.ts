@@ -9,6 +9,7 @@ import {
   vectorsCollection,
   vectorsMark,
 } from './collection-layout.ts'
+import { wordsIndex } from './payload-indexes.ts'
 import { nameAfter, type ServedCollections, type ServedOptions } from './served-collections.ts'
 
 export interface NextCollections extends ServedCollections {
@@ -32,11 +33,13 @@ export async function createNextCollections(
 
   /** Leaves a collection of this name that says `isSame` of itself, and makes it anew where another has the name. */
   const createAnew = async (name: string, body: object, isSame: (mark: unknown) => boolean) => {
+    const index = () => collections.index(name, wordsIndex(settings.filtersMemory), signal)
     await collections.create(name, body, signal)
     const mark = await collections.markOf(name, signal)
-    if (isSame(mark)) return mark
+    if (isSame(mark)) return index().then(() => mark)
     await collections.drop(name, signal)
     await collections.create(name, body, signal)
+    await index()
     return collections.markOf(name, signal)
   }
 
@@ -67,11 +70,13 @@ export async function createNextCollections(
     },
 
     async serve() {
-      const names = new Map([[termsAlias, termsName]])
-      if (hasVectors) names.set(vectorsAlias, vectorsName)
-      await collections.serve(names)
+      // Without vectors there is no collection of them, rather than a former one that no server could use.
+      await collections.serve({
+        [termsAlias]: termsName,
+        [vectorsAlias]: hasVectors ? vectorsName : undefined,
+      })
       if (formerTerms !== undefined) await collections.drop(formerTerms)
-      if (hasVectors && formerVectors !== undefined) await collections.drop(formerVectors)
+      if (formerVectors !== undefined) await collections.drop(formerVectors)
     },
   }
 }

@@ -1,4 +1,6 @@
-import type { Quantisation } from '../qdrant-settings.ts'
+import type { CollectionSettings } from '../qdrant-settings.ts'
+import { createCollections } from './collections.ts'
+import { createPayloadIndexes } from './payload-indexes.ts'
 import { createPoints } from './points.ts'
 import type { QdrantConnection } from './qdrant-connection.ts'
 import type { ServedCollections } from './served-collections.ts'
@@ -18,18 +20,23 @@ export interface Parts {
 export async function openParts(
   connection: QdrantConnection,
   served: ServedCollections,
-  quantisation: Quantisation,
+  { quantisation, filtersMemory }: CollectionSettings,
   signal?: AbortSignal,
 ): Promise<Parts> {
   const { averageLength } = await served.terms(signal)
+  const collections = createCollections(connection)
+  const pointsOf = (name: string) => createPoints(connection, name)
+  const indexesOf = (name: string) => createPayloadIndexes(collections, name, filtersMemory)
+  const { termsName, vectorsName } = served
   const vectors = createVectorsPart(
-    createPoints(connection, served.vectorsName),
+    pointsOf(vectorsName),
+    indexesOf(vectorsName),
     served,
     quantisation,
   )
   await vectors.open(signal)
   return {
-    terms: createTermsPart(createPoints(connection, served.termsName), averageLength),
+    terms: createTermsPart(pointsOf(termsName), indexesOf(termsName), averageLength),
     vectors,
   }
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { IndexMatch } from '../chunk-index.ts'
 import { batched } from './batched.ts'
 import { pathOf } from './collections.ts'
+import type { Payload } from './payload.ts'
 import type { QdrantConnection } from './qdrant-connection.ts'
 import { unavailable } from './qdrant-error.ts'
 
@@ -26,6 +27,7 @@ const Count = z.object({ count: z.int().min(0) })
 export interface Point {
   id: number
   vector: Record<string, unknown>
+  payload?: Payload | undefined
 }
 
 /** A query of Qdrant's Query API. */

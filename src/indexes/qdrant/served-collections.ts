@@ -10,6 +10,7 @@ import {
   vectorsMark,
 } from './collection-layout.ts'
 import type { Collections } from './collections.ts'
+import { wordsIndex } from './payload-indexes.ts'
 
 const REMEDY = 'npm run rebuild-index makes it anew beside the one that serves'
 
@@ -47,7 +48,8 @@ export function createServedCollections(options: ServedOptions): ServedCollectio
     const name = nameAfter(termsAlias, undefined)
     const mark = termsMark({ analyser: fingerprint, averageLength: await options.averageLength() })
     await collections.create(name, termsCollection(mark, settings), signal)
-    await collections.serve(new Map([[termsAlias, name]]), signal)
+    await collections.index(name, wordsIndex(settings.filtersMemory), signal)
+    await collections.serve({ [termsAlias]: name }, signal)
     return name
   }
 
@@ -81,7 +83,8 @@ export function createServedCollections(options: ServedOptions): ServedCollectio
       const name = nameAfter(vectorsAlias, former)
       const mark = vectorsMark({ fingerprint: vectorFingerprint, dimension })
       await collections.create(name, vectorsCollection(mark, settings))
-      await collections.serve(new Map([[vectorsAlias, name]]))
+      await collections.index(name, wordsIndex(settings.filtersMemory))
+      await collections.serve({ [vectorsAlias]: name })
       if (former !== undefined) await collections.drop(former)
     },
 

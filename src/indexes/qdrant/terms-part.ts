@@ -1,10 +1,12 @@
 import { type LengthNorm, lengthNorm } from '../bm25.ts'
-import type { Feedback, IndexMatch, IndexQuery } from '../chunk-index.ts'
+import type { ChunkMetadata, Feedback, IndexMatch, IndexQuery } from '../chunk-index.ts'
 import { addedTerms, type Candidate, candidateTerms } from '../expand-query.ts'
 import type { QueryTerms, TermBatch } from '../term-batch.ts'
 import { batched } from './batched.ts'
 import { bestOf } from './best-of.ts'
 import { TERMS } from './collection-layout.ts'
+import { createPayloads, type PayloadOf } from './payload.ts'
+import type { PayloadIndexes } from './payload-indexes.ts'
 import type { Point, Points } from './points.ts'
 import { toSparse, weighTerms } from './weigh-terms.ts'
 
@@ -12,26 +14,37 @@ const BATCH_CHUNKS = 500
 
 /** The words of chunks, each chunk a sparse vector of BM25 weights. */
 export interface TermsPart {
-  add(keys: Uint32Array, terms: TermBatch): Promise<void>
+  add(keys: Uint32Array, terms: TermBatch, metadata?: ChunkMetadata): Promise<void>
   remove(keys: readonly number[]): Promise<void>
+  /** Whether `search` may filter by these keys of the payload. */
+  filters(keys: readonly string[], signal?: AbortSignal): Promise<boolean>
   keys(): Promise<Uint32Array<ArrayBuffer>>
   count(): Promise<number>
   search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]>
 }
 
-export function createTermsPart(points: Points, averageLength: number): TermsPart {
+export function createTermsPart(
+  points: Points,
+  indexes: Pick<PayloadIndexes, 'makeFor' | 'hold' | 'passOn'>,
+  averageLength: number,
+): TermsPart {
   const norm = lengthNorm(1, averageLength)
 
   return {
     remove: points.remove,
+    filters: indexes.hold,
     keys: points.keys,
     count: points.count,
-    add: (keys, terms) => points.put(batched(pointsOf(keys, terms, norm), BATCH_CHUNKS)),
+    async add(keys, terms, metadata) {
+      await indexes.makeFor(metadata)
+      const payloadOf = createPayloads(metadata)
+      await points.put(batched(pointsOf(keys, terms, norm, payloadOf), BATCH_CHUNKS))
+    },
 
     async search(query, signal) {
       const { terms, feedback } = query
       if (terms.terms.length === 0) return []
-      if (!feedback) return bestOf(query, searchFor(points, terms, signal))
+      if (!feedback) return indexes.passOn(query, bestOf(query, searchFor(points, terms, signal)))
       const candidates = candidateTerms(terms, feedback, norm)
       const rarities = await askRarities(points, feedback, candidates, signal)
       const added = addedTerms(terms, feedback, candidates, ({ term }) => rarities.get(term) ?? 0)
@@ -65,10 +78,18 @@ async function liftFound(
     .slice(0, limit)
 }
 
-function* pointsOf(keys: Uint32Array, terms: TermBatch, norm: LengthNorm): Generator<Point> {
+function* pointsOf(
+  keys: Uint32Array,
+  terms: TermBatch,
+  norm: LengthNorm,
+  payloadOf: PayloadOf,
+): Generator<Point> {
   // Of a key given twice the last chunk counts.
   const last = new Map(Array.from(keys, (key, chunk) => [key, chunk]))
-  for (const [id, chunk] of last) yield { id, vector: { [TERMS]: weighTerms(terms, chunk, norm) } }
+  for (const [id, chunk] of last) {
+    const vector = { [TERMS]: weighTerms(terms, chunk, norm) }
+    yield { id, vector, payload: payloadOf(chunk) }
+  }
 }
 
 /**

@@ -1,8 +1,10 @@
-import type { IndexMatch, NearestQuery, VectorBatch } from '../chunk-index.ts'
+import type { ChunkMetadata, IndexMatch, NearestQuery, VectorBatch } from '../chunk-index.ts'
 import type { Quantisation } from '../qdrant-settings.ts'
 import { batched } from './batched.ts'
 import { bestOf } from './best-of.ts'
 import { MEANING } from './collection-layout.ts'
+import { createPayloads, type PayloadOf } from './payload.ts'
+import type { PayloadIndexes } from './payload-indexes.ts'
 import type { Point, Points } from './points.ts'
 import type { ServedCollections } from './served-collections.ts'
 import { short } from './weigh-terms.ts'
@@ -16,15 +18,18 @@ const OVERSAMPLING = 2
 export interface VectorsPart {
   /** Finds the collection, if there is one. Throws where it does not fit. */
   open(signal?: AbortSignal): Promise<void>
-  add(batch: VectorBatch): Promise<void>
+  add(batch: VectorBatch, metadata?: ChunkMetadata): Promise<void>
   remove(keys: readonly number[]): Promise<void>
   nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]>
+  /** Whether `nearest` may filter by these keys of the payload. */
+  filters(keys: readonly string[], signal?: AbortSignal): Promise<boolean>
   keys(): Promise<Uint32Array<ArrayBuffer>>
   count(): Promise<number>
 }
 
 export function createVectorsPart(
   points: Points,
+  indexes: PayloadIndexes,
   served: Pick<ServedCollections, 'vectors' | 'makeVectors'>,
   quantisation: Quantisation,
 ): VectorsPart {
@@ -44,6 +49,7 @@ export function createVectorsPart(
       throw new RangeError(`The index holds vectors of ${held}, not ${wanted}`)
     }
     await served.makeVectors(wanted)
+    indexes.forget()
     dimension = wanted
   }
 
@@ -52,10 +58,14 @@ export function createVectorsPart(
     async open(signal) {
       await find(signal)
     },
-    async add(batch) {
+    async add(batch, metadata) {
       await readyFor(batch.dimension)
+      await indexes.makeFor(metadata)
       const size = Math.max(1, Math.floor(BATCH_NUMBERS / batch.dimension))
-      await points.put(batched(pointsOf(batch), size))
+      await points.put(batched(pointsOf(batch, createPayloads(metadata)), size))
+    },
+    async filters(keys, signal) {
+      return (await find(signal)) === undefined || indexes.hold(keys, signal)
     },
     async remove(keys) {
       if ((await find()) !== undefined) await points.remove(keys)
@@ -67,9 +77,10 @@ export function createVectorsPart(
         using: MEANING,
         ...lookingAt(quantisation),
       }
-      return bestOf(query, (filter, limit) =>
+      const best = bestOf(query, (filter, limit) =>
         points.query({ ...asked, limit, ...(filter && { filter }) }, signal),
       )
+      return indexes.passOn(query, best)
     },
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
   }
@@ -82,11 +93,14 @@ function lookingAt(quantisation: Quantisation): object {
   return { params: { quantization: { rescore: true, oversampling: OVERSAMPLING } } }
 }
 
-function* pointsOf({ keys, dimension, values }: VectorBatch): Generator<Point> {
+function* pointsOf(
+  { keys, dimension, values }: VectorBatch,
+  payloadOf: PayloadOf,
+): Generator<Point> {
   // Of a key given twice the last vector counts.
   const last = new Map(Array.from(keys, (key, place) => [key, place]))
   for (const [id, place] of last) {
     const vector = values.subarray(place * dimension, (place + 1) * dimension)
-    yield { id, vector: { [MEANING]: Array.from(vector, short) } }
+    yield { id, vector: { [MEANING]: Array.from(vector, short) }, payload: payloadOf(place) }
   }
 }

@@ -1,6 +1,6 @@
-import { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChatModel, ModelEvent, ModelMessage, ModelRequest } from '../chat-model.ts'
+import { estimateTokens } from '../token-estimate.ts'
 import { type Candidate, chooseQuotes, type Question, toCandidate } from './choose-quotes.ts'
 import { quotableUnits } from './quotable-units.ts'
 import { writeAnswer } from './write-answer.ts'
@@ -8,8 +8,6 @@ import { writeAnswer } from './write-answer.ts'
 /** Sentences that are weighed against each other; a hundred chunks hold about as many. */
 const MAXIMUM_CANDIDATES = 3_000
 const MAXIMUM_QUESTION_CHARACTERS = 4_000
-/** Four bytes of UTF-8 are about a token: four letters of English, or one and a third Han characters. */
-const BYTES_PER_TOKEN = 4
 /** A word with the space around it; scripts without spaces are cut into short runs. */
 const DELTA = /\s*\S{1,16}\s*/gu
 
@@ -34,16 +32,19 @@ async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   let said = ''
   for (const [delta] of written.matchAll(DELTA)) {
     signal.throwIfAborted()
-    if (tokensIn(said + delta) > limit) break
+    if (estimateTokens(said + delta) > limit) break
     said += delta
     yield { type: 'text-delta', text: delta }
   }
   signal.throwIfAborted()
-  const promptTokens = request.messages.reduce((sum, { content }) => sum + tokensIn(content), 0)
+  const promptTokens = request.messages.reduce(
+    (sum, { content }) => sum + estimateTokens(content),
+    0,
+  )
   yield {
     type: 'finish',
     reason: said === written ? 'stop' : 'length',
-    usage: { promptTokens, completionTokens: tokensIn(said) },
+    usage: { promptTokens, completionTokens: estimateTokens(said) },
   }
 }
 
@@ -70,8 +71,4 @@ function withoutPassages(content: string): string {
   const end = content.startsWith('<passages>') ? content.indexOf('</passages>') : -1
   const question = end === -1 ? content : content.slice(end + '</passages>'.length)
   return question.trim().slice(0, MAXIMUM_QUESTION_CHARACTERS)
-}
-
-function tokensIn(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)
 }

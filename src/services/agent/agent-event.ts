@@ -24,4 +24,6 @@ export interface RunEnd {
   limitsReached?: readonly LimitName[] | undefined
   /** The passages for the question were found by words alone, because the embedder did not answer. */
   degraded?: boolean | undefined
+  /** What the model cited though nothing has that number; it is marked in the text. */
+  unknownCitations?: readonly number[] | undefined
 }

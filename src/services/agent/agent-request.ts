@@ -22,3 +22,8 @@ export function questionOf({ conversation }: AgentRequest): string {
 export function isClientTool({ clientTools }: AgentRequest, name: string): boolean {
   return clientTools.some((tool) => tool.name === name)
 }
+
+export function asksForJson({ sampling }: AgentRequest): boolean {
+  const type = sampling.responseFormat?.type
+  return type === 'json_object' || type === 'json_schema'
+}

@@ -1,4 +1,5 @@
 import type { Hit } from '../../schemas/query.ts'
+import { type CitationCheck, createCitationCheck } from './check-citations.ts'
 import { joinNeighbours } from './join-neighbours.ts'
 
 export interface NumberedHit {
@@ -12,11 +13,16 @@ export interface Citations {
   /** Best first. Neighbouring chunks of a document that have no number yet become one hit with one number. */
   add(hits: readonly Hit[]): NumberedHit[]
   all(): Hit[]
+  /** Holds a text that is about to come to the hits that there are. */
+  check(isJsonAsked?: boolean): CitationCheck
+  /** The numbers that texts cited and no hit had, in their order. */
+  unknown(): number[]
 }
 
 export function createCitations(): Citations {
   const all: Hit[] = []
   const byChunk = new Map<string, NumberedHit>()
+  const unknown = new Set<number>()
 
   const number = (hit: Hit) => {
     const numbered = { number: all.push(hit), hit }
@@ -29,6 +35,12 @@ export function createCitations(): Citations {
       return [...new Set(hits.flatMap(({ id }) => byChunk.get(id) ?? []))]
     },
     all: () => [...all],
+    check(isJsonAsked) {
+      const has = (number: number) => all[number - 1] !== undefined
+      const onUnknown = (number: number) => unknown.add(number)
+      return createCitationCheck({ has, onUnknown }, isJsonAsked)
+    },
+    unknown: () => [...unknown].toSorted((a, b) => a - b),
   }
 }
 

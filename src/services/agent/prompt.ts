@@ -1,8 +1,7 @@
 import type { ModelMessage } from '../../models/chat-model.ts'
+import { BYTES_PER_TOKEN, sizeOfMessages } from '../../models/token-estimate.ts'
 import { type NumberedHit, renderPassages } from './citations.ts'
 
-/** An estimate that holds for English; other scripts use more tokens, which the reserve allows for. */
-const CHARACTERS_PER_TOKEN = 4
 /** The part of the window kept free for the answer, tool calls and the estimate's error. */
 const RESERVE = 0.3
 
@@ -49,11 +48,11 @@ export function assemblePrompt(
   const parts = [RULES, prompt, catalogue(), ...instructions]
   const system = parts.filter((part) => part.trim() !== '').join('\n\n')
   const turns = toTurns(withPassages(messages, passages))
-  let room = contextTokens * (1 - RESERVE) * CHARACTERS_PER_TOKEN - system.length
+  let room = contextTokens * (1 - RESERVE) * BYTES_PER_TOKEN - Buffer.byteLength(system)
 
   const kept: ModelMessage[][] = []
   for (const turn of turns.toReversed()) {
-    room -= turn.reduce((sum, message) => sum + sizeOf(message), 0)
+    room -= sizeOfMessages(turn)
     if (room < 0 && kept.length > 0) break
     kept.unshift(turn)
   }
@@ -65,9 +64,9 @@ export function fitPassages(
   passages: readonly NumberedHit[],
   contextTokens: number,
 ): readonly NumberedHit[] {
-  let room = (contextTokens / 2) * CHARACTERS_PER_TOKEN
+  let room = (contextTokens / 2) * BYTES_PER_TOKEN
   const end = passages.findIndex(({ hit }) => {
-    room -= hit.text.length
+    room -= Buffer.byteLength(hit.text)
     return room < 0
   })
   return end === -1 ? passages : passages.slice(0, Math.max(end, 1))
@@ -94,9 +93,4 @@ function toTurns(messages: readonly ModelMessage[]): ModelMessage[][] {
     else current.push(message)
   }
   return turns
-}
-
-function sizeOf(message: ModelMessage): number {
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
-  return calls.reduce((sum, call) => sum + call.arguments.length, message.content.length)
 }

@@ -6,6 +6,7 @@ import type {
   Usage,
 } from '../../models/chat-model.ts'
 import type { AgentEvent } from './agent-event.ts'
+import type { CitationCheck } from './check-citations.ts'
 
 /** What one model call amounted to. */
 export interface Answer {
@@ -16,28 +17,39 @@ export interface Answer {
   usage: Usage | undefined
 }
 
-interface Ends {
+interface Relay {
+  citations: CitationCheck
   /** Aborted when the answer is cut; what came until then stands. */
   answerTime: AbortSignal
   signal: AbortSignal
 }
 
-/** Passes the text on as it comes and gathers what the loop has to know. */
+/** Passes the text on as it comes, its citations checked, and gathers what the loop has to know. */
 export async function* relayAnswer(
   events: ReturnType<ChatModel['stream']>,
-  { answerTime, signal }: Ends,
+  { citations, answerTime, signal }: Relay,
 ): AsyncGenerator<AgentEvent, Answer> {
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
   try {
     for await (const event of events) {
       note(event, answer)
-      if (event.type === 'text-delta') yield event
+      if (event.type !== 'text-delta') continue
+      const text = citations.write(event.text)
+      if (text !== '') yield { type: 'text-delta', text }
     }
   } catch (error) {
-    if (signal.aborted || !answerTime.aborted) throw error
+    if (signal.aborted) throw error
+    yield* rest(citations)
+    if (!answerTime.aborted) throw error
     answer.reason = 'time_limit'
   }
+  yield* rest(citations)
   return answer
+}
+
+function* rest(citations: CitationCheck): Generator<AgentEvent> {
+  const text = citations.end()
+  if (text !== '') yield { type: 'text-delta', text }
 }
 
 function note(event: ModelEvent, answer: Answer): void {

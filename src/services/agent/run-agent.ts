@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatModel, ModelMessage, Usage } from '../../models/chat-model.ts'
+import { sizeOfMessages } from '../../models/token-estimate.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES } from '../../schemas/run-limit.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
@@ -7,9 +8,9 @@ import type { Retrieval } from '../retrieval/create-retrieval.ts'
 import { type Artifacts, createArtifacts } from '../tools/artifacts.ts'
 import type { RunTools, ToolRegistry } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
-import { type AgentRequest, questionOf } from './agent-request.ts'
+import { type AgentRequest, asksForJson, questionOf } from './agent-request.ts'
 import { type Citations, createCitations, type NumberedHit } from './citations.ts'
-import { fitResults, sizeOf } from './fit-results.ts'
+import { fitResults } from './fit-results.ts'
 import { assemblePrompt, fitPassages, type PromptOptions } from './prompt.ts'
 import { type Answer, relayAnswer } from './relay-answer.ts'
 import { createRunBudget, LIMIT_REASONS, type RunBudget, type RunLimits } from './run-budget.ts'
@@ -83,7 +84,7 @@ export function createAgent(parts: Dependencies): Agent {
   async function* ask(
     request: AgentRequest,
     messages: readonly ModelMessage[],
-    { passages, tools: own, budget }: RunContext,
+    { passages, tools: own, budget, citations }: RunContext,
     turn: Turn,
     signal: AbortSignal,
   ): AsyncGenerator<AgentEvent, Answer> {
@@ -98,8 +99,9 @@ export function createAgent(parts: Dependencies): Agent {
     }
     const { answerTime } = budget
     const events = model.stream(asked, AbortSignal.any([signal, answerTime]))
-    const answer = yield* relayAnswer(events, { answerTime, signal })
-    budget.spend(answer, sizeOf(fitted))
+    const relay = { citations: citations.check(asksForJson(request)), answerTime, signal }
+    const answer = yield* relayAnswer(events, relay)
+    budget.spend(answer, sizeOfMessages(fitted))
     return answer
   }
 
@@ -123,5 +125,6 @@ function resultOf({ citations, artifacts, degraded, budget }: RunContext, reason
     artifacts: artifacts.all(),
     degraded,
     limitsReached: budget.reached(),
+    unknownCitations: citations.unknown(),
   }
 }

@@ -1,4 +1,5 @@
 import type { Usage } from '../../models/chat-model.ts'
+import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/run-limit.ts'
 import type { Answer } from './relay-answer.ts'
@@ -16,8 +17,6 @@ export interface RunLimits {
 
 /** How long the answer may take once `seconds` are over. */
 const ANSWER_SECONDS = 60
-/** For models that do not report their usage. */
-const CHARACTERS_PER_TOKEN = 4
 
 export const LIMIT_REASONS = {
   rounds: 'round_limit',
@@ -33,8 +32,8 @@ export interface RunBudget {
   readonly answerTime: AbortSignal
   /** Counts a model call. Answers the limit that makes it the last one, or nothing. */
   beginRound(): LimitName | undefined
-  /** Counts the tokens of a model call that was sent `characters`. */
-  spend(answer: Answer, characters: number): void
+  /** Counts the tokens of a model call that was sent so many bytes; estimates them where the model does not report its usage. */
+  spend(answer: Answer, sentBytes: number): void
   /** Counts tokens that a tool took. */
   charge(usage: Usage): void
   /** Takes tool calls; answers how many of them may run. */
@@ -60,10 +59,10 @@ export function createRunBudget(limits: RunLimits): RunBudget {
       if (tokens >= limits.tokens) return 'tokens'
       return toolTime.aborted ? 'seconds' : undefined
     },
-    spend({ usage, text }, characters) {
+    spend({ usage, text }, sentBytes) {
       tokens += usage
         ? usage.promptTokens + usage.completionTokens
-        : Math.ceil((characters + text.length) / CHARACTERS_PER_TOKEN)
+        : Math.ceil((sentBytes + Buffer.byteLength(text)) / BYTES_PER_TOKEN)
     },
     charge({ promptTokens, completionTokens }) {
       tokens += promptTokens + completionTokens

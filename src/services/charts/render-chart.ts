@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module'
 import { Resvg } from '@resvg/resvg-js'
 import * as vega from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compile } from 'vega-lite'
 import { JobRefusal } from '../../lib/job-process.ts'
+import { fontsFor } from './chart-fonts.ts'
 import { CHART_FONT, type ChartSpecification } from './chart-specification.ts'
 
 /** Pixels of the SVG, either way; many small charts side by side can be wider than any of them. */
@@ -12,11 +12,6 @@ const MOST_SVG_CHARACTERS = 10_000_000
 /** Pixels of the picture for one of the SVG, where that is not too many. */
 const SCALE = 2
 const WIDEST_PICTURE = 4_000
-
-const require = createRequire(import.meta.url)
-const FONTS = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf'].map((name) =>
-  require.resolve(`dejavu-fonts-ttf/ttf/${name}`),
-)
 
 export interface RenderedChart {
   svg: string
@@ -31,9 +26,10 @@ export async function renderChart(specification: ChartSpecification): Promise<Re
   if (Math.max(width, height) > LARGEST_SIDE || svg.length > MOST_SVG_CHARACTERS) {
     throw new JobRefusal('The chart is too large: take fewer rows or fewer values of `column`')
   }
+  const fonts = await fontsFor(svg)
   const picture = new Resvg(svg, {
     fitTo: { mode: 'width', value: Math.min(Math.ceil(width * SCALE), WIDEST_PICTURE) },
-    font: { loadSystemFonts: false, fontFiles: FONTS, defaultFontFamily: CHART_FONT },
+    font: { loadSystemFonts: false, fontFiles: fonts, defaultFontFamily: CHART_FONT },
   })
   return { svg, png: new Uint8Array(picture.render().asPng()) }
 }
@@ -56,5 +52,7 @@ async function draw(specification: ChartSpecification): Promise<string> {
 /** Nothing is fetched and nothing is read, whatever a specification names. */
 function refusingLoader(): ReturnType<typeof vega.loader> {
   const refuse = () => Promise.reject(new Error('a chart loads nothing'))
-  return { ...vega.loader(), load: refuse, sanitize: refuse, http: refuse, file: refuse }
+  // An address that is refused rather than emptied would end the process within the library.
+  const sanitize = () => Promise.resolve({ href: '' })
+  return { ...vega.loader(), load: refuse, sanitize, http: refuse, file: refuse }
 }

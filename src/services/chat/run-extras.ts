@@ -9,17 +9,19 @@ export interface RunExtras {
   finishReason: RunFinishReason
   limitsReached?: LimitName[]
   degraded?: true
+  unknownCitations?: number[]
   artifacts?: Artifact[]
 }
 
 /** What both dialects tell at the end of a run, in the same words; what there is nothing of is left out. */
 export function toRunExtras(end: RunEnd): RunExtras {
-  const { hits, reason, degraded, artifacts = [], limitsReached = [] } = end
+  const { hits, reason, degraded, artifacts = [], limitsReached = [], unknownCitations = [] } = end
   return {
     hits,
     finishReason: reason,
     ...(limitsReached.length > 0 && { limitsReached: [...limitsReached] }),
     ...(degraded && { degraded }),
+    ...(unknownCitations.length > 0 && { unknownCitations: [...unknownCitations] }),
     ...(artifacts.length > 0 && { artifacts: [...artifacts] }),
   }
 }

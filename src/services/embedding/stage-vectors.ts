@@ -31,11 +31,11 @@ export function createStaging(dependencies: Dependencies): Staging {
   }
 
   const pass = async (signal: AbortSignal) => {
-    last = await embedAnew(
-      { ...dependencies, progress: tell },
-      Math.max(0, last - LATEST_KEYS),
-      signal,
-    )
+    const isDone = await dependencies.replacement.alone(async (alone) => {
+      const after = Math.max(0, last - LATEST_KEYS)
+      last = await embedAnew({ ...dependencies, progress: tell }, after, alone)
+    }, signal)
+    if (!isDone) throw new Error('Another server makes them')
     const { model } = progress
     if (progress.state !== 'ready') {
       log.info(

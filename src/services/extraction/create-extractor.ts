@@ -1,5 +1,5 @@
 import type { StoredFile } from '../../stores/file-store.ts'
-import type { Extracted } from './extracted.ts'
+import type { ReadText } from './extracted.ts'
 import { ExtractionError } from './extraction-error.ts'
 import { type ReadingProcess, startReadingProcess } from './reading-process.ts'
 import { createSlots } from './slots.ts'
@@ -24,7 +24,7 @@ export interface Extractor {
     file: StoredFile,
     pieces: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
-  ): Promise<Extracted>
+  ): Promise<ReadText>
   close(): void
 }
 

@@ -1,7 +1,9 @@
 import { Worker } from 'node:worker_threads'
+import { cutText } from './cut-text.ts'
 import { extractFile } from './extract-file.ts'
 import { ExtractionError } from './extraction-error.ts'
 import type { FromReader, ToReader } from './extraction-protocol.ts'
+import { packText } from './packed-text.ts'
 
 // The whole of a process of its own, so that a file can take no more memory or time than it is given.
 const watch = new Worker(new URL('./memory-watch-thread.ts', import.meta.url))
@@ -28,7 +30,9 @@ async function finish(): Promise<void> {
   const { name, mediaType, bytes } = file
   file = undefined
   try {
-    answer({ kind: 'extracted', ...(await extractFile({ name, mediaType, bytes })) })
+    const { text, pageStarts } = await extractFile({ name, mediaType, bytes })
+    for (const piece of cutText(text)) answer({ kind: 'text', text: packText(piece) })
+    answer({ kind: 'extracted', pageStarts })
   } catch (error) {
     if (!(error instanceof ExtractionError)) throw error
     answer({ kind: 'refused', code: error.code, message: error.message })

@@ -1,10 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { PROGRAM_FILES } from '../../lib/program-files.ts'
 import type { StoredFile } from '../../stores/file-store.ts'
-import type { Extracted } from './extracted.ts'
+import type { ReadText } from './extracted.ts'
 import { ExtractionError } from './extraction-error.ts'
 import type { FromReader, ToReader } from './extraction-protocol.ts'
+import { lengthOf, ownPacked, type PackedText } from './packed-text.ts'
 
 const ENTRY = fileURLToPath(new URL('./extract-process.ts', import.meta.url))
 const HEAP_MEGABYTES = 640
@@ -12,7 +14,7 @@ const HEAP_MEGABYTES = 640
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced and not mended. */
 export interface ReadingProcess {
   /** Throws `ExtractionError`, or what `pieces` throws. One file at a time. */
-  extract(file: StoredFile, pieces: AsyncIterable<Uint8Array>): Promise<Extracted>
+  extract(file: StoredFile, pieces: AsyncIterable<Uint8Array>): Promise<ReadText>
   /** Whether it can take another file. */
   isAlive(): boolean
   kill(): void
@@ -34,19 +36,23 @@ export function startReadingProcess(): ReadingProcess {
   })
   const answers = createAnswers(child)
   // Nobody waits for it yet where it fails at once.
-  const ready = answers.next()
+  const ready = answers.last()
   ready.catch(() => undefined)
 
   return {
     async extract(file, pieces) {
       await ready
-      const answer = answers.next()
+      const texts: ReadText['pieces'] = []
+      const answer = answers.last((text) => {
+        texts.push(ownPacked(text))
+        freeYoungMemory()
+      })
       // It is awaited below, but may come to its end before all was sent.
       answer.catch(() => undefined)
       await send(child, { kind: 'begin', ...file })
       for await (const bytes of pieces) await send(child, { kind: 'piece', bytes })
       await send(child, { kind: 'end' })
-      return toExtracted(await answer)
+      return toReadText(await answer, texts)
     },
     isAlive: () => child.connected,
     kill() {
@@ -55,21 +61,29 @@ export function startReadingProcess(): ReadingProcess {
   }
 }
 
+type LastAnswer = Exclude<FromReader, { kind: 'text' }>
+
 function createAnswers(child: ChildProcess) {
-  let waiting: PromiseWithResolvers<FromReader> | undefined
+  let waiting: PromiseWithResolvers<LastAnswer> | undefined
+  let takeText: (text: PackedText) => void = () => undefined
   let ended: Error | undefined
   const end = (error: Error) => {
     ended ??= error
     waiting?.reject(ended)
   }
-  child.on('message', (message: FromReader) => waiting?.resolve(message))
+  child.on('message', (message: FromReader) => {
+    if (message.kind === 'text') takeText(message.text)
+    else waiting?.resolve(message)
+  })
   child.on('error', (error) => end(error))
   child.on('exit', () =>
     end(new ExtractionError('file_too_complex', 'Reading the file took too much memory')),
   )
   return {
-    next(): Promise<FromReader> {
+    /** The answer after which nothing comes; `onText` is given the text that comes before it. */
+    last(onText: (text: PackedText) => void = () => undefined): Promise<LastAnswer> {
       waiting = Promise.withResolvers()
+      takeText = onText
       if (ended) waiting.reject(ended)
       return waiting.promise
     },
@@ -84,11 +98,10 @@ function send(child: ChildProcess, message: ToReader): Promise<void> {
   })
 }
 
-function toExtracted(answer: FromReader): Extracted {
+function toReadText(answer: LastAnswer, pieces: ReadText['pieces']): ReadText {
   if (answer.kind === 'refused') throw new ExtractionError(answer.code, answer.message)
-  if (answer.kind === 'extracted') {
-    const { text, pageStarts } = answer
-    return { text, ...(pageStarts && { pageStarts }) }
-  }
-  throw new Error('The reading process answered out of turn')
+  if (answer.kind === 'ready') throw new Error('The reading process answered out of turn')
+  const { pageStarts } = answer
+  const characters = pieces.reduce((sum, piece) => sum + lengthOf(piece), 0)
+  return { pieces, characters, ...(pageStarts && { pageStarts }) }
 }

@@ -1,6 +1,8 @@
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Metadata } from '../../schemas/metadata.ts'
+import { kindNotRead, MARK_BYTES } from '../extraction/signatures.ts'
 import { DIGEST, describeFile, type FileDocument } from './file-document.ts'
 import { FileRefusal, type Seen, type ServerClient } from './server-client.ts'
 
@@ -29,6 +31,8 @@ export interface FailedFile {
 export interface FolderSummary {
   ready: number
   unchanged: number
+  /** How many files were not sent, by what they are: images, archives and the like. */
+  leftOut: Map<string, number>
   failed: FailedFile[]
 }
 
@@ -42,7 +46,7 @@ export async function ingestFolder(
   signal: AbortSignal,
 ): Promise<FolderSummary> {
   const { files, concurrency, progress } = options
-  const summary: FolderSummary = { ready: 0, unchanged: 0, failed: [] }
+  const summary: FolderSummary = { ready: 0, unchanged: 0, leftOut: new Map(), failed: [] }
   const stop = new AbortController()
   const either = AbortSignal.any([signal, stop.signal])
   const queue = files.values()
@@ -51,9 +55,7 @@ export async function ingestFolder(
   const runLane = async () => {
     for (const path of queue) {
       either.throwIfAborted()
-      const outcome = await ingestFile(options, path, either)
-      if (outcome === 'ready' || outcome === 'unchanged') summary[outcome]++
-      else summary.failed.push({ path, reason: outcome.reason })
+      count(await ingestFile(options, path, either), path, summary)
       progress(++done, summary.failed.length)
     }
   }
@@ -68,7 +70,14 @@ export async function ingestFolder(
   return summary
 }
 
-type Outcome = 'ready' | 'unchanged' | { reason: string }
+type Outcome = 'ready' | 'unchanged' | { leftOut: string } | { reason: string }
+
+function count(outcome: Outcome, path: string, summary: FolderSummary): void {
+  const { leftOut } = summary
+  if (outcome === 'ready' || outcome === 'unchanged') summary[outcome]++
+  else if ('reason' in outcome) summary.failed.push({ path, reason: outcome.reason })
+  else leftOut.set(outcome.leftOut, (leftOut.get(outcome.leftOut) ?? 0) + 1)
+}
 
 async function ingestFile(
   options: FolderOptions,
@@ -77,7 +86,10 @@ async function ingestFile(
 ): Promise<Outcome> {
   const { folder, name, metadata, client } = options
   try {
-    const document = await describeFile(join(folder, path), `${name}/${path}`, metadata)
+    const file = join(folder, path)
+    const leftOut = kindNotRead(await readStart(file))
+    if (leftOut !== undefined) return { leftOut }
+    const document = await describeFile(file, `${name}/${path}`, metadata)
     const known = await client.get(document.id, signal)
     if (known?.status === 'ready' && isOf(document, known)) return 'unchanged'
     const { status, error } = await client.put(document, signal)
@@ -90,6 +102,16 @@ async function ingestFile(
     if (error instanceof FileRefusal) return { reason: error.message }
     if (isUnreadable(error)) return { reason: `cannot be read (${error.code})` }
     throw error
+  }
+}
+
+async function readStart(file: string): Promise<Buffer> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MARK_BYTES), 0, MARK_BYTES, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
   }
 }
 

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import {
   PDFCheckBox,
   PDFDocument,
@@ -9,31 +7,35 @@ import {
   PDFRadioGroup,
   PDFTextField,
 } from '@cantoo/pdf-lib'
-import fontkit from '@pdf-lib/fontkit'
 import { JobRefusal } from '../../lib/job-process.ts'
-import type { FormField, FormValue, FormValues, OpenedForm } from './form.ts'
-
-const require = createRequire(import.meta.url)
-const FONT = require.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')
+import { createFieldPen } from './draw-fields.ts'
+import type { FormField, FormValue, OpenedForm } from './form.ts'
+import { loadFormFonts } from './form-fonts.ts'
 
 /** A PDF with fields. */
 export async function openPdfForm(bytes: Uint8Array): Promise<OpenedForm> {
   const document = await open(bytes)
-  const font = await readFile(FONT)
   const form = document.getForm()
   const fields = form.getFields().flatMap(toField)
   if (fields.length === 0) throw new JobRefusal('The PDF has no fields to fill')
+  const fonts = await loadFormFonts()
 
   return {
     fields,
-    check: (values) => unwritable(values, font),
+    check: (values) =>
+      Object.entries(values).flatMap(([name, value]) => {
+        const text = String(value)
+        const mistake = fonts.mistakeIn(text) ?? tooLong(form.getField(name), text)
+        return mistake === undefined ? [] : [`${name}: ${mistake}`]
+      }),
     async fill(values) {
-      document.registerFontkit(fontkit)
-      // This font cannot be cut down to the signs that are used.
-      const embedded = await document.embedFont(font, { subset: false })
-      for (const [name, value] of Object.entries(values)) write(form.getField(name), value)
-      // The fonts that forms bring write other scripts than Latin as question marks.
-      form.updateFieldAppearances(embedded)
+      const draw = createFieldPen(document, fonts)
+      for (const [name, value] of Object.entries(values)) {
+        const field = form.getField(name)
+        write(field, value)
+        // The fonts that forms bring write other scripts than Latin as question marks.
+        await draw(field, String(value))
+      }
       return document.save({ updateFieldAppearances: false })
     },
   }
@@ -72,13 +74,8 @@ function write(field: PDFField, value: FormValue): void {
   }
 }
 
-/** What the font has no sign for would be an empty box. */
-function unwritable(values: FormValues, font: Uint8Array): string[] {
-  const signs = fontkit.create(font)
-  return Object.entries(values).flatMap(([name, value]) => {
-    const missing = [...String(value)].filter(
-      (sign) => sign.trim() !== '' && !signs.hasGlyphForCodePoint(sign.codePointAt(0) ?? 0),
-    )
-    return missing.length > 0 ? [`${name}: the font has no sign for ${missing.join(' ')}`] : []
-  })
+function tooLong(field: PDFField, text: string): string | undefined {
+  const most = field instanceof PDFTextField ? field.getMaxLength() : undefined
+  if (most === undefined || text.length <= most) return undefined
+  return `must not have more than ${most} characters`
 }

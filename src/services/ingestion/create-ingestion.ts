@@ -9,6 +9,7 @@ import { createMakeReady } from './make-ready.ts'
 import type { OpenSourceOf } from './open-source.ts'
 import type { Preparer } from './prepare.ts'
 import { createPublisher } from './publish-documents.ts'
+import { createLongPublishing, type LongDocumentStore } from './publish-long-document.ts'
 import { RETRY, type RetryOptions } from './retry-policy.ts'
 import { watchIndex } from './watch-index.ts'
 import {
@@ -31,9 +32,10 @@ export interface IngestionOptions {
     | 'nextJobAt'
     | 'reserveChunkKeys'
     | 'readChunks'
-  >
+  > &
+    LongDocumentStore
   index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
-  preparer: Pick<Preparer, 'prepare'>
+  preparer: Pick<Preparer, 'prepare' | 'preparePiece'>
   /** Where the text of a claimed document comes from. */
   openSource: OpenSourceOf
   /** Absent where search goes by words alone. */
@@ -64,7 +66,9 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const { retry = RETRY, now = Date.now } = options
   const watched = watchIndex(index, log, now)
   const publisher = createPublisher({ store, index: watched.index, log })
-  const makeReady = createMakeReady({ openSource, preparer, publisher, embedding })
+  const parts = { preparer, publisher, embedding }
+  const publishLong = createLongPublishing({ store, index: watched.index, ...parts })
+  const makeReady = createMakeReady({ openSource, publishLong, ...parts })
   const ingest = createDocumentIngestion({ store, makeReady, publisher, retry, now, log })
   const abandoned = new AbortController()
 

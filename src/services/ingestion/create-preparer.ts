@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import { unpackPassages } from './packed-passages.ts'
-import type { Prepared, Preparer, Source } from './prepare.ts'
+import type { PreparedPiece, Preparer, Source } from './prepare.ts'
 import { createPrepareQueue } from './prepare-queue.ts'
 import type { PackedSource } from './prepare-thread.ts'
 import { superviseThread } from './supervise-thread.ts'
@@ -36,7 +36,12 @@ export function createPreparer(options: PreparerOptions): Preparer {
   })
 
   return {
-    prepare: async (source, signal) => unpack(source, await queue.prepare(source, signal)),
+    async prepare(source, signal) {
+      const { passages, terms } = unpack(source, await queue.prepare(source, signal))
+      if (passages.length === 0) throw withoutText()
+      return { passages, terms }
+    },
+    preparePiece: async (source, signal) => unpack(source, await queue.prepare(source, signal)),
     analyse: queue.analyse,
     async close() {
       queue.close()
@@ -45,9 +50,10 @@ export function createPreparer(options: PreparerOptions): Preparer {
   }
 }
 
-function unpack(source: Source, { passages, terms }: PackedSource): Prepared {
-  if (passages.headingOf.length === 0) {
-    throw new AppError('invalid_request', 'The document holds no text to index', { param: 'text' })
-  }
-  return { passages: unpackPassages(source.text, passages), terms }
+function unpack(source: Source, { passages, terms, context }: PackedSource): PreparedPiece {
+  return { passages: unpackPassages(source.text, passages), terms, context }
+}
+
+export function withoutText(): AppError {
+  return new AppError('invalid_request', 'The document holds no text to index', { param: 'text' })
 }

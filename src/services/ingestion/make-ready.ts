@@ -3,13 +3,19 @@ import type { IngestionJob } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/create-embedding.ts'
 import { numberPages } from './number-pages.ts'
 import type { OpenSource, OpenSourceOf } from './open-source.ts'
-import type { Passage, Preparer } from './prepare.ts'
+import type { Preparer } from './prepare.ts'
 import type { Publisher } from './publish-documents.ts'
+import type { createLongPublishing } from './publish-long-document.ts'
+import { withTitle } from './with-title.ts'
+
+/** A longer text is not held in memory whole, in UTF-16 code units. */
+const LONG_CHARACTERS = 524_288
 
 interface Dependencies {
   openSource: OpenSourceOf
   preparer: Pick<Preparer, 'prepare'>
   publisher: Pick<Publisher, 'publish'>
+  publishLong: ReturnType<typeof createLongPublishing>
   /** Absent where search goes by words alone. */
   embedding?: Pick<Embedding, 'documents'> | undefined
 }
@@ -20,33 +26,26 @@ export interface MadeReady {
 }
 
 /** Takes a claimed document from its text or file to its chunks. Answers nothing if the claim is no longer current. */
-export function createMakeReady({ openSource, preparer, publisher, embedding }: Dependencies) {
-  const prepare = async (job: IngestionJob, source: OpenSource, signal: AbortSignal) => {
-    const prepared = await preparer.prepare({ title: job.title, text: source.text }, signal)
-    const passages = numberPages(prepared.passages, source.pageStarts)
-    return { passages, terms: prepared.terms }
-  }
+export function createMakeReady(dependencies: Dependencies) {
+  const { openSource, preparer, publisher, publishLong, embedding } = dependencies
 
-  const publish = async (
-    job: IngestionJob,
-    source: OpenSource,
-    signal: AbortSignal,
-  ): Promise<MadeReady | undefined> => {
-    const prepared = await prepare(job, source, signal)
-    const vectors = await embedding?.documents(withTitle(job, prepared.passages), signal)
-    const extracted = job.file && source.text
-    const publishing = publisher.publish(job, prepared, vectors, extracted)
+  const publishWhole = async (job: IngestionJob, source: OpenSource, signal: AbortSignal) => {
+    const text = [...source.pieces()].join('')
+    const prepared = await preparer.prepare({ title: job.title, text }, signal)
+    const passages = numberPages(prepared.passages, source.pageStarts)
+    const vectors = await embedding?.documents(withTitle(job.title, passages), signal)
+    const extracted = job.file && text
+    const { terms } = prepared
+    const publishing = publisher.publish(job, { passages, terms }, vectors, extracted)
     const isReady = await untilAborted(publishing, signal)
-    if (!isReady) return undefined
-    return { chunks: prepared.passages.length, characters: source.text.length }
+    return isReady ? { chunks: passages.length } : undefined
   }
 
   return async (job: IngestionJob, signal: AbortSignal): Promise<MadeReady | undefined> => {
     const source = await openSource(job, signal)
-    return publish(job, source, signal).finally(source.close)
+    const { characters, close } = source
+    const publish = characters > LONG_CHARACTERS ? publishLong : publishWhole
+    const made = await publish(job, source, signal).finally(close)
+    return made && { ...made, characters }
   }
-}
-
-function withTitle({ title }: IngestionJob, passages: readonly Passage[]) {
-  return passages.map(({ heading, text }) => ({ title, heading, text }))
 }

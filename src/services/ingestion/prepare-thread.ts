@@ -5,7 +5,8 @@ import type { TermBatch } from '../../indexes/term-batch.ts'
 import { serveThread, transferring } from '../../lib/thread.ts'
 import { type PackedPassages, packPassages } from './packed-passages.ts'
 import type { IndexedText, Source } from './prepare.ts'
-import { splitText } from './split/split-text.ts'
+import type { SplitContext } from './split/split-context.ts'
+import { splitPiece } from './split/split-text.ts'
 
 export interface PrepareThreadData {
   language: AnalyserLanguage
@@ -15,6 +16,7 @@ export interface PrepareThreadData {
 export interface PackedSource {
   passages: PackedPassages
   terms: TermBatch
+  context: SplitContext
 }
 
 const { language }: PrepareThreadData = workerData
@@ -44,10 +46,10 @@ export type PrepareMethods = typeof methods
 
 serveThread(methods)
 
-function prepareOne({ title, text }: Source): PackedSource {
-  const passages = splitText(text)
+function prepareOne({ title, text, context: before }: Source): PackedSource {
+  const { passages, context } = splitPiece(text, before)
   const terms = analyser.batch(passages.map((passage) => ({ title, ...passage })))
-  return { passages: packPassages(passages), terms }
+  return { passages: packPassages(passages), terms, context }
 }
 
 function buffersOf({ lengths, offsets, terms, counts }: TermBatch): ArrayBuffer[] {

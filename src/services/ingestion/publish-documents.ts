@@ -1,4 +1,4 @@
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex, ChunkMetadata } from '../../indexes/chunk-index.ts'
 import type {
   ChunkVectors,
   DocumentStore,
@@ -92,20 +92,15 @@ export function createPublisher({ store, index, log }: Dependencies): Publisher 
       await index.add(
         Uint32Array.from(keys),
         joinTermBatches(entries.map(({ prepared }) => prepared.terms)),
+        keyed.flatMap(metadataOf),
       )
-      for (const entry of keyed) await addVectors(entry)
+      for (const entry of keyed) await addVectors(index, entry)
     } catch (cause) {
       await forget(keys)
       throw new IndexError('the index did not take the chunks', { cause })
     }
     const putOut = await Promise.all(keyed.map(complete))
     await forget(putOut.flat())
-  }
-
-  const addVectors = async ({ vectors, chunks }: KeyedEntry) => {
-    if (!vectors) return
-    const { dimension, values } = vectors
-    await index.addVectors({ keys: Uint32Array.from(chunks, ({ key }) => key), dimension, values })
   }
 
   /** Answers the keys that are to leave the index. */
@@ -143,6 +138,13 @@ export function createPublisher({ store, index, log }: Dependencies): Publisher 
   }
 }
 
+async function addVectors(index: Dependencies['index'], entry: KeyedEntry): Promise<void> {
+  if (!entry.vectors) return
+  const { dimension, values } = entry.vectors
+  const keys = Uint32Array.from(keysOf([entry]))
+  await index.addVectors({ keys, dimension, values }, metadataOf(entry))
+}
+
 function takeBatch(waiting: Entry[]): Entry[] {
   let chunks = 0
   let count = 0
@@ -168,6 +170,11 @@ function withKeys(entries: readonly Entry[], first: number): KeyedEntry[] {
       ordinal,
     })),
   }))
+}
+
+/** Metadata changes with a revision, whose chunks have keys of their own: what the index is given stays true. */
+function metadataOf({ job, chunks }: KeyedEntry): ChunkMetadata {
+  return chunks.map(() => job.metadata)
 }
 
 function keysOf(entries: readonly KeyedEntry[]): number[] {

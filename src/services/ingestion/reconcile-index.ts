@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import type { DocumentStore } from '../../stores/document-store.ts'
+import type { ChunkIndex, ChunkMetadata } from '../../indexes/chunk-index.ts'
+import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { compareKeys } from './compare-keys.ts'
 import type { Preparer } from './prepare.ts'
 import type { OrphanSweep } from './sweep-orphans.ts'
@@ -14,7 +14,7 @@ const PROGRESS_LOG_MILLISECONDS = 5_000
 
 interface Dependencies {
   store: Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
-  index: Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors'>
+  index: Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'keepsMetadata'>
   preparer: Pick<Preparer, 'analyse'>
   /** Whether vectors are searched, too. */
   hybrid?: boolean
@@ -25,7 +25,7 @@ interface Dependencies {
 
 type AdditionDependencies = {
   store: Pick<DocumentStore, 'readChunks' | 'readVectors'>
-  index: Pick<ChunkIndex, 'add' | 'addVectors'>
+  index: Pick<ChunkIndex, 'add' | 'addVectors' | 'keepsMetadata'>
   preparer: Pick<Preparer, 'analyse'>
 }
 
@@ -35,6 +35,8 @@ export interface ReconciliationProgress {
   /** Chunks and vectors added so far of those that the index lacked. */
   done: number
   total: number
+  /** Chunks and vectors that the index had already. */
+  held: number
 }
 
 export interface Reconciliation {
@@ -54,7 +56,9 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
   const { index, hybrid = false, sweep, log } = dependencies
   const additions = createAdditions(dependencies)
   const { compare, compareVectors } = createComparison(dependencies)
-  let progress: ReconciliationProgress = { state: 'rebuilding', done: 0, total: 0 }
+  let progress: ReconciliationProgress = {
+    ...{ state: 'rebuilding', done: 0, total: 0, held: 0 },
+  }
 
   const removeAll = async (keys: readonly number[], signal: AbortSignal) => {
     if (sweep) return sweep.suspect(keys)
@@ -98,12 +102,13 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
   return {
     async run(signal) {
       signal.throwIfAborted()
-      const { orphans, missing } = await compare()
-      const missingVectors = hybrid ? await compareVectors() : []
-      const total = missing.length + missingVectors.length
-      progress = { state: 'rebuilding', done: 0, total }
+      const { orphans, missing, known } = await compare()
+      const vectors = hybrid ? await compareVectors() : { missing: [], known: 0 }
+      const total = missing.length + vectors.missing.length
+      const held = known + vectors.known - total
+      progress = { state: 'rebuilding', done: 0, total, held }
       await removeAll(orphans, signal)
-      if (total > 0) await rebuild(missing, missingVectors, signal)
+      if (total > 0) await rebuild(missing, vectors.missing, signal)
       progress = { ...progress, state: 'ready' }
     },
     progress: () => progress,
@@ -129,11 +134,13 @@ function createComparison({ store, index }: Pick<Dependencies, 'store' | 'index'
       const known = await store.chunkKeys()
       const { orphans, missing } = compareKeys(await index.keys(), known)
       const vectors = compareKeys(await index.vectorKeys(), known)
-      return { orphans: [...new Set([...orphans, ...vectors.orphans])], missing }
+      const unknown = [...new Set([...orphans, ...vectors.orphans])]
+      return { orphans: unknown, missing, known: known.length }
     },
     async compareVectors() {
       const known = await store.vectorKeys()
-      return compareKeys(await index.vectorKeys(), known).missing
+      const { missing } = compareKeys(await index.vectorKeys(), known)
+      return { missing, known: known.length }
     },
   }
 }
@@ -146,12 +153,20 @@ function createAdditions({ store, index, preparer }: AdditionDependencies) {
       if (chunks.length === 0) return
       const terms = await preparer.analyse(chunks)
       const found = Uint32Array.from(chunks, ({ key }) => key)
-      await index.add(found, terms)
+      await index.add(found, terms, metadataIn(chunks, found))
     },
     async vectors(keys: readonly number[]) {
-      await index.addVectors(await store.readVectors(keys))
+      const vectors = await store.readVectors(keys)
+      const chunks = index.keepsMetadata ? await store.readChunks([...vectors.keys]) : []
+      await index.addVectors(vectors, metadataIn(chunks, vectors.keys))
     },
   }
+}
+
+/** Of what was removed meanwhile there is none, nor does it matter. */
+function metadataIn(chunks: readonly StoredChunk[], keys: Uint32Array): ChunkMetadata {
+  const known = new Map(chunks.map(({ key, metadata }) => [key, metadata]))
+  return Array.from(keys, (key) => known.get(key))
 }
 
 /** Works through the batches, some at a time. Rejects with the first error, after which no batch is begun. */
@@ -173,7 +188,7 @@ function* batchesOf(keys: readonly number[], size: number): Generator<number[]> 
   for (let start = 0; start < keys.length; start += size) yield keys.slice(start, start + size)
 }
 
-function rate({ done, total }: ReconciliationProgress, begun: number) {
+function rate({ done, total }: Pick<ReconciliationProgress, 'done' | 'total'>, begun: number) {
   const seconds = (performance.now() - begun) / 1_000
   return {
     done,

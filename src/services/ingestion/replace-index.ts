@@ -11,13 +11,17 @@ const FEW = 200
 const PROGRESS_MILLISECONDS = 500
 
 type FillingStore = Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
-type FilledIndex = Pick<ChunkIndex, 'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors'>
+type FilledIndex = Pick<
+  ChunkIndex,
+  'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'keepsMetadata'
+>
 
 export interface Filling {
   store: FillingStore
   preparer: Pick<Preparer, 'analyse'>
   /** Whether there are vectors. */
   hybrid: boolean
+  /** How many chunks and vectors are in it, of how many; those that an earlier run has added are among them. */
   progress: (done: number, total: number) => void
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
@@ -71,8 +75,8 @@ async function fill(
 }
 
 function report(
-  { done, total }: ReconciliationProgress,
+  { done, total, held }: ReconciliationProgress,
   progress: (done: number, total: number) => void,
 ): void {
-  if (total > 0) progress(done, total)
+  if (total > 0) progress(held + done, held + total)
 }

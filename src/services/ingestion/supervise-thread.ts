@@ -4,6 +4,8 @@ import { PreparationError } from './preparation-error.ts'
 import type { PrepareMethods, PrepareThreadData } from './prepare-thread.ts'
 
 const START_DEADLINE_MILLISECONDS = 30_000
+/** Half of what there would be by itself: terms and passages are many and short-lived. */
+const YOUNG_MEGABYTES = 24
 
 interface Options {
   data: PrepareThreadData
@@ -31,6 +33,7 @@ export function superviseThread(options: Options): SupervisedThread {
     const thread = startThread<PrepareMethods>(new URL('./prepare-thread.ts', import.meta.url), {
       data,
       heapMegabytes,
+      youngMegabytes: YOUNG_MEGABYTES,
       onCrash() {
         ended.add(thread)
         if (current === thread) current = undefined

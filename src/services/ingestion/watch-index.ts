@@ -37,8 +37,8 @@ export function watchIndex(index: FedIndex, log: Log, now: () => number): Watche
 
   return {
     index: {
-      add: (keys, terms) => attempt(() => index.add(keys, terms)),
-      addVectors: (batch) => attempt(() => index.addVectors(batch)),
+      add: (keys, terms, metadata) => attempt(() => index.add(keys, terms, metadata)),
+      addVectors: (batch, metadata) => attempt(() => index.addVectors(batch, metadata)),
       remove: (keys) => attempt(() => index.remove(keys)),
     },
     pauseMilliseconds: outage.pauseMilliseconds,

@@ -7,6 +7,7 @@ import {
   SseError,
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
+import { AppError } from '../../errors.ts'
 import { MissingVariable } from '../../lib/expand-variables.ts'
 import { outboundCause } from '../../lib/outbound/outbound-error.ts'
 
@@ -41,7 +42,8 @@ export function kindOf(error: unknown): string {
 }
 
 function explainOne(error: Error): string | undefined {
-  if (error instanceof MissingVariable) return error.message
+  // Of our own: where what was accepted cannot be read, nothing is accepted.
+  if (error instanceof MissingVariable || error instanceof AppError) return error.message
   const outbound = outboundCause(error)
   if (outbound) return outbound.message
   if (error instanceof UnauthorizedError) return 'The server asks for credentials'

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { LockFile } from '../../lib/lock-file.ts'
+import type { Ledger } from '../../stores/ledger.ts'
 import type { RemoteTool } from './open-session.ts'
+
+/** The name of the ledger. */
+export const MCP_LEDGER = 'mcp-lock'
 
 /** What has been accepted: the digest of each tool's definition, by connection and tool. */
 export const McpPins = z.strictObject({
@@ -31,31 +34,41 @@ export interface Pins {
   accept(connection: string, url: string, tools: readonly RemoteTool[]): Promise<void>
 }
 
-export function createPins(file: LockFile<McpPins>): Pins {
-  async function accept(connection: string, url: string, tools: readonly RemoteTool[]) {
-    const digests = Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
-    await file.update(({ version, connections }) => {
-      const known = connections[connection]
-      // A tool that is away for now stays accepted.
-      const kept = known?.url === url ? known.tools : {}
-      return {
-        version,
-        connections: { ...connections, [connection]: { url, tools: { ...kept, ...digests } } },
-      }
-    })
-  }
+export function createPins(ledger: Ledger<McpPins>): Pins {
+  const digestsOf = (tools: readonly RemoteTool[]) =>
+    Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
 
   return {
-    accept,
+    async accept(connection, url, tools) {
+      await ledger.update((pins) => {
+        const known = pins.connections[connection]
+        // A tool that is away for now stays accepted.
+        const kept = known?.url === url ? known.tools : {}
+        return withConnection(pins, connection, { url, tools: { ...kept, ...digestsOf(tools) } })
+      })
+    },
     async compare(connection, url, tools) {
-      const known = file.read().connections[connection]
-      if (known?.url !== url) {
-        await accept(connection, url, tools)
-        return new Map()
+      let pins = await ledger.read()
+      if (pins.connections[connection]?.url !== url) {
+        pins = await ledger.update((now) =>
+          // Another server may just have seen it for the first time, too.
+          now.connections[connection]?.url === url
+            ? now
+            : withConnection(now, connection, { url, tools: digestsOf(tools) }),
+        )
       }
-      return new Map(tools.flatMap((tool) => changeOf(tool, known.tools[tool.name])))
+      const known = pins.connections[connection]?.tools ?? {}
+      return new Map(tools.flatMap((tool) => changeOf(tool, known[tool.name])))
     },
   }
+}
+
+function withConnection(
+  { version, connections }: McpPins,
+  name: string,
+  connection: McpPins['connections'][string],
+): McpPins {
+  return { version, connections: { ...connections, [name]: connection } }
 }
 
 function changeOf(tool: RemoteTool, accepted: string | undefined): [string, Change][] {

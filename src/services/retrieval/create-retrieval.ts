@@ -1,5 +1,6 @@
 import type { ChunkIndex, IndexQuery } from '../../indexes/chunk-index.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
+import type { Filter } from '../../schemas/metadata.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Reranking } from '../reranking/create-reranking.ts'
@@ -23,7 +24,7 @@ const MAXIMUM_QUERY = 10_000
 type Vector = Float32Array<ArrayBuffer>
 
 interface Dependencies {
-  index: Pick<ChunkIndex, 'search'>
+  index: Pick<ChunkIndex, 'search' | 'filters'>
   store: Pick<DocumentStore, 'readChunks' | 'matchingKeys'>
   analyseQuery: (text: string) => QueryTerms
   /** Absent where search goes by words alone. */
@@ -56,21 +57,27 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     const lexical = await index.search(query, signal)
     const noMoreWords = lexical.length < query.limit
     if (!vector || !meaning) return { candidates: lexicalOnly(lexical), exhausted: noMoreWords }
-    const question = { vector, limit: query.limit, only: query.only }
+    const question = { vector, limit: query.limit, only: query.only, filter: query.filter }
     const { candidates, exhausted } = await rankByMeaning(meaning, lexical, question, signal)
     return { candidates, exhausted: noMoreWords && exhausted }
   }
 
+  /** The index looks among what a filter takes by itself where it can; otherwise the authority names the keys. */
+  const narrow = async (filter: Filter, signal?: AbortSignal) =>
+    (await index.filters(filter, signal))
+      ? { filter }
+      : { only: await store.matchingKeys(filter, signal) }
+
   /** The first `wanted` passages of the search's own order. */
   const find = async (
-    { terms, only }: Pick<IndexQuery, 'terms' | 'only'>,
+    query: Omit<IndexQuery, 'limit'>,
     vector: Vector | undefined,
     wanted: number,
     signal?: AbortSignal,
   ) => {
     let limit = Math.max(wanted + SPARE_MATCHES, vector ? LEAST_FUSED : 0)
     for (let fresh = FRESH_LOOKS; ; ) {
-      const { candidates, exhausted } = await look({ terms, limit, only }, vector, signal)
+      const { candidates, exhausted } = await look({ ...query, limit }, vector, signal)
       const { found, isStale } = await readPassages(store, candidates, wanted)
       // What replaces a passage is in the index before that one leaves the authority.
       if (isStale && fresh-- > 0) continue
@@ -81,14 +88,14 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
 
   return {
     async search({ query, topK, filter, explain = false }, signal) {
-      const only = filter && (await store.matchingKeys(filter, signal))
-      if (only?.length === 0) return { hits: [], degraded: false }
+      const among = filter && (await narrow(filter, signal))
+      if (among?.only?.length === 0) return { hits: [], degraded: false }
       const text = query.slice(0, MAXIMUM_QUERY)
       const terms = analyseQuery(text)
       const vector = await meaning?.embed(text, signal)
       const lacksMeaning = meaning !== undefined && vector === undefined
       const wanted = reranking ? Math.max(topK, LEAST_RERANKED) : topK
-      const found = await find({ terms, only }, vector, wanted, signal)
+      const found = await find({ terms, ...among }, vector, wanted, signal)
       const reranked = await rerank(reranking, text, found, signal)
       return {
         hits: (reranked ?? found).slice(0, topK).map((passage) => toHit(passage, explain)),

@@ -32,12 +32,13 @@ export interface RankedByMeaning {
 export async function rankByMeaning(
   { nearest, readVectors }: Omit<SearchByMeaning, 'embed'>,
   lexical: readonly IndexMatch[],
-  { vector: question, limit, only }: NearestQuery,
+  { vector: question, ...among }: NearestQuery,
   signal?: AbortSignal,
 ): Promise<RankedByMeaning> {
+  const { only, limit } = among
   const comparesAll = only !== undefined && only.length <= MOST_COMPARED
   const findNear = async (vector: Vector) =>
-    comparesAll ? [...only] : keysOf(await nearest({ vector, limit, only }, signal))
+    comparesAll ? [...only] : keysOf(await nearest({ vector, ...among }, signal))
 
   const near = await findNear(question)
   const known = await readVectors([...new Set([...keysOf(lexical), ...near])])

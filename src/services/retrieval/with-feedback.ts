@@ -42,7 +42,8 @@ export function withFeedback(dependencies: Dependencies): Pick<ChunkIndex, 'sear
       if (!best || found.length < FEEDBACK_CHUNKS) return found.slice(0, query.limit)
       const chunks = await store.readChunks(found.slice(0, FEEDBACK_CHUNKS).map(({ key }) => key))
       const feedback = { ...learn(found, chunks, termsOf), share }
-      return putFirst(best, await index.search({ ...query, feedback }, signal), query.limit)
+      const { terms, limit: wanted } = query
+      return putFirst(best, await index.search({ terms, feedback, limit: wanted }, signal), wanted)
     },
   }
 }

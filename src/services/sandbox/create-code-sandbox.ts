@@ -20,7 +20,7 @@ interface Dependencies {
 }
 
 /** Where the agent runs code: one sandbox for each conversation, of the kind that is configured or the strongest that works. */
-export interface CodeSandbox extends Pick<SandboxSessions, 'run'> {
+export interface CodeSandbox extends Pick<SandboxSessions, 'run' | 'end'> {
   readonly limits: SandboxSettings['limits']
   /** Why no code can be run, as far as is known; nothing where it can. */
   unavailable(): string | undefined
@@ -83,7 +83,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies): 
   }
 
   return {
-    ...{ limits, run: sessions.run, record },
+    ...{ limits, run: sessions.run, end: sessions.end, record },
     unavailable: () =>
       candidates.length === 0 ? 'agent.json switches the sandbox off' : failure(),
     async verify(signal) {

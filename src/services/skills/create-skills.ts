@@ -92,6 +92,7 @@ export function createSkills({ settings, read, log }: Dependencies): Skills {
 
   return {
     async load(sources, options, signal) {
+      if (sources.length === 0) return
       await Promise.all(sources.map((source) => loadOne(source, options, signal)))
       if (used.length > 0) log.info({ skills: used.map(({ name }) => name) }, 'skills loaded')
     },

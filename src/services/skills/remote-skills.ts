@@ -1,29 +1,15 @@
-import { hash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { LockFile } from '../../lib/lock-file.ts'
+import type { SkillCopies } from '../../stores/skill-copies.ts'
 import type { Found } from './read-folder.ts'
 import { SkillError } from './skill.ts'
 import { skillsOfFiles } from './skills-of-files.ts'
 import type { Files } from './unpack-limits.ts'
 
-/** The digest of what was accepted of each remote source. */
-export const SkillPins = z.strictObject({
-  version: z.literal(1),
-  sources: z.record(z.string(), z.string()),
-})
-export type SkillPins = z.output<typeof SkillPins>
-
-export const NO_SKILL_PINS: SkillPins = { version: 1, sources: {} }
+/** Others may accept something else meanwhile; again and again they do not. */
+const MOST_TRIES = 5
 
 const Copy = z.array(z.tuple([z.string(), z.base64()]))
-
-interface Dependencies {
-  lock: LockFile<SkillPins>
-  /** Where copies are kept. */
-  directory: string
-}
 
 export interface RemoteSkills {
   /** What was accepted last. Throws `SkillError` where there is no copy of it. */
@@ -35,31 +21,23 @@ export interface RemoteSkills {
   update(source: string, fetch: () => Promise<Files>, accept: boolean): Promise<Found>
 }
 
-export function createRemoteSkills({ lock, directory }: Dependencies): RemoteSkills {
-  const pathOf = (source: string) => join(directory, `${hash('sha256', source)}.json`)
-  const pinOf = (source: string) => new Map(Object.entries(lock.read().sources)).get(source)
-
+export function createRemoteSkills(copies: SkillCopies): RemoteSkills {
   async function kept(source: string): Promise<Found> {
-    const files = await readCopy(pathOf(source))
-    if (!files || digestOf(files) !== pinOf(source)) throw new SkillError('There is no copy of it')
+    const copy = await copies.read(source)
+    const files = copy && decode(copy.bytes)
+    if (!files || digestOf(files) !== copy.digest) throw new SkillError('There is no copy of it')
     return skillsOfFiles(files, nameOf(source), source)
   }
 
-  async function keep(source: string, files: Files): Promise<void> {
-    await mkdir(directory, { recursive: true })
-    const copy = [...files].map(([path, content]) => [
-      path,
-      Buffer.from(content).toString('base64'),
-    ])
-    // Of its own, since a source may be read twice at once.
-    const whole = `${pathOf(source)}.${randomUUID()}`
-    await writeFile(whole, JSON.stringify(copy), { flush: true })
-    await rename(whole, pathOf(source))
+  /** False where it differs from what was accepted, and is not to be accepted. */
+  async function keep(source: string, files: Files, accept: boolean): Promise<boolean> {
     const digest = digestOf(files)
-    await lock.update(({ version, sources }) => ({
-      version,
-      sources: { ...sources, [source]: digest },
-    }))
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      const known = await copies.accepted(source)
+      if (known !== undefined && known !== digest && !accept) return false
+      if (await copies.keep(source, { digest, bytes: encode(files) }, known)) return true
+    }
+    throw new SkillError('Others accept something else at the same time')
   }
 
   async function fallBack(source: string, reason: string): Promise<Found> {
@@ -81,10 +59,7 @@ export function createRemoteSkills({ lock, directory }: Dependencies): RemoteSki
       }
       // Before anything is kept: what holds no skill is no better than nothing.
       const found = skillsOfFiles(files, nameOf(source), source)
-      const pin = pinOf(source)
-      if (pin !== undefined && pin !== digestOf(files) && !accept) return fallBack(source, CHANGED)
-      await keep(source, files)
-      return found
+      return (await keep(source, files, accept)) ? found : fallBack(source, CHANGED)
     },
   }
 }
@@ -104,11 +79,17 @@ function nameOf(source: string): string {
   return last.replace(/\.(?:skill|zip|tar\.gz|tgz)$/i, '')
 }
 
-async function readCopy(path: string): Promise<Files | undefined> {
+function encode(files: Files): Uint8Array {
+  const copy = [...files].map(([path, content]) => [path, Buffer.from(content).toString('base64')])
+  return Buffer.from(JSON.stringify(copy))
+}
+
+function decode(bytes: Uint8Array): Files | undefined {
   try {
-    const copy = Copy.parse(JSON.parse(await readFile(path, 'utf8')))
+    const copy = Copy.parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
     return new Map(copy.map(([name, content]) => [name, Buffer.from(content, 'base64')]))
   } catch {
+    // Damaged: as good as none.
     return undefined
   }
 }

@@ -6,10 +6,20 @@ import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
 import { listTableEntries, type TableEntry } from './table-catalogue.ts'
 import { createTableFiles } from './table-files.ts'
-import { QueryResult, type Sheet, type TableJob, type TableView } from './table-job.ts'
+import { createTableIndexes } from './table-indexes.ts'
+import {
+  FoundRows,
+  type LookUpJob,
+  QueryResult,
+  type RowCondition,
+  type Sheet,
+  type TableJob,
+  type TableView,
+} from './table-job.ts'
 import { distinctNames, sheetName } from './table-name.ts'
 
 const ENTRY = new URL('./table-process.ts', import.meta.url)
+const LOOKUP_ENTRY = new URL('./lookup-process.ts', import.meta.url)
 const QUERY = { heapMegabytes: 512, deadlineMilliseconds: 20_000 }
 const AT_ONCE = 2
 const MOST_WAITING = 50
@@ -17,9 +27,17 @@ const MOST_WAITING = 50
 const MOST_VIEWS = 20
 
 export interface Table extends Sheet {
+  /** What statements call it. */
   name: string
+  /** The sheet of a workbook of several; empty elsewhere. */
+  sheet: string
   title: string
   document: StoredDocument
+}
+
+/** A table with the database file that holds it. */
+export interface StoredTable extends Table {
+  file: string
 }
 
 export interface TableAnswer extends QueryResult {
@@ -30,10 +48,27 @@ export interface TableAnswer extends QueryResult {
 export interface Tables {
   entries(filter: Filter | undefined, signal: AbortSignal): Promise<TableEntry[]>
   /** The tables of one document. Throws `JobRefusal` where it is none after all. */
-  open(entry: TableEntry, signal: AbortSignal): Promise<(Table & { file: string })[]>
+  open(entry: TableEntry, signal: AbortSignal): Promise<StoredTable[]>
   /** One statement that reads. Throws `JobRefusal` in words for the model. */
   query(query: TableQuery, signal: AbortSignal): Promise<TableAnswer>
+  /** One table by its name. Throws `JobRefusal` where there is none. */
+  find(name: string, filter: Filter | undefined, signal: AbortSignal): Promise<StoredTable>
+  /** Rows of one table, found through indexes. Throws `JobRefusal` in words for the model. */
+  lookUp(query: RowQuery, signal: AbortSignal): Promise<RowAnswer>
   close(): void
+}
+
+export interface RowAnswer extends FoundRows {
+  table: Table
+}
+
+export interface RowQuery {
+  /** Its name, as the catalogue has it. */
+  table: string
+  /** At least one; all of them must hold. */
+  conditions: RowCondition[]
+  maximumRows: number
+  filter: Filter | undefined
 }
 
 export interface TableQuery {
@@ -51,9 +86,10 @@ interface Dependencies {
 }
 
 /** Documents that are tables, as something to ask in SQL. */
-export async function createTables({ directory, store, lookup }: Dependencies): Promise<Tables> {
+export function createTables({ directory, store, lookup }: Dependencies): Tables {
   const slots = createSlots(AT_ONCE, MOST_WAITING)
-  const files = await createTableFiles({ directory, store, lookup, slots })
+  const files = createTableFiles({ directory, store, lookup, slots })
+  const indexes = createTableIndexes({ directory, slots })
 
   const entries: Tables['entries'] = (filter, signal) => listTableEntries(lookup, filter, signal)
 
@@ -64,8 +100,25 @@ export async function createTables({ directory, store, lookup }: Dependencies): 
     )
     return sheets.map((sheet, index) => ({
       ...sheet,
-      ...{ name: names[index] ?? name, title, document, file },
+      ...{ name: names[index] ?? name, sheet: sheet.name, title, document, file },
     }))
+  }
+
+  const find: Tables['find'] = async (name, filter, signal) => {
+    const named = namedIn(name, await entries(filter, signal)).slice(0, MOST_VIEWS)
+    const opened = (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
+    const table = opened.find((each) => each.name === name.toLowerCase())
+    if (!table) throw new JobRefusal(`There is no table "${name}": list_tables names them`)
+    return table
+  }
+
+  async function ask(entry: URL, job: TableJob | LookUpJob, signal: AbortSignal): Promise<unknown> {
+    try {
+      return await slots.run(() => runJob(entry, job, QUERY, signal), signal)
+    } catch (error) {
+      if (!(error instanceof JobExhausted)) throw error
+      throw new JobRefusal(`The statement ${error.message}: ask for less`)
+    }
   }
 
   return {
@@ -77,15 +130,21 @@ export async function createTables({ directory, store, lookup }: Dependencies): 
       const opened = (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
       const views = opened.map(({ name, file, table }): TableView => ({ name, file, table }))
       const job: TableJob = { kind: 'query', views, sql, maximumRows, isTrusted }
-      try {
-        const output = await slots.run(() => runJob(ENTRY, job, QUERY, signal), signal)
-        return { ...QueryResult.parse(output), tables: opened }
-      } catch (error) {
-        if (!(error instanceof JobExhausted)) throw error
-        throw new JobRefusal(`The statement ${error.message}: ask for less`)
-      }
+      const output = await ask(ENTRY, job, signal)
+      return { ...QueryResult.parse(output), tables: opened }
     },
-    close: files.close,
+    find,
+    async lookUp({ table: name, conditions, maximumRows, filter }, signal) {
+      const table = await find(name, filter, signal)
+      const file = await indexes.get(table, signal)
+      const job: LookUpJob = { file, columns: table.columns, conditions, maximumRows }
+      const output = await ask(LOOKUP_ENTRY, job, signal)
+      return { ...FoundRows.parse(output), table }
+    },
+    close() {
+      files.close()
+      indexes.close()
+    },
   }
 }
 

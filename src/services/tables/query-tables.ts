@@ -7,11 +7,10 @@ import {
 import { JobRefusal } from '../../lib/job-process.ts'
 import { lockDown, quoteName, quoteText, withDatabase } from './duckdb.ts'
 import type { Cell, QueryResult, TableJob } from './table-job.ts'
+import { toCell } from './to-cell.ts'
 
 /** Rows past the cap that are still counted. */
 const MOST_COUNTED = 1_000_000
-/** UTF-16 code units of one cell. */
-const LONGEST_CELL = 1_000
 /** Functions that tell of the machine, not of the data. */
 const OF_THE_SYSTEM = /\b(?:duckdb_|pragma|pg_|current_setting|getvariable)\w*/i
 
@@ -78,13 +77,6 @@ async function read(result: DuckDBResult, maximumRows: number): Promise<QueryRes
     rows.push(...values.slice(0, maximumRows - rows.length).map((row) => row.map(toCell)))
   }
   return { columns, rows, rowCount, isMore: true }
-}
-
-function toCell(value: unknown): Cell {
-  if (value === null || value === undefined) return null
-  if (typeof value === 'number' || typeof value === 'boolean') return value
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL)}…`.toWellFormed() : text
 }
 
 function withoutPaths(message: string, { views }: { views: { file: string }[] }): string {

@@ -4,19 +4,22 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { AppError } from '../../errors.ts'
 import { JobRefusal, runJob } from '../../lib/job-process.ts'
+import { createSharedWork } from '../../lib/share-work.ts'
 import type { Slots } from '../../lib/slots.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
 import type { DocumentLookup } from '../../stores/document-lookup.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
+import { makeRoom } from './make-room.ts'
 import { Converted, type Sheet, type TableFormat, type TableJob } from './table-job.ts'
 
 const ENTRY = new URL('./table-process.ts', import.meta.url)
 const CONVERSION = { heapMegabytes: 1_024, deadlineMilliseconds: 120_000 }
 const MOST_SOURCE_BYTES = 500_000_000
-const MOST_TOTAL_BYTES = 5_000_000_000
 const MOST_REFUSALS = 1_000
+/** Names of tables and their indexes. */
+const KEPT = /^[0-9a-f]{40}(?:\.table\d+)?\.(?:duckdb|json|sqlite)$/
 
 export interface TableFile {
   /** The database file. */
@@ -31,7 +34,7 @@ export interface TableFiles {
 }
 
 interface Dependencies {
-  /** Made if it is missing; what is in it can be made again. */
+  /** Made with the first table if it is missing; what is in it can be made again. */
   directory: string
   store: Pick<FileStore, 'readFile'>
   lookup: Pick<DocumentLookup, 'readText'>
@@ -39,14 +42,26 @@ interface Dependencies {
 }
 
 /** The database files that documents were converted to: one for each revision, the oldest going when there is no room. */
-export async function createTableFiles(parts: Dependencies): Promise<TableFiles> {
+export function createTableFiles(parts: Dependencies): TableFiles {
   const { directory, store, lookup, slots } = parts
-  await prepare(directory)
+  let prepared: Promise<void> | undefined
   const stopping = new AbortController()
-  const underWay = new Map<string, Promise<TableFile>>()
+  const share = createSharedWork<TableFile>()
   const refused = new Map<string, string>()
 
+  /** Tried again where it failed: there may be room by then. */
+  async function prepareOnce(): Promise<void> {
+    prepared ??= prepare(directory)
+    try {
+      await prepared
+    } catch (error) {
+      prepared = undefined
+      throw new AppError('storage_full', 'Tables cannot be written in DATA_DIR', { cause: error })
+    }
+  }
+
   async function make(document: StoredDocument, format: TableFormat, key: string) {
+    await prepareOnce()
     const known = await readKnown(directory, key)
     if (known) return known
     const work = join(directory, `${key}.work`)
@@ -78,20 +93,17 @@ export async function createTableFiles(parts: Dependencies): Promise<TableFiles>
     return pieces ?? [Buffer.from((await lookup.readText(id, signal)) ?? '')]
   }
 
+  const remember = (key: string) => (error: unknown) => {
+    if (error instanceof JobRefusal && refused.size < MOST_REFUSALS) refused.set(key, error.message)
+    throw error
+  }
+
   return {
     async get(document, format, signal) {
       const key = keyOf(document)
       const reason = refused.get(key)
       if (reason !== undefined) throw new JobRefusal(reason)
-      const made = underWay.get(key) ?? make(document, format, key)
-      underWay.set(key, made)
-      // Whoever leaves does not end what others wait for.
-      made.catch((error: unknown) => {
-        if (error instanceof JobRefusal && refused.size < MOST_REFUSALS)
-          refused.set(key, error.message)
-      })
-      made.finally(() => underWay.delete(key)).catch(() => undefined)
-      return untilAborted(made, signal)
+      return share(key, () => make(document, format, key).catch(remember(key)), signal)
     },
     close: () => stopping.abort(new Error('The server stops')),
   }
@@ -105,7 +117,7 @@ function keyOf({ id, servedRevision }: StoredDocument): string {
 async function prepare(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   for (const name of await readdir(directory)) {
-    if (!/^[0-9a-f]{40}\.(?:duckdb|json)$/.test(name)) {
+    if (!KEPT.test(name)) {
       await rm(join(directory, name), { recursive: true, force: true })
     }
   }
@@ -135,17 +147,4 @@ async function keep(
   await rename(made, file)
   await writeFile(join(directory, `${key}.json`), JSON.stringify({ sheets }))
   return { file, sheets }
-}
-
-async function makeRoom(directory: string): Promise<void> {
-  const names = (await readdir(directory)).filter((name) => name.endsWith('.duckdb'))
-  const files = await Promise.all(
-    names.map(async (name) => ({ name, ...(await stat(join(directory, name))) })),
-  )
-  let total = files.reduce((sum, { size }) => sum + size, 0)
-  for (const { name, size } of files.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
-    if (total <= MOST_TOTAL_BYTES) return
-    await rm(join(directory, name), { force: true })
-    total -= size
-  }
 }

@@ -28,6 +28,35 @@ export const QueryResult = z.object({
   isMore: z.boolean(),
 })
 
+/** What a row has to have in one column. */
+export const RowCondition = z.object({
+  column: z.string(),
+  equals: z.union([z.string(), z.number(), z.boolean()]).optional(),
+  prefix: z.string().optional(),
+  from: z.union([z.string(), z.number()]).optional(),
+  to: z.union([z.string(), z.number()]).optional(),
+})
+
+export const FoundRows = z.object({
+  rows: z.array(
+    z.object({
+      /** Its place in the table, from 1; the head does not count. */
+      row: z.int(),
+      cells: z.array(Cell),
+    }),
+  ),
+  rowCount: z.int(),
+  isMore: z.boolean(),
+})
+
+/** A look-up in the file that `index` has written. */
+export interface LookUpJob {
+  file: string
+  columns: Column[]
+  conditions: RowCondition[]
+  maximumRows: number
+}
+
 export interface TableView {
   /** What the statement calls it. */
   name: string
@@ -38,9 +67,19 @@ export interface TableView {
 
 export type TableJob =
   | { kind: 'convert'; source: string; format: TableFormat; target: string }
+  | {
+      kind: 'index'
+      source: string
+      table: string
+      rows: number
+      columns: Column[]
+      target: string
+    }
   | { kind: 'query'; views: TableView[]; sql: string; maximumRows: number; isTrusted: boolean }
 
 export type Column = z.output<typeof Column>
 export type Sheet = z.output<typeof Sheet>
 export type Cell = z.output<typeof Cell>
 export type QueryResult = z.output<typeof QueryResult>
+export type RowCondition = z.output<typeof RowCondition>
+export type FoundRows = z.output<typeof FoundRows>

@@ -4,11 +4,11 @@ import { Filter } from '../../schemas/metadata.ts'
 import { filledText } from '../../schemas/text.ts'
 import type { DocumentLookup } from '../../stores/document-lookup.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
-import type { Citations } from '../agent/citations.ts'
 import { createDuplicates } from '../corpus/find-duplicates.ts'
 import { mapReduce, type ReadDocument } from '../corpus/map-reduce.ts'
 import { documentsOf } from '../corpus/read-all.ts'
 import { createTermStatistics } from '../corpus/term-statistics.ts'
+import { citeDocument, titleOf } from './cite-documents.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 
 const MOST_LISTED = 200
@@ -96,7 +96,7 @@ async function list({ lookup, input, filter, total, context, signal }: Analysis)
   const { documents } = await lookup.findDocuments({ filter, limit: input.limit }, signal)
   const lines = documents.map((document) => {
     const metadata = document.metadata ? ` ${JSON.stringify(document.metadata)}` : ''
-    return `[${cite(context.citations, document)}] ${titleOf(document)}${metadata}`
+    return `[${citeDocument(context.citations, document)}] ${titleOf(document)}${metadata}`
   })
   return `Listed ${lines.length} of ${total} documents.\n${lines.join('\n')}`
 }
@@ -131,7 +131,7 @@ async function duplicates(analysis: Analysis): Promise<string> {
   const groups = found.groups()
   const lines = groups.slice(0, analysis.input.limit).map((ids) => {
     const documents = ids.flatMap((id) => byId.get(id) ?? [])
-    return `- ${documents.map((document) => `[${cite(analysis.context.citations, document)}] ${titleOf(document)}`).join(' = ')}`
+    return `- ${documents.map((document) => `[${citeDocument(analysis.context.citations, document)}] ${titleOf(document)}`).join(' = ')}`
   })
   return `Read ${read} of ${analysis.total} documents: ${groups.length} groups of the same text.\n${lines.join('\n')}`
 }
@@ -154,7 +154,7 @@ async function question(analysis: Analysis): Promise<string> {
   const sources = notes
     .flatMap((note) => note.documents)
     .slice(0, MOST_LISTED)
-    .map((document) => `[${cite(context.citations, document)}] ${titleOf(document)}`)
+    .map((document) => `[${citeDocument(context.citations, document)}] ${titleOf(document)}`)
   return [
     `Read ${read} of ${total} documents.${cut > 0 ? ` Of ${cut} only the beginning.` : ''}${failed > 0 ? ` The model failed at ${failed}.` : ''}`,
     answer,
@@ -191,22 +191,4 @@ function present(field: string): Filter {
       { field, in: [true, false] },
     ],
   }
-}
-
-function cite(citations: Citations, document: StoredDocument): number | undefined {
-  const { id, title = '', url, metadata, characters } = document
-  const [added] = citations.add([
-    {
-      id: `${id}-document`,
-      ...{ score: 1, title, documentId: id, start: 0, end: characters },
-      text: `The document ${titleOf(document)}`,
-      ...(url !== undefined && { url }),
-      ...(metadata && { metadata }),
-    },
-  ])
-  return added?.number
-}
-
-function titleOf({ id, title }: StoredDocument): string {
-  return title?.replaceAll(/\s+/g, ' ') ?? id
 }

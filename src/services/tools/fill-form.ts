@@ -9,6 +9,7 @@ import type { FormField, FormKind } from '../forms/form.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { tellRefusal } from './tell-refusal.ts'
 import { ToolFailure } from './tool-error.ts'
+import { unsaidWords } from './unsaid-words.ts'
 
 const MOST_BYTES = 20_000_000
 const MOST_FIELDS = 500
@@ -142,20 +143,11 @@ function unfoundedOf({ values }: Input, { citations }: ToolContext): string[] {
     if (source === 'user' || typeof value === 'boolean') return []
     const hit = hits[source - 1]
     if (!hit) return [`${name}: there is no passage [${source}]`]
-    const said = wordsOf(`${hit.title} ${hit.text} ${JSON.stringify(hit.metadata ?? {})}`)
-    const missing = [...wordsOf(String(value))].filter((word) => !said.has(word))
+    const said = `${hit.title} ${hit.text} ${JSON.stringify(hit.metadata ?? {})}`
+    const missing = unsaidWords(String(value), said)
     if (missing.length === 0) return []
     return [`${name}: passage [${source}] does not say ${missing.join(' ')}`]
   })
-}
-
-function wordsOf(text: string): Set<string> {
-  return new Set(
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? [],
-  )
 }
 
 function toLine({ name, kind, options, required }: FormField): string {

@@ -4,17 +4,22 @@ import { filledText } from '../../schemas/text.ts'
 import type { DocumentLookup } from '../../stores/document-lookup.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { Citations } from '../agent/citations.ts'
+import type { Tables } from '../tables/create-tables.ts'
 import { defineTool, type Tool } from './define-tool.ts'
+import { lookUpTable } from './look-up-table.ts'
 
 const MOST_FOUND = 50
 const MOST_FIELDS = 100
+const MOST_CONDITIONS = 10
+/** The first look-up in a large table makes its index. */
+const DEADLINE_MILLISECONDS = 180_000
 
 const Scalar = z.union([filledText(500), z.number(), z.boolean()])
 const Bound = z.union([filledText(500), z.number()])
 
 const Condition = z
   .strictObject({
-    field: filledText(64),
+    field: filledText(200).describe('A field of the metadata, or a column of the table.'),
     equals: Scalar.optional(),
     prefix: filledText(500).optional().describe('Texts that begin with this.'),
     from: Bound.optional().describe('This or more.'),
@@ -27,20 +32,31 @@ const Condition = z
 
 type Condition = z.output<typeof Condition>
 
-/** Exact look-ups over the metadata of documents, through the index of the authority. */
-export function lookupData(
-  lookup: Pick<DocumentLookup, 'findDocuments' | 'countDocuments' | 'metadataFields'>,
-): Tool {
+interface Dependencies {
+  lookup: Pick<DocumentLookup, 'findDocuments' | 'countDocuments' | 'metadataFields'>
+  tables: Pick<Tables, 'find' | 'lookUp'>
+}
+
+/** Exact look-ups over the metadata of documents and the rows of tables, through indexes. */
+export function lookupData({ lookup, tables }: Dependencies): Tool {
   return defineTool({
     name: 'lookup_data',
-    title: 'Look up documents',
+    title: 'Look up data',
     description:
-      'Find documents by their metadata: exact values, prefixes, ranges (ISO days are texts that sort). Without conditions it lists the fields that there are. Answers each document with all of its metadata, as a source to cite.',
+      'Find documents by their metadata, or rows of a table by its columns: exact values, prefixes, ranges (ISO days are texts that sort). Without conditions it lists the fields or columns that there are. Answers each document with all of its metadata, or each row whole, as a source to cite.',
     input: z.object({
-      conditions: z.array(Condition).max(10).default([]).describe('All of them must hold.'),
+      table: filledText(200)
+        .optional()
+        .describe('A name from list_tables; left out for the metadata of documents.'),
+      conditions: z.array(Condition).max(MOST_CONDITIONS).default([]).describe('All must hold.'),
       limit: z.int().min(1).max(MOST_FOUND).default(20),
     }),
-    async run({ conditions, limit }, { citations, filter }, signal) {
+    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    async run({ table, conditions, limit }, context, signal) {
+      const { citations, filter } = context
+      if (table !== undefined) {
+        return lookUpTable(tables, { table, conditions, limit }, context, signal)
+      }
       if (conditions.length === 0) return listFields(lookup, signal)
       const wanted = joined([...conditions.map(toFilter), ...(filter ? [filter] : [])])
       const [{ documents }, count] = await Promise.all([

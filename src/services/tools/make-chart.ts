@@ -2,6 +2,7 @@ import { ChartRequest, type ChartRow, MOST_CHART_ROWS } from '../charts/chart-re
 import { type ChartSpecification, toSpecification } from '../charts/chart-specification.ts'
 import type { Charts } from '../charts/create-charts.ts'
 import type { TableAnswer, Tables } from '../tables/create-tables.ts'
+import { keyKindOf } from '../tables/row-key.ts'
 import { citeTables } from './cite-tables.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { safeFileName } from './file-name.ts'
@@ -9,7 +10,6 @@ import { tellRefusal } from './tell-refusal.ts'
 import { ToolFailure } from './tool-error.ts'
 
 const DEADLINE_MILLISECONDS = 120_000
-const NUMBERS = /^(?:TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|U\w+INT|FLOAT|DOUBLE|DECIMAL)/
 
 interface Dependencies {
   charts: Charts
@@ -69,7 +69,7 @@ function toRows({ columns, rows }: TableAnswer): ChartRow[] {
     Object.fromEntries(
       columns.map(({ name, type }, index) => {
         const value = row[index] ?? null
-        const isNumber = typeof value === 'string' && NUMBERS.test(type)
+        const isNumber = typeof value === 'string' && keyKindOf(type) === 'number'
         return [name, isNumber ? Number(value) : value]
       }),
     ),

@@ -16,12 +16,14 @@ const MOST_ROWS = 1_000
 /** Converting a large file takes most of it. */
 const DEADLINE_MILLISECONDS = 180_000
 
+type Asked = Pick<Tables, 'entries' | 'open' | 'query'>
+
 /** Exact answers from documents that are tables: CSV, TSV, XLSX, Parquet and JSON lines. */
-export function tableTools(tables: Tables): Tool[] {
+export function tableTools(tables: Asked): Tool[] {
   return [listTables(tables), describeTable(tables), queryTable(tables)]
 }
 
-function listTables(tables: Tables): Tool {
+function listTables(tables: Asked): Tool {
   return defineTool({
     name: 'list_tables',
     title: 'List tables',
@@ -46,7 +48,7 @@ function listTables(tables: Tables): Tool {
   })
 }
 
-function describeTable(tables: Tables): Tool {
+function describeTable(tables: Asked): Tool {
   return defineTool({
     name: 'describe_table',
     title: 'Describe a table',
@@ -71,7 +73,7 @@ function describeTable(tables: Tables): Tool {
   })
 }
 
-function queryTable(tables: Tables): Tool {
+function queryTable(tables: Asked): Tool {
   return defineTool({
     name: 'query_table',
     title: 'Query tables',
@@ -98,7 +100,7 @@ function renderAnswer(answer: TableAnswer, sql: string): string {
 }
 
 async function describeEntry(
-  tables: Tables,
+  tables: Asked,
   entry: TableEntry,
   signal: AbortSignal,
 ): Promise<string> {

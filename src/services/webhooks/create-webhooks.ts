@@ -10,6 +10,8 @@ const LANES = 8
 const TAKEN_MILLISECONDS = 120_000
 /** How often due ones are looked for though nobody rang. */
 const POLL_MILLISECONDS = 2_000
+/** How often it is said again that ends are to be written down. */
+const RENEWAL_MILLISECONDS = 3_600_000
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 /** What each further attempt waits, as https://www.standardwebhooks.com recommends: three days in all. */
@@ -28,6 +30,7 @@ interface Dependencies {
     error(fields: object, message: string): void
   }
   waits?: readonly number[]
+  renewalMilliseconds?: number
 }
 
 export interface Webhooks {
@@ -40,10 +43,11 @@ export interface Webhooks {
 
 /** Tells a receiver of each document that became `ready` or `failed`, at least once. */
 export function createWebhooks(dependencies: Dependencies): Webhooks {
-  const { outbox, log, waits = WAITS } = dependencies
+  const { outbox, log, waits = WAITS, renewalMilliseconds = RENEWAL_MILLISECONDS } = dependencies
   const bell = createDoorbell()
   const stopping = new AbortController()
   let running: Promise<void> | undefined
+  let wantedAt = 0
 
   const settle = async (announcement: Announcement) => {
     const { id, documentId, attempt } = announcement
@@ -60,9 +64,15 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
     return outbox.dropAnnouncement(id)
   }
 
+  const want = async () => {
+    await outbox.announce(true)
+    wantedAt = performance.now()
+  }
+
   const run = async () => {
     while (!stopping.signal.aborted) {
       try {
+        if (performance.now() - wantedAt >= renewalMilliseconds) await want()
         const due = await outbox.takeAnnouncements(LANES, TAKEN_MILLISECONDS)
         await Promise.all(due.map(settle))
         if (due.length === LANES) continue
@@ -75,7 +85,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
 
   return {
     async start() {
-      await outbox.announce(true)
+      await want()
       running = run()
     },
     wake: bell.ring,

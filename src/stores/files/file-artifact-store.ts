@@ -1,23 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
-import type { ArtifactStore } from '../artifact-store.ts'
+import { ARTIFACT_BOUNDS, type ArtifactBounds, type ArtifactStore } from '../artifact-store.ts'
+import { describeArtifact } from '../describe-artifact.ts'
 import { readArtifactFile, writeArtifactFile } from './artifact-file.ts'
-import { safeMediaType, safeName } from './safe-name.ts'
 
-export const MAXIMUM_ARTIFACT_BYTES = 25_000_000
-const MAXIMUM_TOTAL_BYTES = 1_000_000_000
-const MAXIMUM_COUNT = 10_000
-const MAXIMUM_AGE_MILLISECONDS = 7 * 24 * 3_600_000
-
-interface Options {
+interface Options extends Partial<ArtifactBounds> {
   /** Made where it is missing; nothing else may write in it. */
   directory: string
-  maximumBytes?: number
-  maximumTotalBytes?: number
-  maximumCount?: number
-  maximumAgeMilliseconds?: number
 }
 
 interface Kept {
@@ -28,11 +18,12 @@ interface Kept {
 /** Artifacts as files of one directory, each written whole or not at all. */
 export async function createFileArtifactStore({
   directory,
-  maximumBytes = MAXIMUM_ARTIFACT_BYTES,
-  maximumTotalBytes = MAXIMUM_TOTAL_BYTES,
-  maximumCount = MAXIMUM_COUNT,
-  maximumAgeMilliseconds = MAXIMUM_AGE_MILLISECONDS,
+  ...bounds
 }: Options): Promise<ArtifactStore> {
+  const { maximumBytes, maximumTotalBytes, maximumCount, maximumAgeMilliseconds } = {
+    ...ARTIFACT_BOUNDS,
+    ...bounds,
+  }
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const kept = await readDirectory(directory)
   const pathOf = (id: string) => join(directory, id)
@@ -52,18 +43,14 @@ export async function createFileArtifactStore({
 
   return {
     maximumBytes,
-    async add({ name, mediaType, bytes }) {
-      if (bytes.length > maximumBytes) {
-        throw new RangeError(`a file of ${bytes.length} bytes is more than ${maximumBytes}`)
-      }
-      const id = `art_${randomUUID().replaceAll('-', '')}`
-      const size = bytes.length
-      const file = { name: safeName(name), mediaType: safeMediaType(mediaType), size }
+    async add(file) {
+      const { id, ...described } = describeArtifact(file, maximumBytes)
+      const { size } = described
       await makeRoom(size)
       const createdAt = Date.now()
-      await write(pathOf(id), { ...file, bytes })
+      await write(pathOf(id), { ...described, bytes: file.bytes })
       kept.set(id, { size, createdAt })
-      return { id, ...file, expiresAt: createdAt + maximumAgeMilliseconds }
+      return { id, ...described, expiresAt: createdAt + maximumAgeMilliseconds }
     },
     async read(id) {
       const known = kept.get(id)

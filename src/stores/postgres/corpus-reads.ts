@@ -1,5 +1,7 @@
 import { bytes, integer, optionalInteger, optionalText, type Row, text } from '../columns.ts'
+import { skipCopied, startAfter } from '../copy-mark.ts'
 import type {
+  CopyMark,
   CorpusChunks,
   CorpusDocument,
   CorpusPiece,
@@ -42,10 +44,14 @@ const TOTALS = `
 export async function* readCorpusFrom(
   session: Session,
   signal: AbortSignal,
+  after?: CopyMark,
 ): AsyncGenerator<CorpusRecord> {
   await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  yield await readStart(session)
-  for await (const row of documentRows(session)) {
+  const start = await readStart(session)
+  const rows = documentRows(session)
+  if (after) await skipCopied(() => nextDocument(rows, signal), start, after)
+  yield after ? startAfter(start, after) : start
+  for await (const row of rows) {
     signal.throwIfAborted()
     const record = await readDocument(session, row)
     yield record
@@ -55,6 +61,12 @@ export async function* readCorpusFrom(
     }
     yield* readPieces(session, row)
   }
+}
+
+async function nextDocument(rows: AsyncIterator<Row>, signal: AbortSignal) {
+  signal.throwIfAborted()
+  const { value, done } = await rows.next()
+  return done ? undefined : toDocument(value)
 }
 
 async function* documentRows(session: Session): AsyncGenerator<Row> {

@@ -23,8 +23,12 @@ const KEY = `
 const REPLACEMENT = `
   INSERT INTO agent_server.replacements (document, title, url, metadata, file, characters)
   VALUES ($1, $2, $3, $4, $5, $6)`
-const JOB = `
-  INSERT INTO agent_server.jobs (document, revision, run_at, due_at) VALUES ($1, $2, $3, $3)`
+const JOB = {
+  jobs: `
+    INSERT INTO agent_server.jobs (document, revision, run_at, due_at) VALUES ($1, $2, $3, $3)`,
+  moved_jobs: `
+    INSERT INTO agent_server.moved_jobs (document, revision, run_at) VALUES ($1, $2, $3)`,
+} as const
 const CHUNKS = `
   INSERT INTO agent_server.chunks (document, revision, key, ordinal, start, "end", heading, text, page, page_end)
   SELECT $1, $2, * FROM unnest($3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::text[],
@@ -55,8 +59,24 @@ const NO_OTHER_COUNTS = `
 /** Bytes of a number of a vector that is kept. */
 const NUMBER_BYTES = 2
 
-/** Fills an empty database, record by record, inside a transaction of the caller's. */
-export function createCorpusWrites({ run }: Pick<Session, 'run'>) {
+export interface CorpusWrites {
+  add(record: CorpusRecord): Promise<void>
+  /** Instead of adding the start, where it was added before: of what comes after. */
+  resume(start: CorpusStart): void
+  /** Counts what is there, once all of it is. */
+  end(): Promise<void>
+}
+
+interface WriteOptions {
+  /** The table that takes the jobs. */
+  jobs: keyof typeof JOB
+}
+
+/** Fills an empty database, record by record, inside transactions of the caller's. */
+export function createCorpusWrites(
+  { run }: Pick<Session, 'run'>,
+  { jobs }: WriteOptions = { jobs: 'jobs' },
+): CorpusWrites {
   let start: CorpusStart | undefined
   let current = { number: 0, revision: 0 }
   let file: { number: number; revision: number; pieces: number } | undefined
@@ -69,6 +89,8 @@ export function createCorpusWrites({ run }: Pick<Session, 'run'>) {
   }
   const addDocument = async (record: CorpusDocument) => {
     const number = await insertDocument({ run }, record)
+    const { dueAt, document } = record
+    if (dueAt !== undefined) await run(JOB[jobs], [number, document.revision, dueAt])
     current = { number, revision: record.document.servedRevision ?? 0 }
     file = undefined
   }
@@ -88,14 +110,18 @@ export function createCorpusWrites({ run }: Pick<Session, 'run'>) {
   }
 
   return {
-    async add(record: CorpusRecord): Promise<void> {
+    async add(record) {
       if (record.kind === 'start') await begin(record)
       else if (record.kind === 'document') await addDocument(record)
       else if (record.kind === 'chunks') await addChunks(record)
       else await addPiece(record)
     },
 
-    async end(): Promise<void> {
+    resume(record) {
+      start = record
+    },
+
+    async end() {
       await run(NEXT_KEY, [Math.max(nextKey, start?.nextChunkKey ?? 0)])
       await run(COUNTS)
       await run(NO_OTHER_COUNTS)
@@ -104,7 +130,7 @@ export function createCorpusWrites({ run }: Pick<Session, 'run'>) {
 }
 
 async function insertDocument({ run }: Pick<Session, 'run'>, record: CorpusDocument) {
-  const { document, contents, replacement, dueAt, idempotency } = record
+  const { document, contents, replacement, idempotency } = record
   const { id, title, url, metadata, file, status, error, attempts, revision } = document
   const [row] = await run(DOCUMENT, [
     ...[id, title, url, toJson(metadata), fileToJson(file), status, error?.code, error?.message],
@@ -116,7 +142,6 @@ async function insertDocument({ run }: Pick<Session, 'run'>, record: CorpusDocum
   for (const content of contents) await run(CONTENT, [number, content.revision, content.text])
   for (const { key, digest } of idempotency) await run(KEY, [key, digest, number])
   if (replacement) await insertReplacement({ run }, number, replacement)
-  if (dueAt !== undefined) await run(JOB, [number, revision, dueAt])
   return number
 }
 

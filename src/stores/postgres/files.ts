@@ -89,6 +89,8 @@ export function createFiles(database: Database): FileStore & {
       }
     },
 
+    readKept: piecesOf,
+
     async readFile(documentId, revision) {
       const [row] = await database.read(FILE_OF, [documentId, revision])
       return row && piecesOf(integer(row, 'number'))

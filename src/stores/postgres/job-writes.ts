@@ -1,10 +1,18 @@
 import { integer, optionalText, type Row, text } from '../columns.ts'
-import type { ChunkVectors, DocumentStore, IngestionJob, NewChunk } from '../document-store.ts'
+import type {
+  ChunkVectors,
+  Claim,
+  DocumentStore,
+  IngestionJob,
+  NewChunk,
+} from '../document-store.ts'
+import type { FileStore } from '../file-store.ts'
 import { toHalfFloats } from '../half-floats.ts'
-import { toFile } from '../rows.ts'
+import { toFile, toMetadata } from '../rows.ts'
 import { chunkColumns } from './chunk-columns.ts'
 import type { Database, Query } from './database.ts'
 import { keysIn } from './document-writes.ts'
+import { gatherParcels } from './gather-parcels.ts'
 import type { Leases } from './leases.ts'
 import { EmbeddingError } from './postgres-error.ts'
 
@@ -15,8 +23,8 @@ const MOST_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 const LONG_MILLISECONDS = 60_000
 
 const CLAIM: Query = {
-  name: 'claim_jobs',
-  text: 'SELECT * FROM agent_server.claim_jobs($1, $2, $3, $4::bigint[], $5)',
+  name: 'claim_documents',
+  text: 'SELECT * FROM agent_server.claim_documents($1, $2, $3, $4::bigint[], $5)',
   milliseconds: LONG_MILLISECONDS,
 }
 const RECOVER: Query = { text: 'SELECT agent_server.recover_jobs($1) AS jobs' }
@@ -38,6 +46,7 @@ const RELEASE: Query = {
 interface Dependencies {
   database: Pick<Database, 'write'>
   leases: Leases
+  files: Pick<FileStore, 'readKept' | 'dropFile'>
   /** Says that there is a job to claim that was not there before. */
   jobCame: () => void
   /** Says that a document is ready, or has failed. */
@@ -48,12 +57,31 @@ interface Dependencies {
 export function createJobWrites({
   database,
   leases,
+  files,
   jobCame,
   documentEnded,
 }: Dependencies): Pick<
   DocumentStore,
-  'recoverJobs' | 'claimJobs' | 'completeJob' | 'failJob' | 'releaseJob'
+  'recoverJobs' | 'claimJobs' | 'completeJob' | 'completeKept' | 'failJob' | 'releaseJob'
 > {
+  const complete = async (
+    job: Claim,
+    { chunks, vectors }: { chunks: readonly NewChunk[]; vectors: ChunkVectors | undefined },
+    readText: string | undefined,
+    characters: number | undefined,
+  ) => {
+    const values = [
+      ...[job.documentId, job.claim, ...chunkColumns(chunks)],
+      ...vectorColumns(chunks, vectors),
+      ...[readText, characters],
+    ]
+    const [row] = await database.write(COMPLETE, values).catch(nameEmbedding(vectors))
+    leases.letGo(job.claim)
+    const keys = keysIn(row)
+    if (keys) documentEnded(job.documentId)
+    return keys
+  }
+
   return {
     async recoverJobs() {
       const [row] = await database.write(RECOVER, [leases.owner])
@@ -70,16 +98,13 @@ export function createJobWrites({
       return jobs
     },
 
-    async completeJob(job, chunks, vectors, readText) {
-      const values = [
-        ...[job.documentId, job.claim, ...chunkColumns(chunks)],
-        ...vectorColumns(chunks, vectors),
-        ...[readText, readText?.length],
-      ]
-      const [row] = await database.write(COMPLETE, values).catch(nameEmbedding(vectors))
-      leases.letGo(job.claim)
-      const keys = keysIn(row)
-      if (keys) documentEnded(job.documentId)
+    completeJob: (job, chunks, vectors, readText) =>
+      complete(job, { chunks, vectors }, readText, readText?.length),
+
+    async completeKept(job, kept) {
+      const gathered = await gatherParcels(files.readKept(kept.file), kept)
+      const keys = await complete(job, gathered, undefined, kept.characters)
+      if (keys) await files.dropFile(kept.file)
       return keys
     },
 
@@ -126,6 +151,7 @@ function toJob(row: Row): IngestionJob {
     attempt: integer(row, 'attempts'),
     title: optionalText(row, 'title'),
     url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
     text: text(row, 'text'),
     file: toFile(row),
   }

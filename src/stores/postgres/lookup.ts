@@ -3,7 +3,8 @@ import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
 import { integer, type Row, text } from '../columns.ts'
 import { type DocumentLookup, type MetadataField, TABLE_ENDINGS } from '../document-lookup.ts'
 import { decodeCursor, encodeCursor } from '../list-cursor.ts'
-import { toDocument } from '../rows.ts'
+import { toDocument, toSpan } from '../rows.ts'
+import { textOfChunks } from '../text-of-chunks.ts'
 import type { Database, Query } from './database.ts'
 import { type Condition, toCondition } from './filter-sql.ts'
 import type { Value } from './parameter.ts'
@@ -25,9 +26,14 @@ const FIELDS: Query = {
 }
 const TEXT: Query = {
   name: 'served_text',
-  text: `SELECT contents.text FROM agent_server.documents
+  text: `SELECT number, contents.text FROM agent_server.documents
     JOIN agent_server.contents ON document = number AND contents.revision = served_revision
     WHERE id = $1`,
+}
+/** Of a long text there are the chunks alone: see `completeKept`. */
+const CHUNKS: Query = {
+  name: 'served_chunks',
+  text: 'SELECT start, "end", text FROM agent_server.chunks WHERE document = $1 ORDER BY ordinal',
 }
 
 /** Questions about the whole of the corpus, on the connections for reading. */
@@ -83,7 +89,10 @@ export function createLookup(database: Pick<Database, 'read'>): DocumentLookup {
 
     async readText(documentId, signal) {
       const [row] = await ask(TEXT, [documentId], signal)
-      return row && text(row, 'text')
+      const whole = row && text(row, 'text')
+      if (whole !== '') return whole
+      const chunks = await ask(CHUNKS, [integer(row, 'number')], signal)
+      return textOfChunks(chunks.map(toSpan))
     },
   }
 }

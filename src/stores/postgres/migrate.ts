@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { integer } from '../columns.ts'
+import { integer, text } from '../columns.ts'
+import { checkServer, SERVER } from './check-server.ts'
 import { connectionSettings } from './pool.ts'
 import { toStoreError, unavailable } from './postgres-error.ts'
 
@@ -10,17 +11,26 @@ export const STEPS: readonly URL[] = [
   '2-functions.sql',
   '3-jobs.sql',
   '4-announcements.sql',
+  '5-artifacts.sql',
+  '6-accepted.sql',
+  '7-claimed-metadata.sql',
+  '8-announcers.sql',
+  '9-moves.sql',
+  '10-identity.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** Servers that start together wait for the one that migrates. */
 const MIGRATION_MILLISECONDS = 600_000
 
-/** For `pg_advisory_xact_lock`: "AgSv", as in the functions of the schema. */
-const LOCK = 1_097_302_902
+/** The first half of our advisory locks: "AgSv", as in the functions of the schema. */
+export const LOCK = 1_097_302_902
 
 const VERSION = `
-  SELECT to_regnamespace('agent_server') IS NOT NULL AS known,
-    to_regclass('agent_server.schema_version') IS NOT NULL AS ours`
+  SELECT to_regclass('agent_server.schema_version') IS NOT NULL AS ours,
+    EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('agent_server')) AS used, ${SERVER}`
+
+/** The version of a database without our tables. */
+const NEW = 0
 
 export interface Migration {
   from: number
@@ -29,7 +39,7 @@ export interface Migration {
 
 /**
  * Makes our schema, or brings it to the newest version, in one transaction that other servers wait for. Throws
- * `store_unavailable` for a schema of a newer server or of another program.
+ * `store_unavailable` for a schema of a newer server or of another program, and for a database that cannot do.
  */
 export async function migrate(url: string, steps: readonly URL[] = STEPS): Promise<Migration> {
   const texts = await Promise.all(steps.map((step) => readFile(step, 'utf8')))
@@ -57,8 +67,15 @@ export async function migrate(url: string, steps: readonly URL[] = STEPS): Promi
 async function readVersion(client: pg.Client, known: number): Promise<number> {
   const { rows } = await client.query(VERSION)
   const [schema] = rows
-  if (schema?.known !== true) return 0
-  if (schema.ours !== true) {
+  checkServer({
+    version: integer(schema, 'server_version'),
+    versionName: text(schema, 'server_version_name'),
+    encoding: text(schema, 'encoding'),
+  })
+  const isOurs = schema?.ours === true
+  // One that is empty may have been made for us, where we may make none.
+  if (!isOurs && schema?.used !== true) return NEW
+  if (!isOurs) {
     throw unavailable(
       'The schema agent_server belongs to another program. Name a database of its own in DATABASE_URL.',
     )
@@ -72,8 +89,9 @@ async function readVersion(client: pg.Client, known: number): Promise<number> {
 }
 
 async function apply(client: pg.Client, texts: readonly string[], version: number): Promise<void> {
+  const { rows } = await client.query(`SELECT to_regnamespace('agent_server') IS NULL AS missing`)
+  if (rows[0]?.missing === true) await client.query('CREATE SCHEMA agent_server')
   await client.query(`
-    CREATE SCHEMA IF NOT EXISTS agent_server;
     CREATE TABLE IF NOT EXISTS agent_server.schema_version (version integer NOT NULL);
     SET LOCAL search_path = agent_server`)
   for (const text of texts) await client.query(text)

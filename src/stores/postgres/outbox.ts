@@ -2,7 +2,11 @@ import { integer, optionalText, type Row, text } from '../columns.ts'
 import type { Announcement, Outbox } from '../outbox.ts'
 import type { Database, Query } from './database.ts'
 
-const ANNOUNCE: Query = { text: 'SELECT agent_server.announce($1)' }
+/** As long as what cannot be told is tried again, so that nothing is missed while all who want it are down. */
+const WANTED_MILLISECONDS = 3 * 24 * 3_600_000
+
+const WANT: Query = { text: 'SELECT agent_server.want_announcements($1, $2)' }
+const WANT_NONE: Query = { text: 'SELECT agent_server.want_no_announcements($1)' }
 const TAKE: Query = {
   name: 'take_announcements',
   text: `WITH due AS (
@@ -26,11 +30,12 @@ const DROP: Query = {
   text: 'DELETE FROM agent_server.announcements WHERE id = $1',
 }
 
-/** What is to be told outside; a trigger writes it down. Servers that take some at the same time take different ones. */
-export function createOutbox(database: Pick<Database, 'write'>): Outbox {
+/** What is to be told outside, as far as any server wants it; a trigger writes it down. Servers that take some at the same time take different ones. */
+export function createOutbox(database: Pick<Database, 'write'>, owner: string): Outbox {
   return {
     async announce(isWanted) {
-      await database.write(ANNOUNCE, [isWanted])
+      if (isWanted) await database.write(WANT, [owner, WANTED_MILLISECONDS])
+      else await database.write(WANT_NONE, [owner])
     },
     async takeAnnouncements(limit, milliseconds) {
       const rows = await database.write(TAKE, [Math.max(0, limit), milliseconds])

@@ -15,6 +15,7 @@ const KEEP_ALIVE_MILLISECONDS = 10_000
 /** So that connections follow a database that has moved. */
 const LIFETIME_SECONDS = 1_800
 const MOST_WAITING = 4_096
+const COMMON_TLS = new Set(['disable', 'prefer', 'require', 'verify-ca', 'verify-full'])
 
 export interface Statement {
   /** Prepared under this name on each connection; without, planned anew each time. */
@@ -40,7 +41,7 @@ export interface PoolOptions {
 /** Settings of every connection, those of notifications included. What the URL says comes before them. */
 export function connectionSettings(url: string) {
   return {
-    connectionString: url,
+    connectionString: withCommonTls(url),
     application_name: 'agent-server',
     connectionTimeoutMillis: CONNECT_MILLISECONDS,
     statement_timeout: STATEMENT_MILLISECONDS,
@@ -115,6 +116,17 @@ export function createStatementPool({ url, size, log }: PoolOptions): StatementP
     },
     close: () => pool.end(),
   }
+}
+
+/**
+ * `sslmode` as every client of PostgreSQL understands it: `require` encrypts, `verify-ca` and `verify-full` also look
+ * at the certificate. The library by itself takes all of them for `verify-full`, and warns on standard error.
+ */
+function withCommonTls(url: string): string {
+  const common = new URL(url)
+  const isCommon = COMMON_TLS.has(common.searchParams.get('sslmode') ?? '')
+  if (isCommon) common.searchParams.set('uselibpqcompat', 'true')
+  return common.href
 }
 
 const ignore = () => undefined

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { integer } from '../columns.ts'
 import type { Corpus, CorpusRecord } from '../corpus.ts'
 import { checkedCorpus } from '../corpus-check.ts'
+import { createCorpusCopies, refuseDocuments } from './corpus-copy.ts'
 import { readCorpusFrom } from './corpus-reads.ts'
 import { createCorpusWrites } from './corpus-writes.ts'
 import { migrate, STEPS } from './migrate.ts'
@@ -14,11 +15,13 @@ const UNDEFINED_TABLE = '42P01'
 /** The corpus in a database: read beside running servers, written while there is none. */
 export function createPostgresCorpus(url: string): Corpus {
   return {
-    async *readCorpus(signal) {
+    copies: createCorpusCopies(url),
+
+    async *readCorpus(signal, after) {
       const session = await open(url)
       try {
         await refuseOtherVersions(session)
-        yield* readCorpusFrom(session, signal)
+        yield* readCorpusFrom(session, signal, after)
       } catch (error) {
         throw fromDatabase(error)
       } finally {
@@ -61,13 +64,7 @@ async function refuseOtherVersions(session: Session): Promise<void> {
 async function fill(session: Session, records: AsyncIterable<CorpusRecord>): Promise<void> {
   await session.run('BEGIN')
   await session.run('LOCK TABLE agent_server.documents IN EXCLUSIVE MODE')
-  const [found] = await session.run('SELECT count(*) AS documents FROM agent_server.documents')
-  const documents = integer(found, 'documents')
-  if (documents > 0) {
-    throw unavailable(
-      `There are ${documents} documents in this database already. Name an empty one in DATABASE_URL.`,
-    )
-  }
+  await refuseDocuments(session)
   const writes = createCorpusWrites(session)
   for await (const record of records) await writes.add(record)
   await writes.end()

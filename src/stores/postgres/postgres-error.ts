@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg'
 import { AppError } from '../../errors.ts'
+import { connectionFailure } from './connection-failure.ts'
 
 /** What is away for a moment is mostly back by then: a restart, or a standby that takes over. */
 const RETRY_AFTER_SECONDS = 5
@@ -9,10 +10,14 @@ const QUEUE_FULL_RETRY_SECONDS = 5
 // https://www.postgresql.org/docs/current/errcodes-appendix.html; our functions raise those that begin with AS.
 const DISK_FULL = '53100'
 const QUERY_CANCELED = '57014'
+const READ_ONLY = '25006'
+const REFUSED_SETTINGS = '08P01'
+/** A statement that was prepared is missing, or is there already. */
+const SPREAD = 'a pooler spreads our statements over connections: let it pool sessions'
 const LOST_CLASSES = ['08', '57']
 const UNAVAILABLE_CLASSES = new Map([
   ['08', 'the connection is broken'],
-  ['28', 'it refuses the user or the password'],
+  ['28', 'it does not let this user in from here, or not without TLS (pg_hba.conf)'],
   ['3D', 'there is no such database'],
   ['53', 'it is out of resources'],
   ['55', 'a lock was not to be had in time'],
@@ -21,11 +26,23 @@ const UNAVAILABLE_CLASSES = new Map([
   ['XX', 'it is damaged'],
 ])
 const UNAVAILABLE_CODES = new Map([
-  ['25006', 'it is read-only, as a standby is'],
-  ['42501', 'the user lacks a privilege'],
+  [
+    REFUSED_SETTINGS,
+    'a pooler refuses our settings: see ignore_startup_parameters in docs/scaling.md',
+  ],
+  ['26000', SPREAD],
+  ['42P05', SPREAD],
+  ['28P01', 'it refuses the password'],
+  [READ_ONLY, 'it is read-only, as a standby is'],
+  [
+    '42501',
+    'the user lacks a privilege: let it CREATE in the database, or own a schema agent_server',
+  ],
   ['40001', 'it is busy'],
   ['40P01', 'it is busy'],
 ])
+/** What a database that starts, restarts, moves or has too much to do answers for a while. */
+const PASSING_CLASSES = ['08', '53', '57']
 const AGAIN_AT_ONCE = new Set(['40001', '40P01'])
 
 /** Vectors do not go with those that are kept. */
@@ -55,6 +72,11 @@ const OURS = new Map<string, () => Error>([
   ['AS005', () => new EmbeddingError('The vectors are of another embedding')],
   ['AS006', () => unavailable('The chunk keys of this attempt are too old')],
   ['AS007', () => new AppError('storage_full', 'The document store has used up its chunk keys')],
+  [
+    'AS009',
+    () =>
+      unavailable('A corpus is being moved into this database: stop the servers until it is there'),
+  ],
   ['AS008', () => new Error('Some chunks have no new vector yet')],
 ])
 
@@ -70,14 +92,24 @@ export function codeOf(thrown: unknown): string | undefined {
 export function toStoreError(thrown: unknown): Error {
   if (thrown instanceof AppError) return thrown
   const code = codeOf(thrown)
-  // Whatever else a query rejects with is the connection's fault.
-  if (code === undefined) return unavailable(reasonOf('it does not answer'), bare(thrown))
   if (code === DISK_FULL) {
     return new AppError('storage_full', 'The disk of the document store is full')
   }
-  const reason = UNAVAILABLE_CODES.get(code) ?? UNAVAILABLE_CLASSES.get(code.slice(0, 2))
-  if (reason !== undefined) return unavailable(reasonOf(reason), bare(thrown))
-  return OURS.get(code)?.() ?? bare(thrown)
+  const reason = knownReason(thrown)
+  if (reason === undefined) return OURS.get(code ?? '')?.() ?? bare(thrown)
+  return unavailable(`The document store is unavailable: ${reason}`, bare(thrown))
+}
+
+/** Completes "… is unavailable:" for whoever cannot open the database. */
+export function reasonFor(thrown: unknown): string {
+  return knownReason(thrown) ?? bare(thrown).message
+}
+
+function knownReason(thrown: unknown): string | undefined {
+  const code = codeOf(thrown)
+  // Whatever a query rejects with without a code is the connection's fault.
+  if (code === undefined) return connectionFailure(thrown).reason
+  return UNAVAILABLE_CODES.get(code) ?? UNAVAILABLE_CLASSES.get(code.slice(0, 2))
 }
 
 /** What every call answers that the store cannot take: closed, away or not answering. */
@@ -88,17 +120,21 @@ export function unavailable(message: string, cause?: unknown): AppError {
 /** Whether the connection is of no use any more. */
 export function isLost(thrown: unknown): boolean {
   const code = codeOf(thrown)
-  if (code === undefined || code === '25006') return true
+  if (code === undefined || code === READ_ONLY) return true
   return code !== QUERY_CANCELED && LOST_CLASSES.includes(code.slice(0, 2))
+}
+
+/** Whether whoever waits for the database may hope. */
+export function mayPass(thrown: unknown): boolean {
+  const code = codeOf(thrown)
+  if (code === undefined) return connectionFailure(thrown).passes
+  if (code === REFUSED_SETTINGS) return false
+  return code === READ_ONLY || PASSING_CLASSES.includes(code.slice(0, 2))
 }
 
 /** Whether nothing has happened, and the same may well succeed at once. */
 export function isWorthAnotherTry(thrown: unknown): boolean {
   return AGAIN_AT_ONCE.has(codeOf(thrown) ?? '')
-}
-
-function reasonOf(reason: string): string {
-  return `The document store is unavailable: ${reason}`
 }
 
 /** Its message and code alone. */

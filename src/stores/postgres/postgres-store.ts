@@ -1,21 +1,29 @@
+import type { ArtifactStore } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
 import { integer } from '../columns.ts'
 import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { OpenLedger } from '../ledger.ts'
 import type { Outbox } from '../outbox.ts'
+import type { SkillCopies } from '../skill-copies.ts'
 import type { StoreNews } from '../store-news.ts'
+import { createArtifacts } from './artifacts.ts'
+import { awaitDatabase, type Patience } from './await-database.ts'
 import { check } from './check.ts'
 import { createChunkReads } from './chunk-reads.ts'
+import { refuseHalfCorpus } from './corpus-copy.ts'
 import { type Database, openDatabase, type Query } from './database.ts'
 import { createDocumentWrites } from './document-writes.ts'
 import { createFiles } from './files.ts'
 import { createJobWrites } from './job-writes.ts'
 import { createLeases } from './leases.ts'
+import { createLedgers } from './ledgers.ts'
 import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
 import { createNews } from './news.ts'
 import { createOutbox } from './outbox.ts'
 import { createReads } from './reads.ts'
+import { createSkillCopies } from './skill-copies.ts'
 import { createVectorReads } from './vector-reads.ts'
 import { createVectorReplacement } from './vector-replacement.ts'
 
@@ -41,6 +49,8 @@ export interface PostgresStoreOptions {
   queueLimit: number
   /** How long the claims of a server that has died stay with it. */
   leaseMilliseconds?: number
+  /** How long to wait for a database that is away; without, it must be there. */
+  patience?: Patience | undefined
   log: Log
 }
 
@@ -49,6 +59,8 @@ export interface PostgresStore extends DocumentStore, StoreNews {
   readonly replacement: VectorReplacement
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
+  /** What the agents of all servers keep. */
+  readonly agent: { artifacts: ArtifactStore; openLedger: OpenLedger; skillCopies: SkillCopies }
 }
 
 /**
@@ -56,8 +68,10 @@ export interface PostgresStore extends DocumentStore, StoreNews {
  * migrated if need be. Throws `store_unavailable`, saying what to do.
  */
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { url, poolSize, queueLimit, leaseMilliseconds, log } = options
+  const { url, poolSize, queueLimit, leaseMilliseconds, patience, log } = options
+  await awaitDatabase({ url, log, patience })
   const migration = await migrate(url)
+  await refuseHalfCorpus(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
   const leases = createLeases({ database, log, milliseconds: leaseMilliseconds })
@@ -74,15 +88,20 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
 
   return {
     ...createDocumentWrites({ database, queueLimit, jobCame: news.jobCame }),
-    ...createJobWrites({ database, leases, ...news }),
+    ...createJobWrites({ database, leases, files, ...news }),
     ...createReads(database, leases.owner),
     ...createChunkReads(database),
     ...createVectorReads(database),
     ...files,
     reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count), KEY_BLOCKS),
-    replacement: createVectorReplacement(database),
+    replacement: createVectorReplacement(url, database),
     lookup: createLookup(database),
-    outbox: createOutbox(database),
+    outbox: createOutbox(database, leases.owner),
+    agent: {
+      artifacts: createArtifacts(database),
+      openLedger: createLedgers(database),
+      skillCopies: createSkillCopies(database),
+    },
     check: (signal) => check(database, signal),
     subscribe: news.subscribe,
     close: () => (closing ??= close()),

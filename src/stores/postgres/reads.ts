@@ -26,6 +26,10 @@ const COUNTS: Query = {
       sum(jobs)::bigint AS jobs
     FROM agent_server.counts`,
 }
+const IDENTITY: Query = {
+  name: 'identity',
+  text: `SELECT value FROM agent_server.meta WHERE name = 'identity'`,
+}
 // A claim of another server is due when its lease ends: it may be the last that is heard of it.
 const NEXT_JOB: Query = {
   name: 'next_job',
@@ -33,7 +37,7 @@ const NEXT_JOB: Query = {
     ORDER BY due_at LIMIT 1`,
 }
 
-type Reads = Pick<DocumentStore, 'get' | 'list' | 'counts' | 'nextJobAt'>
+type Reads = Pick<DocumentStore, 'get' | 'list' | 'identity' | 'counts' | 'nextJobAt'>
 
 /** What is asked of documents. Each query is one statement, and so sees one moment. */
 export function createReads(database: Pick<Database, 'read'>, owner: string): Reads {
@@ -53,6 +57,11 @@ export function createReads(database: Pick<Database, 'read'>, owner: string): Re
       const shown = rows.slice(0, length)
       const nextCursor = rows.length > length ? cursorAfter(shown.at(-1)) : undefined
       return { documents: shown.map(toDocument), nextCursor }
+    },
+
+    async identity() {
+      const [row] = await database.read(IDENTITY)
+      return String(integer(row, 'value'))
     },
 
     async counts() {

@@ -12,8 +12,8 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** Rejects with the client library's errors. */
-export async function openSession(url: string): Promise<Session> {
+/** Rejects with the client library's errors. `onLost` hears that the connection has ended, however that came. */
+export async function openSession(url: string, onLost = () => undefined): Promise<Session> {
   const client = new pg.Client({
     ...connectionSettings(url),
     // Whoever takes the records of a corpus may be slow, and waits for locks as long as it takes.
@@ -21,7 +21,8 @@ export async function openSession(url: string): Promise<Session> {
     ...{ statement_timeout: STATEMENT_MILLISECONDS, lock_timeout: STATEMENT_MILLISECONDS },
   })
   // A connection that breaks rejects the statement under way; the event comes beside it.
-  client.on('error', () => undefined)
+  client.on('error', onLost)
+  client.on('end', onLost)
   await client.connect()
   return {
     async run(text, values = []) {

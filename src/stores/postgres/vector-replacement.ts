@@ -4,8 +4,11 @@ import { toHalfFloats } from '../half-floats.ts'
 import { toChunk } from '../rows.ts'
 import { CHUNK_COLUMNS } from './chunk-reads.ts'
 import type { Database, Query } from './database.ts'
+import { holdLock } from './hold-lock.ts'
 
 const LONG_MILLISECONDS = 60_000
+/** The second half of an advisory lock; those below are taken by the functions of the schema. */
+const REPLACEMENT_LOCK = 6
 
 const BEGIN: Query = { text: 'SELECT agent_server.begin_vectors($1, $2) AS done' }
 const BEGUN: Query = {
@@ -30,8 +33,9 @@ const CHUNKS_WITHOUT: Query = {
   milliseconds: LONG_MILLISECONDS,
 }
 
-export function createVectorReplacement(database: Database): VectorReplacement {
+export function createVectorReplacement(url: string, database: Database): VectorReplacement {
   return {
+    alone: (work, signal) => holdLock({ url, lock: REPLACEMENT_LOCK }, work, signal),
     async begin({ model, dimension }) {
       const [row] = await database.write(BEGIN, [model, dimension])
       return integer(row, 'done')

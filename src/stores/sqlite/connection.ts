@@ -11,6 +11,7 @@ const READER_BUSY_TIMEOUT_MS = 250
 // Chunks of about 2 kB fill a page of 8 kB with 10 % less waste than one of 4 kB.
 const PAGE_BYTES = 8_192
 const CACHE_KIBIBYTES = 32_768
+const SMALL_CACHE_KIBIBYTES = 2_048
 const CHECKPOINT_PAGES = 2_000
 const LARGEST_IDLE_LOG_BYTES = 64 * 2 ** 20
 
@@ -45,6 +46,21 @@ export function openForWriting(file: string): DatabaseSync {
 /** A second connection that sees every commit at once and is never held up by a write. */
 export function openForReading(file: string, cacheKibibytes = CACHE_KIBIBYTES): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS })
-  database.exec(`PRAGMA cache_size = -${cacheKibibytes}`)
+  setCache(database, cacheKibibytes)
   return database
+}
+
+/** Runs what reads and writes far more than it asks for twice, which would fill the cache to no purpose. */
+export function withSmallCache(database: DatabaseSync, work: () => void): void {
+  setCache(database, SMALL_CACHE_KIBIBYTES)
+  try {
+    work()
+  } finally {
+    database.exec('PRAGMA shrink_memory')
+    setCache(database, CACHE_KIBIBYTES)
+  }
+}
+
+function setCache(database: DatabaseSync, kibibytes: number): void {
+  database.exec(`PRAGMA cache_size = -${kibibytes}`)
 }

@@ -1,7 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { bytes, integer, optionalInteger, optionalText, type Row, text } from '../columns.ts'
+import { skipCopied, startAfter } from '../copy-mark.ts'
 import type {
+  CopyMark,
   CorpusChunks,
   CorpusDocument,
   CorpusPiece,
@@ -37,11 +39,15 @@ const TOTALS = `
 export async function* readCorpusFrom(
   database: DatabaseSync,
   signal: AbortSignal,
+  after?: CopyMark,
 ): AsyncGenerator<CorpusRecord> {
   database.exec('BEGIN')
-  yield readStart(database)
+  const start = readStart(database)
   const read = createDocumentReads(database)
-  for (const row of database.prepare(DOCUMENTS).iterate()) {
+  const rows = database.prepare(DOCUMENTS).iterate()
+  if (after) await skipCopied(() => nextDocument(rows, signal), start, after)
+  yield after ? startAfter(start, after) : start
+  for (const row of rows) {
     signal.throwIfAborted()
     const record = read.document(row)
     yield record
@@ -52,6 +58,12 @@ export async function* readCorpusFrom(
     yield* read.pieces(row)
     await setImmediate()
   }
+}
+
+async function nextDocument(rows: Iterator<Row>, signal: AbortSignal) {
+  signal.throwIfAborted()
+  const { value, done } = rows.next()
+  return done ? undefined : toDocument(value)
 }
 
 function readStart(database: DatabaseSync): CorpusStart {

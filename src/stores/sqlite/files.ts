@@ -90,6 +90,8 @@ export function createFiles(
       }
     },
 
+    readKept: piecesOf,
+
     async readFile(documentId, revision) {
       const row = read(() => selectFile.get(documentId, revision ?? null))
       return row && piecesOf(integer(row, 'number'))

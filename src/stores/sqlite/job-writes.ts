@@ -1,14 +1,7 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { integer, optionalText, type Row, text } from '../columns.ts'
-import type {
-  ChunkVectors,
-  Claim,
-  DocumentFailure,
-  IngestionJob,
-  NewChunk,
-} from '../document-store.ts'
-import { toFile } from '../rows.ts'
-import { insertVectors } from './vector-writes.ts'
+import type { Claim, DocumentFailure, IngestionJob, NewChunk } from '../document-store.ts'
+import { toFile, toMetadata } from '../rows.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MOST_JOBS_PER_CLAIM = 256
@@ -36,6 +29,7 @@ export function createClaimWrites(sql: SQLTagStore) {
       SELECT id, jobs.revision, claim, attempts, text,
         iif(replacements.document IS NULL, documents.title, replacements.title) AS title,
         iif(replacements.document IS NULL, documents.url, replacements.url) AS url,
+        iif(replacements.document IS NULL, documents.metadata, replacements.metadata) AS metadata,
         iif(replacements.document IS NULL, documents.file, replacements.file) AS file
       FROM jobs
       JOIN documents ON number = jobs.document
@@ -79,36 +73,9 @@ export function createClaimWrites(sql: SQLTagStore) {
   }
 }
 
-/** How a claim ends. Each write runs inside a transaction of the caller's. */
+/** How a claim ends without chunks. Each write runs inside a transaction of the caller's. */
 export function createOutcomeWrites(sql: SQLTagStore) {
   return {
-    completeJob(input: {
-      claim: Claim
-      chunks: readonly NewChunk[]
-      vectors?: ChunkVectors | undefined
-      text?: string | undefined
-    }): number[] | undefined {
-      const current = selectCurrent(sql, input.claim)
-      if (!current) return undefined
-      const { document, revision } = current
-      const replaced = sql.all`SELECT key FROM chunks WHERE document = ${document}`
-      sql.run`DELETE FROM chunks WHERE document = ${document}`
-      sql.run`DELETE FROM contents WHERE document = ${document} AND revision < ${revision}`
-      sql.run`DELETE FROM files WHERE document = ${document} AND revision < ${revision}`
-      for (const chunk of input.chunks) insertChunk(sql, document, revision, chunk)
-      if (input.vectors) insertVectors(sql, input.chunks, input.vectors)
-      sql.run`DELETE FROM jobs WHERE document = ${document}`
-      sql.run`
-        UPDATE documents
-        SET status = 'ready', error_code = NULL, error_message = NULL,
-          served_revision = ${revision}, chunk_count = ${input.chunks.length},
-          updated_at = ${Date.now()}
-        WHERE number = ${document}`
-      describeAsReplaced(sql, document)
-      if (input.text !== undefined) setText(sql, document, input.text)
-      return replaced.map((row) => integer(row, 'key'))
-    },
-
     failJob(input: {
       claim: Claim
       failure: DocumentFailure
@@ -146,22 +113,8 @@ export function insertChunk(
       ${page}, ${pageEnd})`
 }
 
-/** There is one revision left by now. */
-function setText(sql: SQLTagStore, document: number, text: string): void {
-  sql.run`UPDATE contents SET text = ${text} WHERE document = ${document}`
-  sql.run`UPDATE documents SET characters = ${text.length} WHERE number = ${document}`
-}
-
-function describeAsReplaced(sql: SQLTagStore, document: number): void {
-  sql.run`
-    UPDATE documents
-    SET title = new.title, url = new.url, metadata = new.metadata, file = new.file,
-      characters = new.characters
-    FROM replacements AS new WHERE new.document = number AND number = ${document}`
-  sql.run`DELETE FROM replacements WHERE document = ${document}`
-}
-
-function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
+/** The document of a claim that is still the current one, by its number. */
+export function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
   const row = sql.get`
     SELECT jobs.document, jobs.revision FROM documents JOIN jobs ON jobs.document = number
     WHERE id = ${documentId} AND claim = ${claim}`
@@ -175,6 +128,7 @@ function toJob(row: Row | undefined): IngestionJob {
     attempt: integer(row, 'attempts'),
     title: optionalText(row, 'title'),
     url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
     text: text(row, 'text'),
     file: toFile(row),
     claim: integer(row, 'claim'),

@@ -6,7 +6,8 @@ import { integer, type Row, text } from '../columns.ts'
 import type { LookupQuery, MetadataField, ValueCount, ValueQuery } from '../document-lookup.ts'
 import type { DocumentPage } from '../document-store.ts'
 import { decodeCursor, encodeCursor } from '../list-cursor.ts'
-import { toDocument } from '../rows.ts'
+import { toDocument, toSpan } from '../rows.ts'
+import { textOfChunks } from '../text-of-chunks.ts'
 import { openForReading } from './connection.ts'
 import { toCondition } from './filter-sql.ts'
 import { toStoreError } from './sqlite-error.ts'
@@ -22,8 +23,10 @@ const FIELDS = `
   FROM metadata JOIN documents ON number = document WHERE ${SERVED}
   GROUP BY name, kind ORDER BY documents DESC, name LIMIT ?`
 const TEXT = `
-  SELECT contents.text FROM documents
+  SELECT number, contents.text FROM documents
   JOIN contents ON document = number AND contents.revision = served_revision WHERE id = ?`
+// Of a long text there are the chunks alone: see `completeKept`.
+const CHUNKS = 'SELECT start, end, text FROM chunks WHERE document = ? ORDER BY ordinal'
 
 const { file }: LookupThreadData = workerData
 let database: DatabaseSync | undefined
@@ -97,7 +100,10 @@ const methods = {
   readText: (id: string): string | undefined =>
     ask((held) => {
       const row = held.prepare(TEXT).get(id)
-      return row && text(row, 'text')
+      const whole = row && text(row, 'text')
+      if (whole !== '') return whole
+      const chunks = held.prepare(CHUNKS).all(integer(row, 'number'))
+      return textOfChunks(chunks.map(toSpan))
     }),
 }
 

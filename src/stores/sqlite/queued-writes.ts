@@ -11,6 +11,7 @@ type QueuedWrites = Pick<
   | 'recoverJobs'
   | 'claimJobs'
   | 'completeJob'
+  | 'completeKept'
   | 'failJob'
   | 'releaseJob'
   | 'reserveChunkKeys'
@@ -31,6 +32,8 @@ export function createQueuedWrites({ write }: Pick<WriteQueue, 'write'>): Queued
         { name: 'completeJob', input: { claim: toClaim(job), chunks, vectors, text } },
         charactersOf(chunks) + (vectors?.values.length ?? 0) + (text?.length ?? 0),
       ),
+    completeKept: async (job, kept) =>
+      write({ name: 'completeKept', input: { claim: toClaim(job), kept } }),
     failJob: async (job, failure, retryAt) =>
       write({ name: 'failJob', input: { claim: toClaim(job), failure, retryAt } }),
     releaseJob: async (job, failure) =>

@@ -16,7 +16,7 @@ const NEXT_JOB = 'SELECT run_at FROM jobs WHERE claim IS NULL ORDER BY run_at LI
 
 type Reads = Pick<
   DocumentStore,
-  'get' | 'list' | 'readChunks' | 'chunkKeys' | 'listChunks' | 'counts' | 'nextJobAt'
+  'get' | 'list' | 'readChunks' | 'chunkKeys' | 'listChunks' | 'identity' | 'counts' | 'nextJobAt'
 > & {
   /** The number of the last check that was written. */
   lastCheck(): Promise<number>
@@ -29,6 +29,7 @@ export function createReads(database: DatabaseSync, refuse: () => void): Reads {
   const selectPageOfStatus = database.prepare(PAGE_OF_STATUS)
   const selectCounts = database.prepare('SELECT name, value FROM counts')
   const selectNextJob = database.prepare(NEXT_JOB)
+  const selectIdentity = database.prepare("SELECT value FROM meta WHERE name = 'identity'")
   const selectLastCheck = database.prepare("SELECT value FROM meta WHERE name = 'last_check'")
 
   const read = async <T>(query: () => T): Promise<T> => {
@@ -60,6 +61,8 @@ export function createReads(database: DatabaseSync, refuse: () => void): Reads {
       }),
 
     ...createChunkReads(database, read),
+
+    identity: () => read(() => String(integer(selectIdentity.get(), 'value'))),
 
     counts: () => read(() => toCounts(selectCounts.all())),
 

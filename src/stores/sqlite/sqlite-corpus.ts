@@ -28,10 +28,10 @@ export interface SqliteCorpusOptions {
 export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions): Corpus {
   const file = join(directory, FILE)
   return {
-    async *readCorpus(signal) {
+    async *readCorpus(signal, after) {
       const database = openWhole(file)
       try {
-        yield* readCorpusFrom(database, signal)
+        yield* readCorpusFrom(database, signal, after)
       } catch (error) {
         throw toStoreError(error)
       } finally {

@@ -7,6 +7,11 @@ export function createVectorReplacement(
   { nextEmbedding, chunksWithoutNext }: Pick<VectorReads, 'nextEmbedding' | 'chunksWithoutNext'>,
 ): VectorReplacement {
   return {
+    // The directory has one process, which makes them in one place.
+    async alone(work, signal) {
+      await work(signal)
+      return true
+    },
     begin: (embedding) => write({ name: 'beginVectors', input: embedding }),
     begun: nextEmbedding,
     chunksWithout: chunksWithoutNext,

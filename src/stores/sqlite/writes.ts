@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { createCompletionWrites } from './completion-writes.ts'
 import { createDocumentWrites } from './document-writes.ts'
 import { createFileWrites } from './file-writes.ts'
 import { createClaimWrites, createOutcomeWrites } from './job-writes.ts'
@@ -23,6 +24,7 @@ export function createWrites(database: DatabaseSync, queueLimit: number) {
     ...createDocumentWrites(sql, queueLimit),
     ...createFileWrites(sql),
     ...createClaimWrites(sql),
+    ...createCompletionWrites(database, sql),
     ...createOutcomeWrites(sql),
     ...createMetaWrites(sql),
     ...createOutboxWrites(sql),

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
-import { createAnalyser } from '../../../src/indexes/analyser.ts'
+import { embeddedFingerprints } from '../../../src/compose/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
 import type { Document } from '../../../src/schemas/document.ts'
 import { listDocuments, search } from '../../support/knowledge.ts'
@@ -70,14 +70,19 @@ export async function expectOnDisk(data: string, ledger: Ledger): Promise<void> 
     new Map(kept.map((entry) => [entry.id, [entry.chunks, entry.chunks]])),
   )
   const keys = rows('SELECT key FROM chunks ORDER BY key').map(({ key }) => key)
+  const meta = new Map(rows('SELECT * FROM meta').map(({ name, value }) => [name, String(value)]))
   database.close()
-  expect(await keysOnDisk(data)).toEqual(keys)
+  expect(await keysOnDisk(data, meta)).toEqual(keys)
 }
 
-async function keysOnDisk(data: string): Promise<number[]> {
+async function keysOnDisk(data: string, meta: ReadonlyMap<unknown, string>): Promise<number[]> {
+  const authority = {
+    identity: async () => meta.get('identity') ?? '',
+    vectorsGeneration: async () => Number(meta.get('vectors_generation')),
+  }
   const index = await createEmbeddedIndex({
     directory: `${data}/index`,
-    fingerprint: createAnalyser('english').fingerprint,
+    ...(await embeddedFingerprints({ SEARCH_LANGUAGE: 'english' }, authority)),
     onCrash: (error) => {
       throw error
     },

@@ -16,7 +16,7 @@ const index = await createEmbeddedIndex({
 // Until somebody kills this process: adds, removes every tenth key, flushes, and says how far it came.
 for (let first = firstKey; ; first += BATCH) {
   const keys = Uint32Array.from({ length: BATCH }, (_, i) => first + i)
-  await index.add(keys, batchOf(Array.from(keys, (key) => ['all', `only ${key}`])))
+  await index.add(keys, batchOf(Array.from(keys, (key) => ['all', `only ${key}`])), [])
   await index.remove([...keys].filter((key) => key % 10 === 0))
   await index.flush()
   process.send?.(first + BATCH)

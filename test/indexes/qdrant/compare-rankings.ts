@@ -26,7 +26,7 @@ export async function compareRankings(open: (averageLength: number) => Promise<Q
     embedded.add(keys, batch, from, Math.min(batch.size, from + MOST_CHUNKS_BUILT))
   }
   const shared = await open(mean([...batch.lengths]))
-  await shared.add(keys, batch)
+  await shared.add(keys, batch, [])
 
   const chunks = readStoredChunks(documents)
   const store = { readChunks: async (wanted: readonly number[]) => chunks(wanted) }

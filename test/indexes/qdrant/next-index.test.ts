@@ -3,7 +3,7 @@ import {
   createNextIndex,
   type QdrantIndexOptions,
 } from '../../../src/indexes/qdrant/create-qdrant-index.ts'
-import { addTo, keysFor } from '../../contracts/chunk-index.fixture.ts'
+import { addTo, batchOf, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { qdrantIndexAt, qdrantOptionsAt } from './qdrant-index.ts'
@@ -14,7 +14,7 @@ beforeEach(async () => {
   const index = qdrantIndexAt(fake.url)
   await index.open()
   await addTo(index, { 1: ['wing'], 2: ['tail'] })
-  await index.addVectors(vectorBatch([1, 2]))
+  await index.addVectors(vectorBatch([1, 2]), [])
 })
 afterEach(() => expect(fake.mistakes).toEqual([]))
 
@@ -43,7 +43,7 @@ describe('An index beside the one that serves', () => {
       vectorFingerprint: 'model-2',
     })
     await addTo(index, { 3: ['wing'] })
-    await index.addVectors(vectorBatch([3]))
+    await index.addVectors(vectorBatch([3]), [])
     await serve()
     const changes = fake.requests.filter(({ call }) => call === 'POST /collections/aliases')
     expect(changes.at(-1)?.body).toMatchObject({ actions: { length: 4 } })
@@ -57,10 +57,30 @@ describe('An index beside the one that serves', () => {
     expect(await serving.vectorKeys()).toEqual(Uint32Array.of(3))
   })
 
+  it('takes the place of vectors that nobody has any more, too', async () => {
+    const { index, serve } = await openNext()
+    await addTo(index, { 3: ['wing'] })
+    await serve()
+    expect(collections()).toEqual(['test-terms-2'])
+    expect([...fake.store.aliases]).toEqual([['test-terms', 'test-terms-2']])
+    const serving = qdrantIndexAt(fake.url, { vectorFingerprint: 'model-2' })
+    await serving.open()
+    await serving.addVectors(vectorBatch([3]), [])
+    expect(await serving.vectorKeys()).toEqual(Uint32Array.of(3))
+  })
+
+  it('filters by what is put into it, from the beginning', async () => {
+    const { index } = await openNext()
+    await index.add(Uint32Array.of(3), batchOf([['wing']]), [{ year: 2026 }])
+    const filter = { field: 'year', gte: 2026 }
+    expect(await index.filters(filter)).toBe(true)
+    expect(await index.search({ terms: queryOf(['wing']), limit: 3, filter })).toHaveLength(1)
+  })
+
   it('goes on where one of the same kind was interrupted', async () => {
     const first = await openNext()
     await addTo(first.index, { 3: ['wing'] })
-    await first.index.addVectors(vectorBatch([3]))
+    await first.index.addVectors(vectorBatch([3]), [])
     const second = await openNext()
     expect(await second.index.keys()).toEqual(Uint32Array.of(3))
     expect(await second.index.vectorKeys()).toEqual(Uint32Array.of(3))
@@ -71,11 +91,11 @@ describe('An index beside the one that serves', () => {
   it('begins anew where one of another kind was interrupted', async () => {
     const first = await openNext()
     await addTo(first.index, { 3: ['wing'] })
-    await first.index.addVectors(vectorBatch([3]))
+    await first.index.addVectors(vectorBatch([3]), [])
     const second = await openNext({ fingerprint: 'german-1', vectorFingerprint: 'model-2' })
     expect(await second.index.keys()).toHaveLength(0)
     expect(await second.index.vectorKeys()).toHaveLength(0)
-    await second.index.addVectors(vectorBatch([4]))
+    await second.index.addVectors(vectorBatch([4]), [])
     expect(await second.index.vectorKeys()).toEqual(Uint32Array.of(4))
   })
 })

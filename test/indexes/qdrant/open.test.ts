@@ -38,7 +38,7 @@ describe('Opening an index on a Qdrant', () => {
       const index = qdrantIndexAt(fake.url, { settings })
       await index.open()
       expect(described('test-meaning-1')).toBeUndefined()
-      await index.addVectors(vectorBatch([1]))
+      await index.addVectors(vectorBatch([1]), [])
       expect(described('test-meaning-1')).toMatchObject({
         vectors: { meaning: { size: 48, distance: 'Cosine', memory: 'cached' } },
         metadata: { fingerprint: 'model-1', dimension: 48 },
@@ -52,7 +52,7 @@ describe('Opening an index on a Qdrant', () => {
     const [one, other] = [qdrantIndexAt(fake.url), qdrantIndexAt(fake.url)]
     await Promise.all([one.open(), other.open()])
     await addTo(one, { 7: ['wing'] })
-    await one.addVectors(vectorBatch([7]))
+    await one.addVectors(vectorBatch([7]), [])
     expect(await keysFor(other, ['wing'])).toEqual([7])
     expect(await other.nearest({ vector: vectorBatch([7]).values, limit: 3 })).toHaveLength(1)
   })
@@ -73,7 +73,7 @@ describe('Opening an index on a Qdrant', () => {
   ])('is refused with the remedy where it holds %s', async (_case, more, remedy) => {
     const index = qdrantIndexAt(fake.url)
     await index.open()
-    await index.addVectors(vectorBatch([1]))
+    await index.addVectors(vectorBatch([1]), [])
     await expect(qdrantIndexAt(fake.url, more).open()).rejects.toThrow(remedy)
   })
 
@@ -86,6 +86,18 @@ describe('Opening an index on a Qdrant', () => {
     )
     fake.store.aliases.set('test-terms', 'theirs')
     await expect(qdrantIndexAt(fake.url).open()).rejects.toThrow(/QDRANT_COLLECTION/)
+  })
+
+  it('is refused with the remedy where the collection is as an older server laid it down', async () => {
+    const body = {
+      sparse_vectors: { terms: { modifier: 'idf' } },
+      metadata: { layout: 1, kind: 'terms', analyser: 'english-1', averageLength: 4 },
+    }
+    const names = { collection_name: 'test-terms-1' }
+    fake.store.perform('PUT /collections/{collection_name}', names, body, TOLD)
+    fake.store.aliases.set('test-terms', 'test-terms-1')
+    await expect(qdrantIndexAt(fake.url).open()).rejects.toThrow(/another version.*rebuild-index/)
+    expect(fake.requests.map(({ call }) => call)).not.toContain('POST /collections/aliases')
   })
 
   it.each(['1.18.4', '2.0.0', 'unknown'])(

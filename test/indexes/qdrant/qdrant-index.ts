@@ -10,6 +10,7 @@ export const SETTINGS: QdrantIndexOptions['settings'] = {
   quantisation: 'int8',
   vectorsMemory: 'cold',
   termsMemory: 'cached',
+  filtersMemory: 'cached',
 }
 
 const AVERAGE_LENGTH = 4

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelMessage } from '../../../src/models/chat-model.ts'
-import { fitResults, sizeOf } from '../../../src/services/agent/fit-results.ts'
+import { sizeOfMessages } from '../../../src/models/token-estimate.ts'
+import { fitResults } from '../../../src/services/agent/fit-results.ts'
 
 const WINDOW = 2_500
 const ROOM = WINDOW * 4 * 0.8
@@ -37,7 +38,17 @@ describe('results of tools', () => {
     expect(old).toBeLessThan(500)
     expect(first).toBe(second)
     expect(first).toBeGreaterThan(3_000)
-    expect(sizeOf(fitted)).toBeLessThan(ROOM * 1.05)
+    expect(sizeOfMessages(fitted)).toBeLessThan(ROOM * 1.05)
+  })
+
+  it('in scripts that take more bytes are cut to the same size', () => {
+    const messages = [question, ...round(20_000)].map((message) => ({
+      ...message,
+      content: message.content.replaceAll('x', '鳥'),
+    }))
+    const fitted = fitResults(messages, WINDOW)
+    expect(lengths(fitted)[0]).toBeGreaterThan(2_000)
+    expect(sizeOfMessages(fitted)).toBeLessThan(ROOM * 1.05)
   })
 
   it('say how much of them is missing', () => {

@@ -96,6 +96,11 @@ describe('the passages', () => {
     }))
     expect(fitPassages(passages, 100).map(({ number }) => number)).toEqual([1, 2])
     expect(fitPassages(passages, 1_000)).toHaveLength(4)
+    const chinese = passages.map((passage) => ({
+      ...passage,
+      hit: { ...passage.hit, text: '鳥'.repeat(100) },
+    }))
+    expect(fitPassages(chinese, 200)).toHaveLength(1)
   })
 
   it('are never none where something was found', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../../src/models/chat-model.ts'
+import { createCitationCheck } from '../../../src/services/agent/check-citations.ts'
 import { type Answer, relayAnswer } from '../../../src/services/agent/relay-answer.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 
@@ -16,7 +17,10 @@ async function relay(
   ends: { answerTime?: AbortSignal; signal?: AbortSignal } = {},
 ): Promise<{ texts: string[]; answer: Answer }> {
   const texts: string[] = []
-  const relayed = relayAnswer(events, { answerTime: going, signal: going, ...ends })
+  const relayed = relayAnswer(events, {
+    citations: createCitationCheck({ has: (number) => number === 1, onUnknown: () => undefined }),
+    ...{ answerTime: going, signal: going, ...ends },
+  })
   for (;;) {
     const { done, value } = await relayed.next()
     if (done) return { texts, answer: value }
@@ -47,6 +51,25 @@ describe('An answer of a model', () => {
     const { texts, answer } = await relay(cut, { answerTime: gone })
     expect(texts).toEqual(['At '])
     expect(answer).toMatchObject({ text: 'At ', reason: 'time_limit' })
+  })
+
+  it('is passed on with its citations checked, and kept as the model wrote it', async () => {
+    const { texts, answer } = await relay(play(says('At nine [1', '], at ten [', '7].')))
+    expect(texts).toEqual(['At nine ', '[1], at ten ', '[?].'])
+    expect(answer.text).toBe('At nine [1], at ten [7].')
+  })
+
+  it('that breaks off is passed on to its very end', async () => {
+    const texts: string[] = []
+    const events = relayAnswer(play([toDelta('At [7')], new Error('broken')), {
+      citations: createCitationCheck({ has: () => false, onUnknown: () => undefined }),
+      ...{ answerTime: going, signal: going },
+    })
+    const read = async () => {
+      for await (const event of events) if (event.type === 'text-delta') texts.push(event.text)
+    }
+    await expect(read()).rejects.toThrow('broken')
+    expect(texts).toEqual(['At ', '[7'])
   })
 
   it.each([

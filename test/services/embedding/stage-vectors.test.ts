@@ -20,8 +20,14 @@ function createForTest(keys: number[], behave: () => void = () => undefined) {
   const state = {
     embedding: undefined as { model: string; dimension: number } | undefined,
     finished: 0,
+    isTaken: () => false,
   }
   const replacement: VectorReplacement = {
+    async alone(work, signal) {
+      if (state.isTaken()) return false
+      await work(signal)
+      return true
+    },
     async begin(embedding) {
       state.embedding = embedding
       return made.size
@@ -101,6 +107,18 @@ describe('the vectors of the next model', () => {
     expect(reasons).toContain('It is down')
     expect(end).not.toHaveProperty('reason')
   })
+
+  it('wait for another server that makes them, and say so', async () => {
+    const parts = createForTest([1])
+    const reasons: unknown[] = []
+    parts.state.isTaken = () => reasons.length < 2
+    await runUntil(parts, (progress) => {
+      if ('reason' in progress) reasons.push(progress.reason)
+      return progress.state === 'ready'
+    })
+    expect(reasons).toContain('Another server makes them')
+    expect(parts.made.size).toBe(1)
+  })
 })
 
 describe('a start with the next model', () => {
@@ -138,6 +156,31 @@ describe('a start with the next model', () => {
 
   it('leaves everything as it is where nothing was begun', async () => {
     const parts = createForTest([1])
+    await start(parts, 'old')
+    expect(parts.state.finished).toBe(0)
+  })
+
+  it('waits for another server that swaps, and does not do it again', async () => {
+    const parts = createForTest([1])
+    await runUntil(parts, ({ state }) => state === 'ready')
+    let looks = 0
+    parts.state.isTaken = () => {
+      looks++
+      // It is done when this one looks again.
+      if (looks === 1) parts.state.embedding = { model: 'none any more', dimension: 2 }
+      return true
+    }
+    await start(parts, 'old')
+    expect([looks, parts.state.finished]).toEqual([1, 0])
+  })
+
+  it('looks again once it is alone, as another server may just have done it', async () => {
+    const parts = createForTest([1])
+    await runUntil(parts, ({ state }) => state === 'ready')
+    parts.state.isTaken = () => {
+      parts.state.embedding = undefined
+      return false
+    }
     await start(parts, 'old')
     expect(parts.state.finished).toBe(0)
   })

@@ -3,6 +3,8 @@ import {
   createExtractor,
   type ExtractorOptions,
 } from '../../../src/services/extraction/create-extractor.ts'
+import type { ReadText } from '../../../src/services/extraction/extracted.ts'
+import { takeText } from '../../../src/services/extraction/packed-text.ts'
 import { fixture } from '../../support/forms.ts'
 
 const never = () => new AbortController().signal
@@ -12,12 +14,16 @@ function openExtractor(options: Partial<ExtractorOptions> = {}) {
   const log = { warn: (fields: object) => void warnings.push(fields) }
   const extractor = createExtractor({ processes: 1, deadlineMilliseconds: 25_000, log, ...options })
   onTestFinished(extractor.close)
-  const extract = (name: string, content: Uint8Array | string, signal = never()) => {
+  const extract = async (name: string, content: Uint8Array | string, signal = never()) => {
     const bytes = Buffer.from(content)
     const file = { name, mediaType: 'text/plain', size: bytes.length }
-    return extractor.extract(file, inPieces(bytes), signal)
+    return toText(await extractor.extract(file, inPieces(bytes), signal))
   }
   return { extractor, extract, warnings }
+}
+
+function toText({ pieces, pageStarts }: ReadText) {
+  return { text: pieces.map(takeText).join(''), ...(pageStarts && { pageStarts }) }
 }
 
 async function* inPieces(bytes: Buffer, length = 1_000_000) {

@@ -46,7 +46,7 @@ describe('Ingesting a folder', () => {
     const told: number[] = []
     const progress = (done: number) => told.push(done)
     const summary = await run(folder, { url: server.url, metadata: { language: 'en' }, progress })
-    expect(summary).toEqual({ ready: 2, unchanged: 0, failed: [] })
+    expect(summary).toEqual({ ready: 2, unchanged: 0, leftOut: new Map(), failed: [] })
     expect(told).toEqual([1, 2])
     expect(await search(server, 'pipelines')).toMatchObject([
       {
@@ -57,6 +57,27 @@ describe('Ingesting a folder', () => {
     ])
   })
 
+  it('sends nothing that is of a kind which is not read, and counts it by kind', async () => {
+    const server = await startServer()
+    const folder = await temporaryDirectory()
+    await write(folder, {
+      'a.md': 'Badgers dig.',
+      'icons/a.gif': 'GIF89a',
+      'icons/b.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
+      'old.gz': Buffer.from([0x1f, 0x8b, 8, 0]),
+      'g.txt': 'GIF',
+    })
+    const { leftOut, ...summary } = await run(folder, { url: server.url })
+    expect(summary).toEqual({ ready: 2, unchanged: 0, failed: [] })
+    expect(leftOut).toEqual(
+      new Map([
+        ['an image', 2],
+        ['a compressed archive', 1],
+      ]),
+    )
+    expect((await listDocuments(server)).documents).toHaveLength(2)
+  })
+
   it('sends a second time only what is new or has changed', async () => {
     const server = await startServer()
     const folder = await temporaryDirectory()
@@ -64,7 +85,7 @@ describe('Ingesting a folder', () => {
     await run(folder, { url: server.url })
     await write(folder, { 'b.md': 'Bees dance.', 'd.md': 'Dogs bark.' })
     const summary = await run(folder, { url: server.url })
-    expect(summary).toEqual({ ready: 2, unchanged: 2, failed: [] })
+    expect(summary).toEqual({ ready: 2, unchanged: 2, leftOut: new Map(), failed: [] })
     const { documents } = await listDocuments(server)
     expect(documents.map(({ title, revision }) => [title, revision]).toSorted()).toEqual([
       ['a.md', 1],
@@ -111,7 +132,7 @@ describe('Ingesting a folder', () => {
       signal,
     )
     expect(summary).toEqual({
-      ...{ ready: 1, unchanged: 0 },
+      ...{ ready: 1, unchanged: 0, leftOut: new Map() },
       failed: [{ path: 'a.md', reason: 'cannot be read (ENOENT)' }],
     })
   })

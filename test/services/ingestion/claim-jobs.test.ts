@@ -4,7 +4,7 @@ import type { IngestionJob } from '../../../src/stores/document-store.ts'
 
 const job = (documentId: string): IngestionJob => ({
   ...{ documentId, claim: 1, revision: 1, attempt: 1, text: 'x' },
-  ...{ title: undefined, url: undefined, file: undefined },
+  ...{ title: undefined, url: undefined, metadata: undefined, file: undefined },
 })
 
 /** A loop over an authority of two functions. */

@@ -7,6 +7,7 @@ import {
   keysOf,
   openParts,
   type Parts,
+  preparerAfter,
 } from './ingestion-parts.ts'
 
 const paragraphs = (word: string, count: number) =>
@@ -114,12 +115,10 @@ describe('the queue', () => {
     const seen: number[] = []
     const running = createRunning(parts, {
       concurrency: 3,
-      preparer: {
-        prepare(source, signal) {
-          seen.push(running.statistics().underWay)
-          return parts.preparer.prepare(source, signal)
-        },
-      },
+      preparer: preparerAfter(parts, (source) => {
+        seen.push(running.statistics().underWay)
+        return source
+      }),
     })
     await running.start()
     await running.until('ready', ids.length)
@@ -134,12 +133,10 @@ describe('the queue', () => {
     const gate = createGate()
     const running = createRunning(parts, {
       concurrency: 100,
-      preparer: {
-        async prepare(source, signal) {
-          await gate.pass()
-          return parts.preparer.prepare({ ...source, text: 'short' }, signal)
-        },
-      },
+      preparer: preparerAfter(parts, async (source) => {
+        await gate.pass()
+        return { ...source, text: 'short' }
+      }),
     })
     await running.start()
     await gate.reached
@@ -170,8 +167,8 @@ describe('a document deleted while it is ingested', () => {
     const running = createRunning(parts, {
       index: {
         ...parts.index,
-        async add(keys, terms) {
-          await parts.index.add(keys, terms)
+        async add(keys, terms, metadata) {
+          await parts.index.add(keys, terms, metadata)
           await gate.pass()
         },
       },
@@ -195,12 +192,10 @@ describe('stopping', () => {
     const gate = createGate()
     const running = createRunning(parts, {
       concurrency: 1,
-      preparer: {
-        async prepare(source, signal) {
-          await gate.pass()
-          return parts.preparer.prepare(source, signal)
-        },
-      },
+      preparer: preparerAfter(parts, async (source) => {
+        await gate.pass()
+        return source
+      }),
     })
     await running.start()
     await gate.reached
@@ -218,9 +213,9 @@ describe('stopping', () => {
     const running = createRunning(parts, {
       index: {
         ...parts.index,
-        async add(keys, terms) {
+        async add(keys, terms, metadata) {
           await gate.pass()
-          return parts.index.add(keys, terms)
+          return parts.index.add(keys, terms, metadata)
         },
       },
     })

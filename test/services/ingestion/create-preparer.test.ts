@@ -58,6 +58,17 @@ describe('preparing a document', () => {
     ])
   })
 
+  it('goes on where the piece before it ended', async () => {
+    const preparer = openPreparer()
+    const first = await preparer.preparePiece({ title: 'Boats', text: TEXT })
+    expect(first.passages).toEqual(splitText(TEXT))
+    const { context } = first
+    const blank = await preparer.preparePiece({ title: 'Boats', text: ' \n', context })
+    expect(blank).toMatchObject({ passages: [], context })
+    const next = await preparer.preparePiece({ title: 'Boats', text: 'More.', context })
+    expect(next.passages).toEqual([{ text: 'More.', heading: 'Ships > Sails', start: 0, end: 5 }])
+  })
+
   it('keeps the event loop free', async () => {
     const preparer = openPreparer()
     await preparer.prepare({ title: undefined, text: 'warm' })

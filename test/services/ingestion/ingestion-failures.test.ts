@@ -44,7 +44,7 @@ describe('a document that its preparation does not survive', () => {
       const parts = await openParts()
       await parts.store.add({ id: 'a', text: 'Some text.' })
       const prepare = failingFirst(ALWAYS, parts.preparer.prepare, new PreparationError(code))
-      const running = createRunning(parts, { preparer: { prepare } })
+      const running = createRunning(parts, { preparer: { ...parts.preparer, prepare } })
       await running.start()
       await running.until('failed')
       expect(await getDocument(parts, 'a')).toMatchObject({
@@ -99,8 +99,8 @@ describe('an index that fails', () => {
     const running = createRunning(parts, {
       index: {
         ...parts.index,
-        async add(keys, terms) {
-          await parts.index.add(keys, terms)
+        async add(keys, terms, metadata) {
+          await parts.index.add(keys, terms, metadata)
           if (added++ === 0) throw new Error('after the fact')
         },
       },
@@ -217,7 +217,7 @@ describe('an unexpected error', () => {
     await parts.store.add({ id: 'a', text: 'Some text.' })
     const prepare = failingFirst(ALWAYS, parts.preparer.prepare, new TypeError('/secret/path'))
     const retry = { attempts: 1, backoff: { firstMilliseconds: 1, mostMilliseconds: 1 } }
-    const running = createRunning(parts, { preparer: { prepare }, retry })
+    const running = createRunning(parts, { preparer: { ...parts.preparer, prepare }, retry })
     await running.start()
     await running.until('failed')
     const { error } = await getDocument(parts, 'a')

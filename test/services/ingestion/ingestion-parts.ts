@@ -14,7 +14,7 @@ import {
 } from '../../../src/services/ingestion/create-ingestion.ts'
 import { createPreparer } from '../../../src/services/ingestion/create-preparer.ts'
 import { createSources } from '../../../src/services/ingestion/open-source.ts'
-import type { Preparer } from '../../../src/services/ingestion/prepare.ts'
+import type { Preparer, Source } from '../../../src/services/ingestion/prepare.ts'
 import type { IngestionOutcome } from '../../../src/services/ingestion/work-in-hand.ts'
 import type { DocumentStore, StoredDocument } from '../../../src/stores/document-store.ts'
 import { createSqliteData, type SqliteData } from '../../stores/sqlite/store-data.ts'
@@ -114,6 +114,17 @@ export async function getDocument({ store }: Parts, id: string): Promise<StoredD
 export async function keysOf({ index, store }: Parts) {
   const [held, known] = await Promise.all([index.keys(), store.chunkKeys()])
   return { index: Array.from(held), authority: Array.from(known) }
+}
+
+/** The preparer of the parts, which gets what `change` makes of each source. */
+export function preparerAfter(
+  { preparer }: Parts,
+  change: (source: Source) => Source | Promise<Source>,
+): Pick<Preparer, 'prepare' | 'preparePiece'> {
+  return {
+    prepare: async (source, signal) => preparer.prepare(await change(source), signal),
+    preparePiece: async (source, signal) => preparer.preparePiece(await change(source), signal),
+  }
 }
 
 /** A function that fails so many times before it does what `work` does. */

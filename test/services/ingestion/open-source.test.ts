@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { cutText } from '../../../src/services/extraction/cut-text.ts'
 import type { Extracted } from '../../../src/services/extraction/extracted.ts'
-import { createSources } from '../../../src/services/ingestion/open-source.ts'
+import { ownPacked, packText } from '../../../src/services/extraction/packed-text.ts'
+import { createSources, type OpenSource } from '../../../src/services/ingestion/open-source.ts'
 import type { IngestionJob } from '../../../src/stores/document-store.ts'
 
 const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }
 const JOB: IngestionJob = {
   ...{ documentId: 'a', claim: 1, revision: 2, attempt: 1 },
-  ...{ title: undefined, url: undefined, text: '', file: FILE },
+  ...{ title: undefined, url: undefined, metadata: undefined, text: '', file: FILE },
 }
 const never = () => new AbortController().signal
 
@@ -26,32 +28,50 @@ function sourcesWith(extracted: Extracted, pieces = onePiece) {
     extractor: {
       async extract(file, content) {
         asked.push(file, Buffer.concat(await Array.fromAsync(content)).toString())
-        return extracted
+        return toReadText(extracted)
       },
     },
   })
   return { openSource, asked }
 }
 
+function toReadText({ text, pageStarts }: Extracted) {
+  const pieces = Array.from(cutText(text), (piece) => ownPacked(packText(piece)))
+  return { pieces, characters: text.length, ...(pageStarts && { pageStarts }) }
+}
+
+const textOf = (source: OpenSource) => [...source.pieces()].join('')
+
 describe('The source of a document', () => {
   it('is the text that came with it', async () => {
     const { openSource, asked } = sourcesWith({ text: 'other' })
     const source = await openSource({ ...JOB, text: 'Text.', file: undefined }, never())
-    expect(source).toMatchObject({ text: 'Text.', pageStarts: undefined })
+    expect(source).toMatchObject({ characters: 5, pageStarts: undefined })
+    expect(textOf(source)).toBe('Text.')
     expect(source.close()).toBeUndefined()
     expect(asked).toEqual([])
   })
 
   it('is what its file says, of the revision that was claimed', async () => {
     const { openSource, asked } = sourcesWith({ text: 'Read.', pageStarts: [0, 2] })
-    expect(await openSource(JOB, never())).toMatchObject({ text: 'Read.', pageStarts: [0, 2] })
+    const source = await openSource(JOB, never())
+    expect(source).toMatchObject({ characters: 5, pageStarts: [0, 2] })
+    expect(textOf(source)).toBe('Read.')
     expect(asked).toEqual([['a', 2], FILE, 'abc'])
   })
 
   it('is made fit to be stored without moving a page', async () => {
     const { openSource } = sourcesWith({ text: 'a\0b\uD800c', pageStarts: [0, 4] })
-    const { text } = await openSource(JOB, never())
-    expect(text).toBe('a b\uFFFDc')
+    expect(textOf(await openSource(JOB, never()))).toBe('a b\uFFFDc')
+  })
+
+  it('is let go as it is read, piece by piece', async () => {
+    const text = 'Eulen jagen nachts — leise. '.repeat(9_000)
+    const { openSource } = sourcesWith({ text })
+    const source = await openSource(JOB, never())
+    expect([...source.pieces()].length).toBeGreaterThan(1)
+    expect(textOf(source)).toBe('')
+    expect(source.characters).toBe(text.length)
   })
 
   it('is missing where the file is', async () => {
@@ -70,6 +90,6 @@ it('No further file is read while too much text is under way', async () => {
   await new Promise((resolve) => setImmediate(resolve))
   expect(asked).toHaveLength(3)
   first.close()
-  expect((await second).text).toHaveLength(10_000_000)
+  expect(textOf(await second)).toHaveLength(10_000_000)
   expect(asked).toHaveLength(6)
 })

@@ -29,6 +29,7 @@ function openQueue({
       return sources.map(({ text }) => ({
         passages: packPassages([{ text, heading: '', start: 0, end: text.length }]),
         terms: NO_TERMS,
+        context: { headings: [], fence: undefined },
       }))
     },
     async analyse(passages) {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical-index.ts'
-import { replaceIndex } from '../../../src/services/ingestion/replace-index.ts'
+import { completeIndex, replaceIndex } from '../../../src/services/ingestion/replace-index.ts'
 import { createRunning, openParts, type Parts, silent } from './ingestion-parts.ts'
 
 /** An index of words in memory that tells what it was given. */
 function openIndex() {
   const index = createLexicalIndex([])
   return {
+    keepsMetadata: false,
     keys: async () => index.keys(),
     vectorKeys: async () => new Uint32Array(),
     addVectors: async () => undefined,
@@ -69,13 +70,32 @@ describe('The replacement of an index', () => {
           const analysed = await parts.preparer.analyse([
             { title: undefined, heading: '', text: 'A claim under way.' },
           ])
-          await next.add(Uint32Array.of(stranger), analysed)
+          await next.add(Uint32Array.of(stranger), analysed, [])
           return next
         },
       },
       never,
     )
     expect(await next.keys()).toContain(stranger)
+  })
+
+  it('counts what an earlier run has added when it tells how far it is', async () => {
+    const parts = await openFilled(40)
+    const next = openIndex()
+    const [first = 0] = await parts.store.chunkKeys()
+    const chunks = await parts.store.readChunks([first])
+    await next.add(Uint32Array.of(first), await parts.preparer.analyse(chunks), [])
+    const progress: number[][] = []
+    await completeIndex(
+      next,
+      {
+        ...{ store: parts.store, preparer: parts.preparer, log: silent, hybrid: false },
+        progress: (done, total) => progress.push([done, total]),
+      },
+      never,
+    )
+    expect(progress.at(-1)).toEqual([40, 40])
+    expect(Math.min(...progress.map(([done = 0]) => done))).toBeGreaterThan(0)
   })
 
   it('stops when it is told to, and does not serve', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { watchIndex } from '../../../src/services/ingestion/watch-index.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { silent } from './ingestion-parts.ts'
 
 const AWAY = new AppError('index_unavailable', 'away')
@@ -10,15 +11,18 @@ function openWatched() {
   let now = 0
   let failure: Error | undefined
   let calls = 0
-  const change = async () => {
+  const given: unknown[] = []
+  const change = async (...parts: unknown[]) => {
     calls++
+    given.push(...parts)
     if (failure) throw failure
   }
   const fed = { add: change, addVectors: change, remove: change }
   const watched = watchIndex(fed, silent, () => now)
   return {
     ...watched,
-    add: () => watched.index.add(Uint32Array.of(1), batchOf([['wing']])),
+    given,
+    add: () => watched.index.add(Uint32Array.of(1), batchOf([['wing']]), []),
     calls: () => calls,
     fail(error: Error | undefined) {
       failure = error
@@ -30,6 +34,15 @@ function openWatched() {
 }
 
 describe('An index that is watched', () => {
+  it('is given all that it was to be given', async () => {
+    const { index, given } = openWatched()
+    const parts = [Uint32Array.of(1), batchOf([['wing']]), [{ year: 2026 }]] as const
+    await index.add(...parts)
+    await index.addVectors(vectorBatch([1]), parts[2])
+    await index.remove([1])
+    expect(given).toEqual([...parts, vectorBatch([1]), parts[2], [1]])
+  })
+
   it('is not asked again for a while after it was away', async () => {
     const watched = openWatched()
     watched.fail(AWAY)

@@ -1,13 +1,12 @@
-import { join } from 'node:path'
 import { McpServer } from '@modelcontextprotocol/server'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
-import { openLockFile } from '../../../src/lib/lock-file.ts'
 import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../../../src/lib/outbound/outbound-policy.ts'
 import { createConnection } from '../../../src/services/mcp/connection.ts'
 import { createPins, McpPins, NO_PINS } from '../../../src/services/mcp/pins.ts'
 import { McpServers } from '../../../src/services/mcp/server-settings.ts'
+import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createContext } from '../tools/context-for-test.ts'
 
@@ -26,13 +25,13 @@ export async function connectTo(
   const lines: string[] = []
   const write = (fields: object, message: string) =>
     void lines.push(`${message} ${JSON.stringify(fields)}`)
-  const path = join(await temporaryDirectory(), 'mcp-lock.json')
+  const openLedger = fileLedgers(await temporaryDirectory())
   const connection = createConnection({
     name: 'one',
     settings: one,
     environment,
     fetch: outbound.fetch,
-    pins: createPins(await openLockFile(path, McpPins, NO_PINS)),
+    pins: createPins(await openLedger('mcp-lock', McpPins, NO_PINS)),
     log: { info: write, warn: write },
   })
   onTestFinished(async () => {

@@ -6,6 +6,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.ts'
 import { MissingVariable } from '../../../src/lib/expand-variables.ts'
 import { OutboundError } from '../../../src/lib/outbound/outbound-error.ts'
 import {
@@ -24,6 +25,7 @@ const sdk = (code: SdkErrorCode, message = SECRET, cause?: unknown) =>
 describe('a failure of a server', () => {
   it.each<[string, unknown, RegExp]>([
     ['a missing variable', new MissingVariable('TOKEN'), /TOKEN is not set/],
+    ['pins that cannot be read', new AppError('store_unavailable', 'It is away'), /^It is away$/],
     ['a refused address', new OutboundError('forbidden', 'a.org is private'), /a\.org is private/],
     [
       'one beneath another',

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openLockFile } from '../../../src/lib/lock-file.ts'
 import type { RemoteTool } from '../../../src/services/mcp/open-session.ts'
-import { createPins, McpPins, NO_PINS } from '../../../src/services/mcp/pins.ts'
+import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../../../src/services/mcp/pins.ts'
+import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const URL = 'https://example.org/mcp'
@@ -12,8 +11,8 @@ function tool(name: string, more: Partial<RemoteTool> = {}): RemoteTool {
 }
 
 async function openPins() {
-  const path = join(await temporaryDirectory(), 'mcp-lock.json')
-  const open = async () => createPins(await openLockFile(path, McpPins, NO_PINS))
+  const openLedger = fileLedgers(await temporaryDirectory())
+  const open = async () => createPins(await openLedger(MCP_LEDGER, McpPins, NO_PINS))
   return { open, pins: await open() }
 }
 
@@ -62,5 +61,18 @@ describe('the definitions of a connection', () => {
     await pins.compare('one', URL, [tool('a')])
     expect(await pins.compare('two', URL, [tool('b')])).toEqual(new Map())
     expect(await pins.compare('one', `${URL}/2`, [tool('c')])).toEqual(new Map())
+  })
+
+  it('are the same to another server that sees them at the same time', async () => {
+    const ledger = await fileLedgers(await temporaryDirectory())('mcp-lock', McpPins, NO_PINS)
+    const late: typeof ledger = { ...ledger, read: async () => NO_PINS }
+    await createPins(ledger).compare('one', URL, [tool('a')])
+    const other = [tool('a', { description: 'Does more' }), tool('b')]
+    expect(await createPins(late).compare('one', URL, other)).toEqual(
+      new Map([
+        ['a', 'changed'],
+        ['b', 'new'],
+      ]),
+    )
   })
 })

@@ -35,6 +35,8 @@ interface Corpus {
   stored?: readonly StoredChunk[]
   /** What a filter takes. */
   taken?: readonly number[]
+  /** Whether the index looks among what a filter takes by itself. */
+  filters?: boolean
 }
 
 /** Retrieval over a fixed ranking and a fixed authority, and what each of them was asked. */
@@ -42,6 +44,7 @@ function createForTest({
   matched,
   stored = matched.map((key) => chunkOf(key)),
   taken = [],
+  filters: indexFilters = false,
 }: Corpus) {
   const searches: IndexQuery[] = []
   const reads: number[][] = []
@@ -50,6 +53,7 @@ function createForTest({
   const byKey = new Map(stored.map((chunk) => [chunk.key, chunk]))
   const retrieval = createRetrieval({
     index: {
+      filters: async () => indexFilters,
       async search(query, signal): Promise<IndexMatch[]> {
         signal?.throwIfAborted()
         searches.push(query)
@@ -194,6 +198,7 @@ describe('an abort', () => {
     const call = new AbortController()
     const retrieval = createRetrieval({
       index: {
+        filters: async () => false,
         async search({ limit }, signal) {
           signal?.throwIfAborted()
           return keysTo(limit).map((key) => ({ key, score: 1 }))
@@ -224,6 +229,14 @@ describe('a filter', () => {
     expect(searches.map(({ only }) => [...(only ?? [])])).toEqual([[1, 3, 9]])
   })
 
+  it('is left to an index that looks among what it takes by itself', async () => {
+    const { retrieval, searches, filters } = createForTest({ matched: [3, 1], filters: true })
+    expect((await retrieval.search(filtered)).hits).toHaveLength(2)
+    expect(filters).toEqual([])
+    expect(searches).toMatchObject([{ filter, limit: 18 }])
+    expect(searches[0]?.only).toBeUndefined()
+  })
+
   it('that takes nothing asks the index for nothing', async () => {
     const { retrieval, searches } = createForTest({ matched: [3, 1] })
     expect([(await retrieval.search(filtered)).hits, searches]).toEqual([[], []])
@@ -239,7 +252,7 @@ describe('a filter', () => {
 it('a failure of the authority is the search’s own', async () => {
   const failure = new Error('disk')
   const retrieval = createRetrieval({
-    index: { search: async () => [{ key: 1, score: 1 }] },
+    index: { filters: async () => false, search: async () => [{ key: 1, score: 1 }] },
     store: {
       readChunks: () => Promise.reject(failure),
       matchingKeys: async () => new Uint32Array(),

@@ -15,6 +15,7 @@ function createForTest(searches: number[][], stored: number[]) {
   let asked = 0
   const retrieval = createRetrieval({
     index: {
+      filters: async () => false,
       search: async () =>
         (searches[asked++] ?? searches.at(-1) ?? []).map((key) => ({ key, score: 100 - key })),
     },

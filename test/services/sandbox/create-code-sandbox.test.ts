@@ -38,6 +38,16 @@ describe('The sandbox of the agent', () => {
     expect(await code.record()).toMatchObject({ kind: 'embedded' })
   })
 
+  it('ends with the conversation that had it, and with no other', async () => {
+    const fake = createFakeSandbox()
+    const code = create(fake)
+    await code.run('a', { code: '1' }, signal)
+    await code.run('b', { code: '1' }, signal)
+    await code.end('a')
+    await code.end('unknown')
+    expect(fake.sessions.map(({ alive }) => alive)).toEqual([false, true])
+  })
+
   it('says why there is none', async () => {
     const docker = createFakeSandbox('docker')
     docker.state.broken = true

@@ -85,6 +85,12 @@ describe('the skills that are used', () => {
     expect(states.filter(([, state]) => state === 'unavailable')).toHaveLength(5)
   })
 
+  it('are told of in the log once, and not when there were none to load', async () => {
+    const { skills, lines } = await load({ one: [skillOf('a')] })
+    await skills.load([], {}, signal)
+    expect(lines).toEqual(['skills loaded {"skills":["a"]}'])
+  })
+
   it('are told of in the log where they depart from the format', async () => {
     const { lines } = await load({ one: [skillOf('a', { warnings: ['version: is not a field'] })] })
     expect(lines.find((line) => line.includes('not to format'))).toContain('version')

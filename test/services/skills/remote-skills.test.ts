@@ -1,23 +1,24 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openLockFile } from '../../../src/lib/lock-file.ts'
-import {
-  createRemoteSkills,
-  NO_SKILL_PINS,
-  SkillPins,
-} from '../../../src/services/skills/remote-skills.ts'
+import { createRemoteSkills } from '../../../src/services/skills/remote-skills.ts'
 import { SkillError } from '../../../src/services/skills/skill.ts'
+import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
+import { createFileSkillCopies } from '../../../src/stores/files/file-skill-copies.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { plainSkill } from './skill-for-test.ts'
 
 const SOURCE = 'https://example.org/a.zip'
 const files = (name: string) => new Map([['SKILL.md', Buffer.from(plainSkill(name))]])
 
-async function open() {
+async function openCopies() {
   const directory = await temporaryDirectory()
-  const lock = await openLockFile(join(directory, 'lock.json'), SkillPins, NO_SKILL_PINS)
-  return createRemoteSkills({ lock, directory: join(directory, 'skills') })
+  return createFileSkillCopies({
+    openLedger: fileLedgers(directory),
+    directory: join(directory, 'skills'),
+  })
 }
+
+const open = async () => createRemoteSkills(await openCopies())
 
 describe('a remote source', () => {
   it('has no copy before it was read', async () => {
@@ -44,5 +45,32 @@ describe('a remote source', () => {
   it('fails with the reason where there is neither it nor a copy', async () => {
     const away = () => Promise.reject(new SkillError('It is away'))
     await expect((await open()).update(SOURCE, away, false)).rejects.toThrow('It is away')
+  })
+
+  it('is judged anew where another server accepts something meanwhile', async () => {
+    const copies = await openCopies()
+    const other = createRemoteSkills(copies)
+    const remote = createRemoteSkills({
+      ...copies,
+      async accepted(source) {
+        const known = await copies.accepted(source)
+        if (known === undefined) await other.update(source, async () => files('a'), false)
+        return known
+      },
+    })
+    const changed = await remote.update(SOURCE, async () => files('b'), false)
+    expect(changed).toMatchObject({ skills: [{ name: 'a' }], failures: [{ name: SOURCE }] })
+  })
+
+  it('is given up where others accept something else again and again', async () => {
+    const copies = { ...(await openCopies()), keep: async () => false }
+    const updating = createRemoteSkills(copies).update(SOURCE, async () => files('a'), true)
+    await expect(updating).rejects.toThrow('at the same time')
+  })
+
+  it('whose copy is damaged is as good as none', async () => {
+    const copies = await openCopies()
+    await copies.keep(SOURCE, { digest: 'x', bytes: Buffer.from('[["SKILL.md"') }, undefined)
+    await expect(createRemoteSkills(copies).kept(SOURCE)).rejects.toThrow('no copy')
   })
 })

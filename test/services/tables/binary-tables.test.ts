@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createTables } from '../../../src/services/tables/create-tables.ts'
 import { quoteText, withDatabase } from '../../../src/services/tables/duckdb.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -65,7 +65,8 @@ async function parquet(sql: string): Promise<Uint8Array> {
 
 async function open(tables: FakeTable[]) {
   const directory = await temporaryDirectory()
-  const { query } = await createTables({ ...createFakeLookup(tables), directory })
+  const { query, close } = createTables({ ...createFakeLookup(tables), directory })
+  onTestFinished(close)
   return (sql: string) => query({ sql, maximumRows: 100, filter: undefined }, signal)
 }
 
@@ -87,6 +88,29 @@ describe('A workbook', () => {
       ['2026-02-02', '0.2', 'south'],
     ])
     expect((await query('SELECT sum(amount) FROM orders')).rows).toEqual([['0.3']])
+  })
+})
+
+describe('Rows of a workbook', () => {
+  it('are found by their sheet, each with its place in it', async () => {
+    const content = workbook({ 'First half': ORDERS, Rest: ORDERS.slice(0, 2) })
+    const { lookUp, close } = createTables({
+      ...createFakeLookup([{ id: '1', file: 'orders.xlsx', content }]),
+      directory: await temporaryDirectory(),
+    })
+    onTestFinished(close)
+    const find = (table: string) => {
+      const conditions = [{ column: 'day', prefix: '2026' }]
+      return lookUp({ table, conditions, maximumRows: 10, filter: undefined }, signal)
+    }
+    const found = await find('orders__first_half')
+    expect(found.table).toMatchObject({ sheet: 'First half', document: { id: '1' } })
+    expect(found.rows).toEqual([
+      { row: 1, cells: ['2026-01-02', '0.1', 'north'] },
+      { row: 2, cells: ['2026-02-02', '0.2', 'south'] },
+    ])
+    expect((await find('orders__rest')).rowCount).toBe(1)
+    await expect(find('orders')).rejects.toThrow('There is no table "orders"')
   })
 })
 

@@ -15,7 +15,7 @@ const TABLES: FakeTable[] = [
 
 async function open(tables: FakeTable[] = TABLES) {
   const parts = createFakeLookup(tables)
-  const { close, ...opened } = await createTables({
+  const { close, ...opened } = createTables({
     ...parts,
     directory: await temporaryDirectory(),
   })

@@ -14,7 +14,7 @@ const FILE: FakeTable = { id: 'file', file: 'b.jsonl', content: '{"n":1}\n{"n":2
 async function open(tables: FakeTable[], directory?: string) {
   const parts = createFakeLookup(tables)
   const place = directory ?? (await temporaryDirectory())
-  const files = await createTableFiles({ ...parts, directory: place, slots: createSlots(2, 10) })
+  const files = createTableFiles({ ...parts, directory: place, slots: createSlots(2, 10) })
   return { ...parts, files, directory: place }
 }
 
@@ -98,13 +98,24 @@ describe('The tables of a document', () => {
 })
 
 describe('The directory of the tables', () => {
-  it('is freed of what was left half done', async () => {
+  it('is freed of what was left half done when the first table is asked', async () => {
     const directory = await temporaryDirectory()
     await mkdir(join(directory, 'abc.work'))
     await writeFile(join(directory, 'abc.work', 'source'), 'x')
     await writeFile(join(directory, 'notes.txt'), 'x')
-    await open([], directory)
-    expect(await readdir(directory)).toEqual([])
+    const { files } = await open([TEXT], directory)
+    await files.get(documentOf(TEXT), 'csv', signal)
+    expect((await readdir(directory)).filter((name) => /work|notes/.test(name))).toEqual([])
+  })
+
+  it('is not made before that, and need not be there for anything else', async () => {
+    const place = join(await temporaryDirectory(), 'disk')
+    const { files } = await open([TEXT], join(place, 'tables'))
+    await writeFile(place, 'no directory')
+    const get = () => files.get(documentOf(TEXT), 'csv', signal)
+    await expect(get()).rejects.toMatchObject({ code: 'storage_full' })
+    await rm(place)
+    expect((await get()).sheets).toHaveLength(1)
   })
 
   it('is left by work under way when the server stops', async () => {

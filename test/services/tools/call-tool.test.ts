@@ -62,7 +62,15 @@ describe('A table as a source', () => {
     ...documentOf({ id: 'doc', title: 'Sales.csv', content: '' }),
     ...{ url: 'https://example.org/sales', metadata: { year: 2026 } },
   }
-  const table = { name: 'sales', title: 'Sales.csv', table: 't', rows: 3, columns: [], document }
+  const table = {
+    name: 'sales',
+    title: 'Sales.csv',
+    table: 't',
+    sheet: '',
+    rows: 3,
+    columns: [],
+    document,
+  }
 
   it('is numbered after what was found before, with address and metadata of its document', () => {
     const { citations } = createContext()

@@ -1,16 +1,49 @@
 import { describe, expect, it } from 'vitest'
+import { JobRefusal } from '../../../src/lib/job-process.ts'
+import type { RowQuery, StoredTable, Tables } from '../../../src/services/tables/create-tables.ts'
 import { lookupData } from '../../../src/services/tools/lookup-data.ts'
-import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
+import { ToolFailure, ToolInputError } from '../../../src/services/tools/tool-error.ts'
+import { documentOf } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeDocuments } from './fake-lookup.ts'
 
 const { signal } = new AbortController()
 
+const TABLE: StoredTable = {
+  ...{ name: 'budget__q1', title: 'Budget.xlsx', sheet: 'Q1', file: 'x', table: 'table0', rows: 9 },
+  columns: [
+    { name: 'item', type: 'VARCHAR' },
+    { name: 'cost', type: 'DECIMAL(18,2)' },
+  ],
+  document: { ...documentOf({ id: 'doc', content: '' }), url: 'https://example.org/b' },
+}
+
+/** Fake tables: one, whose third and seventh row fit whatever is asked. */
+function createFakeTables(asked: RowQuery[], isMore = false): Pick<Tables, 'find' | 'lookUp'> {
+  return {
+    async find(name) {
+      if (name !== TABLE.name) throw new JobRefusal(`There is no table "${name}"`)
+      return TABLE
+    },
+    async lookUp(query) {
+      asked.push(query)
+      const rows = [
+        { row: 3, cells: ['a "bolt"', '1.50'] },
+        { row: 7, cells: [null, '2.00'] },
+      ]
+      if (query.table === 'empty') return { table: TABLE, rows: [], rowCount: 0, isMore }
+      return { table: TABLE, rows, rowCount: 2, isMore: query.table === 'large' }
+    },
+  }
+}
+
 function create(texts: readonly string[] = ['a', 'b']) {
   const parts = createFakeDocuments(texts)
-  const tool = lookupData(parts.lookup)
+  const asked: RowQuery[] = []
+  const tool = lookupData({ lookup: parts.lookup, tables: createFakeTables(asked) })
   return {
     ...parts,
+    asked,
     run: (input: object, context = createContext()) => tool.run(input, context, signal),
   }
 }
@@ -86,5 +119,64 @@ describe('lookup_data', () => {
     { limit: 51 },
   ])('refuses %j', async (input) => {
     await expect((async () => create().run(input))()).rejects.toThrow(ToolInputError)
+  })
+})
+
+describe('lookup_data over a table', () => {
+  const COSTLY = { field: 'cost', from: 1, to: 2 }
+
+  it('gives each row whole, as a source with document, sheet and row', async () => {
+    const context = createContext()
+    const { run, asked } = create()
+    const told = await run({ table: 'budget__q1', conditions: [COSTLY], limit: 7 }, context)
+    expect(told).toBe(
+      '2 rows of budget__q1 fit, 2 follow.\n[1] row 3: item="a \\"bolt\\"", cost=1.50\n[2] row 7: item=, cost=2.00',
+    )
+    expect(asked).toEqual([
+      {
+        ...{ table: 'budget__q1', maximumRows: 7, filter: undefined },
+        conditions: [{ column: 'cost', from: 1, to: 2 }],
+      },
+    ])
+    expect(context.citations.all()).toMatchObject([
+      {
+        ...{ documentId: 'doc', title: 'Budget.xlsx', url: 'https://example.org/b', score: 1 },
+        ...{ sheet: 'Q1', row: 3, text: expect.stringContaining('Row 3 of budget__q1: item=') },
+      },
+      { row: 7 },
+    ])
+  })
+
+  it('gives a row that is found again its first number', async () => {
+    const context = createContext()
+    const { run } = create()
+    const ask = () => run({ table: 'budget__q1', conditions: [COSTLY] }, context)
+    expect(await ask()).toBe(await ask())
+    expect(context.citations.all()).toHaveLength(2)
+  })
+
+  it('lists the columns where nothing is asked, and looks nothing up', async () => {
+    const { run, asked } = create()
+    expect(await run({ table: 'budget__q1' })).toBe(
+      'The columns of budget__q1 (Budget.xlsx, 9 rows):\n- item: VARCHAR\n- cost: DECIMAL(18,2)',
+    )
+    expect(asked).toEqual([])
+  })
+
+  it('says where no row fits, and where more do than are counted', async () => {
+    const { run } = create()
+    expect(await run({ table: 'empty', conditions: [COSTLY] })).toMatch(/^No row of .* fits\.$/)
+    expect(await run({ table: 'large', conditions: [COSTLY] })).toMatch(/^More than 2 rows/)
+  })
+
+  it('tells what is refused', async () => {
+    await expect(create().run({ table: 'nothing' })).rejects.toThrow(ToolFailure)
+  })
+
+  it('keeps to the filter of the request', async () => {
+    const filter = { field: 'n', eq: 1 }
+    const { run, asked } = create()
+    await run({ table: 'budget__q1', conditions: [COSTLY] }, createContext({ filter }))
+    expect(asked[0]?.filter).toEqual(filter)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job-process.ts'
-import type { Table, TableQuery, Tables } from '../../../src/services/tables/create-tables.ts'
+import type { StoredTable, TableQuery } from '../../../src/services/tables/create-tables.ts'
 import type { TableEntry } from '../../../src/services/tables/table-catalogue.ts'
 import { tableTools } from '../../../src/services/tools/table-tools.ts'
 import { ToolFailure, ToolInputError } from '../../../src/services/tools/tool-error.ts'
@@ -15,15 +15,23 @@ const entryOf = (name: string): TableEntry => ({
   document,
   format: 'csv',
 })
-const tableOf = (name: string): Table & { file: string } => ({
-  ...{ name, title: `${name}.csv`, document, file: 'x.duckdb', table: 'table0', rows: 3 },
+const tableOf = (name: string): StoredTable => ({
+  ...{
+    name,
+    title: `${name}.csv`,
+    document,
+    file: 'x.duckdb',
+    table: 'table0',
+    sheet: '',
+    rows: 3,
+  },
   columns: [{ name: 'a', type: 'BIGINT' }],
 })
 
 /** Fake tables that answer the same rows to every query, and refuse to open what is called `bad`. */
 function createFakeTables(names: string[], rowCount = 2) {
   const queries: TableQuery[] = []
-  const tables: Tables = {
+  const tables: Parameters<typeof tableTools>[0] = {
     entries: async () => names.map(entryOf),
     async open({ name }) {
       if (name === 'bad') throw new JobRefusal('It is damaged')
@@ -36,7 +44,6 @@ function createFakeTables(names: string[], rowCount = 2) {
       const rows = [['1'], ['2, "3"']]
       return { columns, rows, rowCount, isMore: rowCount >= 1_000_000, tables: [tableOf('sales')] }
     },
-    close: () => undefined,
   }
   const run = (name: string, input: object, context = createContext()) => {
     const tool = tableTools(tables).find((candidate) => candidate.name === name)

@@ -15,7 +15,8 @@ const announcement = (attempt = 1): Announcement => ({
 type Answer = (request: OutboundRequest) => Promise<Response>
 
 /** Webhooks over a fake outbox, which holds `waiting`, and a fake receiver. */
-async function startForTest(waiting: Announcement[], answer: Answer) {
+async function startForTest(waiting: Announcement[], answer: Answer, more: object = {}) {
+  const wanted: boolean[] = []
   const settled: unknown[] = []
   const logged: unknown[] = []
   const bell = Promise.withResolvers<void>()
@@ -26,7 +27,7 @@ async function startForTest(waiting: Announcement[], answer: Answer) {
   }
   const webhooks = createWebhooks({
     outbox: {
-      announce: async () => undefined,
+      announce: async (isWanted) => void wanted.push(isWanted),
       takeAnnouncements: async (limit) => waiting.splice(0, limit),
       putOffAnnouncement: (id, dueAt) => {
         expect(dueAt).toBe(Math.trunc(dueAt))
@@ -35,7 +36,7 @@ async function startForTest(waiting: Announcement[], answer: Answer) {
       dropAnnouncement: (id) => settle('drop', id),
     },
     fetch: (_url, request) => answer(request),
-    ...{ url: 'https://example.org/hook', secret: SECRET, waits: WAITS },
+    ...{ url: 'https://example.org/hook', secret: SECRET, waits: WAITS, ...more },
     log: {
       warn: (fields, message) => logged.push(['warn', fields, message]),
       error: (fields, message) => logged.push(['error', fields, message]),
@@ -43,7 +44,7 @@ async function startForTest(waiting: Announcement[], answer: Answer) {
   })
   onTestFinished(() => webhooks.stop())
   await webhooks.start()
-  return { webhooks, settled, logged, first: bell.promise }
+  return { webhooks, wanted, settled, logged, first: bell.promise }
 }
 
 describe('A webhook', () => {
@@ -138,5 +139,28 @@ describe('A webhook', () => {
     waiting.push(announcement())
     webhooks.wake()
     await first
+  })
+
+  it('says again and again that ends are to be written down', async () => {
+    const { webhooks, wanted } = await startForTest([], async () => new Response(), {
+      renewalMilliseconds: 0,
+    })
+    await expect
+      .poll(() => {
+        webhooks.wake()
+        return wanted.length
+      })
+      .toBeGreaterThan(3)
+    expect(new Set(wanted)).toEqual(new Set([true]))
+  })
+
+  it('says so once where it need not be said again yet', async () => {
+    const { webhooks, wanted, first } = await startForTest(
+      [announcement()],
+      async () => new Response(),
+    )
+    await first
+    webhooks.wake()
+    expect(wanted).toEqual([true])
   })
 })

@@ -2,7 +2,10 @@ import { readdir, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createFileArtifactStore } from '../../../src/stores/files/file-artifact-store.ts'
-import { describeArtifactStore } from '../../contracts/artifact-store.contract.ts'
+import {
+  describeArtifactStore,
+  describeKeptArtifacts,
+} from '../../contracts/artifact-store.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const open = async () => createFileArtifactStore({ directory: await temporaryDirectory() })
@@ -13,6 +16,11 @@ const fileOf = (size: number) => ({
 })
 
 describeArtifactStore('A directory', { create: open })
+
+describeKeptArtifacts('A directory', {
+  create: async (bounds) =>
+    createFileArtifactStore({ directory: await temporaryDirectory(), ...bounds }),
+})
 
 describe('The name of an artifact', () => {
   it.each([

@@ -5,6 +5,7 @@ import { AppError } from '../../../src/errors.ts'
 import {
   isLost,
   isWorthAnotherTry,
+  mayPass,
   toStoreError,
 } from '../../../src/stores/postgres/postgres-error.ts'
 
@@ -31,6 +32,9 @@ describe('An error of PostgreSQL', () => {
     ['08006', 'a broken connection'],
     ['40P01', 'a deadlock that came again and again'],
     ['XX001', 'a damaged page'],
+    ['08P01', 'a pooler that refuses our settings'],
+    ['26000', 'a pooler of transactions'],
+    ['42P05', 'the same'],
     ['AS006', 'chunk keys that are too old'],
   ])('%s, %s, is store_unavailable with Retry-After', (code) => {
     expect(toStoreError(raised(code))).toMatchObject({
@@ -62,6 +66,15 @@ describe('An error of PostgreSQL', () => {
       expect(toStoreError(error)).toMatchObject({ code: 'store_unavailable' })
       expect(isLost(error)).toBe(true)
     }
+  })
+
+  it('is waited for at a start only where it may pass', () => {
+    expect(
+      ['57P03', '57P01', '53300', '08006', '25006'].map((code) => mayPass(raised(code))),
+    ).toEqual([true, true, true, true, true])
+    expect(
+      ['28P01', '28000', '3D000', '42501', '58030', '08P01'].map((code) => mayPass(raised(code))),
+    ).toEqual([false, false, false, false, false, false])
   })
 
   it('is tried again only where nothing has happened', () => {

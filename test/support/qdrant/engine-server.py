@@ -18,6 +18,7 @@ import qdrant_edge as edge
 # Points after which segments are rewritten and graphs are built, as a server does by itself.
 OPTIMISED_AFTER = 2_000
 MEMORY = {"cold": edge.Memory.Cold, "cached": edge.Memory.Cached, "pinned": edge.Memory.Pinned}
+INDEXES = {"keyword": edge.KeywordIndexParams, "float": edge.FloatIndexParams}
 COMPLETED = {"operation_id": 1, "status": "completed"}
 
 root = Path(tempfile.mkdtemp(prefix="qdrant-engine-"))
@@ -37,7 +38,15 @@ class Collection:
         self.path = root / name
         self.metadata = body.get("metadata")
         self.changes = 0
+        self.indexes = {}
         self.shard = edge.EdgeShard.create(str(self.path), configuration(body))
+
+    def index(self, body):
+        schema = body["field_schema"]
+        parameters = INDEXES[schema["type"]](memory=MEMORY[schema["memory"]])
+        self.shard.update(edge.UpdateOperation.create_field_index(body["field_name"], parameters))
+        self.indexes[body["field_name"]] = {"data_type": schema["type"], "points": 0}
+        return COMPLETED
 
     def put(self, points):
         self.shard.update(edge.UpdateOperation.upsert_points([to_point(point) for point in points]))
@@ -113,7 +122,7 @@ def to_vector(value):
 
 def to_point(body):
     vector = {name: to_vector(value) for name, value in body["vector"].items()}
-    return edge.Point(id=body["id"], vector=vector, payload={})
+    return edge.Point(id=body["id"], vector=vector, payload=body.get("payload") or {})
 
 
 def to_query(body):
@@ -121,10 +130,19 @@ def to_query(body):
 
 
 def to_filter(body):
-    if "filter" not in body:
-        return None
-    conditions = body["filter"]["must"]
-    return edge.Filter(must=[edge.HasIdCondition(set(each["has_id"])) for each in conditions])
+    return to_condition(body["filter"]) if "filter" in body else None
+
+
+def to_condition(body):
+    if "has_id" in body:
+        return edge.HasIdCondition(set(body["has_id"]))
+    if "match" in body:
+        match = body["match"]
+        wanted = edge.MatchAny(match["any"]) if "any" in match else edge.MatchValue(match["value"])
+        return edge.FieldCondition(body["key"], match=wanted)
+    if "range" in body:
+        return edge.FieldCondition(body["key"], range=edge.RangeFloat(**body["range"]))
+    return edge.Filter(**{name: [to_condition(each) for each in part] for name, part in body.items()})
 
 
 def to_parameters(body):
@@ -160,7 +178,11 @@ def drop(name):
 
 
 CALLS = {
-    ("GET", ""): lambda held, body: {"config": {"metadata": held.metadata}},
+    ("GET", ""): lambda held, body: {
+        "config": {"metadata": held.metadata},
+        "payload_schema": held.indexes,
+    },
+    ("PUT", "index"): lambda held, body: held.index(body),
     ("PUT", "points"): lambda held, body: held.put(body["points"]),
     ("POST", "points/delete"): lambda held, body: held.remove(body["points"]),
     ("POST", "points/count"): lambda held, body: {

@@ -17,6 +17,7 @@ const Puts = z.object({ points: z.array(Point) })
 const Removals = z.object({ points: z.array(z.number()) })
 const Scroll = z.object({ limit: z.int(), offset: z.number().optional() })
 const Queries = z.object({ searches: z.array(Query) })
+const Index = z.object({ field_name: z.string(), field_schema: z.object({ type: z.string() }) })
 const Created = z.looseObject({ metadata: z.unknown().optional() })
 
 interface Told {
@@ -66,6 +67,7 @@ export function createFakeCalls(): FakeCalls {
 
 const CALLS: Record<string, Call> = {
   'GET ': describe,
+  'PUT /index': index,
   'PUT /points': put,
   'POST /points/delete': remove,
   'POST /points/scroll': scroll,
@@ -93,7 +95,7 @@ function create(collections: Map<string, FakeCollection>, name: string, body: un
   return ok(true)
 }
 
-function describe({ description, points }: FakeCollection): Answer {
+function describe({ description, points, indexes }: FakeCollection): Answer {
   const { metadata, vectors, sparse_vectors, ...others } = Created.parse(description)
   const { shard_number, replication_factor, write_consistency_factor } = others
   const params = { vectors, sparse_vectors, shard_number, replication_factor }
@@ -102,7 +104,7 @@ function describe({ description, points }: FakeCollection): Answer {
     optimizer_status: 'ok',
     segments_count: 1,
     points_count: points.size,
-    payload_schema: {},
+    payload_schema: Object.fromEntries([...indexes].map(toSchema)),
     config: {
       params: { ...params, write_consistency_factor, on_disk_payload: true },
       hnsw_config: { m: 16, ef_construct: 100, full_scan_threshold: 10_000 },
@@ -117,6 +119,16 @@ const OPTIMISER = {
   vacuum_min_vector_number: 1_000,
   default_segment_number: 0,
   flush_interval_sec: 5,
+}
+
+function toSchema([key, data_type]: [string, string]) {
+  return [key, { data_type, points: 0 }]
+}
+
+function index({ indexes }: FakeCollection, body: unknown, change: string): Answer {
+  const { field_name, field_schema } = Index.parse(body)
+  indexes.set(field_name, field_schema.type)
+  return changed(change)
 }
 
 function changeAliases(

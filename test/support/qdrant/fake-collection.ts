@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readFilter } from './fake-filter.ts'
+import { keysOf, readFilter } from './fake-filter.ts'
 import { createFakePostings, Sparse } from './fake-postings.ts'
 
 const Dense = z.array(z.number())
@@ -34,6 +34,8 @@ export interface Scored {
 export interface FakeCollection {
   readonly description: unknown
   readonly points: ReadonlyMap<number, Point>
+  /** The types of payload indexes by their keys. */
+  readonly indexes: Map<string, string>
   /** Answers what is wrong with a point. */
   put(points: readonly Point[]): string | undefined
   remove(ids: Iterable<number>): void
@@ -45,6 +47,7 @@ export function createFakeCollection(body: unknown): FakeCollection {
   const description = Description.parse(body)
   const points = new Map<number, Point>()
   const postings = createFakePostings()
+  const indexes = new Map<string, string>()
 
   const mistakeOf = ({ vector }: Point): string | undefined => {
     for (const [name, value] of Object.entries(vector)) {
@@ -83,6 +86,12 @@ export function createFakeCollection(body: unknown): FakeCollection {
     )
   }
 
+  /** As a Qdrant in strict mode, which others do not mind: what has no index would be searched slowly. */
+  const mistakeIn = (filter: unknown): string | undefined => {
+    const lacking = keysOf(filter).find(({ key, type }) => indexes.get(key) !== type)
+    return lacking && `Index required but not found for "${lacking.key}"`
+  }
+
   const remove = (ids: Iterable<number>) => {
     for (const id of ids) {
       points.delete(id)
@@ -92,7 +101,7 @@ export function createFakeCollection(body: unknown): FakeCollection {
 
   return {
     description: body,
-    points,
+    ...{ points, indexes },
     remove,
     put(added) {
       const mistake = added.map(mistakeOf).find((each) => each !== undefined)
@@ -111,6 +120,8 @@ export function createFakeCollection(body: unknown): FakeCollection {
       if (size !== undefined && Array.isArray(query.query) && query.query.length !== size) {
         return `Vector dimension error: expected dim: ${size}, got ${query.query.length}`
       }
+      const mistake = mistakeIn(query.filter) ?? mistakeIn(prefetch?.filter)
+      if (mistake !== undefined) return mistake
       const among = prefetch && new Set(search(prefetch).map(({ id }) => id))
       return search(query, among)
     },

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runMigrate } from '../../../src/commands/migrate.ts'
@@ -41,6 +43,9 @@ describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
     await before.ingest({ title: 'Otters', text: 'Otters hold hands.' })
     await before.close()
     const embedded = embedder.requests.length
+    const accepted = { url: 'https://example.org/mcp', tools: { add: 'a digest' } }
+    const pins = { version: 1, connections: { one: accepted } }
+    await writeFile(join(directory, 'mcp-lock.json'), JSON.stringify(pins))
 
     const qdrant = await startFakeQdrant()
     const data = await createPostgresData()
@@ -53,6 +58,8 @@ describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
     expect(again).toMatchObject({ code: 0, told: expect.stringContaining('there already') })
     expect(first.told + again.told).not.toContain(data.url)
     expect(embedder.requests).toHaveLength(embedded)
+    const [ledger] = await data.sql('SELECT name, content FROM agent_server.ledgers')
+    expect([ledger?.name, JSON.parse(String(ledger?.content))]).toEqual(['mcp-lock', pins])
 
     const after = await startServer({
       ...{ DATABASE_URL: data.url, QDRANT_URL: qdrant.url },

@@ -3,7 +3,13 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
-import { createPostgresData, hasPostgres, type PostgresData, SERVER_URL } from './store-data.ts'
+import {
+  createPostgresData,
+  hasPostgres,
+  type PostgresData,
+  runSql,
+  SERVER_URL,
+} from './store-data.ts'
 
 const UNAVAILABLE = { code: 'store_unavailable', status: 503, retryAfter: expect.any(Number) }
 const PASSWORD = 'a-password-that-nobody-may-see'
@@ -133,12 +139,43 @@ describe.skipIf(!hasPostgres)('A start on PostgreSQL (needs PostgreSQL)', () => 
     expect(inspect(error, { depth: 9, showHidden: true })).not.toContain(PASSWORD)
   })
 
+  it('needs a user who may make our schema, or has it', async () => {
+    const name = new URL(data.url).pathname.slice(1)
+    const user = `${name}_user`
+    await data.sql(`CREATE USER ${user}`)
+    onTestFinished(async () => void (await runSql(SERVER_URL, `DROP USER ${user}`)))
+    const url = Object.assign(new URL(data.url), { username: user }).href
+    await expect(start(url)).rejects.toThrow(/the user lacks a privilege: let it CREATE/)
+
+    await data.sql(`CREATE SCHEMA agent_server AUTHORIZATION ${user}`)
+    await (await start(url)).close()
+    await (await start(url)).close()
+    await data.sql(`DROP SCHEMA agent_server CASCADE`)
+
+    await data.sql(`GRANT CREATE ON DATABASE ${name} TO ${user}`)
+    const store = await start(url)
+    await store.add({ id: 'a', text: 'x' })
+    await store.close()
+    await data.sql(`DROP OWNED BY ${user}`)
+  })
+
+  it('refuses a database that cannot hold every character, and makes nothing in it', async () => {
+    const name = new URL(data.url).pathname.slice(1)
+    const latin = `${name}_latin`
+    await runSql(SERVER_URL, `CREATE DATABASE ${latin} ENCODING 'LATIN1' TEMPLATE template0`)
+    onTestFinished(async () => void (await runSql(SERVER_URL, `DROP DATABASE ${latin} (FORCE)`)))
+    const url = data.url.replace(name, latin)
+    await expect(start(url)).rejects.toThrow(/its encoding is LATIN1.+ENCODING 'UTF8'/)
+    const schemas = `SELECT nspname FROM pg_namespace WHERE nspname = 'agent_server'`
+    expect(await runSql(url, schemas)).toEqual([])
+  })
+
   it('refuses a database of a newer server, and one whose schema is another program’s', async () => {
     await (await data.open()).close()
     await data.sql('UPDATE agent_server.schema_version SET version = version + 1')
     await expect(data.open()).rejects.toThrow(/newer server/)
     await data.sql('DROP SCHEMA agent_server CASCADE')
-    await data.sql('CREATE SCHEMA agent_server')
+    await data.sql('CREATE SCHEMA agent_server CREATE TABLE theirs (a integer)')
     await expect(data.open()).rejects.toThrow(/another program/)
   })
 })

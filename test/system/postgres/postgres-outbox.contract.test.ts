@@ -1,5 +1,6 @@
-import { describe, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { describeOutbox } from '../../contracts/outbox.contract.ts'
+import { verifies } from '../../requirements.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
 describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', () => {
@@ -18,5 +19,59 @@ describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', (
       }
     }
     return open()
+  })
+
+  describe('Servers of which only some want to be told', () => {
+    const openTwo = async () => {
+      const data = await createPostgresData()
+      onTestFinished(data.remove)
+      const [wanting, other] = await Promise.all([data.open(), data.open()])
+      onTestFinished(async () => {
+        await Promise.all([wanting.close(), other.close()])
+      })
+      await wanting.outbox.announce(true)
+      const end = async (id: string) => {
+        await other.add({ id, text: 'x' })
+        for (const job of await other.claimJobs(1)) await other.completeJob(job, [])
+      }
+      const told = async () => {
+        const taken = await wanting.outbox.takeAnnouncements(9, 0)
+        return taken.map(({ documentId }) => documentId)
+      }
+      return { data, wanting, other, end, told }
+    }
+
+    it(
+      'write down the ends of all, whoever starts without',
+      verifies('shared.webhook'),
+      async () => {
+        const { other, end, told } = await openTwo()
+        await end('a')
+        await other.outbox.announce(false)
+        await end('b')
+        expect(await told()).toEqual(['a', 'b'])
+      },
+    )
+
+    it('go on writing them down while those who want it are away', async () => {
+      const { data, wanting, other, end } = await openTwo()
+      await wanting.close()
+      await other.outbox.announce(false)
+      await end('a')
+      const again = await data.open()
+      onTestFinished(again.close)
+      await again.outbox.announce(true)
+      expect(await again.outbox.takeAnnouncements(9, 0)).toMatchObject([{ documentId: 'a' }])
+    })
+
+    it('write nothing down, and drop what waits, when nobody has wanted it for days', async () => {
+      const { data, other, end, told } = await openTwo()
+      await end('a')
+      await data.sql('UPDATE agent_server.announcers SET until = until - $1', [4 * 24 * 3_600_000])
+      await end('b')
+      expect(await told()).toEqual(['a'])
+      await other.outbox.announce(false)
+      expect(await told()).toEqual([])
+    })
   })
 })

@@ -26,20 +26,21 @@ export interface PostgresData extends StoreData {
 
 export async function createPostgresData(): Promise<PostgresData> {
   const name = `agent_server_test_${randomUUID().replaceAll('-', '')}`
-  await run(SERVER_URL, `CREATE DATABASE ${name}`)
+  await runSql(SERVER_URL, `CREATE DATABASE ${name}`)
   const url = Object.assign(new URL(SERVER_URL), { pathname: `/${name}` }).href
   return {
     url,
     open: (options = {}) =>
       createPostgresStore({ url, poolSize: 6, queueLimit: 1_000, log: SILENT, ...options }),
-    sql: (text, values) => run(url, text, values),
+    sql: (text, values) => runSql(url, text, values),
     async remove() {
-      await run(SERVER_URL, `DROP DATABASE ${name} WITH (FORCE)`)
+      await runSql(SERVER_URL, `DROP DATABASE ${name} WITH (FORCE)`)
     },
   }
 }
 
-async function run(url: string, text: string, values?: unknown[]) {
+/** Runs a statement as an operator with a shell might. */
+export async function runSql(url: string, text: string, values?: unknown[]) {
   const client = new pg.Client(url)
   await client.connect()
   try {

@@ -4,13 +4,14 @@ import { createLedger } from '../../e2e/crash/ledger.ts'
 import { createSeededRandom } from '../../e2e/crash/seeded-random.ts'
 import { expectKept, expectSettled } from '../../e2e/crash/verify.ts'
 import { populate, workUntilGone } from '../../e2e/crash/work.ts'
+import { verifies } from '../../requirements.ts'
 import { failureOf } from '../../support/failure.ts'
 import { search } from '../../support/knowledge.ts'
-import { readMetrics } from '../../support/metrics.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
 import { type ServerProcess, startServerProcess } from '../../support/server-process.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
+import { expectEachOnce, SETTLING_MILLISECONDS, waitUntilIdle } from './settling.ts'
 import { createPostgresData, hasPostgres, SERVER_URL } from './store-data.ts'
 
 /** `CRASH_SEED` repeats a run. */
@@ -19,8 +20,6 @@ const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const DOCUMENTS = 30
 const LONGEST_WORK_MILLISECONDS = 1_200
 const KILL_MILLISECONDS = 30_000
-/** Twice a lease, and some work. */
-const SETTLING_MILLISECONDS = 120_000
 const BETWEEN_WORK_MILLISECONDS = 50
 
 /** A database and an index that servers share, and a way to start one on them. */
@@ -32,15 +31,6 @@ async function startShared() {
   const start = (more: Record<string, string> = {}) =>
     startServerProcess({ ...environment, ...more })
   return { data, qdrant, start }
-}
-
-async function waitUntilIdle(server: ServerProcess): Promise<void> {
-  const look = async () => {
-    const metrics = await readMetrics(server)
-    const told = (status: string) => metrics.get(`agent_server_documents{status="${status}"}`)
-    expect([told('pending'), told('processing')]).toEqual([0, 0])
-  }
-  await vi.waitFor(look, { timeout: SETTLING_MILLISECONDS, interval: 500 })
 }
 
 /** The server, to clients that take breath between their requests. */
@@ -59,6 +49,7 @@ describe.skipIf(!hasPostgres)(
   () => {
     it(`lose nothing and double nothing when either is killed, ${KILLS} times (CRASH_SEED=${SEED})`, {
       timeout: KILLS * KILL_MILLISECONDS + 2 * SETTLING_MILLISECONDS,
+      ...verifies('shared.once'),
     }, async () => {
       const { data, qdrant, start } = await startShared()
       const random = createSeededRandom(SEED)
@@ -98,65 +89,75 @@ describe.skipIf(!hasPostgres)(
         await expectKept(server, ledger)
         await expectSettled(server, ledger)
       }
-      const twice = await data.sql(`SELECT id FROM agent_server.documents
-      LEFT JOIN agent_server.chunks ON document = number GROUP BY number
-      HAVING count(key) <> chunk_count OR count(DISTINCT ordinal) <> chunk_count`)
-      expect(twice).toEqual([])
-      expect(await data.sql('SELECT * FROM agent_server.jobs')).toEqual([])
+      await expectEachOnce(data)
       expect(qdrant.mistakes).toEqual([])
       for (const { stderr } of servers) expect(stderr).toBe('')
     })
 
-    it('see at once what the other was sent, and answer a wait for it', async () => {
-      const { start } = await startShared()
-      const [one, other] = await Promise.all([start(), start()])
-      for (const [from, to] of [
-        [one, other],
-        [other, one],
-      ] as const) {
-        const title = `Sent to ${from === one ? 'one' : 'other'}`
-        const body = { title, text: `${title}: otters hold hands while they sleep.` }
-        const created = await from.request('/documents?wait=30', { body })
-        expect(await created.json()).toMatchObject({ status: 'ready' })
-        const hits = await search(to, title)
-        expect(hits[0]).toMatchObject({ title })
-        expect(await search(from, title)).toEqual(hits)
-      }
-    })
+    it(
+      'see at once what the other was sent, and answer a wait for it',
+      verifies('shared.same'),
+      async () => {
+        const { start } = await startShared()
+        const [one, other] = await Promise.all([start(), start()])
+        for (const [from, to] of [
+          [one, other],
+          [other, one],
+        ] as const) {
+          const title = `Sent to ${from === one ? 'one' : 'other'}`
+          const body = { title, text: `${title}: otters hold hands while they sleep.` }
+          const created = await from.request('/documents?wait=30', { body })
+          expect(await created.json()).toMatchObject({ status: 'ready' })
+          const hits = await search(to, title)
+          expect(hits[0]).toMatchObject({ title })
+          expect(await search(from, title)).toEqual(hits)
+        }
+      },
+    )
 
-    it('answer 503 while the database is away, name it, and go on by themselves', async () => {
-      const { data, start } = await startShared()
-      const { hostname: host, port } = new URL(SERVER_URL)
-      const proxy = await startTcpProxy({ host, port: Number(port) })
-      const url = Object.assign(new URL(data.url), { port: String(proxy.port), password: 's3cr3t' })
-      const server = await start({ DATABASE_URL: url.href })
-      const id = await server.ingest({ title: 'Otters', text: 'Otters hold hands.' })
+    it(
+      'answer 503 while the database is away, name it, and go on by themselves',
+      verifies('shared.outage'),
+      async () => {
+        const { data, start } = await startShared()
+        const { hostname: host, port } = new URL(SERVER_URL)
+        const proxy = await startTcpProxy({ host, port: Number(port) })
+        const url = Object.assign(new URL(data.url), {
+          port: String(proxy.port),
+          password: 's3cr3t',
+        })
+        const server = await start({ DATABASE_URL: url.href })
+        const id = await server.ingest({ title: 'Otters', text: 'Otters hold hands.' })
 
-      proxy.set('cut')
-      for (const [path, body] of [
-        ['/query', { query: 'otters' }],
-        ['/documents', { text: 'Beavers build dams.' }],
-        [
-          '/v1/chat/completions',
-          { stream: false, messages: [{ role: 'user', content: 'Otters?' }] },
-        ],
-      ] as const) {
-        const failure = await failureOf(await server.request(path, { body }))
-        expect([path, failure.status, failure.code]).toEqual([path, 503, 'store_unavailable'])
-        expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
-      }
-      const readiness = await fetch(`${server.url}/readiness`)
-      expect(readiness.status).toBe(503)
-      expect(await readiness.json()).toMatchObject({ checks: { store: { state: 'failed' } } })
+        proxy.set('cut')
+        for (const [path, body] of [
+          ['/query', { query: 'otters' }],
+          ['/documents', { text: 'Beavers build dams.' }],
+          [
+            '/v1/chat/completions',
+            { stream: false, messages: [{ role: 'user', content: 'Otters?' }] },
+          ],
+        ] as const) {
+          const failure = await failureOf(await server.request(path, { body }))
+          expect([path, failure.status, failure.code]).toEqual([path, 503, 'store_unavailable'])
+          expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
+        }
+        const readiness = await fetch(`${server.url}/readiness`)
+        expect(readiness.status).toBe(503)
+        expect(await readiness.json()).toMatchObject({ checks: { store: { state: 'failed' } } })
 
-      proxy.set('pass')
-      await vi.waitFor(async () => expect((await fetch(`${server.url}/readiness`)).ok).toBe(true), {
-        timeout: 20_000,
-      })
-      expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
-      expect(await search(server, 'otters')).toHaveLength(1)
-      await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
-      expect(server.stdout).not.toContain('s3cr3t')
-    })
+        proxy.set('pass')
+        await vi.waitFor(
+          async () => expect((await fetch(`${server.url}/readiness`)).ok).toBe(true),
+          {
+            timeout: 20_000,
+          },
+        )
+        expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+        expect(await search(server, 'otters')).toHaveLength(1)
+        await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
+        expect(server.stdout).not.toContain('s3cr3t')
+      },
+    )
   },
 )

@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { untilAborted } from '../../../src/lib/until-aborted.ts'
 import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createPostgresData, hasPostgres, type PostgresData } from './store-data.ts'
 
@@ -94,5 +95,44 @@ describe.skipIf(!hasPostgres)('Vectors made anew in a database (needs PostgreSQL
     await store.replacement.finish()
     await expect(addReady(store, 'late')).rejects.toThrow(/do not go with/)
     expect(await store.get('late')).toMatchObject({ status: 'processing', chunkCount: 0 })
+  })
+
+  describe('by one of several servers', () => {
+    const never = new AbortController().signal
+    const openOther = async () => {
+      const other = await data.open()
+      onTestFinished(other.close)
+      return other
+    }
+
+    it('are made by nobody else meanwhile, and by anybody after that', async () => {
+      const other = await openOther()
+      const done: string[] = []
+      const took = await store.replacement.alone(async () => {
+        expect(await other.replacement.alone(async () => void done.push('other'), never)).toBe(
+          false,
+        )
+        done.push('first')
+      }, never)
+      expect(took).toBe(true)
+      expect(await other.replacement.alone(async () => void done.push('next'), never)).toBe(true)
+      expect(done).toEqual(['first', 'next'])
+    })
+
+    it('are given up by one that can no longer keep others out', async () => {
+      const lost = store.replacement.alone(async (signal) => {
+        await data.sql(`SELECT pg_terminate_backend(pid) FROM pg_locks
+          WHERE locktype = 'advisory' AND objid = 6 AND pid <> pg_backend_pid()`)
+        await untilAborted(new Promise(() => undefined), signal)
+      }, never)
+      await expect(lost).rejects.toMatchObject({ code: 'store_unavailable' })
+      expect(await store.replacement.alone(async () => undefined, never)).toBe(true)
+    })
+
+    it('leave the lock to others when they fail', async () => {
+      const failing = store.replacement.alone(() => Promise.reject(new Error('no')), never)
+      await expect(failing).rejects.toThrow('no')
+      expect(await (await openOther()).replacement.alone(async () => undefined, never)).toBe(true)
+    })
   })
 })

@@ -1,12 +1,18 @@
 import { isBlank, isDigit } from './characters.ts'
 import type { Line } from './read-line.ts'
 
+/** What begins a block of code, and in that length or more ends it. */
+export interface Fence {
+  code: number
+  length: number
+}
+
 export type LineMark =
   | { kind: 'heading'; level: number; markerLength: number }
   | { kind: 'underline'; level: number }
   | { kind: 'rule' | 'quote' | 'delimiter' | 'text' }
   | { kind: 'item'; interrupts: boolean }
-  | { kind: 'fence'; code: number; length: number }
+  | ({ kind: 'fence' } & Fence)
 
 const TEXT: LineMark = { kind: 'text' }
 const QUOTE: LineMark = { kind: 'quote' }
@@ -140,11 +146,7 @@ function isDelimiterRow(text: string, { start, end }: Line): boolean {
 }
 
 /** Whether `line` closes a fence of `length` characters `code`. */
-export function closesFence(
-  text: string,
-  line: Line,
-  fence: { code: number; length: number },
-): boolean {
+export function closesFence(text: string, line: Line, fence: Fence): boolean {
   if (text.charCodeAt(line.start) !== fence.code) return false
   const length = runLength(text, line.start, line.end)
   return length >= fence.length && line.start + length === line.end

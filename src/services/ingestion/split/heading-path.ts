@@ -2,7 +2,7 @@ const SEPARATOR = ' > '
 /** With six levels at most, this bounds the whole path. */
 const LONGEST_STEP = 120
 
-interface Step {
+export interface HeadingStep {
   level: number
   title: string
 }
@@ -12,20 +12,27 @@ export interface HeadingPath {
   enter(level: number, title: string): void
   /** Outermost first; empty above the first heading. */
   current(): string
+  steps(): HeadingStep[]
 }
 
-export function createHeadingPath(): HeadingPath {
-  const steps: Step[] = []
-  let current = ''
+/** Begins below `above`. */
+export function createHeadingPath(above: readonly HeadingStep[] = []): HeadingPath {
+  const steps = [...above]
+  let current = joined(steps)
   return {
     enter(level, title) {
       while ((steps.at(-1)?.level ?? 0) >= level) steps.pop()
       const plain = toPlainTitle(title)
       if (plain) steps.push({ level, title: plain })
-      current = steps.map((step) => step.title).join(SEPARATOR)
+      current = joined(steps)
     },
     current: () => current,
+    steps: () => [...steps],
   }
+}
+
+function joined(steps: readonly HeadingStep[]): string {
+  return steps.map(({ title }) => title).join(SEPARATOR)
 }
 
 /** The words of a heading without its marks: closing hashes, tags, link targets, emphasis, code. */

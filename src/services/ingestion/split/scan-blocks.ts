@@ -1,10 +1,12 @@
 import { trimEnd } from './characters.ts'
-import { classifyLine, closesFence, type LineMark } from './classify-line.ts'
+import { classifyLine, closesFence, type Fence, type LineMark } from './classify-line.ts'
 import { type Line, readLine } from './read-line.ts'
 
 /** A piece of Markdown; `start` and `end` have no blanks beyond them. Text without Markdown is prose. */
 export type Block =
-  | { kind: 'prose' | 'list' | 'quote' | 'table' | 'code'; start: number; end: number }
+  | { kind: 'prose' | 'list' | 'quote' | 'table'; start: number; end: number }
+  /** `open` where it is never closed. */
+  | { kind: 'code'; start: number; end: number; open?: Fence }
   | { kind: 'heading'; start: number; end: number; level: number; title: string }
 
 type OpenKind = 'prose' | 'list' | 'quote' | 'table'
@@ -22,14 +24,20 @@ interface OpenBlock {
 const LONGEST_TITLE = 200
 const MOST_FRONT_MATTER_LINES = 64
 
-/** The blocks of a text in order: every character that is not blank is in exactly one. Linear in the text. */
-export function* scanBlocks(text: string): Generator<Block> {
+/**
+ * The blocks of a text in order: every character that is not blank is in exactly one. Linear in the text.
+ * `before` is what an earlier piece of the same text ended within.
+ */
+export function* scanBlocks(
+  text: string,
+  before?: { readonly fence: Fence | undefined },
+): Generator<Block> {
   let position = 0
   let open: OpenBlock | undefined
-  const frontMatter = readFrontMatter(text)
-  if (frontMatter) {
-    yield frontMatter.block
-    position = frontMatter.next
+  const beginning = before ? readOpenFence(text, before.fence) : readFrontMatter(text)
+  if (beginning) {
+    yield beginning.block
+    position = beginning.next
   }
 
   for (let line = readLine(text, position); line; line = readLine(text, position)) {
@@ -152,19 +160,29 @@ function toHeading(
   return { kind: 'heading', start, end, level, title: text.slice(start + markerLength, titleEnd) }
 }
 
+/** The rest of a block of code that an earlier piece began. */
+function readOpenFence(text: string, fence: Fence | undefined) {
+  const first = fence && readLine(text, 0)
+  if (!first) return undefined
+  const isClosing = closesFence(text, first, fence)
+  if (!isClosing) return readFence(text, first, fence)
+  const block: Block = { kind: 'code', start: first.start, end: first.end }
+  return { block, next: first.next }
+}
+
 /** A fence that is never closed holds the rest of the text, as in CommonMark. */
-function readFence(
-  text: string,
-  opening: Line,
-  fence: { code: number; length: number },
-): { block: Block; next: number } {
+function readFence(text: string, opening: Line, fence: Fence): { block: Block; next: number } {
   for (let line = readLine(text, opening.next); line; line = readLine(text, line.next)) {
     if (closesFence(text, line, fence)) {
       return { block: { kind: 'code', start: opening.start, end: line.end }, next: line.next }
     }
   }
   const end = trimEnd(text, opening.end, text.length)
-  return { block: { kind: 'code', start: opening.start, end }, next: text.length }
+  const { code, length } = fence
+  return {
+    block: { kind: 'code', start: opening.start, end, open: { code, length } },
+    next: text.length,
+  }
 }
 
 /** The settings between two lines of dashes that some texts begin with. */

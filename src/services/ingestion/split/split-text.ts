@@ -1,8 +1,10 @@
 import type { Passage } from '../prepare.ts'
+import type { Fence } from './classify-line.ts'
 import { createHeadingPath } from './heading-path.ts'
 import { createUnitPacker } from './pack-units.ts'
 import { type Block, scanBlocks } from './scan-blocks.ts'
 import { splitBlock } from './split-block.ts'
+import type { SplitContext } from './split-context.ts'
 import { SPLIT_LIMITS, type SplitLimits } from './split-limits.ts'
 import { BOUNDARY, type Unit } from './unit.ts'
 
@@ -15,18 +17,32 @@ const PIECE_SHARE = 1 / 8
  * anything but blanks has none. Takes time linear in the text whatever stands in it.
  */
 export function splitText(text: string, limits: SplitLimits = SPLIT_LIMITS): Passage[] {
+  return splitPiece(text, undefined, limits).passages
+}
+
+/** As `splitText`, of a piece of a longer text that goes on where `before` ended; no passage reaches over its end. */
+export function splitPiece(
+  text: string,
+  before: SplitContext | undefined,
+  limits: SplitLimits = SPLIT_LIMITS,
+): { passages: Passage[]; context: SplitContext } {
   const packer = createUnitPacker(text, limits)
-  const path = createHeadingPath()
+  const path = createHeadingPath(before?.headings)
   const unitLimits = { unit: limits.tokens, piece: limits.tokens * PIECE_SHARE }
-  let before: Block | undefined
-  for (const block of scanBlocks(text)) {
+  let last: Block | undefined
+  for (const block of scanBlocks(text, before)) {
     if (block.kind === 'heading') path.enter(block.level, block.title)
     const heading = path.current()
     const add = (unit: Unit) => packer.add({ ...unit, heading })
-    splitBlock(text, block, boundaryBetween(text, before, block), unitLimits, add)
-    before = block
+    splitBlock(text, block, boundaryBetween(text, last, block), unitLimits, add)
+    last = block
   }
-  return packer.finish()
+  const fence = last ? fenceAfter(last) : before?.fence
+  return { passages: packer.finish(), context: { headings: path.steps(), fence } }
+}
+
+function fenceAfter(block: Block): Fence | undefined {
+  return block.kind === 'code' ? block.open : undefined
 }
 
 function boundaryBetween(text: string, before: Block | undefined, block: Block): number {

@@ -27,6 +27,19 @@ describe('A page', () => {
     expect(text).toContain('Herons stand still')
   })
 
+  it('is all of it but for its navigation, where it is very long', () => {
+    const sections = Array.from(
+      { length: 5_000 },
+      (_, i) => `<h2 id="s${i}">Section ${i}</h2><p class="body">${LONG}</p>`,
+    )
+    const text = textOf(
+      `<title>Manual</title><body><nav>Home</nav>${sections.join('')}<footer>Imprint</footer>`,
+    )
+    expect(text).toMatch(/^# Manual\n\n## Section 0\n\nHerons stand still/)
+    expect(text).toContain('## Section 4999')
+    expect(text).not.toMatch(/Home|Imprint/)
+  })
+
   it('has its title once', () => {
     const html = `<title>Herons</title><body><h1>Herons</h1><p>Short.</p></body>`
     expect(textOf(html)).toBe('# Herons\n\nShort.')

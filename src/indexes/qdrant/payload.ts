@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import type { Metadata, MetadataValue } from '../../schemas/metadata.ts'
+import type { ChunkMetadata } from '../chunk-index.ts'
+
+/** What a point carries of its document's metadata, so that Qdrant can filter by it. */
+export interface Payload {
+  /** One word for each field with its value: what is equal is the same word. */
+  is: string[]
+  /** Numbers by field, for ranges. */
+  number: Record<string, number>
+  /** The order of strings by field, for ranges: see `orderOf`. */
+  order: Record<string, Record<string, number>>
+}
+
+/** The key of the words: its index is made with the collection, those of the others when they are first needed. */
+export const IS = 'is'
+
+/** Longer strings are told apart by their digest, so that no word is long. */
+const LONGEST_WORD = 64
+
+// A string becomes numbers whose order is that of its code points: six bytes of UTF-8 make one number below
+// 2 ** 53, in which the end of the string counts for less than any byte.
+const BYTES_PER_PLACE = 6
+const BASE = 257
+const PLACES = ['a', 'b', 'c', 'd', 'e'] as const
+/** Holds an ISO time with a fraction and an offset. A longer string cannot be compared with by Qdrant. */
+const LONGEST_BOUND = PLACES.length * BYTES_PER_PLACE - 1
+const LOOKS_LIKE_DATE = /^\d{4}-\d{2}/
+
+/** The payload of the chunk in a place of a batch; nothing where its document has no metadata. */
+export type PayloadOf = (place: number) => Payload | undefined
+
+/** Chunks of a document share its metadata: what is made of it is made once. */
+export function createPayloads(metadata: ChunkMetadata = []): PayloadOf {
+  const made = new Map<Metadata, Payload>()
+  return (place) => {
+    const one = metadata[place]
+    if (!one) return undefined
+    const payload = made.get(one) ?? toPayload(one)
+    made.set(one, payload)
+    return payload
+  }
+}
+
+export function toPayload(metadata: Metadata): Payload {
+  const payload: Payload = { is: [], number: {}, order: {} }
+  for (const [field, value] of Object.entries(metadata)) {
+    payload.is.push(wordOf(field, value))
+    if (typeof value === 'number') payload.number[nameOf(field)] = value
+    if (typeof value === 'string') {
+      const places = orderOf(value).map((number, place) => [PLACES[place], number])
+      payload.order[nameOf(field)] = Object.fromEntries(places)
+    }
+  }
+  return payload
+}
+
+/**
+ * The keys by which ranges of this metadata are likely to be asked for: of its numbers, and of strings that
+ * look like dates. Ranges of other strings are rare, and each index takes memory.
+ */
+export function rangeKeysOf(metadata: Metadata): string[] {
+  return Object.entries(metadata).flatMap(([field, value]) => {
+    if (typeof value === 'number') return [numberKey(field)]
+    const isDate = typeof value === 'string' && LOOKS_LIKE_DATE.test(value)
+    return isDate ? orderOf(value).map((_, place) => orderKey(field, place)) : []
+  })
+}
+
+/** `true`, 1 and "1" are words of their own; 1 and 1.0 are the same. */
+export function wordOf(field: string, value: MetadataValue): string {
+  if (typeof value === 'boolean') return `${field}=b${Number(value)}`
+  if (typeof value === 'number') return `${field}=n${value}`
+  if (value.length <= LONGEST_WORD) return `${field}=s${value}`
+  return `${field}=h${createHash('sha256').update(value).digest('base64url')}`
+}
+
+export function numberKey(field: string): string {
+  return `number.${nameOf(field)}`
+}
+
+export function orderKey(field: string, place: number): string {
+  return `order.${nameOf(field)}.${PLACES[place]}`
+}
+
+/** Whether every string can be told to be more or less than this one by `orderOf`. */
+export function canBeBound(text: string): boolean {
+  return Buffer.byteLength(text) <= LONGEST_BOUND
+}
+
+/** The places up to that in which the string ends, or all there are. Comparing them one after another compares the strings. */
+export function orderOf(text: string): number[] {
+  // A few code units more than are needed, so that none of those that count is half a character.
+  const bytes = Buffer.from(text.slice(0, LONGEST_BOUND + 3))
+  const places = Math.min(PLACES.length, Math.floor(bytes.length / BYTES_PER_PLACE) + 1)
+  return Array.from({ length: places }, (_, place) => {
+    let number = 0
+    for (let i = 0; i < BYTES_PER_PLACE; i++) {
+      number = number * BASE + 1 + (bytes[place * BYTES_PER_PLACE + i] ?? -1)
+    }
+    return number
+  })
+}
+
+/** A field's name as a step of a path, in which a dot would begin another. */
+function nameOf(field: string): string {
+  return field.replaceAll('-', '--').replaceAll('.', '-d')
+}

@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises'
+import fontkit, { type Font } from '@cantoo/fontkit'
+import { FONT_FILES } from '../../lib/font-files.ts'
+import { JobRefusal } from '../../lib/job-process.ts'
+
+const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
+/** Large files, which are read only for what the usual fonts lack. */
+const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean]
+/** Choices of form, joiners and direction marks, which have no sign of their own. */
+const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
+const MOST_TOLD = 10
+
+/**
+ * The font files that hold every sign of the texts in a drawing. Throws `JobRefusal` with the signs that none
+ * has: they would be boxes, or nothing at all.
+ */
+export async function fontsFor(svg: string): Promise<string[]> {
+  const texts = svg.replaceAll(/<[^>]*>/g, '')
+  let missing = [...new Set(texts)].filter((sign) => !WITHOUT_SIGN.test(sign))
+  const files: string[] = []
+  for (const file of [...USUAL, ...OTHERS]) {
+    if (missing.length === 0 && files.length >= USUAL.length) break
+    const font = await open(file)
+    const left = missing.filter((sign) => !font.hasGlyphForCodePoint(sign.codePointAt(0) ?? 0))
+    if (USUAL.includes(file) || left.length < missing.length) files.push(file)
+    missing = left
+  }
+  if (missing.length === 0) return files
+  const more = missing.length > MOST_TOLD ? ' …' : ''
+  throw new JobRefusal(
+    `There is no sign for ${missing.slice(0, MOST_TOLD).join(' ')}${more} to draw the chart with: name these things otherwise`,
+  )
+}
+
+async function open(file: string): Promise<Font> {
+  const font = fontkit.create(await readFile(file))
+  if ('fonts' in font) throw new Error(`${file} holds several fonts`)
+  return font
+}

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import fontkit, { type Font } from '@cantoo/fontkit'
+import { FONT_FILES } from '../../lib/font-files.ts'
+
+/** In the order in which they are tried: the first that has all signs of a text draws it. */
+const PATHS = [FONT_FILES.sans, FONT_FILES.chinese, FONT_FILES.korean]
+
+/** Scripts that were looked at as they come out; others need shaping that nobody has checked. */
+const CHECKED =
+  /^[\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Armenian}\p{sc=Georgian}\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Bopomofo}\p{sc=Common}\p{sc=Inherited}]$/u
+/** Marks that are not part of a letter would stand where no reader expects them. */
+const LOOSE_MARK = /\p{M}/u
+/** Marks that only choose between forms of the sign before them. */
+const CHOICE_OF_FORM = /[\ufe00-\ufe0f]/gu
+const CONTROL = /(?![\t\n\r])\p{Cc}/gu
+const MOST_TOLD = 10
+
+export interface FormFont {
+  bytes: Uint8Array
+  signs: Font
+}
+
+export interface FormFonts {
+  /** The font that draws the text. */
+  fontFor(text: string): FormFont
+  /** Whether that is the font of most texts. */
+  isUsual(text: string): boolean
+  /** Why the text would not come out as it is written; nothing where it does. */
+  mistakeIn(text: string): string | undefined
+}
+
+/** A text as it is drawn: letters with their marks as one sign where there is one, and nothing that has no form. */
+export function toDrawn(text: string): string {
+  return text.normalize('NFC').replaceAll(CHOICE_OF_FORM, '').replaceAll(CONTROL, '')
+}
+
+export async function loadFormFonts(): Promise<FormFonts> {
+  const fonts = await Promise.all(
+    PATHS.map(async (path): Promise<FormFont> => {
+      const bytes = await readFile(path)
+      const signs = fontkit.create(bytes)
+      if ('fonts' in signs) throw new Error(`${path} holds several fonts`)
+      return { bytes, signs }
+    }),
+  )
+  const missing = ({ signs }: FormFont, text: string) =>
+    distinct(
+      text,
+      (sign) => sign.trim() !== '' && !signs.hasGlyphForCodePoint(sign.codePointAt(0) ?? 0),
+    )
+  const best = (text: string) => {
+    const ranked = fonts.map((font) => ({ font, lacks: missing(font, toDrawn(text)) }))
+    return ranked.reduce((one, other) => (other.lacks.length < one.lacks.length ? other : one))
+  }
+
+  return {
+    fontFor: (text) => best(text).font,
+    isUsual: (text) => best(text).font === fonts[0],
+    mistakeIn(text) {
+      const unchecked = distinct(toDrawn(text), (sign) => !CHECKED.test(sign))
+      if (unchecked.length > 0) return `the script of ${told(unchecked)} cannot be drawn`
+      const loose = distinct(toDrawn(text), (sign) => LOOSE_MARK.test(sign))
+      if (loose.length > 0) return `the marks ${told(loose)} cannot be set over or under letters`
+      const { lacks } = best(text)
+      if (lacks.length === 0) return undefined
+      const isSpread = lacks.every((sign) => fonts.some((font) => missing(font, sign).length === 0))
+      return isSpread
+        ? `no one font has a sign for all of it: ${told(lacks)} needs another`
+        : `the font has no sign for ${told(lacks)}`
+    },
+  }
+}
+
+function distinct(text: string, isMeant: (sign: string) => boolean): string[] {
+  return [...new Set(text)].filter(isMeant)
+}
+
+function told(signs: readonly string[]): string {
+  const more = signs.length > MOST_TOLD ? ' …' : ''
+  return signs.slice(0, MOST_TOLD).join(' ') + more
+}

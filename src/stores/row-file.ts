@@ -1,0 +1,77 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/** What a column is compared by. */
+export type RowKey = string | number | bigint
+
+export interface StoredRow {
+  row: number
+  /** The row as it is given back. */
+  told: string
+  /** One for each column; nothing where a row has no value. */
+  keys: readonly (RowKey | null)[]
+}
+
+export interface KeyTest {
+  /** Its place among the columns, from 0. */
+  column: number
+  operator: '=' | '>=' | '<' | '<='
+  key: RowKey
+}
+
+export interface FoundRow {
+  row: number
+  told: string
+}
+
+/** Writes a file of rows with an ordered index for each column. One that was not finished is of no use. */
+export async function writeRowFile(
+  path: string,
+  columns: number,
+  rows: AsyncIterable<readonly StoredRow[]>,
+): Promise<void> {
+  const database = new DatabaseSync(path)
+  try {
+    database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN')
+    const names = Array.from({ length: columns }, (_, index) => `c${index}`)
+    database.exec(`CREATE TABLE rows (row INTEGER PRIMARY KEY, told TEXT, ${names.join(', ')})`)
+    const places = names.map(() => '?').join(', ')
+    const insert = database.prepare(`INSERT INTO rows VALUES (?, ?, ${places})`)
+    for await (const some of rows) {
+      for (const { row, told, keys } of some) insert.run(row, told, ...keys)
+    }
+    for (const name of names) database.exec(`CREATE INDEX by_${name} ON rows (${name})`)
+    database.exec('COMMIT')
+  } finally {
+    database.close()
+  }
+}
+
+/** The rows for which all of at least one test hold: the first of them, and how many there are up to `mostCounted`. */
+export function findRows(
+  path: string,
+  tests: readonly KeyTest[],
+  { maximumRows, mostCounted }: { maximumRows: number; mostCounted: number },
+): { rows: FoundRow[]; count: number } {
+  const where = whereOf(tests)
+  const keys = tests.map(({ key }) => key)
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    const found = database
+      .prepare(`SELECT row, told FROM rows WHERE ${where} LIMIT ?`)
+      .all(...keys, maximumRows)
+    const counted = database
+      .prepare(`SELECT count(*) AS n FROM (SELECT 1 FROM rows WHERE ${where} LIMIT ?)`)
+      .get(...keys, mostCounted)
+    return {
+      rows: found.map(({ row, told }) => ({ row: Number(row), told: String(told) })),
+      count: Number(counted?.n),
+    }
+  } finally {
+    database.close()
+  }
+}
+
+/** Each test is one that the index of its column answers. */
+export function whereOf(tests: readonly KeyTest[]): string {
+  return tests.map(({ column, operator }) => `c${column} ${operator} ?`).join(' AND ')
+}

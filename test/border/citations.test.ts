@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { verifies } from '../requirements.ts'
+import { ask } from '../support/chat-reader.ts'
+import { askBy, WAYS } from '../support/every-way.ts'
+import { sendFile } from '../support/forms.ts'
+import { modelRequest } from '../support/model-request.ts'
+import { pdfFile } from '../support/pdf-file.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const OWLS = 'Owls hoot at night.'
+const QUESTION = { messages: [{ role: 'user', content: 'When do owls hoot?' }] }
+
+let upstream: ScriptedUpstream
+let server: TestServer
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream()
+  server = await startServer(modelAt(upstream))
+  await server.ingest({ title: 'Owls', text: OWLS })
+  await server.ingest({ title: 'Beavers', text: 'Beavers build dams.' })
+  const pages = ['Nothing here.', 'Lynxes have tufted ears.', 'Nothing there.']
+  await sendFile(server, { name: 'lynx.pdf', bytes: pdfFile({ pages }) })
+  return async () => {
+    await server.close()
+    await upstream.close()
+  }
+})
+
+/** An answer that comes in these very pieces. */
+const inPieces = (...pieces: string[]) =>
+  streamReply(...pieces.map((content) => chunk({ content })), chunk({}, 'stop'))
+
+describe.each(WAYS)('A citation, asked for by %s', (way) => {
+  const run = (scripts: Parameters<typeof askBy>[2], more: object = QUESTION) =>
+    askBy(way, { server, upstream }, scripts, more)
+
+  it.each([
+    ['of what was found', 'At night [1].', 'At night [1].', undefined],
+    ['of nothing', 'At night [7][0].', 'At night [?][?].', [0, 7]],
+    [
+      'of some that there are',
+      'At night [1, 9], always [1-2].',
+      'At night [1][?], always [1][?].',
+      [2, 9],
+    ],
+    [
+      'in code or a link',
+      'Take `x[7]` or [8](https://example.org).',
+      'Take `x[7]` or [8](https://example.org).',
+      undefined,
+    ],
+  ])(
+    '%s is shown as the contract says',
+    verifies('chat.citations.known'),
+    async (_case, said, shown, unknown) => {
+      const { answer, extras } = await run([textReply(said)])
+      expect(answer).toBe(shown)
+      expect(extras.hits).toHaveLength(1)
+      expect(extras.unknownCitations).toEqual(unknown)
+    },
+  )
+
+  it('is known by its number however it is cut', verifies('chat.citations.known'), async () => {
+    const { answer, extras } = await run([inPieces('At ', '[', '1', ']', ' or [', '1', '7]', '[')])
+    expect(answer).toBe('At [1] or [?][')
+    expect(extras.unknownCitations).toEqual([17])
+  })
+
+  it(
+    'of what a tool finds counts from then on, and not before',
+    verifies('chat.citations.known', 'chat.citations'),
+    async () => {
+      const search = { name: 'semantic_search', arguments: { query: 'beavers', topK: 1 } }
+      const { answer, extras } = await run([
+        toolCallReply(search, { text: 'I guess [2].' }),
+        textReply('Beavers build [2].'),
+      ])
+      expect(answer).toBe('I guess [?].\n\nBeavers build [2].')
+      expect(extras.hits.map(({ title }) => title)).toEqual(['Owls', 'Beavers'])
+    },
+  )
+
+  it(
+    'leads to the document, the chunk, its span and its score',
+    verifies('chat.citations.sources'),
+    async () => {
+      const { extras } = await run([textReply('At night [1].')])
+      const [hit] = extras.hits
+      expect(hit).toMatchObject({ title: 'Owls', text: OWLS, start: 0, end: OWLS.length })
+      expect(hit?.score).toBeGreaterThan(0)
+      const chunks = await server.request(`/documents/${hit?.documentId}/chunks`)
+      expect(await chunks.json()).toMatchObject({ chunks: [{ id: hit?.id }] })
+    },
+  )
+
+  it('of a PDF leads to the page', verifies('chat.citations.sources'), async () => {
+    const asked = { messages: [{ role: 'user', content: 'Which ears do lynxes have?' }] }
+    const { extras } = await run([textReply('Tufted ones [1].')], asked)
+    const [hit] = extras.hits
+    expect(hit).toMatchObject({ title: 'lynx.pdf' })
+    expect(hit?.page).toBeLessThanOrEqual(2)
+    expect(hit?.pageEnd).toBeGreaterThanOrEqual(2)
+  })
+})
+
+describe('What was cited and not retrieved', () => {
+  it('stays in what the model reads of itself', verifies('chat.citations.known'), async () => {
+    const search = { name: 'semantic_search', arguments: { query: 'beavers' } }
+    upstream.script(toolCallReply(search, { text: 'I guess [7].' }), textReply('No.'))
+    await ask(server, 'When do owls hoot?')
+    const { messages } = modelRequest(upstream.requests.at(-1))
+    expect(messages.find(({ role }) => role === 'assistant')?.content).toBe('I guess [7].')
+  })
+
+  it(
+    'does not get lost where the model dies with it',
+    verifies('chat.citations.known'),
+    async () => {
+      upstream.script(streamReply(chunk({ content: 'At [7' }), { cut: true }))
+      const { answer, error } = await ask(server, 'When do owls hoot?')
+      expect(answer).toBe('At [7')
+      expect(error?.code).toBe('upstream_failed')
+    },
+  )
+})

@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { readText } from './deployment-files.ts'
+
+// Both are what the tools' own authors publish; where Compose itself can be had, test/system/compose.test.ts asks it, too.
+const OPTIONS = { strict: false, allErrors: true, validateFormats: false, validateSchema: false }
+const COMPOSE_FILES = ['docker-compose.yml', 'docker-compose.cluster.yml']
+const MANIFESTS = ['namespace', 'agent-server', 'qdrant'].map(
+  (name) => `deploy/kubernetes/${name}.yaml`,
+)
+const KINDS: Record<string, string> = {
+  'v1 Namespace': 'io.k8s.api.core.v1.Namespace',
+  'v1 ConfigMap': 'io.k8s.api.core.v1.ConfigMap',
+  'v1 Service': 'io.k8s.api.core.v1.Service',
+  'apps/v1 Deployment': 'io.k8s.api.apps.v1.Deployment',
+  'apps/v1 StatefulSet': 'io.k8s.api.apps.v1.StatefulSet',
+  'policy/v1 PodDisruptionBudget': 'io.k8s.api.policy.v1.PodDisruptionBudget',
+}
+
+function readSchema(name: string): Record<string, unknown> {
+  const file = new URL(`../fixtures/deploy/${name}`, import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+const compose = new Ajv(OPTIONS).compile(readSchema('compose-spec.json'))
+const kubernetes = new Ajv2020(OPTIONS).addSchema(readSchema('kubernetes-1.34.json'), 'kubernetes')
+
+/** What Compose would find wrong with a file. */
+function composeMistakes(file: unknown): string[] {
+  if (compose(file) === true) return []
+  return (compose.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
+
+/** What Kubernetes would find wrong with a resource. */
+function resourceMistakes(resource: unknown): string[] {
+  const { apiVersion, kind } = Object(resource)
+  const isRight = kubernetes.getSchema(`kubernetes#/$defs/${KINDS[`${apiVersion} ${kind}`]}`)
+  if (!isRight) return [`${apiVersion} ${kind} is unknown here`]
+  if (isRight(resource) === true) return []
+  return (isRight.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+}
+
+const readFile = (path: string): unknown => parse(readText(path), { merge: true })
+const readResources = (path: string): unknown[] =>
+  parseAllDocuments(readText(path)).map((document) => document.toJS())
+
+describe('The schema of Compose', () => {
+  it.each(COMPOSE_FILES)('takes %s', (path) => {
+    expect(composeMistakes(readFile(path))).toEqual([])
+  })
+
+  it.each([
+    ['an unknown key', { image: 'a', healtcheck: {} }],
+    ['a wrong kind', { image: 'a', read_only: 3 }],
+    ['an unknown condition', { image: 'a', depends_on: { b: { condition: 'healthy' } } }],
+    ['what is no list', { image: 'a', cap_drop: 'ALL' }],
+  ])('refuses %s', (_what, service) => {
+    expect(composeMistakes({ services: { a: service } })).not.toEqual([])
+  })
+})
+
+describe('The schemas of Kubernetes', () => {
+  it.each(MANIFESTS)('take every resource of %s', (path) => {
+    const resources = readResources(path)
+    expect(resources.length).toBeGreaterThan(0)
+    expect(resources.flatMap(resourceMistakes)).toEqual([])
+  })
+
+  const container = { name: 'a', image: 'a' }
+  const pod = (more: object) => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'a' },
+    spec: {
+      selector: { matchLabels: { app: 'a' } },
+      template: { metadata: { labels: { app: 'a' } }, spec: { containers: [container], ...more } },
+    },
+  })
+  it('take a deployment that says no more than it must', () => {
+    expect(resourceMistakes(pod({}))).toEqual([])
+  })
+  it.each([
+    ['an unknown key', pod({ securitycontext: {} })],
+    ['a wrong kind', pod({ terminationGracePeriodSeconds: '30' })],
+    ['a port without its number', pod({ containers: [{ ...container, ports: [{ name: 'a' }] }] })],
+    ['an unknown kind', { apiVersion: 'apps/v1beta1', kind: 'Deployment' }],
+  ])('refuse %s', (_what, resource) => {
+    expect(resourceMistakes(resource)).not.toEqual([])
+  })
+})

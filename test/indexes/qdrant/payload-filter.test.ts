@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { rangeKeysIn, toPayloadFilter } from '../../../src/indexes/qdrant/payload-filter.ts'
+import { Filter } from '../../../src/schemas/metadata.ts'
+
+// What filters take is held against the authority by the suite of every index: these are their shapes.
+describe('A filter over payloads', () => {
+  it('looks up equal values as words, each once', () => {
+    expect(toPayloadFilter({ field: 'x', in: [1, 'a', 1, true] })).toEqual({
+      must: [{ key: 'is', match: { any: ['x=n1', 'x=sa', 'x=b1'] } }],
+    })
+    expect(toPayloadFilter({ field: 'x', eq: 'a' })).toEqual({
+      must: [{ key: 'is', match: { value: 'x=sa' } }],
+    })
+  })
+
+  it('asks for numbers in one range', () => {
+    expect(toPayloadFilter({ field: 'x', gte: 1, lt: 5 })).toEqual({
+      must: [{ key: 'number.x', range: { gte: 1, lt: 5 } }],
+    })
+  })
+
+  it('compares strings place by place', () => {
+    const filter = toPayloadFilter({ field: 'day', gte: '2026-01-01' })
+    expect(filter).toEqual({
+      must: [
+        {
+          should: [
+            { must: [{ key: 'order.day.a', range: { gt: expect.any(Number) } }] },
+            {
+              must: [
+                {
+                  key: 'order.day.a',
+                  range: { gte: expect.any(Number), lte: expect.any(Number) },
+                },
+                { key: 'order.day.b', range: { gte: expect.any(Number) } },
+              ],
+            },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('nests as it was nested', () => {
+    const part = { field: 'x', eq: 1 }
+    const made = toPayloadFilter(part)
+    expect(toPayloadFilter({ and: [part, { or: [part] }, { not: part }] })).toEqual({
+      must: [made, { should: [made] }, { must_not: [made] }],
+    })
+  })
+
+  it('names the keys of its ranges, which need indexes of their own', () => {
+    const filter: Filter = {
+      or: [
+        { field: 'x', eq: 1 },
+        { not: { field: 'y', gt: 1, lt: 3 } },
+        { field: 'y', gte: 3 },
+        { field: 'day', lt: '2026-01-01' },
+      ],
+    }
+    expect(rangeKeysIn(filter)).toEqual(['number.y', 'order.day.a', 'order.day.b'])
+    expect(rangeKeysIn({ field: 'x', eq: 'long '.repeat(20) })).toEqual([])
+  })
+
+  it('is none where a string is too long to compare with', () => {
+    const filter: Filter = { not: { field: 'x', lt: 'x'.repeat(30) } }
+    expect(rangeKeysIn(filter)).toBeUndefined()
+    expect(() => toPayloadFilter(filter)).toThrow(RangeError)
+  })
+
+  it('of the largest that is taken stays within what a request may hold', () => {
+    const many = Array.from({ length: 90 }, (_, i) => `${i}`.padEnd(500, '\u{1F44B}'))
+    const parts = Array.from({ length: 10 }, (_, i) => ({ field: `f${i}`, in: many.slice(0, 90) }))
+    const filter = Filter.parse({ and: parts })
+    expect(JSON.stringify(toPayloadFilter(filter)).length).toBeLessThan(100_000)
+  })
+})

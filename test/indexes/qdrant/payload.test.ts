@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest'
+import {
+  canBeBound,
+  createPayloads,
+  numberKey,
+  orderKey,
+  orderOf,
+  rangeKeysOf,
+  toPayload,
+  wordOf,
+} from '../../../src/indexes/qdrant/payload.ts'
+import { createRandom } from '../embedded/random-chunks.ts'
+
+describe('The payload of a point', () => {
+  it('holds a word for each value, numbers as they are, and the order of strings', () => {
+    expect(toPayload({ year: 2026, on: true, language: 'en' })).toEqual({
+      is: ['year=n2026', 'on=b1', 'language=sen'],
+      number: { year: 2026 },
+      order: { language: { a: expect.any(Number) } },
+    })
+  })
+
+  it('tells kinds and values apart by their words, and equal numbers not', () => {
+    const words = [true, false, 1, 0, '1', '0', 'true', '', 0.1].map((value) => wordOf('x', value))
+    expect(new Set(words).size).toBe(words.length)
+    expect(wordOf('x', -0)).toBe(wordOf('x', 0))
+    expect(wordOf('x', 1e21)).toBe(wordOf('x', Number('1000000000000000000000')))
+  })
+
+  it('is short however long its strings are, and tells them apart', () => {
+    const [one, other] = [wordOf('x', `${'a'.repeat(499)}b`), wordOf('x', `${'a'.repeat(499)}c`)]
+    expect(one).not.toBe(other)
+    expect(one.length).toBeLessThan(60)
+    expect(orderOf('\u{1F44B}'.repeat(250))).toHaveLength(5)
+  })
+
+  it('is made once for all chunks of a document', () => {
+    const metadata = { year: 2026 }
+    const payloadOf = createPayloads([metadata, undefined, metadata])
+    expect(payloadOf(0)).toBe(payloadOf(2))
+    expect(payloadOf(1)).toBeUndefined()
+    expect(createPayloads(undefined)(0)).toBeUndefined()
+  })
+
+  it('names fields by paths of plain names, no two of them alike', () => {
+    const fields = ['a.b', 'a-b', 'a-db', 'a--b', 'a-.b', 'a.-b', 'ab', 'a_b']
+    const keys = fields.map((field) => numberKey(field))
+    expect(new Set(keys).size).toBe(fields.length)
+    for (const key of keys) expect(key).toMatch(/^number\.[\w-]+$/)
+    expect(orderKey('a.b', 1)).toBe('order.a-db.b')
+  })
+
+  it('wants indexes for ranges of numbers and of what looks like a date, as far as it reaches', () => {
+    expect(rangeKeysOf({ year: 2026, on: true, author: 'Ada', day: '2026-11-21' })).toEqual([
+      'number.year',
+      'order.day.a',
+      'order.day.b',
+    ])
+    expect(rangeKeysOf({ at: '2026-11-21T14:00:00.000Z' })).toHaveLength(5)
+  })
+})
+
+describe('The order of strings', () => {
+  /** Place by place, as a filter does; a place that there is not ends the comparison. */
+  const compare = (value: string, bound: string) => {
+    const held = orderOf(value)
+    for (const [place, number] of orderOf(bound).entries()) {
+      const difference = (held[place] ?? Number.NaN) - number
+      if (difference !== 0) return Math.sign(difference)
+    }
+    return 0
+  }
+  const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+
+  it('is that of code points, for every bound that it takes', () => {
+    const random = createRandom(3)
+    const letters = ['a', 'b', 'é', '\uFFFD', '\u{1F44B}', '0', ' ', '\u{10FFFF}', '\u0001']
+    const text = () =>
+      Array.from({ length: random.below(14) }, () => random.pick(letters) ?? '').join('')
+    let compared = 0
+    for (let turn = 0; turn < 20_000; turn++) {
+      const bound = text()
+      const value = random.next() < 0.5 ? text() : bound.slice(0, random.below(20)) + text()
+      if (!canBeBound(bound) || !value.isWellFormed()) continue
+      compared++
+      expect([value, bound, compare(value, bound)]).toEqual([value, bound, byBytes(value, bound)])
+    }
+    expect(compared).toBeGreaterThan(10_000)
+  })
+
+  it('is exact in 53 bits, and never of half a character', () => {
+    for (const number of orderOf('\u{10FFFF}'.repeat(8))) expect(number).toBeLessThan(2 ** 53)
+    const cut = `${'x'.repeat(28)}\u{1F44B}`
+    expect(orderOf(`${cut}y`)).toEqual(orderOf(cut))
+  })
+
+  it('takes ISO times with fractions and offsets as bounds, and nothing longer than 29 bytes', () => {
+    expect(canBeBound('2026-11-21T14:00:00.123+01:00')).toBe(true)
+    expect(canBeBound('x'.repeat(30))).toBe(false)
+    expect(canBeBound('é'.repeat(15))).toBe(false)
+  })
+})

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { breakLines } from '../../../src/services/forms/break-lines.ts'
+
+/** Lines of at most so many signs. */
+const broken = (text: string, most: number) => breakLines(text, (line) => [...line].length <= most)
+
+describe('Lines', () => {
+  it.each([
+    ['short', 10, ['short']],
+    ['one two three', 7, ['one two', 'three']],
+    ['one two three', 8, ['one two', 'three']],
+    ['一二三四五', 2, ['一二', '三四', '五']],
+    ['a\nb\r\nc', 5, ['a', 'b', 'c']],
+    ['unbreakable', 4, ['unbreakable']],
+    ['用 Word 写', 6, ['用 Word', '写']],
+    ['𠀀𠀁𠀂', 1, ['𠀀', '𠀁', '𠀂']],
+    ['', 3, ['']],
+  ])('of %j within %i signs', (text, most, lines) => {
+    expect(broken(text, most)).toEqual(lines)
+  })
+
+  it('do not begin with what closes, nor end with what opens', () => {
+    expect(broken('一二三。四', 3)).toEqual(['一二', '三。四'])
+    expect(broken('一二「三四」', 3)).toEqual(['一二', '「三', '四」'])
+  })
+})

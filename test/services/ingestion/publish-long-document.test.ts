@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/errors.ts'
+import { EmbedderError } from '../../../src/models/embedder.ts'
+import type { Embedding } from '../../../src/services/embedding/create-embedding.ts'
+import {
+  createGate,
+  createRunning,
+  failingFirst,
+  find,
+  getDocument,
+  keysOf,
+  openParts,
+  type Parts,
+} from './ingestion-parts.ts'
+
+const SECTIONS = 1_000
+const section = (i: number, word = 'owl') =>
+  `## Part ${i}\n\n${`In part ${i} the ${word} hunts at night. `.repeat(25)}\n\n`
+/** About a million characters. */
+const longText = (word?: string) =>
+  Array.from({ length: SECTIONS }, (_, i) => section(i, word)).join('')
+
+async function* inPieces(text: string) {
+  yield Buffer.from(text)
+}
+
+async function addFile({ store }: Parts, id: string, text: string) {
+  const kept = await store.keepFile(inPieces(text))
+  return store.put({ id, text: '', file: { name: 'a.txt', mediaType: 'text/plain', ...kept } })
+}
+
+async function ready(parts: Parts, options?: Parameters<typeof createRunning>[1]) {
+  const running = createRunning(parts, options)
+  await running.start()
+  await running.until('ready')
+  await running.stop(1_000)
+}
+
+/** A vector for each passage, of its length. */
+const fakeEmbedding = (): Pick<Embedding, 'documents' | 'pauseMilliseconds'> => ({
+  documents: async (passages) => ({
+    ...{ model: 'fake', dimension: 2 },
+    values: Float32Array.from(passages.flatMap(({ text }) => [text.length / 4_096, 1])),
+  }),
+  pauseMilliseconds: () => 0,
+})
+
+describe('a long document', () => {
+  it.each(['text', 'file'])(
+    'is found whole, each passage where it stands: of a %s',
+    async (kind) => {
+      const parts = await openParts()
+      const text = longText()
+      if (kind === 'file') await addFile(parts, 'a', text)
+      else await parts.store.add({ id: 'a', text })
+      await ready(parts)
+      const document = await getDocument(parts, 'a')
+      expect(document).toMatchObject({ status: 'ready', characters: text.length })
+      expect(document.chunkCount).toBeGreaterThan(SECTIONS / 2)
+      const keys = await keysOf(parts)
+      expect(keys.authority).toHaveLength(document.chunkCount)
+      expect(keys.index).toEqual(keys.authority)
+      const chunks = await parts.store.readChunks(keys.authority)
+      for (const chunk of chunks) expect(text.slice(chunk.start, chunk.end)).toBe(chunk.text)
+      expect(chunks.at(-1)?.text).toContain(`In part ${SECTIONS - 1} `)
+      expect(await find(parts, 'part 777')).toContain('a')
+    },
+  )
+
+  it('has a vector for each of its passages', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: longText() })
+    await ready(parts, { embedding: fakeEmbedding() })
+    const { authority } = await keysOf(parts)
+    const few = [authority[0], authority[500]].flatMap((key) => key ?? [])
+    const { values } = await parts.store.readVectors(few)
+    const chunks = await parts.store.readChunks(few)
+    for (const [i, { text }] of chunks.entries()) {
+      expect(values[i * 2]).toBeCloseTo(text.length / 4_096, 2)
+    }
+    expect(await parts.store.vectorKeys()).toHaveLength(authority.length)
+  })
+
+  it('takes the place of an earlier one in one step', async () => {
+    const parts = await openParts()
+    await addFile(parts, 'a', longText())
+    await ready(parts)
+    const old = await keysOf(parts)
+    await addFile(parts, 'a', longText('heron'))
+    await ready(parts)
+    const { index, authority } = await keysOf(parts)
+    expect(index).toEqual(authority)
+    expect(authority.filter((key) => old.authority.includes(key))).toEqual([])
+    expect(new Set(await find(parts, 'heron'))).toEqual(new Set(['a']))
+    expect(await find(parts, 'owl')).toEqual([])
+  })
+
+  it('leaves nothing where it is deleted meanwhile', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: longText() })
+    const gate = createGate()
+    const running = createRunning(parts, {
+      index: {
+        ...parts.index,
+        async add(...input) {
+          await gate.pass()
+          await parts.index.add(...input)
+        },
+      },
+    })
+    await running.start()
+    await gate.reached
+    await parts.store.delete('a')
+    gate.open()
+    await running.until('superseded')
+    expect(await keysOf(parts)).toEqual({ index: [], authority: [] })
+  })
+
+  it('fails where it holds nothing but blanks', async () => {
+    const parts = await openParts()
+    await addFile(parts, 'a', ' \n'.repeat(300_000))
+    const running = createRunning(parts)
+    await running.start()
+    await running.until('failed')
+    expect(await getDocument(parts, 'a')).toMatchObject({ error: { code: 'empty_document' } })
+  })
+})
+
+describe('a long document that meets a failure', () => {
+  const OUTAGE = new EmbedderError('unavailable', 'down')
+
+  it('of the embedder half-way waits, uncounted, and begins anew', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: longText() })
+    const embedding = fakeEmbedding()
+    let calls = 0
+    const documents: Embedding['documents'] = async (...input) => {
+      calls++
+      if (calls === 3) throw OUTAGE
+      return embedding.documents(...input)
+    }
+    await ready(parts, { embedding: { ...embedding, documents } })
+    const { attempts, chunkCount } = await getDocument(parts, 'a')
+    expect(attempts).toBe(1)
+    expect((await keysOf(parts)).index).toHaveLength(chunkCount)
+  })
+
+  it('of the index is tried again, and leaves no passage of the first time', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: longText() })
+    let calls = 0
+    const add: Parts['index']['add'] = async (...input) => {
+      calls++
+      if (calls === 3) throw new Error('out of order')
+      await parts.index.add(...input)
+    }
+    await ready(parts, { index: { ...parts.index, add } })
+    const { index, authority } = await keysOf(parts)
+    expect(index).toEqual(authority)
+    expect(await getDocument(parts, 'a')).toMatchObject({ attempts: 2 })
+  })
+
+  it('of the authority after it has taken the chunks is ready all the same', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: longText() })
+    const completeKept: Parts['store']['completeKept'] = async (job, kept) => {
+      await parts.store.completeKept(job, kept)
+      throw new AppError('store_unavailable', 'not confirmed')
+    }
+    await ready(parts, { store: { ...parts.store, completeKept } })
+    const { index, authority } = await keysOf(parts)
+    expect(index).toEqual(authority)
+  })
+
+  it('of the authority before it has taken them is tried again', async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: longText() })
+    const outage = new AppError('store_unavailable', 'down')
+    const completeKept = failingFirst(1, parts.store.completeKept, outage)
+    await ready(parts, { store: { ...parts.store, completeKept } })
+    const { index, authority } = await keysOf(parts)
+    expect(index).toEqual(authority)
+    expect(authority.length).toBeGreaterThan(0)
+  })
+})

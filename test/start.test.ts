@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { type ServerProcess, startServerProcess } from './support/server-process.ts'
+
+const START = fileURLToPath(new URL('../src/start.ts', import.meta.url))
+const NAME = 'MALLOC_TRIM_THRESHOLD_'
+
+const started = (environment: Record<string, string> = {}, flags: string[] = []) =>
+  startServerProcess(environment, {
+    until: 'listening',
+    command: [process.execPath, ...flags, START],
+  })
+
+/** The file that the kernel shows of the process which wrote the log; its parts end in a zero byte. */
+async function readProcess(server: ServerProcess, file: 'environ' | 'cmdline'): Promise<string[]> {
+  const pid = server.log().find(({ msg }) => msg.startsWith('listening'))?.pid
+  const text = await readFile(`/proc/${pid}/${file}`, 'utf8')
+  return text.split('\0')
+}
+
+describe.skipIf(process.platform !== 'linux')('The start of the server (needs Linux)', () => {
+  it('gives it an allocator that returns freed memory, and ends at a signal', async () => {
+    const server = await started()
+    expect(await readProcess(server, 'environ')).toContain(`${NAME}=131072`)
+    expect((await readProcess(server, 'cmdline'))[1]).toMatch(/src\/main\.ts$/)
+    // The process that was started is the one that runs, so that no signal is lost between two.
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
+
+  it('keeps what the operator set', async () => {
+    const server = await started({ [NAME]: '65536' })
+    expect(await readProcess(server, 'environ')).toContain(`${NAME}=65536`)
+    await server.stop()
+  })
+
+  it('keeps the flags of Node.js', async () => {
+    const server = await started({}, ['--stack-size=900'])
+    expect((await readProcess(server, 'cmdline')).slice(1, 3)).toEqual([
+      '--stack-size=900',
+      expect.stringMatching(/src\/main\.ts$/),
+    ])
+    await server.stop()
+  })
+})

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import {
+  CorpusChanged,
+  firstMark,
+  nextMark,
+  skipCopied,
+  startAfter,
+} from '../../src/stores/copy-mark.ts'
+import type { CorpusStart } from '../../src/stores/corpus.ts'
+import type { StoredDocument } from '../../src/stores/document-store.ts'
+
+const START: CorpusStart = {
+  kind: 'start',
+  embedding: { model: 'model-a', dimension: 2 },
+  ...{ documents: 3, chunks: 6, nextChunkKey: 9 },
+}
+
+function document(id: string, more: Partial<StoredDocument> = {}): StoredDocument {
+  return {
+    ...{ id, title: undefined, url: undefined, metadata: undefined, file: undefined },
+    ...{ status: 'ready', error: undefined, attempts: 1, revision: 1, servedRevision: 1 },
+    ...{ chunkCount: 2, characters: 10, createdAt: 1, updatedAt: 2 },
+    ...more,
+  }
+}
+
+const DOCUMENTS = [document('a'), document('b'), document('c')]
+const markOf = (documents: readonly StoredDocument[], start = START) =>
+  documents.reduce(nextMark, firstMark(start))
+
+/** Skips what a mark was made of, among these documents; answers the first that is left. */
+async function skip(documents: readonly StoredDocument[], after = markOf(DOCUMENTS.slice(0, 2))) {
+  const rest = documents.values()
+  await skipCopied(async () => rest.next().value, START, after)
+  return rest.next().value?.id
+}
+
+describe('The mark of a copy', () => {
+  it('counts what was copied, and what is left', () => {
+    const mark = markOf(DOCUMENTS.slice(0, 2))
+    expect(mark).toMatchObject({ documents: 2, chunks: 4 })
+    expect(startAfter(START, mark)).toEqual({ ...START, documents: 1, chunks: 2 })
+  })
+
+  it('leads to the first document that was not copied, whatever comes after it', async () => {
+    expect(await skip(DOCUMENTS)).toBe('c')
+    expect(await skip([...DOCUMENTS.slice(0, 2), document('z')])).toBe('z')
+    expect(await skip(DOCUMENTS, firstMark(START))).toBe('a')
+  })
+
+  it.each([
+    ['is gone', DOCUMENTS.slice(1)],
+    ['is another', [document('x'), ...DOCUMENTS.slice(1)]],
+    ['was replaced', [document('a', { revision: 2 }), ...DOCUMENTS.slice(1)]],
+    ['was touched', [document('a', { updatedAt: 3 }), ...DOCUMENTS.slice(1)]],
+    ['has other passages', [document('a', { chunkCount: 3 }), ...DOCUMENTS.slice(1)]],
+    ['is at another place', [...DOCUMENTS].reverse()],
+    ['is one of none', []],
+  ])('is of another corpus where a document that was copied %s', async (_how, documents) => {
+    await expect(skip(documents)).rejects.toThrow(CorpusChanged)
+  })
+
+  it('is of another corpus where the vectors are of another model', async () => {
+    const other = { ...START, embedding: { model: 'model-b', dimension: 2 } }
+    await expect(skip(DOCUMENTS, markOf(DOCUMENTS.slice(0, 2), other))).rejects.toThrow(
+      CorpusChanged,
+    )
+  })
+})

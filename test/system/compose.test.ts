@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { ingester, requester } from '../support/server.ts'
+import { docker, hasEngine, runCommand } from './docker.ts'
+
+const hasCompose = spawnSync('docker', ['compose', 'version']).status === 0
+const SETTINGS = {
+  SERVER_API_KEY: 'a-key-for-tests-only',
+  POSTGRES_PASSWORD: 'word1',
+  QDRANT_API_KEY: 'key1',
+}
+/** What Docker itself goes by. */
+const KEPT = ['PATH', 'HOME', 'DOCKER_CONFIG', 'DOCKER_HOST']
+const CLUSTER = ['--file', 'docker-compose.cluster.yml']
+const ENGINES = ['--env-file', 'deploy/engines.env']
+
+const Resolved = z.object({
+  services: z.record(
+    z.string(),
+    z.looseObject({ environment: z.record(z.string(), z.string().nullable()).optional() }),
+  ),
+})
+
+/** Runs Compose with these variables and no others. */
+function run(parameters: readonly string[], settings: Record<string, string>) {
+  const given = Object.entries(settings).map(([name, value]) => `${name}=${value}`)
+  const kept = KEPT.flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [`${name}=${value}`]
+  })
+  return runCommand('env', ['-i', ...kept, ...given, 'docker', 'compose', ...parameters])
+}
+
+/** What Compose makes of a file; nothing is started. */
+function config(parameters: readonly string[], settings: Record<string, string> = SETTINGS) {
+  return run([...parameters, 'config', '--format', 'json'], settings)
+}
+
+async function servicesOf(...parameters: string[]) {
+  const { code, stdout, stderr } = await config(parameters)
+  expect(stderr).not.toMatch(/level=error|is not allowed|unsupported/)
+  expect(code, stderr).toBe(0)
+  return Resolved.parse(JSON.parse(stdout)).services
+}
+
+describe.skipIf(!hasCompose)('Docker Compose (needs Docker Compose 2)', () => {
+  it('takes the server alone', async () => {
+    const services = await servicesOf('--env-file', '.env.example')
+    expect(Object.keys(services)).toEqual(['agent-server'])
+    expect(services['agent-server']?.environment).toMatchObject({
+      SERVER_API_KEY: SETTINGS.SERVER_API_KEY,
+    })
+  })
+
+  it('takes the server with its engines, and fills in where they are', async () => {
+    const services = await servicesOf(...ENGINES)
+    expect(Object.keys(services).toSorted()).toEqual(['agent-server', 'postgres', 'qdrant'])
+    expect(services['agent-server']?.environment).toMatchObject({
+      DATABASE_URL: 'postgres://agent:word1@postgres:5432/agent',
+      QDRANT_URL: 'http://qdrant:6333',
+    })
+  })
+
+  it('takes the cluster', async () => {
+    const services = await servicesOf(...CLUSTER)
+    expect(Object.keys(services).toSorted()).toEqual([
+      ...['agent-server-1', 'agent-server-2', 'postgres', 'proxy'],
+      ...['qdrant-1', 'qdrant-2', 'qdrant-3'],
+    ])
+    for (const name of ['agent-server-1', 'agent-server-2']) {
+      expect(services[name]?.environment).toMatchObject({ QDRANT_URL: 'http://proxy:6333' })
+    }
+  })
+
+  it.each([
+    ['the server', [], 'SERVER_API_KEY'],
+    ['the cluster', CLUSTER, 'SERVER_API_KEY|POSTGRES_PASSWORD|QDRANT_API_KEY'],
+  ])('refuses %s where a secret is missing, and names it', async (_what, parameters, missing) => {
+    const { code, stderr } = await config(parameters, {})
+    expect(code).not.toBe(0)
+    expect(stderr).toMatch(new RegExp(missing))
+  })
+})
+
+describe.skipIf(!hasCompose || !hasEngine())(
+  'The server under Docker Compose (needs Docker Compose 2 and a Docker engine)',
+  () => {
+    it('is built, becomes healthy, answers on this machine, and keeps its documents when it is started anew', async () => {
+      const project = `agent-server-test-${randomUUID().slice(0, 8)}`
+      const port = String(await freePort())
+      const settings = { ...SETTINGS, CHAT_MODEL: 'extractive', PORT: port }
+      const compose = async (...parameters: string[]) => {
+        const { code, stderr } = await run(['--project-name', project, ...parameters], settings)
+        expect(code, stderr).toBe(0)
+      }
+      onTestFinished(() => compose('down', '--volumes', '--timeout', '20'))
+      const built = await docker('build', '--network', 'host', '--tag', 'agent-server', '.')
+      expect(built.code, built.stderr).toBe(0)
+      await compose('up', '--detach', '--no-build', '--wait')
+
+      const request = requester(`http://127.0.0.1:${port}`, SETTINGS.SERVER_API_KEY)
+      await ingester(request)({ text: 'Otters hold hands.' })
+      await compose('stop')
+      await compose('up', '--detach', '--no-build', '--wait')
+      const found = await request('/query', { body: { query: 'otters' } })
+      expect(await found.json()).toMatchObject({ hits: [{ text: 'Otters hold hands.' }] })
+    })
+  },
+)
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  return typeof address === 'object' && address ? address.port : 0
+}

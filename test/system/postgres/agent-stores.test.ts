@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createArtifacts } from '../../../src/stores/postgres/artifacts.ts'
+import { openDatabase } from '../../../src/stores/postgres/database.ts'
+import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import {
+  describeArtifactStore,
+  describeKeptArtifacts,
+} from '../../contracts/artifact-store.contract.ts'
+import { describeLedgers, Names, NOBODY } from '../../contracts/ledger.contract.ts'
+import { describeSkillCopies } from '../../contracts/skill-copies.contract.ts'
+import { createPostgresData, hasPostgres } from './store-data.ts'
+
+/** Opens what the agents of servers on one database keep. */
+async function createData() {
+  const data = await createPostgresData()
+  onTestFinished(data.remove)
+  const open = async (): Promise<PostgresStore['agent']> => {
+    const store = await data.open()
+    onTestFinished(store.close)
+    return store.agent
+  }
+  return { data, open }
+}
+
+async function createBounded(bounds = {}) {
+  const { data, open } = await createData()
+  await open()
+  const log = { warn: () => undefined }
+  const database = openDatabase({ url: data.url, size: 4, log })
+  onTestFinished(database.close)
+  return { data, store: createArtifacts(database, bounds) }
+}
+
+describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
+  describeArtifactStore('PostgreSQL', {
+    create: async () => (await (await createData()).open()).artifacts,
+  })
+  describeKeptArtifacts('PostgreSQL', {
+    create: async (bounds) => (await createBounded(bounds)).store,
+  })
+  describeLedgers('PostgreSQL', {
+    async create() {
+      const { open } = await createData()
+      return { open: async () => (await open()).openLedger }
+    },
+  })
+  describeSkillCopies('PostgreSQL', {
+    async create() {
+      const { open } = await createData()
+      return { open: async () => (await open()).skillCopies }
+    },
+  })
+
+  describe('Agents of several servers', () => {
+    it('read the artifacts of one another, for as long as they are there', async () => {
+      const { data, open } = await createData()
+      const [one, other] = [await open(), await open()]
+      const file = { name: 'a.png', mediaType: 'image/png', bytes: randomBytes(1_500_000) }
+      const artifact = await one.artifacts.add(file)
+      const read = await other.artifacts.read(artifact.id)
+      expect(read?.artifact).toEqual(artifact)
+      expect(file.bytes.equals(read?.bytes ?? Buffer.of())).toBe(true)
+      await data.sql('UPDATE agent_server.artifacts SET created_at = created_at - $1', [
+        8 * 24 * 3_600_000,
+      ])
+      expect(await other.artifacts.read(artifact.id)).toBeUndefined()
+      await other.artifacts.add(file)
+      expect(await data.sql('SELECT id FROM agent_server.artifacts')).toHaveLength(1)
+    })
+
+    it('have room for so many artifacts together, however many come at the same time', async () => {
+      const { data, store } = await createBounded({ maximumCount: 3, maximumTotalBytes: 50 })
+      const adding = Array.from({ length: 20 }, (_, i) =>
+        store.add({ name: `${i}`, mediaType: 'text/plain', bytes: new Uint8Array(20) }),
+      )
+      const added = await Promise.all(adding)
+      const left = await data.sql('SELECT id FROM agent_server.artifacts ORDER BY number')
+      expect(left).toHaveLength(2)
+      const found = await Promise.all(added.map(({ id }) => store.read(id)))
+      expect(found.filter(Boolean)).toHaveLength(2)
+    })
+
+    it('change one ledger, and lose nothing of it', async () => {
+      const { open } = await createData()
+      const opened = await Promise.all([open(), open(), open()])
+      const ledgers = await Promise.all(
+        opened.map(({ openLedger }) => openLedger('names', Names, NOBODY)),
+      )
+      const names = ['a', 'b', 'c'].flatMap((name) => [`${name}1`, `${name}2`, `${name}3`])
+      const adding = names.flatMap((name, i) =>
+        ledgers
+          .slice(i % 3, (i % 3) + 1)
+          .map((ledger) => ledger.update((now) => ({ names: [...now.names, name] }))),
+      )
+      await Promise.all(adding)
+      for (const ledger of ledgers) {
+        expect((await ledger.read()).names.toSorted()).toEqual(names.toSorted())
+      }
+    })
+
+    it('accept one copy of a source that all of them see for the first time', async () => {
+      const { open } = await createData()
+      const opened = await Promise.all([open(), open(), open()])
+      const source = 'https://example.org/a.zip'
+      const kept = await Promise.all(
+        opened.map(({ skillCopies }, i) =>
+          skillCopies.keep(source, { digest: `${i}`, bytes: Uint8Array.of(i) }, undefined),
+        ),
+      )
+      expect(kept.filter(Boolean)).toHaveLength(1)
+      const digest = `${kept.indexOf(true)}`
+      for (const { skillCopies } of opened) {
+        expect(await skillCopies.read(source)).toMatchObject({ digest })
+      }
+    })
+  })
+})

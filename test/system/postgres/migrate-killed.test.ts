@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createPostgresCorpus } from '../../../src/stores/postgres/postgres-corpus.ts'
+import { createSqliteData } from '../../stores/sqlite/store-data.ts'
+import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { TEST_KEY } from '../../support/server.ts'
+import { launch } from '../../support/server-process.ts'
+import { fillStore } from './fill-store.ts'
+import { createPostgresData, hasPostgres, type PostgresData } from './store-data.ts'
+
+const MAIN = fileURLToPath(new URL('../../../src/main.ts', import.meta.url))
+const DOCUMENTS = 1_500
+const CHUNKS = 2 * DOCUMENTS
+const KILLS_WHILE_COPYING = 4
+const KILLS_WHILE_INDEXING = 2
+/** Up to so long after a step has been seen is the process killed. */
+const LATER_MILLISECONDS = 300
+const POLL_MILLISECONDS = 10
+const MINUTES = 5 * 60_000
+const { signal } = new AbortController()
+
+interface Destination {
+  data: PostgresData
+  qdrant: FakeQdrant
+}
+
+async function createSource(): Promise<string> {
+  const data = await createSqliteData()
+  onTestFinished(() => data.remove())
+  const store = await data.open({ queueLimit: 10_000 })
+  await fillStore(store, DOCUMENTS)
+  await store.close()
+  return data.directory
+}
+
+async function createDestination(): Promise<Destination> {
+  const data = await createPostgresData()
+  onTestFinished(() => data.remove())
+  return { data, qdrant: await startFakeQdrant() }
+}
+
+function migrate(directory: string, { data, qdrant }: Destination) {
+  return launch({
+    directory,
+    environment: { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', DATA_DIR: directory },
+    command: [process.execPath, MAIN, 'migrate', '--to', data.url, '--index', qdrant.url],
+  })
+}
+
+/** How many documents were copied, as far as that survives; nothing before the copy has begun or after its end. */
+async function copied({ data }: Destination): Promise<number | undefined> {
+  const [row] = await data.sql('SELECT documents FROM agent_server.moves').catch(() => [])
+  return row && Number(row.documents)
+}
+
+function pointsOf({ qdrant: { store } }: Destination, kind: 'terms' | 'meaning') {
+  const points = store.collections.get(`agent-server-${kind}-1`)?.points ?? new Map()
+  return [...points.values()]
+    .map(({ id, payload, vector }) => ({ id, payload, meaning: vector.meaning }))
+    .toSorted((a, b) => a.id - b.id)
+}
+
+/** Kills a run once `hasGoneOn` answers true, or a little later. Answers whether it ended before by itself, and what it told. */
+async function killOnce(run: ReturnType<typeof migrate>, hasGoneOn: () => Promise<boolean>) {
+  let ended = false
+  void run.exited.then(() => {
+    ended = true
+  })
+  while (!ended && !(await hasGoneOn())) await pause(POLL_MILLISECONDS)
+  await pause(Math.random() * LATER_MILLISECONDS)
+  run.send('SIGKILL')
+  await run.exited
+  return run.stderr
+}
+
+describe.skipIf(!hasPostgres)('npm run migrate that is killed (needs PostgreSQL)', () => {
+  it(
+    'goes on where it was, says so, and ends as one that was left alone',
+    async () => {
+      const directory = await createSource()
+      const [alone, killed] = [await createDestination(), await createDestination()]
+      expect((await migrate(directory, alone).exited).code).toBe(0)
+
+      let before = 0
+      for (let kill = 0; kill < KILLS_WHILE_COPYING; kill++) {
+        const told = await killOnce(migrate(directory, killed), async () => {
+          return ((await copied(killed)) ?? 0) > before
+        })
+        if (before > 0) expect(told).toContain(`Going on after ${before} documents`)
+        const now = await copied(killed)
+        if (now === undefined) break
+        before = now
+      }
+      expect(before).toBeGreaterThan(0)
+      for (let kill = 0; kill < KILLS_WHILE_INDEXING; kill++) {
+        const held = pointsOf(killed, 'terms').length
+        await killOnce(migrate(directory, killed), async () => {
+          return pointsOf(killed, 'terms').length > held
+        })
+      }
+      const last = migrate(directory, killed)
+      expect(await last.exited).toMatchObject({ code: 0 })
+      expect(last.stderr).toContain('Everything is there')
+
+      const records = ({ data }: Destination) =>
+        Array.fromAsync(createPostgresCorpus(data.url).readCorpus(signal))
+      expect(await records(killed)).toEqual(await records(alone))
+      for (const kind of ['terms', 'meaning'] as const) {
+        expect(pointsOf(killed, kind)).toHaveLength(CHUNKS)
+        expect(pointsOf(killed, kind)).toEqual(pointsOf(alone, kind))
+      }
+      expect([...alone.qdrant.mistakes, ...killed.qdrant.mistakes]).toEqual([])
+    },
+    MINUTES,
+  )
+})
