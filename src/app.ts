@@ -19,6 +19,7 @@ import { opsRoutes } from './routes/ops.ts'
 import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { ReadArtifact } from './services/agent/read-artifact.ts'
 import type { Chat } from './services/chat/create-chat.ts'
+import type { Admission } from './services/ingestion/admission.ts'
 import type { Documents } from './services/ingestion/create-documents.ts'
 import type { Files } from './services/ingestion/create-files.ts'
 import type { LineIngestion } from './services/ingestion/ingest-lines.ts'
@@ -33,6 +34,7 @@ export interface Services {
   documents: Documents
   files: Files
   lines: LineIngestion
+  admission: Admission
   retrieval: Retrieval
   chat: Chat
   readArtifact: ReadArtifact
@@ -87,4 +89,5 @@ const EXPOSED_HEADERS = ['location', 'retry-after', 'x-request-id']
 const DESCRIPTION = `Your documents and an agent behind one HTTP API.
 
 Every request but those marked public needs \`Authorization: Bearer <SERVER_API_KEY>\`.
+A field that may be left out may also be \`null\`, which means the same.
 Every failure answers with the one \`Error\` shape; its \`code\` is stable.`

@@ -13,6 +13,7 @@ import type { Config } from './config.ts'
 import type { Environment } from './lib/expand-variables.ts'
 import { loadConfiguration } from './services/agent/configuration.ts'
 import { replaceVectors } from './services/embedding/replace-vectors.ts'
+import { createAdmission } from './services/ingestion/admission.ts'
 import { createDocuments } from './services/ingestion/create-documents.ts'
 import { createFiles } from './services/ingestion/create-files.ts'
 import { createIngestion } from './services/ingestion/create-ingestion.ts'
@@ -77,6 +78,7 @@ export async function compose(
       documents,
       files: createFiles({ store, wake: ingestion.wake, mostBytes: config.FILE_LIMIT }),
       lines: createLineIngestion({ documents, log }),
+      admission: createAdmission({ store, queueLimit: config.INGEST_QUEUE_LIMIT }),
       ...agent.services,
       readiness: createReadiness({
         checks: {

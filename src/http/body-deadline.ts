@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
+import { announcedBytes } from './announced-bytes.ts'
 import { isStreamedBody } from './streamed-body.ts'
 
 /** From the head of a request to the last byte of its body. */
@@ -12,7 +12,7 @@ const BODY_MILLISECONDS = 120_000
  */
 export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MILLISECONDS): void {
   app.addHook('preParsing', async ({ headers }, reply, payload) => {
-    if (isStreamedBody(headers) || !announcesBody(headers)) return
+    if (isStreamedBody(headers) || announcedBytes(headers) === 0) return
     const timer = setTimeout(() => {
       // Whoever no longer listens has the body, or has given it up.
       if (payload.listenerCount('error') === 0) return
@@ -23,8 +23,4 @@ export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MI
     const disarm = () => clearTimeout(timer)
     payload.once('end', disarm).once('close', disarm)
   })
-}
-
-function announcesBody(headers: IncomingHttpHeaders): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

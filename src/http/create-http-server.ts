@@ -5,6 +5,7 @@ import { speakPlainly } from '../schemas/plain-messages.ts'
 import { installBodyDeadline } from './body-deadline.ts'
 import { createBrokenRequestHandler } from './broken-request.ts'
 import { sendError } from './error-handler.ts'
+import { installExpectContinue } from './expect-continue.ts'
 import { formRouting } from './form-routing.ts'
 
 export interface HttpOptions {
@@ -47,6 +48,7 @@ export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstan
   })
   const refuseBroken = createBrokenRequestHandler(app)
   refuseCompressedBodies(app)
+  installExpectContinue(app)
   installBodyDeadline(app)
   ignoreTypesOfNothing(app)
   // Without it, text would reach the routes and be refused for its shape and not for its media type.

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
+import { announcedBytes } from './announced-bytes.ts'
 import { isStreamedBody } from './streamed-body.ts'
 
 /** How many bodies of the largest size may be held in memory at the same time. */
@@ -16,7 +17,7 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
 
   // After authentication, so that strangers use up nothing.
   app.addHook('onRequest', async (request, { raw }) => {
-    const bytes = Math.min(announcedBytes(request), bodyLimit)
+    const bytes = Math.min(heldBytes(request), bodyLimit)
     if (bytes === 0) return
     if (held + bytes > most) {
       const message = 'Too much is being sent at once; try again shortly'
@@ -29,8 +30,6 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
   })
 }
 
-function announcedBytes({ headers }: FastifyRequest): number {
-  if (isStreamedBody(headers)) return 0
-  if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY
-  return Number(headers['content-length'] ?? 0)
+function heldBytes({ headers }: FastifyRequest): number {
+  return isStreamedBody(headers) ? 0 : announcedBytes(headers)
 }

@@ -1,15 +1,18 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { callSignal } from '../http/call-signal.ts'
 import { acceptNdjson, answerLines, isNdjson, NDJSON } from '../http/ndjson.ts'
-import { DocumentBatch, DocumentBatchResult } from '../schemas/document.ts'
+import { DocumentBatch, DocumentBatchResult } from '../schemas/document-batch.ts'
 import { DocumentLine, LineResult } from '../schemas/document-lines.ts'
 import { errorResponses } from '../schemas/error.ts'
+import type { Admission } from '../services/ingestion/admission.ts'
 import type { Documents } from '../services/ingestion/create-documents.ts'
 import type { LineIngestion } from '../services/ingestion/ingest-lines.ts'
+import { admit } from './admit.ts'
 
 export interface BatchServices {
   documents: Documents
   lines: LineIngestion
+  admission: Admission
 }
 
 const DESCRIPTION = `As \`application/json\` it takes a list, and answers once what could be stored is durable. A document out of its bounds refuses the whole batch, naming its place; one that finds the queue or the disk full fails alone.
@@ -17,15 +20,18 @@ const DESCRIPTION = `As \`application/json\` it takes a list, and answers once w
 As \`${NDJSON}\` it takes a stream of documents, one per line, of any length, and answers a stream of results, one per line, each as soon as its document is durable. A line out of its bounds fails alone. While the queue is full the stream waits; a line that waits too long answers \`queue_full\`: send it again later. Who breaks off keeps what was answered.`
 
 export function batchRoutes(
-  { documents, lines }: BatchServices,
+  { documents, lines, admission }: BatchServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
+  const admitBatch = admit(admission)
   return async (app) => {
     acceptNdjson(app)
     app.post(
       '/documents/batch',
       {
         config: { alsoTakes: { [NDJSON]: DocumentLine } },
+        // A stream of lines waits for room instead.
+        onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
         schema: {
           operationId: 'createDocuments',
           summary: 'Ingest many new documents at once',

@@ -13,7 +13,9 @@ import {
   WaitQuery,
 } from '../schemas/document.ts'
 import { errorResponses } from '../schemas/error.ts'
+import type { Admission } from '../services/ingestion/admission.ts'
 import type { Files } from '../services/ingestion/create-files.ts'
+import { admit } from './admit.ts'
 
 const ANY_MEDIA_TYPE = { '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) } }
 
@@ -26,7 +28,11 @@ type Answer = (
 const response = { 200: DocumentCreated, 202: DocumentCreated }
 
 /** The forms of what `POST /documents` and `PUT /documents/{id}` take as JSON; the contract shows both as one. */
-export function documentFileRoutes(files: Files, answer: Answer): FastifyPluginAsyncZod {
+export function documentFileRoutes(
+  files: Files,
+  admission: Admission,
+  answer: Answer,
+): FastifyPluginAsyncZod {
   return async (app) => {
     // The bytes are read by the handler, as they come.
     app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null))
@@ -35,6 +41,7 @@ export function documentFileRoutes(files: Files, answer: Answer): FastifyPluginA
       '/documents',
       {
         constraints: MULTIPART,
+        onRequest: admit(admission),
         schema: {
           ...{ operationId: 'createDocument', hide: true },
           headers: IdempotencyHeaders,
@@ -52,6 +59,7 @@ export function documentFileRoutes(files: Files, answer: Answer): FastifyPluginA
       '/documents/:id',
       {
         constraints: MULTIPART,
+        onRequest: admit(admission),
         schema: {
           ...{ operationId: 'putDocument', hide: true },
           params: ChosenParams,

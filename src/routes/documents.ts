@@ -17,8 +17,10 @@ import {
 } from '../schemas/document.ts'
 import { DocumentForm } from '../schemas/document-file.ts'
 import { errorResponses } from '../schemas/error.ts'
+import type { Admission } from '../services/ingestion/admission.ts'
 import type { Documents } from '../services/ingestion/create-documents.ts'
 import type { Files } from '../services/ingestion/create-files.ts'
+import { admit } from './admit.ts'
 import { type BatchServices, batchRoutes } from './document-batch.ts'
 import { documentFileRoutes } from './document-files.ts'
 
@@ -39,14 +41,14 @@ const IN_BACKGROUND =
   'Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.'
 
 export function documentRoutes(
-  { documents, files, lines }: DocumentServices,
+  { documents, files, lines, admission }: DocumentServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   const answer = answerOf(documents, stopping)
   return async (app) => {
-    app.register(writingRoutes(documents, answer))
-    app.register(documentFileRoutes(files, answer))
-    app.register(batchRoutes({ documents, lines }, stopping))
+    app.register(writingRoutes(documents, admission, answer))
+    app.register(documentFileRoutes(files, admission, answer))
+    app.register(batchRoutes({ documents, lines, admission }, stopping))
     app.register(readingRoutes(documents))
     app.register(changingRoutes(documents))
   }
@@ -65,12 +67,17 @@ function answerOf(documents: Documents, stopping: AbortSignal) {
   }
 }
 
-function writingRoutes(documents: Documents, answer: Answer): FastifyPluginAsyncZod {
+function writingRoutes(
+  documents: Documents,
+  admission: Admission,
+  answer: Answer,
+): FastifyPluginAsyncZod {
   return async (app) => {
     app.post(
       '/documents',
       {
         config: { alsoTakes: FORM },
+        onRequest: admit(admission),
         schema: {
           operationId: 'createDocument',
           summary: 'Ingest a new document into the corpus',
@@ -92,6 +99,7 @@ function writingRoutes(documents: Documents, answer: Answer): FastifyPluginAsync
       '/documents/:id',
       {
         config: { alsoTakes: FORM },
+        onRequest: admit(admission),
         schema: {
           operationId: 'putDocument',
           summary: 'Replace a document, or ingest it under an id of your own',

@@ -3,6 +3,7 @@ import { ARTIFACTS } from './artifact.ts'
 import { ConversationId } from './conversation-id.ts'
 import { ErrorDetail } from './error.ts'
 import { Filter } from './metadata.ts'
+import { optional, optionalOr } from './optional.ts'
 import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
 import { LIMITS_REACHED } from './run-limit.ts'
 import { boundedText } from './text.ts'
@@ -28,12 +29,12 @@ export const ChatRequest = z
         message: 'must hold a user message with text',
       })
       .meta({ description: 'The conversation; the latest user message is what is answered.' }),
-    topK: TopK.optional().meta({
+    topK: optional(TopK).meta({
       description: "Maximum number of context chunks to retrieve. Default: the server's TOP_K.",
     }),
-    filter: Filter.optional(),
-    conversationId: ConversationId.optional(),
-    includeSteps: z.boolean().default(false).meta({
+    filter: optional(Filter),
+    conversationId: optional(ConversationId),
+    includeSteps: optionalOr(z.boolean(), false).meta({
       description: 'Also stream `tool-call` and `tool-result` frames.',
     }),
   })

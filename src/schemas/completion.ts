@@ -4,6 +4,7 @@ import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from 
 import { ConversationId } from './conversation-id.ts'
 import { freeObject } from './free-object.ts'
 import { Filter } from './metadata.ts'
+import { optional } from './optional.ts'
 import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
 import { LIMITS_REACHED } from './run-limit.ts'
 import { boundedText } from './text.ts'
@@ -69,7 +70,7 @@ const ClientTool = z.object({
 
 export const CompletionRequest = z
   .object({
-    model: z.string().min(1).max(256).optional().meta({
+    model: optional(z.string().min(1).max(256)).meta({
       description: 'Accepted for the sake of clients; the server runs its one configured agent.',
     }),
     messages: z
@@ -98,11 +99,11 @@ export const CompletionRequest = z
       description: "The client's own tools: calls to them are returned as `tool_calls`.",
     }),
     tool_choice: z.union([z.string().max(32), freeObject()]).nullish(),
-    topK: TopK.optional().meta({
+    topK: optional(TopK).meta({
       description: 'Extension: maximum number of context chunks to retrieve.',
     }),
-    filter: Filter.optional(),
-    conversationId: ConversationId.optional(),
+    filter: optional(Filter),
+    conversationId: optional(ConversationId),
   })
   .meta({
     id: 'CompletionRequest',

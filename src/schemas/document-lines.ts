@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ChosenId, DocumentCreated, DocumentInput, IdempotencyKey } from './document.ts'
+import { optional } from './optional.ts'
 import { boundedText } from './text.ts'
 
 /** Of a stream of lines, whose size BODY_LIMIT does not bound. */
@@ -13,13 +14,13 @@ export const LINES = {
 } as const
 
 export const DocumentLine = DocumentInput.extend({
-  id: ChosenId.optional().meta({
+  id: optional(ChosenId).meta({
     description:
-      'As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send the line again.',
+      'As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again.',
   }),
-  idempotencyKey: IdempotencyKey.optional().meta({
+  idempotencyKey: optional(IdempotencyKey).meta({
     description:
-      'As the header of `POST /documents`: a line with a known key answers the document that the first one made.',
+      'As the header of `POST /documents`: what comes with a known key answers the document that the first one made.',
   }),
 })
   .refine(({ id, idempotencyKey }) => id === undefined || idempotencyKey === undefined, {
@@ -27,8 +28,8 @@ export const DocumentLine = DocumentInput.extend({
     message: 'is of no use beside an id',
   })
   .meta({
-    id: 'NewDocumentLine',
-    description: `One document per line, each a JSON object, at most ${LINES.count} lines of at most ${LINES.bytes} bytes.`,
+    id: 'NewDocumentItem',
+    description: `A document of a list, or of a stream with one per line, each a JSON object: at most ${LINES.count} lines of at most ${LINES.bytes} bytes.`,
     examples: [{ id: 'owls', text: 'Owls hunt at night.' }],
   })
 

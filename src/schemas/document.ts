@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DocumentFile } from './document-file.ts'
 import { Metadata } from './metadata.ts'
+import { optional } from './optional.ts'
 import { boundedText, filledText } from './text.ts'
 
 /** UTF-16 code units; the body limit bounds it further. */
@@ -29,9 +30,9 @@ export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed'
 export const DocumentInput = z
   .object({
     text: filledText(MAXIMUM_TEXT).meta({ description: 'Raw text content of the document.' }),
-    title: boundedText(1_000).optional().meta({ description: 'Title of the document.' }),
-    url: boundedText(4_000).optional().meta({ description: 'URL where the document originated.' }),
-    metadata: Metadata.optional(),
+    title: optional(boundedText(1_000)).meta({ description: 'Title of the document.' }),
+    url: optional(boundedText(4_000)).meta({ description: 'URL where the document originated.' }),
+    metadata: optional(Metadata),
   })
   .meta({
     id: 'NewDocument',
@@ -44,7 +45,7 @@ export const DocumentInput = z
     ],
   })
 
-const DocumentError = z.object({ code: z.string(), message: z.string() }).meta({
+export const DocumentError = z.object({ code: z.string(), message: z.string() }).meta({
   id: 'DocumentError',
   description: 'Why ingestion failed, or why its last attempt did; see docs/ingestion.md.',
 })
@@ -154,35 +155,10 @@ export const ChunkList = z
   })
   .meta({ id: 'ChunkList' })
 
-const MAXIMUM_BATCH = 1_000
-
-export const DocumentBatch = z
-  .array(DocumentInput)
-  .min(1)
-  .max(MAXIMUM_BATCH)
-  .meta({
-    id: 'NewDocuments',
-    description: `At most ${MAXIMUM_BATCH} documents; BODY_LIMIT bounds them further.`,
-    examples: [[{ text: 'Owls hunt at night.' }, { title: 'Herons', text: 'Herons wait.' }]],
-  })
-
-const BatchFailure = z
-  .object({ error: DocumentError })
-  .meta({ id: 'BatchFailure', description: 'This one was not stored: send it again.' })
-
-export const DocumentBatchResult = z
-  .object({
-    results: z
-      .array(z.union([DocumentCreated, BatchFailure]))
-      .meta({ description: 'One per document, in the order of the request.' }),
-  })
-  .meta({ id: 'DocumentBatchResult' })
-
 export type DocumentInput = z.output<typeof DocumentInput>
 export type DocumentCreated = z.output<typeof DocumentCreated>
 export type Document = z.output<typeof Document>
 export type DocumentListQuery = z.output<typeof DocumentListQuery>
 export type ChunkListQuery = z.output<typeof ChunkListQuery>
 export type ChunkList = z.output<typeof ChunkList>
-export type DocumentBatchResult = z.output<typeof DocumentBatchResult>
 export type DocumentList = z.output<typeof DocumentList>

@@ -1,20 +1,21 @@
 import { z } from 'zod'
 import { Artifact } from './artifact.ts'
 import { freeObject } from './free-object.ts'
+import { optional, optionalOr } from './optional.ts'
 import { boundedText } from './text.ts'
 
 export const McpConnectionParams = z.object({ connection: boundedText(64) })
 
 export const McpTestRequest = z
   .object({
-    accept: z.boolean().default(false).meta({
+    accept: optionalOr(z.boolean(), false).meta({
       description:
         'Accept the definitions that the server has now; tools that are new or changed can be used from then on.',
     }),
-    tool: boundedText(128).optional().meta({
+    tool: optional(boundedText(128)).meta({
       description: 'A tool to call, by the name that the server has for it.',
     }),
-    arguments: freeObject().default({}).meta({ description: 'What the tool is called with.' }),
+    arguments: optionalOr(freeObject(), {}).meta({ description: 'What the tool is called with.' }),
   })
   .meta({
     id: 'McpTestRequest',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { optional } from './optional.ts'
 import { boundedText } from './text.ts'
 
 const MAXIMUM_FIELDS = 32
@@ -37,14 +38,14 @@ export const Metadata = z
 const FieldCondition = z
   .strictObject({
     field: FieldName.meta({ description: 'Name of a field of the metadata.' }),
-    eq: Scalar.optional().meta({ description: 'Equal to this.' }),
-    in: z.array(Scalar).min(1).max(MAXIMUM_VALUES).optional().meta({
+    eq: optional(Scalar).meta({ description: 'Equal to this.' }),
+    in: optional(z.array(Scalar).min(1).max(MAXIMUM_VALUES)).meta({
       description: 'Equal to one of these.',
     }),
-    gt: Bound.optional().meta({ description: 'More than this.' }),
-    gte: Bound.optional().meta({ description: 'This or more.' }),
-    lt: Bound.optional().meta({ description: 'Less than this.' }),
-    lte: Bound.optional().meta({ description: 'This or less.' }),
+    gt: optional(Bound).meta({ description: 'More than this.' }),
+    gte: optional(Bound).meta({ description: 'This or more.' }),
+    lt: optional(Bound).meta({ description: 'Less than this.' }),
+    lte: optional(Bound).meta({ description: 'This or less.' }),
   })
   .refine((condition) => Object.values(condition).filter((part) => part !== undefined).length > 1, {
     message: 'must have at least one of eq, in, gt, gte, lt, lte',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Filter, Metadata } from './metadata.ts'
+import { optional, optionalOr } from './optional.ts'
 import { filledText } from './text.ts'
 
 export const TopK = z
@@ -94,9 +95,9 @@ export const QueryRequest = z
     query: filledText(10_000).meta({
       description: 'The question or text to find matches for in the vector store.',
     }),
-    topK: TopK.default(5),
-    filter: Filter.optional(),
-    explain: z.boolean().optional().meta({
+    topK: optionalOr(TopK, 5),
+    filter: optional(Filter),
+    explain: optional(z.boolean()).meta({
       description: 'Also tell the score of each stage of the search with each hit.',
     }),
   })

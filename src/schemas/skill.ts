@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { optional, optionalOr } from './optional.ts'
 import { boundedText } from './text.ts'
 
 export const State = z.enum(['on', 'off', 'unavailable']).meta({
@@ -21,10 +22,10 @@ export const SkillList = z.object({ skills: z.array(SkillRecord) }).meta({ id: '
 
 export const SkillReload = z
   .object({
-    source: boundedText(2_000).optional().meta({
+    source: optional(boundedText(2_000)).meta({
       description: 'A source as `agent.json` names it; all of them where this is absent.',
     }),
-    accept: z.boolean().default(false).meta({
+    accept: optionalOr(z.boolean(), false).meta({
       description:
         'Accept what remote sources give now, though it has changed since it was accepted.',
     }),

@@ -188,6 +188,8 @@ export interface DocumentStore extends FileStore {
    */
   put(document: NewDocument): Promise<StoredDocument>
   get(id: string): Promise<StoredDocument | undefined>
+  /** Whether there is a document that was stored with this idempotency key. */
+  hasKey(key: string): Promise<boolean>
   /** Newest first. An unknown cursor throws `invalid_request` with param `cursor`. */
   list(page: {
     limit: number

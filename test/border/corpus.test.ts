@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ChunkList, DocumentBatchResult, DocumentCreated } from '../../src/schemas/document.ts'
+import { ChunkList, DocumentCreated } from '../../src/schemas/document.ts'
+import { DocumentBatchResult } from '../../src/schemas/document-batch.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { countDocuments, search } from '../support/knowledge.ts'
@@ -118,6 +119,30 @@ describe('POST /documents/batch', () => {
     ])
   })
 
+  it(
+    'takes an id or a key with each, so that it is safe to send the batch again',
+    verifies('documents.batch.ids'),
+    async () => {
+      const batch = [
+        { id: 'batch-owls', text: 'Owls hunt.', title: null },
+        { idempotencyKey: 'batch-herons', text: 'Herons wait.' },
+      ]
+      const first = await resultsOf(await post(batch))
+      expect(first[0]).toMatchObject({ id: 'batch-owls' })
+      const second = await resultsOf(await post(batch))
+      expect(second.map((result) => 'id' in result && result.id)).toEqual(
+        first.map((result) => 'id' in result && result.id),
+      )
+      const owls = await settledDocument(server.request, 'batch-owls')
+      expect(owls).toMatchObject({ status: 'ready', revision: 2 })
+      const other = [{ idempotencyKey: 'batch-herons', text: 'Other.' }, { text: 'Storks nest.' }]
+      expect(await resultsOf(await post(other))).toMatchObject([
+        { error: { code: 'idempotency_conflict' } },
+        { status: 'pending' },
+      ])
+    },
+  )
+
   it('lets those alone fail that find no room', verifies('documents.batch'), async () => {
     const idle = await startServer({ INGEST_QUEUE_LIMIT: '2' }, { begin: false })
     const batch = ['One.', 'Two.', 'Three.'].map((text) => ({ text }))
@@ -136,6 +161,16 @@ describe('POST /documents/batch', () => {
 
   it.each<[string, unknown, string | null]>([
     ['no list', { text: 'x' }, null],
+    [
+      'an id that comes twice',
+      [
+        { id: 'a', text: 'x' },
+        { id: 'a', text: 'y' },
+      ],
+      '1.id',
+    ],
+    ['an id that is none', [{ text: 'x' }, { id: 'a b', text: 'y' }], '1.id'],
+    ['an id and a key', [{ id: 'a', idempotencyKey: 'k', text: 'y' }], '0.idempotencyKey'],
     ['an empty list', [], null],
     ['more than a thousand', Array.from({ length: 1_001 }, () => ({ text: 'x' })), null],
     ['one without text', [{ text: 'x' }, { title: 'y' }], '1.text'],

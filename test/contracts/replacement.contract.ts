@@ -107,6 +107,8 @@ export function describeReplacement(on: StoreFixture): void {
       const added = await on.store.add({ id: 'a', text: 'x' }, idempotency)
       await on.reopen()
       expect(await on.store.add({ id: 'b', text: 'x' }, idempotency)).toEqual(added)
+      expect(await on.store.hasKey('key')).toBe(true)
+      expect(await on.store.hasKey('other')).toBe(false)
       expect(await on.store.get('b')).toBeUndefined()
       await on.ingest('x')
       expect(await on.store.add({ id: 'c', text: 'x' }, idempotency)).toMatchObject({

@@ -1,14 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
 import { TEST_KEY } from '../support/server.ts'
-import { launch, startServerProcess } from '../support/server-process.ts'
+import { launch, MAIN, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 async function folderOf(files: Record<string, string>): Promise<string> {
   const folder = join(await temporaryDirectory(), 'docs')

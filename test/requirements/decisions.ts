@@ -43,6 +43,8 @@ export const DECISIONS = {
     'documents.put.failed': 'A failed replacement leaves the old content found, and says so.',
     'documents.metadata': 'Flat metadata is taken at ingestion and shown on documents and hits.',
     'documents.batch': 'POST /documents/batch stores many documents, with a result for each.',
+    'documents.batch.ids':
+      'Each document of a batch may have an id or an idempotency key, which makes repeating it safe.',
     'documents.lines':
       'POST /documents/batch takes a stream of lines of any length, and answers each line by itself.',
     'documents.lines.order': 'The results of lines come in their order, each once it is durable.',
@@ -54,6 +56,8 @@ export const DECISIONS = {
     'filters.chat': 'A filter of /chat holds for the context and for the searches of the model.',
     'filters.completions': '/v1/chat/completions takes the same filter as an extra field.',
     'documents.queue-full': 'A queue that is full answers 429 with Retry-After.',
+    'documents.queue-full.early':
+      'A queue that is full refuses a large body before it is read; the connection goes on or ends in order.',
   },
   'design: files': {
     'files.types':

@@ -26,7 +26,6 @@ describe('a new document', () => {
     ['with blank text', { text: ' \n\u0000' }, 'text'],
     ['with text that is none', { text: 5 }, 'text'],
     ['with a title past its bound', { text: 'a', title: 't'.repeat(1_001) }, 'title'],
-    ['with a title that is null', { text: 'a', title: null }, 'title'],
     ['with an address past its bound', { text: 'a', url: 'u'.repeat(4_001) }, 'url'],
     ['as text', 'a', ''],
     ['as null', null, ''],

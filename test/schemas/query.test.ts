@@ -22,7 +22,6 @@ describe('a query', () => {
     ['for 101 chunks', { query: 'a', topK: 101 }, 'topK'],
     ['for half a chunk', { query: 'a', topK: 2.5 }, 'topK'],
     ['for a number in quotes', { query: 'a', topK: '5' }, 'topK'],
-    ['for null chunks', { query: 'a', topK: null }, 'topK'],
     [
       'for a number that JSON writes as null',
       { query: 'a', topK: Number.POSITIVE_INFINITY },

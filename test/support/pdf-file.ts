@@ -1,4 +1,4 @@
-/** Pages under one node of the tree, as programs make it. */
+/** Pages under one node of the tree, as most programs make it. */
 const BRANCH = 50
 
 export interface PdfToMake {
@@ -6,11 +6,17 @@ export interface PdfToMake {
   pages: readonly string[]
   /** Bytes of an object that no page shows, such as a picture would be. */
   ballast?: Uint8Array
+  /** Some programs make one long list. */
+  pagesPerNode?: number
 }
 
 /** A PDF as simple as they come. */
-export function pdfFile({ pages, ballast = new Uint8Array() }: PdfToMake): Buffer<ArrayBuffer> {
-  const branches = Math.ceil(pages.length / BRANCH)
+export function pdfFile({
+  pages,
+  ballast = new Uint8Array(),
+  pagesPerNode = BRANCH,
+}: PdfToMake): Buffer<ArrayBuffer> {
+  const branches = Math.ceil(pages.length / pagesPerNode)
   const pageNumber = (i: number) => 4 + branches + 2 * i
   const objects: Buffer[] = [
     Buffer.from('<</Type/Catalog/Pages 2 0 R>>'),
@@ -20,15 +26,15 @@ export function pdfFile({ pages, ballast = new Uint8Array() }: PdfToMake): Buffe
     ),
     Buffer.from('<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>'),
     ...Array.from({ length: branches }, (_, branch) => {
-      const few = pages.slice(branch * BRANCH, (branch + 1) * BRANCH)
+      const few = pages.slice(branch * pagesPerNode, (branch + 1) * pagesPerNode)
       return pagesObject(
-        few.map((_, i) => pageNumber(branch * BRANCH + i)),
+        few.map((_, i) => pageNumber(branch * pagesPerNode + i)),
         few.length,
         2,
       )
     }),
     ...pages.flatMap((text, i) => [
-      pageObject(pageNumber(i) + 1, 4 + Math.floor(i / BRANCH)),
+      pageObject(pageNumber(i) + 1, 4 + Math.floor(i / pagesPerNode)),
       stream(pageContent(text)),
     ]),
     stream(ballast),

@@ -11,7 +11,7 @@ import { onTestFinished, TestRunner } from 'vitest'
 import { z } from 'zod'
 import { ingester, requester, TEST_KEY, type TestServer } from './server.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const START_MILLISECONDS = 60_000
 const POLL_MILLISECONDS = 5
 const LISTENING = /listening at (http:\/\/\S+?),/

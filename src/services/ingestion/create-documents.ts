@@ -5,12 +5,12 @@ import type {
   ChunkList,
   ChunkListQuery,
   Document,
-  DocumentBatchResult,
   DocumentCreated,
   DocumentInput,
   DocumentList,
   DocumentListQuery,
 } from '../../schemas/document.ts'
+import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { newDocumentId, toChunk, toCreated, toDocument } from './document-answers.ts'
 import type { Settlement } from './settlement.ts'
@@ -30,8 +30,8 @@ export interface Documents {
    * before it answers the document of that time, or throws `idempotency_conflict` if that was another one.
    */
   create(input: DocumentInput, idempotencyKey?: string): Promise<DocumentCreated>
-  /** Each as `create`, on its own; throws what the first throws if none could be stored. */
-  createAll(inputs: readonly DocumentInput[]): Promise<DocumentBatchResult>
+  /** Each as `create`, or as `put` where it has an id, on its own; throws what the first throws if none could be stored. */
+  createAll(items: DocumentBatch): Promise<DocumentBatchResult>
   /** Replaces the content of a document, or adds it where the id is new. Throws as `create`. */
   put(id: string, input: DocumentInput): Promise<DocumentCreated>
   /**
@@ -61,22 +61,27 @@ export function createDocuments(dependencies: Dependencies): Documents {
     return toCreated(stored)
   }
 
+  const put: Documents['put'] = async (id, input) => {
+    const stored = await store.put(toNew(id, input))
+    wake()
+    return toCreated(stored)
+  }
+
+  const storeItem = ({ id, idempotencyKey, ...input }: DocumentBatch[number]) =>
+    id === undefined ? create(input, idempotencyKey) : put(id, input)
+
   return {
     create,
 
-    async createAll(inputs) {
-      const settled = await Promise.allSettled(inputs.map((input) => create(input)))
+    async createAll(items) {
+      const settled = await Promise.allSettled(items.map(storeItem))
       const [first] = settled
       const isNothingStored = settled.every(({ status }) => status === 'rejected')
       if (isNothingStored && first?.status === 'rejected') throw first.reason
       return { results: settled.map(toResult) }
     },
 
-    async put(id, input) {
-      const stored = await store.put(toNew(id, input))
-      wake()
-      return toCreated(stored)
-    },
+    put,
 
     async settled(known, seconds, signal) {
       if (seconds === 0) return known

@@ -10,6 +10,10 @@ const DOCUMENT: Query = {
   name: 'document',
   text: 'SELECT * FROM agent_server.documents WHERE id = $1',
 }
+const KEY: Query = {
+  name: 'idempotency_key',
+  text: 'SELECT 1 AS one FROM agent_server.idempotency_keys WHERE key = $1',
+}
 const PAGE: Query = {
   name: 'documents',
   text: 'SELECT * FROM agent_server.documents WHERE number < $1 ORDER BY number DESC LIMIT $2',
@@ -37,7 +41,7 @@ const NEXT_JOB: Query = {
     ORDER BY due_at LIMIT 1`,
 }
 
-type Reads = Pick<DocumentStore, 'get' | 'list' | 'identity' | 'counts' | 'nextJobAt'>
+type Reads = Pick<DocumentStore, 'get' | 'hasKey' | 'list' | 'identity' | 'counts' | 'nextJobAt'>
 
 /** What is asked of documents. Each query is one statement, and so sees one moment. */
 export function createReads(database: Pick<Database, 'read'>, owner: string): Reads {
@@ -46,6 +50,8 @@ export function createReads(database: Pick<Database, 'read'>, owner: string): Re
       const [row] = await database.read(DOCUMENT, [id])
       return row && toDocument(row)
     },
+
+    hasKey: async (key) => (await database.read(KEY, [key])).length > 0,
 
     async list({ limit, cursor, status }) {
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)

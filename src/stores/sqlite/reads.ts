@@ -16,7 +16,15 @@ const NEXT_JOB = 'SELECT run_at FROM jobs WHERE claim IS NULL ORDER BY run_at LI
 
 type Reads = Pick<
   DocumentStore,
-  'get' | 'list' | 'readChunks' | 'chunkKeys' | 'listChunks' | 'identity' | 'counts' | 'nextJobAt'
+  | 'get'
+  | 'hasKey'
+  | 'list'
+  | 'readChunks'
+  | 'chunkKeys'
+  | 'listChunks'
+  | 'identity'
+  | 'counts'
+  | 'nextJobAt'
 > & {
   /** The number of the last check that was written. */
   lastCheck(): Promise<number>
@@ -25,6 +33,7 @@ type Reads = Pick<
 /** What is asked of the database. Each query is one statement, and so sees one moment; `refuse` throws while none may run. */
 export function createReads(database: DatabaseSync, refuse: () => void): Reads {
   const selectDocument = database.prepare('SELECT * FROM documents WHERE id = ?')
+  const selectKey = database.prepare('SELECT 1 FROM idempotency_keys WHERE key = ?')
   const selectPage = database.prepare(PAGE)
   const selectPageOfStatus = database.prepare(PAGE_OF_STATUS)
   const selectCounts = database.prepare('SELECT name, value FROM counts')
@@ -46,6 +55,8 @@ export function createReads(database: DatabaseSync, refuse: () => void): Reads {
         const row = selectDocument.get(id)
         return row && toDocument(row)
       }),
+
+    hasKey: (key) => read(() => selectKey.get(key) !== undefined),
 
     list: ({ limit, cursor, status }) =>
       read(() => {

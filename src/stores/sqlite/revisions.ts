@@ -1,12 +1,9 @@
 import type { SQLTagStore } from 'node:sqlite'
-import { AppError } from '../../errors.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
 import { integer, type Row } from '../columns.ts'
 import type { NewDocument } from '../document-store.ts'
 import type { NewFile, StoredFile } from '../file-store.ts'
-
-// About what a worker takes to make room for some of those who were refused.
-const QUEUE_FULL_RETRY_SECONDS = 5
+import { queueFull } from '../queue-full.ts'
 
 /** How a document gets a revision and the job to ingest it. Each runs inside a transaction of the caller's. */
 export function createRevisions(sql: SQLTagStore, queueLimit: number) {
@@ -78,10 +75,4 @@ function fileToJson(file: NewFile | undefined): string | null {
   if (!file) return null
   const { name, mediaType, size } = file
   return JSON.stringify({ name, mediaType, size } satisfies StoredFile)
-}
-
-function queueFull(): AppError {
-  return new AppError('queue_full', 'Too many documents wait for ingestion', {
-    retryAfter: QUEUE_FULL_RETRY_SECONDS,
-  })
 }

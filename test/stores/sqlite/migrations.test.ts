@@ -7,10 +7,19 @@ import type { FileStore } from '../../../src/stores/file-store.ts'
 import { MIGRATIONS, migrate } from '../../../src/stores/sqlite/migrations.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
-const version1 = await readFile(new URL('./version-1.sql', import.meta.url), 'utf8')
-const version2 = await readFile(new URL('./version-2.sql', import.meta.url), 'utf8')
-const version3 = await readFile(new URL('./version-3.sql', import.meta.url), 'utf8')
-const version4 = await readFile(new URL('./version-4.sql', import.meta.url), 'utf8')
+/** One example of each layout that there ever was, as it stood on somebody's disk. */
+const EXAMPLES = await Promise.all(
+  MIGRATIONS.map((_, i) => readFile(new URL(`./version-${i + 1}.sql`, import.meta.url), 'utf8')),
+)
+const [
+  version1 = '',
+  version2 = '',
+  version3 = '',
+  version4 = '',
+  version5 = '',
+  version6 = '',
+  version7 = '',
+] = EXAMPLES
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()
 const schemaOf = (database: DatabaseSync) =>
@@ -180,33 +189,91 @@ describe('A database of schema version 4', () => {
   })
 })
 
-describe.each([
-  [1, version1],
-  [2, version2],
-  [3, version3],
-  [4, version4],
-])('The stored database of schema version %d', (version, sql) => {
-  const stored = () => {
-    const database = new DatabaseSync(':memory:')
-    database.exec(sql)
-    return database
-  }
-
-  it('ends up with the same schema as a new database', () => {
-    const old = stored()
-    migrate(old)
-    const fresh = new DatabaseSync(':memory:')
-    migrate(fresh)
-    expect(schemaOf(old)).toEqual(schemaOf(fresh))
-    expect(versionOf(old)).toEqual({ user_version: MIGRATIONS.length })
+describe('A database of schema version 5', () => {
+  let data: SqliteData
+  beforeEach(async () => {
+    data = await createSqliteData()
+    const database = data.database()
+    database.exec(version5)
+    database.close()
   })
+  afterEach(() => data.remove())
 
-  it('was made by the steps as they still are', () => {
-    const fresh = new DatabaseSync(':memory:')
-    migrate(fresh, MIGRATIONS.slice(0, version))
-    expect(schemaOf(stored())).toEqual(schemaOf(fresh))
+  it('finds its tables, and the text of one that is in its chunks alone', async () => {
+    const { lookup, close } = await data.open()
+    const { signal } = new AbortController()
+    const { documents } = await lookup.findDocuments({ tabular: true, limit: 9 }, signal)
+    expect(documents).toMatchObject([{ id: 'doc_table', file: { name: 'tides.csv' } }])
+    expect(await lookup.readText('doc_table', signal)).toBe('a: 1; b\n2')
+    await close()
   })
 })
+
+describe('A database of schema version 6', () => {
+  let data: SqliteData
+  beforeEach(async () => {
+    data = await createSqliteData()
+    const database = data.database()
+    database.exec(version6)
+    database.close()
+  })
+  afterEach(() => data.remove())
+
+  it('keeps what it has not told yet', async () => {
+    const { outbox, close } = await data.open()
+    expect(await outbox.takeAnnouncements(9, 1_000)).toMatchObject([
+      {
+        ...{ id: 'msg_6f1d', documentId: 'doc_told', revision: 1, status: 'failed', attempt: 3 },
+        error: { code: 'empty_document', message: 'The text holds nothing but blanks' },
+      },
+    ])
+    await close()
+  })
+})
+
+describe('A database of schema version 7', () => {
+  let data: SqliteData
+  beforeEach(async () => {
+    data = await createSqliteData()
+    const database = data.database()
+    database.exec(version7)
+    database.close()
+  })
+  afterEach(() => data.remove())
+
+  it('is known by the number that it was given', async () => {
+    const store = await data.open()
+    expect(await store.identity()).toBe('3382199201686132')
+    expect(await store.counts()).toMatchObject({ chunks: 5, documents: { ready: 3 } })
+    await store.close()
+  })
+})
+
+describe.each(EXAMPLES.map((sql, i) => [i + 1, sql] as const))(
+  'The stored database of schema version %d',
+  (version, sql) => {
+    const stored = () => {
+      const database = new DatabaseSync(':memory:')
+      database.exec(sql)
+      return database
+    }
+
+    it('ends up with the same schema as a new database', () => {
+      const old = stored()
+      migrate(old)
+      const fresh = new DatabaseSync(':memory:')
+      migrate(fresh)
+      expect(schemaOf(old)).toEqual(schemaOf(fresh))
+      expect(versionOf(old)).toEqual({ user_version: MIGRATIONS.length })
+    })
+
+    it('was made by the steps as they still are', () => {
+      const fresh = new DatabaseSync(':memory:')
+      migrate(fresh, MIGRATIONS.slice(0, version))
+      expect(schemaOf(stored())).toEqual(schemaOf(fresh))
+    })
+  },
+)
 
 describe('Migrating', () => {
   const FIRST = 'CREATE TABLE first (a INTEGER) STRICT'

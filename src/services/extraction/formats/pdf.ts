@@ -2,28 +2,37 @@ import { getDocumentProxy } from 'unpdf'
 import { createBoundedText } from '../bounded-text.ts'
 import type { Extracted } from '../extracted.ts'
 import { ExtractionError } from '../extraction-error.ts'
+import { fieldsByPage } from './pdf-fields.ts'
 import { type PdfItem, toPageText } from './pdf-page-text.ts'
+import { withShortLists } from './pdf-page-tree.ts'
 
 /** As set by the format's own limits of older readers, and far beyond any book. */
 const MOST_PAGES = 50_000
 const QUIET = 0
+/** Of fewer pages one long list takes no time worth speaking of. */
+const MANY_PAGES = 2_000
+/** Of a larger file there is no room for the copies that a better list takes. */
+const LARGEST_COPIED = 100_000_000
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
 /** Page by page. A page that cannot be read is left out; if none can, the file is damaged. */
 export async function extractPdf(bytes: Buffer): Promise<Extracted> {
-  const pdf = await open(bytes)
+  const pdf = await openWithShortLists(bytes)
   if (pdf.numPages > MOST_PAGES) {
     throw new ExtractionError('file_too_complex', `The file has more than ${MOST_PAGES} pages`)
   }
   const text = createBoundedText()
   const pageStarts: number[] = []
+  const fields = await readFields(pdf)
   let unread = 0
   for (let number = 1; number <= pdf.numPages; number++) {
     pageStarts.push(text.length)
     const page = await readPage(pdf, number)
     if (page === undefined) unread++
     else if (page !== '') text.add(`${page}\n\n`)
+    const filled = fields.get(number)
+    if (filled !== undefined) text.add(`${filled}\n\n`)
   }
   if (unread === pdf.numPages) throw damaged()
   if (text.length === 0) {
@@ -35,6 +44,17 @@ export async function extractPdf(bytes: Buffer): Promise<Extracted> {
   return { text: text.toString(), pageStarts }
 }
 
+/** The parser takes the memory that it is given. */
+async function openWithShortLists(bytes: Buffer): Promise<Pdf> {
+  if (bytes.length > LARGEST_COPIED) return open(bytes)
+  const pdf = await open(Buffer.from(bytes))
+  const isLong = pdf.numPages > MANY_PAGES && pdf.numPages <= MOST_PAGES
+  const better = isLong ? await withShortLists(bytes) : undefined
+  if (!better) return pdf
+  await pdf.loadingTask.destroy()
+  return open(Buffer.from(better))
+}
+
 async function open(bytes: Buffer): Promise<Pdf> {
   try {
     const data = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -44,6 +64,16 @@ async function open(bytes: Buffer): Promise<Pdf> {
       throw new ExtractionError('encrypted_file', 'The file is protected with a password')
     }
     throw damaged(error)
+  }
+}
+
+/** What stands in the fields of a form is no text of its pages. */
+async function readFields(pdf: Pdf): Promise<Map<number, string>> {
+  try {
+    return fieldsByPage(Object.values((await pdf.getFieldObjects()) ?? {}))
+  } catch {
+    // As with a page that is broken.
+    return new Map()
   }
 }
 

@@ -4,6 +4,8 @@ import { type BoundedText, createBoundedText } from '../bounded-text.ts'
 const MOST_CHARACTERS = 2_000_000
 const LONGEST_CELL = 2_000
 const MOST_COLUMNS = 500
+/** Of a longer table a heading tells every so many rows which they are. */
+const ROWS_PER_SECTION = 25
 
 export type Cell = string | number | boolean | Date | null | undefined
 export type TableRow = readonly Cell[]
@@ -31,11 +33,20 @@ function addRows(
 ): number {
   for (const [position, row] of rows.entries()) {
     if (text.length > MOST_CHARACTERS) return position
+    if (position % ROWS_PER_SECTION === 0)
+      text.add(sectionAt(position, rows.length, header ? 2 : 1))
     const cells = row.slice(0, MOST_COLUMNS).map(toText)
     const named = cells.flatMap((cell, i) => (cell === '' ? [] : [withName(cell, header?.[i])]))
     if (named.length > 0) text.add(`- ${named.join('; ')}\n`)
   }
   return rows.length
+}
+
+/** `first` is the number of the first row, as a reader of the table counts. */
+function sectionAt(position: number, rows: number, first: number): string {
+  if (rows <= ROWS_PER_SECTION) return ''
+  const last = Math.min(position + ROWS_PER_SECTION, rows)
+  return `\n### Rows ${first + position} to ${first + last - 1}\n\n`
 }
 
 function withName(cell: string, name: string | undefined): string {

@@ -41,6 +41,24 @@ describe('A row becomes a line', () => {
   })
 })
 
+describe('A long table', () => {
+  const rows = Array.from({ length: 60 }, (_, i) => [i])
+
+  it('says every so often which rows follow, counted with the head', () => {
+    const headings = linesOf([['number'], ...rows]).filter((line) => line.startsWith('#'))
+    expect(headings).toEqual(['### Rows 2 to 26', '### Rows 27 to 51', '### Rows 52 to 61'])
+  })
+
+  it('counts from one where there is no head', () => {
+    expect(linesOf(rows)[0]).toBe('')
+    expect(linesOf(rows)[1]).toBe('### Rows 1 to 25')
+  })
+
+  it('is one of more rows than a passage holds', () => {
+    expect(linesOf(rows.slice(0, 25))[0]).toBe('- 0')
+  })
+})
+
 describe('The first row is the head', () => {
   it.each([
     [

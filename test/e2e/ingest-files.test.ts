@@ -1,0 +1,166 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Hit } from '../../src/schemas/query.ts'
+import { verifies } from '../requirements.ts'
+import { fixture } from '../support/forms.ts'
+import { listDocuments, search } from '../support/knowledge.ts'
+import { pdfFile } from '../support/pdf-file.ts'
+import { TEST_KEY } from '../support/server.ts'
+import { launch, MAIN, type ServerProcess, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+import { zipFile } from '../support/zip-file.ts'
+
+const FIXTURES = new URL('../fixtures/files/', import.meta.url)
+const WORD = 'word/document.xml'
+const LAUGHS = `<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "${'&a;'.repeat(9)}">]><l>&b;</l>`
+
+/** What the importer says of each file that fails. */
+const HOSTILE: [name: string, bytes: Uint8Array | string, reason: RegExp][] = [
+  ['bomb.docx', zipFile([{ name: WORD, content: Buffer.alloc(150_000_000) }]), /file_too_complex/],
+  ['laughs.docx', zipFile([{ name: WORD, content: LAUGHS }]), /damaged_file|file_too_complex/],
+  ['half.pptx', fixture('kingfishers.pptx').subarray(0, 9_000), /damaged_file/],
+  ['noise.dat', Uint8Array.from({ length: 999 }, (_, i) => (i * 7) % 32), /unsupported_file/],
+  ['empty.txt', '', /empty/],
+  ['blank.md', ' \n ', /empty/],
+  ['empty.pdf', '', /empty/],
+]
+const PASSWORDS = ['password.docx', 'password.pdf', 'password.xlsx']
+
+/** Every type that there is, some of them broken or hostile, and what is no file at all. */
+async function makeFolder(): Promise<string> {
+  const folder = join(await temporaryDirectory(), 'birds')
+  await mkdir(join(folder, 'птицы'), { recursive: true })
+  for (const name of await readdir(FIXTURES)) await writeFile(join(folder, name), fixture(name))
+  for (const [name, bytes] of HOSTILE) await writeFile(join(folder, name), bytes)
+  await writeFile(join(folder, 'program.pdf'), 'MZ\x90\0\x03\0\0\0')
+  await writeFile(join(folder, 'owls-as-table.csv'), fixture('owls.pdf'))
+  await writeFile(join(folder, 'птицы', 'дрозд\nпевчий.txt'), 'Певчий дрозд поёт на рассвете.')
+  const nests = Array.from({ length: 100 }, (_, i) => `zq${i}q,${i % 7}`)
+  await writeFile(join(folder, 'nests.csv'), `nest,eggs\n${nests.join('\n')}\n`)
+  await writeFile(join(folder, 'secret.txt'), 'Nobody may read this.')
+  await chmod(join(folder, 'secret.txt'), 0)
+  await writeFile(join(folder, '..', 'outside.txt'), 'Outside of the folder.')
+  await symlink(join(folder, '..', 'outside.txt'), join(folder, 'link.txt'))
+  execFileSync('mkfifo', [join(folder, 'pipe.txt')])
+  return folder
+}
+
+function startImport(server: ServerProcess, folder: string, directory: string) {
+  return launch({
+    directory,
+    environment: { SERVER_API_KEY: TEST_KEY },
+    command: [process.execPath, MAIN, 'ingest', folder, '--server', server.url],
+  })
+}
+
+async function runImport(server: ServerProcess, folder: string) {
+  const running = startImport(server, folder, await temporaryDirectory())
+  const { code } = await running.exited
+  return { code, told: running.stderr }
+}
+
+/** The best hit of a document with this title. */
+async function hitOf(server: ServerProcess, query: string, title: string): Promise<Hit> {
+  const hits = await search(server, query, 50)
+  const hit = hits.find((each) => each.title === title)
+  if (!hit) throw new Error(`${title} is not found by ${query}`)
+  return hit
+}
+
+describe('A folder of files of every type', () => {
+  it(
+    'is brought to the server: each file is ready, or failed with a reason that is told',
+    verifies('ingest.folder', 'ingest.failed', 'files.types', 'files.hostile', 'files.pages'),
+    async () => {
+      const server = await startServerProcess()
+      const folder = await makeFolder()
+      const { code, told } = await runImport(server, folder)
+      expect(code).toBe(1)
+      const isRoot = process.getuid?.() === 0
+      const failed = HOSTILE.length + PASSWORDS.length + (isRoot ? 0 : 1)
+      expect(told).toMatch(new RegExp(`^\\d+ ready, 0 unchanged, ${failed} failed, 1 left out\\n`))
+      expect(told).toMatch(/left out as a Windows program: 1/)
+      for (const [name, , reason] of HOSTILE) {
+        expect(told).toMatch(new RegExp(`^ {2}${name}: .*(?:${reason.source})`, 'm'))
+      }
+      for (const name of PASSWORDS) expect(told).toMatch(new RegExp(`${name}: encrypted_file: `))
+      if (!isRoot) expect(told).toMatch(/secret\.txt: cannot be read \(EACCES\)/)
+      expect(told).not.toMatch(/link\.txt|pipe\.txt|outside/)
+      expect(await search(server, 'outside of the folder')).not.toMatchObject([
+        { text: /Outside of/ },
+      ])
+
+      const found = await Promise.all([
+        hitOf(server, 'five lemmings a snowy owl eats', 'owls.pdf'),
+        hitOf(server, 'why are kingfisher feathers blue', 'kingfishers.pptx'),
+        hitOf(server, 'robin ringed', 'ringing.xlsx'),
+        hitOf(server, 'arctic tern pairs on Farne', 'terns.csv'),
+        hitOf(server, 'nest zq60q', 'nests.csv'),
+        hitOf(server, 'wingspan of the grey heron', 'herons.docx'),
+        hitOf(server, 'pelicans fish in groups', 'pelicans.html'),
+        hitOf(server, 'what are swift nests glued with', 'swifts.epub'),
+        hitOf(server, 'curlew brooding', 'curlew.eml'),
+        hitOf(server, 'storks build nests on roofs', 'storks.md'),
+        hitOf(server, 'сова в тёмном лесу', 'russian.koi8-r.txt'),
+        hitOf(server, 'певчий дрозд поёт', 'дрозд\nпевчий.txt'),
+      ])
+      expect(found).toMatchObject([
+        { page: 1, pageEnd: expect.any(Number) },
+        { page: expect.any(Number) },
+        { heading: expect.stringMatching(/\S/), text: expect.stringMatching(/Robin/i) },
+        { text: expect.stringMatching(/Arctic tern/) },
+        { heading: 'Rows 52 to 76', text: expect.stringMatching(/nest: zq60q/) },
+        ...Array.from({ length: 5 }, () => ({ heading: expect.stringMatching(/\S/) })),
+        { text: expect.stringMatching(/тёмном лесу/) },
+        { text: expect.stringMatching(/дрозд/) },
+      ])
+      expect(server.log().filter(({ level }) => level >= 50)).toEqual([])
+    },
+  )
+
+  it(
+    'is taken up where an importer was killed, and nothing is there twice',
+    verifies('ingest.resume'),
+    async () => {
+      const server = await startServerProcess()
+      const folder = join(await temporaryDirectory(), 'pages')
+      await mkdir(folder)
+      const files = 60
+      for (let i = 0; i < files; i++) {
+        await writeFile(join(folder, `${i}.pdf`), pdfFile({ pages: [`Owl number${i}.`] }))
+      }
+      for (let kill = 0; kill < 2; kill++) {
+        const running = startImport(server, folder, await temporaryDirectory())
+        await untilMore(server, (kill + 1) * 10)
+        running.send('SIGKILL')
+        await running.exited
+      }
+      const { code, told } = await runImport(server, folder)
+      const [, ready = 0, unchanged = 0] =
+        /^(\d+) ready, (\d+) unchanged, 0 failed/.exec(told) ?? []
+      expect(code).toBe(0)
+      expect(Number(ready) + Number(unchanged)).toBe(files)
+      expect(Number(unchanged)).toBeGreaterThanOrEqual(10)
+      const { documents } = await listDocuments(server, '?limit=100')
+      expect(documents).toHaveLength(files)
+      expect(await search(server, 'number7', 50)).toHaveLength(1)
+
+      await writeFile(join(folder, '7.pdf'), pdfFile({ pages: ['Heron instead.'] }))
+      await rm(join(folder, '8.pdf'))
+      expect((await runImport(server, folder)).told).toBe('1 ready, 58 unchanged, 0 failed\n')
+      expect(await search(server, 'number7')).toEqual([])
+      expect(await search(server, 'number8', 50)).toHaveLength(1)
+    },
+  )
+})
+
+async function untilMore(server: ServerProcess, count: number): Promise<void> {
+  for (;;) {
+    const { documents } = await listDocuments(server, '?limit=100&status=ready')
+    if (documents.length >= count) return
+    await pause(20)
+  }
+}
