@@ -28,7 +28,10 @@ export async function createSearch(config: Config, parts: Parts, log: FastifyBas
   const reranker = await createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
   const retrieval = createRetrieval({
-    index: { ...withFeedback({ index, store, analyser }), filters: index.filters },
+    index: {
+      ...withFeedback({ index, store, analyser, fused: embedding !== undefined }),
+      filters: index.filters,
+    },
     ...{ store, analyseQuery: analyser.query, reranking },
     meaning: embedding && {
       // Half of the vectors would find half of the passages, and nobody would know.

@@ -1,16 +1,27 @@
 import type { Filter, Metadata } from '../schemas/metadata.ts'
 import type { QueryTerms, TermBatch } from './term-batch.ts'
 
-/** Chunks that are taken to answer a query, so that what they have in common is searched for, too. */
+/** Matches in columns, best first, so that they cross threads without copying. */
+export interface Ranking {
+  keys: Uint32Array<ArrayBuffer>
+  scores: Float64Array<ArrayBuffer>
+}
+
+/** Chunks that are taken to answer a query, so that what they say beyond it lifts others that say so, too. */
 export interface Feedback {
   keys: Uint32Array<ArrayBuffer>
   terms: TermBatch
   /** How much each chunk counts, above 0. */
   weights: Float32Array<ArrayBuffer>
+  /** Weight of all that is added to the query, whose own terms weigh 1 together. */
+  share: number
+  /** What the query finds without feedback. */
+  found: Ranking
 }
 
 export interface IndexQuery {
   terms: QueryTerms
+  /** With it nothing is searched for anew: what was `found` is put in a new order, by scores that are at least as high. */
   feedback?: Feedback | undefined
   /** The keys, ascending, among which to search; without it, all. They change what is found, not how it scores. */
   only?: Uint32Array | undefined

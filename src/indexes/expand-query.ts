@@ -1,73 +1,52 @@
 import { type LengthNorm, termWeight } from './bm25.ts'
 import type { Feedback } from './chunk-index.ts'
-import type { QueryTerms, TermBatch } from './term-batch.ts'
+import type { QueryTerms } from './term-batch.ts'
 
-// Measured on four judged collections, see docs/retrieval-quality.md.
+// Measured on many judged collections, see docs/retrieval-quality.md.
 /** Terms that the feedback adds at most. */
-const MOST_TERMS = 30
-/** Weight of all added terms together; the query's own weigh 1. */
-const ADDED_WEIGHT = 0.5
-/** A term that one chunk alone has belongs to that chunk, not to the topic. */
-const FEWEST_CHUNKS = 2
+const MOST_TERMS = 40
+/** Terms that are asked how rare they are, at most: those that weigh most in the best chunks. */
+const MOST_CANDIDATES = 64
 
-interface Statistics {
-  norm: LengthNorm
-  /** How much a shared term tells, see `inverseFrequency`. */
-  rarity: (term: number) => number
+/** A term of the feedback that the query does not hold. */
+export interface Candidate {
+  term: number
+  /** What BM25 gives it in all chunks of the feedback, each counting as much as it is trusted, but for its rarity. */
+  weight: number
+  /** Where it weighs most: the place of the chunk in the feedback, and its weight there. */
+  best: { chunk: number; weight: number }
 }
 
-interface Candidate {
+interface Weight {
   term: number
   weight: number
-}
-
-interface Weight extends Candidate {
   /** The place of the chunk in the feedback. */
   chunk: number
 }
 
-/**
- * The query with the terms that its best chunks share, each weighing what BM25 gives it in them: pseudo
- * relevance feedback after Rocchio, whose query keeps its own terms first, https://nlp.stanford.edu/IR-book/html/htmledition/the-rocchio71-algorithm-1.html.
- */
-export function expandQuery(
+/** The terms that feedback may add to a query, heaviest first. */
+export function candidateTerms(
   query: QueryTerms,
   feedback: Feedback,
-  statistics: Statistics,
-): QueryTerms {
-  const added = bestCandidates(feedback, statistics)
-  const total = sum(added, ({ weight }) => weight)
-  const asked = sum(query.counts, (count) => count)
-  if (total === 0 || asked === 0) return query
-
-  const counts = new Map<number, number>()
-  query.terms.forEach((term, i) => {
-    counts.set(term, (query.counts[i] ?? 0) / asked)
-  })
-  for (const { term, weight } of added) {
-    counts.set(term, (counts.get(term) ?? 0) + (ADDED_WEIGHT * weight) / total)
-  }
-  return {
-    terms: Uint32Array.from(counts.keys()),
-    counts: Float32Array.from(counts.values()),
-  }
-}
-
-function bestCandidates(feedback: Feedback, { norm, rarity }: Statistics): Candidate[] {
-  const shared = sharedTerms(feedback.terms)
-  const gathered = new Map<number, number>()
+  norm: LengthNorm,
+): Candidate[] {
+  const asked = new Set(query.terms)
+  const candidates = new Map<number, Candidate>()
   for (const { term, weight, chunk } of weightsIn(feedback, norm)) {
-    const counted = weight * (feedback.weights[chunk] ?? 0)
-    if (shared.has(term)) gathered.set(term, (gathered.get(term) ?? 0) + counted)
+    if (asked.has(term)) continue
+    const trusted = weight * (feedback.weights[chunk] ?? 0)
+    const known = candidates.get(term)
+    if (!known) candidates.set(term, { term, weight: trusted, best: { chunk, weight } })
+    else {
+      known.weight += trusted
+      if (weight > known.best.weight) known.best = { chunk, weight }
+    }
   }
-  return [...gathered]
-    .map(([term, weight]) => ({ term, weight: weight * rarity(term) }))
-    .sort((a, b) => b.weight - a.weight || a.term - b.term)
-    .slice(0, MOST_TERMS)
+  return heaviest([...candidates.values()], MOST_CANDIDATES)
 }
 
 /** What BM25 gives each term in each chunk, but for the term's rarity. */
-export function* weightsIn({ terms: batch }: Feedback, norm: LengthNorm): Generator<Weight> {
+function* weightsIn({ terms: batch }: Feedback, norm: LengthNorm): Generator<Weight> {
   for (let chunk = 0; chunk < batch.size; chunk++) {
     const length = batch.lengths[chunk] ?? 0
     const to = batch.offsets[chunk + 1] ?? 0
@@ -78,15 +57,34 @@ export function* weightsIn({ terms: batch }: Feedback, norm: LengthNorm): Genera
   }
 }
 
-/** The terms that feedback may add. */
-export function sharedTerms({ terms }: TermBatch): Set<number> {
-  const chunks = new Map<number, number>()
-  for (const term of terms) chunks.set(term, (chunks.get(term) ?? 0) + 1)
-  return new Set([...chunks].flatMap(([term, count]) => (count < FEWEST_CHUNKS ? [] : [term])))
+/**
+ * The candidates that tell most, and how much of each to ask for beside the query: pseudo relevance feedback
+ * after Rocchio, https://nlp.stanford.edu/IR-book/html/htmledition/the-rocchio71-algorithm-1.html. The
+ * query's own terms gain nothing by it: they have found the chunks that would speak for them.
+ */
+export function addedTerms(
+  query: QueryTerms,
+  { share }: Pick<Feedback, 'share'>,
+  candidates: readonly Candidate[],
+  /** How much a term tells, see `inverseFrequency`. */
+  rarity: (candidate: Candidate) => number,
+): QueryTerms {
+  const rare = candidates.map(({ term, weight, best }) => {
+    return { term, weight: weight * rarity({ term, weight, best }) }
+  })
+  const added = heaviest(rare, MOST_TERMS)
+  const total = added.reduce((sum, { weight }) => sum + weight, 0)
+  const asked = query.counts.reduce((sum, count) => sum + count, 0)
+  const scale = total > 0 ? (share * asked) / total : 0
+  return {
+    terms: Uint32Array.from(added, ({ term }) => term),
+    counts: Float32Array.from(added, ({ weight }) => weight * scale),
+  }
 }
 
-function sum<Item>(items: Iterable<Item>, amountOf: (item: Item) => number): number {
-  let total = 0
-  for (const item of items) total += amountOf(item)
-  return total
+function heaviest<Term extends { term: number; weight: number }>(
+  terms: Term[],
+  most: number,
+): Term[] {
+  return terms.sort((a, b) => b.weight - a.weight || a.term - b.term).slice(0, most)
 }

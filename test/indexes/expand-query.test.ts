@@ -3,64 +3,74 @@ import type { ChunkText } from '../../src/indexes/analyser.ts'
 import { createAnalyser } from '../../src/indexes/analyser.ts'
 import { inverseFrequency } from '../../src/indexes/bm25.ts'
 import type { Feedback } from '../../src/indexes/chunk-index.ts'
-import { expandQuery } from '../../src/indexes/expand-query.ts'
+import { addedTerms, candidateTerms } from '../../src/indexes/expand-query.ts'
 
 const analyser = createAnalyser('none')
+const NORM = { base: 0.375, slope: 0.1 }
 const chunk = (text: string): ChunkText => ({ heading: '', text })
 const feedbackOf = (texts: readonly string[], weights = texts.map(() => 1)): Feedback => ({
   keys: Uint32Array.from(texts, (_, i) => i),
   terms: analyser.batch(texts.map(chunk)),
   weights: Float32Array.from(weights),
+  share: 0.5,
+  found: { keys: new Uint32Array(), scores: new Float64Array() },
 })
-
-/** A thousand chunks of average length, of which each term is held by as many as `holding` says, or ten. */
-const statistics = (holding: Record<string, number> = {}) => {
-  const held = new Map(Object.entries(holding).map(([word, count]) => [hash(word), count]))
-  return {
-    norm: { base: 0.375, slope: 0.1 },
-    rarity: (term: number) => inverseFrequency(1_000, held.get(term) ?? 10),
-  }
-}
 
 const hash = (word: string) => analyser.query(word).terms[0] ?? 0
 
-function weightsOf(query: string, feedback: Feedback, holding?: Record<string, number>) {
-  const { terms, counts } = expandQuery(analyser.query(query), feedback, statistics(holding))
-  const byTerm = new Map([...terms].map((term, i) => [term, counts[i] ?? 0]))
-  return (word: string) => byTerm.get(hash(word)) ?? 0
+/** What is added among a thousand chunks, of which each term is held by as many as `holding` says, or ten. */
+function weightsOf(query: string, feedback: Feedback, holding: Record<string, number> = {}) {
+  const held = new Map(Object.entries(holding).map(([word, count]) => [hash(word), count]))
+  const terms = analyser.query(query)
+  const added = addedTerms(terms, feedback, candidateTerms(terms, feedback, NORM), ({ term }) =>
+    inverseFrequency(1_000, held.get(term) ?? 10),
+  )
+  const byTerm = new Map([...added.terms].map((term, i) => [term, added.counts[i] ?? 0]))
+  return { size: byTerm.size, of: (word: string) => byTerm.get(hash(word)) ?? 0 }
 }
 
-it('adds what the chunks share, and nothing that one alone has', () => {
-  const weight = weightsOf('engine', feedbackOf(['engine turbine blade', 'turbine exhaust']))
-  expect(weight('turbine')).toBeGreaterThan(0)
-  expect(weight('blade')).toBe(0)
-  expect(weight('exhaust')).toBe(0)
+it('adds what the chunks say beyond the query, and none of its own words', () => {
+  const added = weightsOf('engine', feedbackOf(['engine turbine blade', 'turbine engine']))
+  expect(added.size).toBe(2)
+  expect(added.of('turbine')).toBeGreaterThan(added.of('blade'))
+  expect(added.of('blade')).toBeGreaterThan(0)
+  expect(added.of('engine')).toBe(0)
 })
 
-it('keeps the words of the query twice as heavy as all that is added', () => {
-  const weight = weightsOf('engine', feedbackOf(['turbine blade', 'turbine blade']))
-  expect(weight('engine')).toBe(1)
-  expect(weight('turbine') + weight('blade')).toBeCloseTo(0.5)
+it('gives all that is added its share of what the query weighs', () => {
+  const one = weightsOf('engine', feedbackOf(['turbine blade', 'turbine blade']))
+  expect(one.of('turbine') + one.of('blade')).toBeCloseTo(0.5)
+  const three = weightsOf('engine engine room', feedbackOf(['turbine blade']))
+  expect(three.of('turbine') + three.of('blade')).toBeCloseTo(1.5)
 })
 
 it('gives a rare term more than a common one, and a term of the better chunks more', () => {
   const holding = { turbine: 5, report: 900 }
-  const both = feedbackOf(['turbine report', 'turbine report'])
-  const rarity = weightsOf('engine', both, holding)
-  expect(rarity('turbine')).toBeGreaterThan(rarity('report'))
+  const rarity = weightsOf('engine', feedbackOf(['turbine report', 'turbine report']), holding)
+  expect(rarity.of('turbine')).toBeGreaterThan(rarity.of('report'))
 
   const texts = ['blade fan', 'blade fan', 'fan duct', 'duct fan']
   const trust = weightsOf('engine', feedbackOf(texts, [1, 1, 0.1, 0.1]))
-  expect(trust('blade')).toBeGreaterThan(trust('duct'))
+  expect(trust.of('blade')).toBeGreaterThan(trust.of('duct'))
 })
 
-it('adds thirty terms at most', () => {
-  const words = Array.from({ length: 200 }, (_, i) => `word${i}`).join(' ')
-  const { terms } = expandQuery(analyser.query('engine'), feedbackOf([words, words]), statistics())
-  expect(terms).toHaveLength(31)
+it('adds forty terms at most, and asks of sixty-four how rare they are', () => {
+  const words = Array.from({ length: 300 }, (_, i) => `word${i}`).join(' ')
+  const feedback = feedbackOf([words, words])
+  expect(weightsOf('engine', feedback).size).toBe(40)
+  expect(candidateTerms(analyser.query('engine'), feedback, NORM)).toHaveLength(64)
 })
 
-it('leaves the query as it is where the chunks share nothing', () => {
-  const query = analyser.query('engine')
-  expect(expandQuery(query, feedbackOf(['turbine', 'blade']), statistics())).toBe(query)
+it('names for each term the chunk in which it weighs most', () => {
+  const feedback = feedbackOf(['turbine blade duct fan', 'turbine', 'turbine blade'])
+  const candidates = candidateTerms(analyser.query('engine'), feedback, NORM)
+  const bestOf = (word: string) => candidates.find(({ term }) => term === hash(word))?.best.chunk
+  expect(bestOf('turbine')).toBe(1)
+  expect(bestOf('blade')).toBe(2)
+  expect(bestOf('fan')).toBe(0)
+})
+
+it('adds nothing where the chunks say no more than the query does', () => {
+  expect(weightsOf('engine room', feedbackOf(['engine', 'room engine'])).size).toBe(0)
+  expect(weightsOf('engine', feedbackOf([])).size).toBe(0)
 })

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { startThread } from '../../lib/thread.ts'
 import { untilAborted } from '../../lib/until-aborted.ts'
-import type { ChunkIndex, IndexMatch } from '../chunk-index.ts'
+import type { ChunkIndex, IndexMatch, Ranking } from '../chunk-index.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
-import type { Ranking } from './top-hits.ts'
 
 /** How long a close waits for the last changes to be written. */
 const CLOSE_MILLISECONDS = 10_000

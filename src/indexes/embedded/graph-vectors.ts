@@ -1,6 +1,6 @@
 import type { Index, Matches, MetricKind, ScalarKind } from 'usearch'
-import type { NearestQuery } from '../chunk-index.ts'
-import { createTopHits, type Ranking } from './top-hits.ts'
+import type { NearestQuery, Ranking } from '../chunk-index.ts'
+import { createTopHits } from './top-hits.ts'
 import type { VectorIndexKind } from './vector-index.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { lowerBound, type Segment } from './segment.ts'
+import { lowerBound, type Segment, seek } from './segment.ts'
 
 /** 1 at the ordinal of every chunk that is removed or whose key is not among `only`, which ascend. */
 export function hiddenBut({ keys, removed }: Segment, only: Uint32Array): Uint8Array<ArrayBuffer> {
@@ -7,19 +7,8 @@ export function hiddenBut({ keys, removed }: Segment, only: Uint32Array): Uint8A
   let ordinal = 0
   for (let i = first; i < only.length && ordinal < keys.length; i++) {
     const key = only[i] ?? 0
-    ordinal = seek(keys, key, ordinal)
+    ordinal = seek(keys, key, ordinal, keys.length)
     if (keys[ordinal] === key) hidden[ordinal] = removed?.[ordinal] ?? 0
   }
   return hidden
-}
-
-/** The first position from `from` on whose key is at least `key`: by steps that double, as few or many keys lie between. */
-function seek(keys: Uint32Array, key: number, from: number): number {
-  let low = from
-  let step = 1
-  while (low + step < keys.length && (keys[low + step] ?? 0) < key) {
-    low += step
-    step *= 2
-  }
-  return lowerBound(keys, key, low, Math.min(low + step, keys.length))
 }

@@ -43,7 +43,9 @@ const methods = {
     }),
 
   search({ terms, limit, feedback, only }: IndexQuery) {
-    const { keys, scores } = index.search(terms, limit, feedback, only)
+    const { keys, scores } = feedback
+      ? index.reorder(terms, limit, feedback)
+      : index.search(terms, limit, only)
     return transferring({ keys, scores }, [keys.buffer, scores.buffer])
   },
 

@@ -1,10 +1,10 @@
-import type { Feedback } from '../chunk-index.ts'
+import type { Feedback, Ranking } from '../chunk-index.ts'
 import type { QueryTerms, TermBatch } from '../term-batch.ts'
 import { buildSegment } from './build-segment.ts'
+import { liftFound } from './lift-found.ts'
 import type { Merge } from './merge-segments.ts'
 import { SEARCH_BYTES, searchSegments } from './search-segments.ts'
 import { findKey, removeChunk, type Segment } from './segment.ts'
-import type { Ranking } from './top-hits.ts'
 
 /** Segments that together hold every live key once. */
 export interface LexicalIndex {
@@ -16,7 +16,9 @@ export interface LexicalIndex {
   remove(keys: Iterable<number>): void
   /** Puts the outcome of a merge in the place of its sources. */
   replace(sources: readonly Segment[], merge: Merge): void
-  search(query: QueryTerms, limit: number, feedback?: Feedback, only?: Uint32Array): Ranking
+  search(query: QueryTerms, limit: number, only?: Uint32Array): Ranking
+  /** The best of what `query` found before, by what its best chunks say beyond it as well. */
+  reorder(query: QueryTerms, limit: number, feedback: Feedback): Ranking
   keys(): Uint32Array<ArrayBuffer>
   statistics(): { chunks: number; bytes: number; segments: number }
 }
@@ -58,8 +60,8 @@ export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
       segments = merged.live > 0 ? [...others, merged] : others
     },
 
-    search: (query, limit, feedback, only) =>
-      searchSegments(segments, query, limit, feedback, only),
+    search: (query, limit, only) => searchSegments(segments, query, limit, only),
+    reorder: (query, limit, feedback) => liftFound(segments, query, feedback, limit),
 
     keys() {
       const keys = new Uint32Array(sum(segments, ({ live }) => live))

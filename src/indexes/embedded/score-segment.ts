@@ -7,8 +7,6 @@ export interface Postings {
   from: number
   to: number
   bound: number
-  /** The query holds the term; one that feedback added finds no chunk, it only lifts what is found. */
-  asked: boolean
 }
 
 /** What finding one chunk among postings costs, in postings read one after another. */
@@ -38,7 +36,7 @@ export function scoreSegment(
   let threshold = hits.threshold()
   let found = 0
   let next = 0
-  for (const list of lists.filter(({ asked }) => asked)) {
+  for (const list of lists) {
     if (found > 0 && list.to - list.from > LONG_LIST * found) {
       threshold = Math.max(threshold, thresholdOf(segment, found, hits.limit))
     }

@@ -1,3 +1,5 @@
+import { type LengthNorm, lengthNorm } from '../bm25.ts'
+
 /** Chunk ordinals take 16 bits, which saves two of five bytes per posting and keeps scores in the processor's cache. */
 export const MOST_CHUNKS = 65_536
 
@@ -64,6 +66,13 @@ export function countLive(segment: Segment): void {
   segment.liveLength = segment.lengths.reduce((sum, length) => sum + length, 0)
 }
 
+/** How many chunks live in all of the segments, and what their mean length makes of the length of each. */
+export function normOf(segments: readonly Segment[]): { chunks: number; norm: LengthNorm } {
+  const chunks = segments.reduce((sum, { live }) => sum + live, 0)
+  const length = segments.reduce((sum, { liveLength }) => sum + liveLength, 0)
+  return { chunks, norm: lengthNorm(chunks, length) }
+}
+
 /** Marks the chunk at `ordinal` as removed; false if it was. */
 export function removeChunk(segment: Segment, ordinal: number): boolean {
   segment.removed ??= new Uint8Array(segment.keys.length)
@@ -111,6 +120,22 @@ export function lowerBound(
     else to = middle
   }
   return from
+}
+
+/** As `lowerBound` from `from` on, by steps that double: quick where the position is near, and never slow. */
+export function seek(
+  ascending: Uint32Array | Uint16Array,
+  value: number,
+  from: number,
+  to: number,
+): number {
+  let low = from
+  let step = 1
+  while (low + step < to && (ascending[low + step] ?? 0) < value) {
+    low += step
+    step *= 2
+  }
+  return lowerBound(ascending, value, low, Math.min(low + step, to))
 }
 
 function byteLength({ chunks, terms, postings }: SegmentSize): number {

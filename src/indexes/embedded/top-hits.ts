@@ -1,8 +1,4 @@
-/** The best matches in columns, best first. */
-export interface Ranking {
-  keys: Uint32Array<ArrayBuffer>
-  scores: Float64Array<ArrayBuffer>
-}
+import type { Ranking } from '../chunk-index.ts'
 
 /** Keeps the best of what it is offered: higher scores first, of equal scores the lower key. */
 export interface TopHits {

@@ -1,5 +1,4 @@
-import type { NearestQuery, VectorSearch } from '../chunk-index.ts'
-import type { Ranking } from './top-hits.ts'
+import type { NearestQuery, Ranking, VectorSearch } from '../chunk-index.ts'
 
 /** Vectors of one dimension by key, in memory. */
 export interface VectorIndex {

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Notice } from '../../lib/thread.ts'
-import type { NearestQuery, VectorBatch, VectorSearch } from '../chunk-index.ts'
+import type { NearestQuery, Ranking, VectorBatch, VectorSearch } from '../chunk-index.ts'
 import { loadGraphVectors } from './graph-vectors.ts'
 import { SCANNED_VECTORS } from './scanned-vectors.ts'
-import type { Ranking } from './top-hits.ts'
 import type { VectorIndex, VectorIndexKind } from './vector-index.ts'
 import { openVectorSnapshot } from './vector-snapshot.ts'
 

@@ -1,21 +1,16 @@
 import { type LengthNorm, lengthNorm } from '../bm25.ts'
 import type { ChunkMetadata, Feedback, IndexMatch, IndexQuery } from '../chunk-index.ts'
-import { expandQuery, sharedTerms, weightsIn } from '../expand-query.ts'
+import { addedTerms, type Candidate, candidateTerms } from '../expand-query.ts'
 import type { QueryTerms, TermBatch } from '../term-batch.ts'
 import { batched } from './batched.ts'
 import { bestOf } from './best-of.ts'
 import { TERMS } from './collection-layout.ts'
 import { createPayloads, type PayloadOf } from './payload.ts'
 import type { PayloadIndexes } from './payload-indexes.ts'
-import type { Point, PointQuery, Points } from './points.ts'
+import type { Point, Points } from './points.ts'
 import { toSparse, weighTerms } from './weigh-terms.ts'
 
 const BATCH_CHUNKS = 500
-/** Terms whose rarity is asked for, at most: those that weigh most in the chunks of the feedback. */
-const MOST_CANDIDATES = 256
-/** A query with feedback orders the best by its own terms anew: so many at least, and so many times what is wanted. */
-const LEAST_REORDERED = 1_000
-const REORDERED_PER_WANTED = 4
 
 /** The words of chunks, each chunk a sparse vector of BM25 weights. */
 export interface TermsPart {
@@ -35,11 +30,6 @@ export function createTermsPart(
 ): TermsPart {
   const norm = lengthNorm(1, averageLength)
 
-  const expand = async (query: IndexQuery, feedback: Feedback, signal?: AbortSignal) => {
-    const rarities = await askRarities(points, feedback, norm, signal)
-    return expandQuery(query.terms, feedback, { norm, rarity: (term) => rarities.get(term) ?? 0 })
-  }
-
   return {
     remove: points.remove,
     filters: indexes.hold,
@@ -52,28 +42,40 @@ export function createTermsPart(
     },
 
     async search(query, signal) {
-      if (query.terms.terms.length === 0) return []
-      const { feedback } = query
-      const expanded = feedback && (await expand(query, feedback, signal))
-      const best = bestOf(query, (filter, limit) =>
-        points.query(toQuery(query.terms, expanded, filter, limit), signal),
-      )
-      return indexes.passOn(query, best)
+      const { terms, feedback } = query
+      if (terms.terms.length === 0) return []
+      if (!feedback) return indexes.passOn(query, bestOf(query, searchFor(points, terms, signal)))
+      const candidates = candidateTerms(terms, feedback, norm)
+      const rarities = await askRarities(points, feedback, candidates, signal)
+      const added = addedTerms(terms, feedback, candidates, ({ term }) => rarities.get(term) ?? 0)
+      return liftFound(points, { ...query, feedback }, added, signal)
     },
   }
 }
 
-/** What feedback added finds no chunk: it only orders anew what the query's own terms have found. */
-function toQuery(
-  terms: QueryTerms,
-  expanded: QueryTerms | undefined,
-  filter: object | undefined,
-  limit: number,
-): PointQuery {
-  const own = { query: toSparse(terms), using: TERMS, ...(filter && { filter }) }
-  if (!expanded) return { ...own, limit }
-  const reordered = Math.max(LEAST_REORDERED, limit * REORDERED_PER_WANTED)
-  return { prefetch: { ...own, limit: reordered }, query: toSparse(expanded), using: TERMS, limit }
+function searchFor(points: Points, terms: QueryTerms, signal: AbortSignal | undefined) {
+  return (filter: object | undefined, limit: number) =>
+    points.query({ query: toSparse(terms), using: TERMS, ...(filter && { filter }), limit }, signal)
+}
+
+/** What was found, each chunk lifted by what it holds of the terms that feedback adds. */
+async function liftFound(
+  points: Points,
+  { feedback: { found }, limit }: IndexQuery & { feedback: Feedback },
+  added: QueryTerms,
+  signal: AbortSignal | undefined,
+): Promise<IndexMatch[]> {
+  const only = found.keys.toSorted()
+  const lifts =
+    added.terms.length > 0
+      ? await bestOf({ only, limit: only.length }, searchFor(points, added, signal))
+      : []
+  const liftOf = new Map(lifts.map(({ key, score }) => [key, score]))
+  return Array.from(found.keys, (key, i) => {
+    return { key, score: (found.scores[i] ?? 0) + (liftOf.get(key) ?? 0) }
+  })
+    .sort((a, b) => b.score - a.score || a.key - b.key)
+    .slice(0, limit)
 }
 
 function* pointsOf(
@@ -90,42 +92,24 @@ function* pointsOf(
   }
 }
 
-interface Probe {
-  term: number
-  key: number
-  weight: number
-}
-
 /**
  * How rare terms are, which Qdrant tells nobody but uses: a query for one term in one chunk scores the
  * term's weight there, which is ours, times its rarity.
  */
 async function askRarities(
   points: Points,
-  feedback: Feedback,
-  norm: LengthNorm,
+  { keys }: Feedback,
+  candidates: readonly Candidate[],
   signal: AbortSignal | undefined,
 ): Promise<Map<number, number>> {
-  const probes = probesOf(feedback, norm)
-  const queries = probes.map(({ term, key }) => ({
+  const queries = candidates.map(({ term, best }) => ({
     query: { indices: [term], values: [1] },
     using: TERMS,
-    filter: { must: [{ has_id: [key] }] },
+    filter: { must: [{ has_id: [keys[best.chunk] ?? 0] }] },
     limit: 1,
   }))
   const answers = await points.queryAll(queries, signal)
   return new Map(
-    probes.map(({ term, weight }, i) => [term, (answers[i]?.[0]?.score ?? 0) / weight]),
+    candidates.map(({ term, best }, i) => [term, (answers[i]?.[0]?.score ?? 0) / best.weight]),
   )
-}
-
-/** One for each term that feedback may add, in the chunk where it weighs most. */
-function probesOf(feedback: Feedback, norm: LengthNorm): Probe[] {
-  const shared = sharedTerms(feedback.terms)
-  const probes = new Map<number, Probe>()
-  for (const { term, weight, chunk } of weightsIn(feedback, norm)) {
-    if (!shared.has(term) || weight <= (probes.get(term)?.weight ?? 0)) continue
-    probes.set(term, { term, weight, key: feedback.keys[chunk] ?? 0 })
-  }
-  return [...probes.values()].sort((a, b) => b.weight - a.weight).slice(0, MOST_CANDIDATES)
 }

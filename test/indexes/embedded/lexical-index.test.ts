@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { Ranking } from '../../../src/indexes/chunk-index.ts'
 import { MOST_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical-index.ts'
 import { chooseMerge } from '../../../src/indexes/embedded/merge-policy.ts'
 import { type Merge, mergeSegments } from '../../../src/indexes/embedded/merge-segments.ts'
-import type { Ranking } from '../../../src/indexes/embedded/top-hits.ts'
 import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import {
   type Chunk,
@@ -103,7 +103,7 @@ describe('The lexical index', () => {
         const expected = rankByDefinition(truth, query, truth.size).filter(({ key }) =>
           keys.has(key),
         )
-        const found = toScored(index.search(queryOf(query), limit, undefined, only))
+        const found = toScored(index.search(queryOf(query), limit, only))
         expect(found).toEqual(expected.slice(0, limit))
       }
     },
@@ -163,38 +163,5 @@ describe('The lexical index', () => {
     )
     index.remove([0, 1, 2, 3, 4])
     expect([...index.search(queryOf(['rare', 'common']), 3).keys]).toEqual([5, 6, 7])
-  })
-
-  it('ranks what was asked for first, though removed chunks hold what feedback adds', () => {
-    const index = createLexicalIndex([])
-    const common = Array.from({ length: 8 }, (_, i) => `common${i}`)
-    const asked = Array.from({ length: 10 }, () => ['asked', ...common])
-    const others = Array.from({ length: 90 }, () => common)
-    const keys = Uint32Array.from({ length: 100 }, (_, i) => i)
-    index.add(keys, batchOf([...asked, ...others]), 0, 100)
-    index.remove(keys.slice(75))
-    const feedback = {
-      keys: keys.slice(0, 8),
-      terms: batchOf(asked.slice(0, 8)),
-      weights: new Float32Array(8).fill(1),
-    }
-    const { keys: found } = index.search(queryOf(['asked']), 10, feedback)
-    expect([...found].toSorted((a, b) => a - b)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
-  })
-
-  it('finds nothing by what feedback adds alone, and lifts by it what the query finds', () => {
-    const index = createLexicalIndex([])
-    const chunks = [{ asked: 1, near: 3 }, { asked: 1, far: 3 }, { near: 9, pad: 1 }, { pad: 4 }]
-    index.add(Uint32Array.of(1, 2, 3, 4), batchOf(chunks), 0, 4)
-    const shared = [{ asked: 1, near: 1 }, { near: 2 }]
-    const feedback = {
-      keys: Uint32Array.of(1, 2),
-      terms: batchOf(shared),
-      weights: new Float32Array(2).fill(1),
-    }
-    expect([...index.search(queryOf(['asked']), 4).keys]).toEqual([1, 2])
-    const { keys, scores } = index.search(queryOf(['asked']), 4, feedback)
-    expect([...keys]).toEqual([1, 2])
-    expect(scores[0]).toBeGreaterThan(scores[1] ?? 0)
   })
 })

@@ -48,7 +48,9 @@ export async function compareRankings(open: (averageLength: number) => Promise<Q
 
 function searchBy(index: ReturnType<typeof createLexicalIndex>): ChunkIndex['search'] {
   return async ({ terms, feedback, only, limit }) => {
-    const { keys, scores } = index.search(terms, limit, feedback, only)
+    const { keys, scores } = feedback
+      ? index.reorder(terms, limit, feedback)
+      : index.search(terms, limit, only)
     return Array.from(keys, (key, i): IndexMatch => ({ key, score: scores[i] ?? 0 }))
   }
 }

@@ -14,6 +14,7 @@ describe.skipIf(!hasCranfield)(
         return index
       })
       expect(fake.mistakes).toEqual([])
+      expect(embedded).toBeGreaterThanOrEqual(0.42)
       expect(Math.abs(embedded - shared)).toBeLessThan(0.001)
       expect(same).toBeGreaterThan(0.98)
     }, 240_000)

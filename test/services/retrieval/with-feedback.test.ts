@@ -1,23 +1,30 @@
 import { expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser.ts'
 import type { IndexMatch, IndexQuery } from '../../../src/indexes/chunk-index.ts'
-import { FEEDBACK_CHUNKS, withFeedback } from '../../../src/services/retrieval/with-feedback.ts'
+import {
+  FEEDBACK_CHUNKS,
+  LEAST_REORDERED,
+  withFeedback,
+} from '../../../src/services/retrieval/with-feedback.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')
 const query = { terms: analyser.query('turbine'), limit: 3 }
 
-/** An index that finds the keys 1 … `matching`, and an authority in which `textOf` says what they hold. */
-function createForTest(matching: number, textOf = (key: number) => `text ${key}`) {
+/** An index that finds the keys 1 … `matching`, and puts the second before the first with feedback. */
+function createForTest(matching: number, textOf = (key: number) => `text ${key}`, fused = false) {
   const searches: IndexQuery[] = []
   const index = withFeedback({
-    analyser,
+    ...{ analyser, fused },
     index: {
       async search(asked, signal): Promise<IndexMatch[]> {
         signal?.throwIfAborted()
         searches.push(asked)
         const count = Math.min(asked.limit, matching)
-        return Array.from({ length: count }, (_, i) => ({ key: i + 1, score: 16 - i }))
+        const found = Array.from({ length: count }, (_, i) => ({ key: i + 1, score: 1_000 - i }))
+        const [first, second, ...others] = found
+        if (!asked.feedback || !first || !second) return found
+        return [{ ...second, score: 2_000 }, first, ...others]
       },
     },
     store: { readChunks: async (keys) => keys.map((key) => chunkOf(key, textOf(key))) },
@@ -36,17 +43,45 @@ function chunkOf(key: number, text: string): StoredChunk {
   return { ...source, key, ordinal: 0, text, heading: '', start: 0, end: text.length }
 }
 
-it('searches again with what the best chunks hold, the better ones counting more', async () => {
-  const { index, searches } = createForTest(100)
+it('orders what it found anew by what the best chunks hold, the better ones counting more', async () => {
+  const { index, searches } = createForTest(1_000)
   expect(await index.search(query)).toHaveLength(3)
   const [first, second] = searches
-  expect(first).toMatchObject({ limit: FEEDBACK_CHUNKS })
+  expect(first).toMatchObject({ limit: LEAST_REORDERED })
   expect(first?.feedback).toBeUndefined()
   expect(second).toMatchObject({ limit: 3, terms: query.terms })
-  const weights = [...(second?.feedback?.weights ?? [])]
+  const { weights, found } = second?.feedback ?? {}
   expect(weights).toHaveLength(FEEDBACK_CHUNKS)
-  expect(weights).toEqual(weights.toSorted((a, b) => b - a))
-  expect(weights[0]).toBe(1)
+  expect([...(weights ?? [])]).toEqual([...(weights ?? [])].toSorted((a, b) => b - a))
+  expect(weights?.[0]).toBe(1)
+  expect(found?.keys).toHaveLength(LEAST_REORDERED)
+  expect([...(found?.scores ?? [])].slice(0, 3)).toEqual([1_000, 999, 998])
+})
+
+it('leaves the best hit in its place, with the highest score', async () => {
+  const { index } = createForTest(1_000)
+  expect(await index.search(query)).toEqual([
+    { key: 1, score: 2_000 },
+    { key: 2, score: 2_000 },
+    { key: 3, score: 998 },
+  ])
+  expect(await index.search({ ...query, limit: 1 })).toMatchObject([{ key: 1 }])
+})
+
+it('gives what it adds half the say where meaning has a say as well', async () => {
+  const shareOf = async (fused: boolean) => {
+    const { index, searches } = createForTest(1_000, undefined, fused)
+    await index.search(query)
+    return searches[1]?.feedback?.share
+  }
+  expect(await shareOf(false)).toBe(0.5)
+  expect(await shareOf(true)).toBe(0.25)
+})
+
+it('looks as deep as it is asked to', async () => {
+  const { index, searches } = createForTest(10_000)
+  expect(await index.search({ ...query, limit: 4_000 })).toHaveLength(4_000)
+  expect(searches[1]?.feedback?.found.keys).toHaveLength(4_000)
 })
 
 it('answers a query that few chunks match with those alone', async () => {
