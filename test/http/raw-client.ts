@@ -1,5 +1,5 @@
-import { connect } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { openConnection } from '../support/raw-connection.ts'
 
 export interface RawClient {
   send(text: string): void
@@ -17,32 +17,14 @@ export interface RawClient {
 
 /** A client that sends bytes as they are, broken or not. */
 export async function connectRaw(port: number): Promise<RawClient> {
-  const socket = connect(port, '127.0.0.1')
+  const connection = await openConnection({ url: `http://127.0.0.1:${port}` })
+  const { socket } = connection
   onTestFinished(() => void socket.destroy())
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    received += text
-  })
-  // A connection that is reset is closed, too, which is all that the tests ask about.
-  socket.on('error', () => socket.destroy())
-  const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(received)))
-  await new Promise((resolve) => socket.once('connect', resolve))
-
   return {
-    send: (text) => void socket.write(text),
-    received: () => received,
-    until: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          if (!pattern.test(received)) return
-          socket.off('data', look)
-          resolve(received)
-        }
-        socket.on('data', look)
-        socket.once('close', () => reject(new Error(`Closed after: ${received}`)))
-        look()
-      }),
-    closed,
+    send: connection.send,
+    received: () => connection.text,
+    until: connection.received,
+    closed: connection.closed(),
     pause: () => void socket.pause(),
     resume: () => void socket.resume(),
     leave: () => void socket.destroy(),

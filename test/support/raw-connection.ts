@@ -4,6 +4,8 @@ import { TEST_KEY } from './server.ts'
 /** A TCP connection to a server, for what no HTTP client would send. */
 export interface RawConnection {
   readonly socket: Socket
+  /** Everything received so far. */
+  readonly text: string
   send(bytes: string | Uint8Array): void
   /** Everything received so far, once it matches; rejects where the server closes before. */
   received(pattern: RegExp): Promise<string>
@@ -52,6 +54,9 @@ export async function openConnection({ url }: { url: string }): Promise<RawConne
 
   return {
     socket,
+    get text() {
+      return text
+    },
     send: (bytes) => void socket.write(bytes),
     received: (pattern) =>
       wait(
