@@ -12,6 +12,8 @@ import { withTitle } from './with-title.ts'
 
 /** What was made of so many segments, a few megabytes, may wait to be collected. */
 const SEGMENTS_BETWEEN_COLLECTIONS = 8
+/** Vectors come as text, which takes many times their room. */
+const SEGMENTS_WITH_VECTORS = 1
 
 export interface ParcelDependencies {
   preparer: Pick<Preparer, 'preparePiece'>
@@ -48,9 +50,10 @@ export async function* parcelsOf(
 ): AsyncGenerator<Buffer> {
   const progress: Progress = { title, source, tally, context: undefined }
   const segments = segmentsOf(source.pieces())
+  const between = dependencies.embedding ? SEGMENTS_WITH_VECTORS : SEGMENTS_BETWEEN_COLLECTIONS
   for (let number = 0; ; number++) {
     // Nothing of the text is held on to here, so that it can be freed.
-    if (number % SEGMENTS_BETWEEN_COLLECTIONS === 0) freeAllMemory()
+    if (number % between === 0) freeAllMemory()
     signal.throwIfAborted()
     const { done, parcel } = await prepareNext(dependencies, segments, progress, signal)
     if (done) break
