@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
+import { mediaTypeOf } from './media-type.ts'
+import { MULTIPART_FORM } from './streamed-body.ts'
 
-const FORM = /^multipart\/form-data(?:;|$)/i
 const OTHER = 'other'
 
 /** Put as a route's `constraints`, it has the route answer forms, beside one at the same path for everything else. */
@@ -19,6 +20,6 @@ export const formRouting = {
       }
     },
     deriveConstraint: ({ headers }: IncomingMessage) =>
-      FORM.test(headers['content-type'] ?? '') ? MULTIPART.form : OTHER,
+      mediaTypeOf(headers) === MULTIPART_FORM ? MULTIPART.form : OTHER,
   },
 }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { report } from './error-handler.ts'
-
-export const NDJSON = 'application/x-ndjson'
+import { mediaTypeOf } from './media-type.ts'
+import { NDJSON } from './streamed-body.ts'
 
 /** How long a client may send nothing; the time of a whole stream has no other bound than its size. */
 const SILENCE_MILLISECONDS = 60_000
@@ -13,7 +13,7 @@ export function acceptNdjson(app: FastifyInstance): void {
 }
 
 export function isNdjson({ headers }: FastifyRequest): boolean {
-  return /^application\/x-ndjson\s*(?:;|$)/i.test(headers['content-type'] ?? '')
+  return mediaTypeOf(headers) === NDJSON
 }
 
 /** Answers the lines of a request; what it throws ends the answer without a last line. */

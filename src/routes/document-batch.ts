@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { callSignal } from '../http/call-signal.ts'
-import { acceptNdjson, answerLines, isNdjson, NDJSON } from '../http/ndjson.ts'
+import { acceptNdjson, answerLines, isNdjson } from '../http/ndjson.ts'
+import { NDJSON } from '../http/streamed-body.ts'
 import { DocumentBatch, DocumentBatchResult } from '../schemas/document-batch.ts'
 import { DocumentLine, LineResult } from '../schemas/document-lines.ts'
 import { errorResponses } from '../schemas/error.ts'

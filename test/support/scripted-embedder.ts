@@ -1,8 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { onTestFinished, TestRunner } from 'vitest'
 import { z } from 'zod'
+import { serveScripted } from './scripted-server.ts'
 
 const Body = z.object({ model: z.string(), input: z.array(z.string()) })
 
@@ -63,27 +62,17 @@ export async function startScriptedEmbedder(): Promise<ScriptedEmbedder> {
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
   }
-  const server = createServer((incoming, response) => void answer(incoming, response))
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
+  const served = await serveScripted(answer)
 
   const embedder: ScriptedEmbedder = {
-    url: `http://127.0.0.1:${portOf(server.address())}/v1`,
+    ...served,
     requests,
     get mostAtOnce() {
       return mostAtOnce
     },
     dimension: 64,
     reply: () => undefined,
-    async close() {
-      if (!server.listening) return
-      const closed = new Promise((resolve) => server.once('close', resolve))
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
   }
-  if (TestRunner.getCurrentTest()) onTestFinished(() => embedder.close())
   return embedder
 }
 
@@ -114,9 +103,4 @@ function hash(word: string): number {
   for (const character of word)
     value = Math.imul(value ^ (character.codePointAt(0) ?? 0), 16_777_619)
   return value >>> 0
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (typeof address !== 'object' || !address) throw new Error('The embedder has no port')
-  return address.port
 }

@@ -1,8 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { onTestFinished, TestRunner } from 'vitest'
 import { z } from 'zod'
+import { serveScripted } from './scripted-server.ts'
 
 const Body = z.object({
   model: z.string().optional(),
@@ -61,24 +60,14 @@ export async function startScriptedReranker(
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(typeof content === 'string' ? content : JSON.stringify(content))
   }
-  const server = createServer((incoming, response) => void answer(incoming, response))
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
+  const served = await serveScripted(answer)
 
   const reranker: ScriptedReranker = {
-    url: `http://127.0.0.1:${portOf(server.address())}/v1`,
+    ...served,
     requests,
     kind,
     reply: () => undefined,
-    async close() {
-      if (!server.listening) return
-      const closed = new Promise((resolve) => server.once('close', resolve))
-      server.close()
-      server.closeAllConnections()
-      await closed
-    },
   }
-  if (TestRunner.getCurrentTest()) onTestFinished(() => reranker.close())
   return reranker
 }
 
@@ -104,9 +93,4 @@ function sharedPart(query: string, document: string): number {
   const words = query.toLowerCase().match(/\p{L}+/gu) ?? []
   const held = new Set(document.toLowerCase().match(/\p{L}+/gu))
   return words.filter((word) => held.has(word)).length / Math.max(1, words.length)
-}
-
-function portOf(address: AddressInfo | string | null): number {
-  if (typeof address !== 'object' || !address) throw new Error('The reranker has no port')
-  return address.port
 }

@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
 import { Document, DocumentCreated } from '../../../src/schemas/document.ts'
+import type { Hit } from '../../../src/schemas/query.ts'
 import { splitText } from '../../../src/services/ingestion/split/split-text.ts'
+import { sendFile } from '../../support/forms.ts'
 import { search } from '../../support/knowledge.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
 import { writeSentences } from './ledger.ts'
@@ -14,7 +16,7 @@ const MOST_SENTENCES = 300
 export interface Replaced {
   id: string
   /** What was sent, in order; the number of a content is its place here. */
-  contents: { text: string; chunks: number }[]
+  contents: { text: string; chunks: number; isFile: boolean }[]
   /** The newest content that is known to be stored. */
   acknowledged: number
   /** The oldest content that may still be found. */
@@ -61,7 +63,7 @@ export async function askUntilGone(server: TestServer, document: Replaced): Prom
 export async function expectOneContent(server: TestServer, document: Replaced): Promise<number> {
   const { id, contents } = document
   const oldest = document.served
-  const hits = await search(server, id, MOST_HITS)
+  const hits = await hitsOf(server, id)
   const numbers = new Set(hits.map(({ text }) => Number(/number(\d+)n/.exec(text)?.[1])))
   expect([...numbers], `${id} is found as one content`).toHaveLength(oldest < 0 ? numbers.size : 1)
   const [found = -1] = numbers
@@ -85,19 +87,31 @@ export async function expectReplaced(server: TestServer, document: Replaced): Pr
   document.served = found
 }
 
+/** Of this document alone: with an embedder others are found as well. */
+async function hitsOf(server: TestServer, id: string): Promise<Hit[]> {
+  const hits = await search(server, id, MOST_HITS)
+  return hits.filter(({ documentId }) => documentId === id)
+}
+
+function put(server: TestServer, path: string, content?: Replaced['contents'][number]) {
+  const { text = '', isFile } = content ?? {}
+  if (!isFile) return server.request(path, { method: 'PUT', body: { text } })
+  return sendFile(server, { name: 'content.txt', bytes: text }, { method: 'PUT', path })
+}
+
 function begin({ id, contents }: Replaced, random: SeededRandom): number {
   const number = contents.length
   const beginning = `In ${id} of number${number}n`
   const text = writeSentences(beginning, random.between(1, MOST_SENTENCES), random)
-  contents.push({ text, chunks: splitText(text).length })
+  contents.push({ text, chunks: splitText(text).length, isFile: random.chance(0.5) })
   return number
 }
 
 /** Nothing where the server is gone or goes: the content may be stored or not. */
 async function answerOf(server: TestServer, { id, contents }: Replaced, wait: string) {
   try {
-    const body = { text: contents.at(-1)?.text }
-    const response = await server.request(`/documents/${id}${wait}`, { method: 'PUT', body })
+    const path = `/documents/${id}${wait}`
+    const response = await put(server, path, contents.at(-1))
     return response.ok ? DocumentCreated.parse(await response.json()) : undefined
   } catch (error) {
     if (error instanceof TypeError || error instanceof SyntaxError) return undefined

@@ -1,0 +1,32 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished, TestRunner } from 'vitest'
+
+export interface ScriptedServer {
+  /** Of the paths below `/v1`. */
+  url: string
+  close(): Promise<void>
+}
+
+/** Answers every request on a free port; within a test it closes itself. */
+export async function serveScripted(
+  answer: (incoming: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<ScriptedServer> {
+  const server = createServer((incoming, response) => void answer(incoming, response))
+  server.listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const close = async () => {
+    if (!server.listening) return
+    const closed = new Promise((resolve) => server.once('close', resolve))
+    server.close()
+    server.closeAllConnections()
+    await closed
+  }
+  if (TestRunner.getCurrentTest()) onTestFinished(close)
+  return { url: `http://127.0.0.1:${portOf(server.address())}/v1`, close }
+}
+
+function portOf(address: AddressInfo | string | null): number {
+  if (typeof address !== 'object' || !address) throw new Error('The server has no port')
+  return address.port
+}
