@@ -21,7 +21,8 @@ const FRESH_LOOKS = 1
 /** UTF-16 code units of a query that are analysed; a question is shorter, a pasted file need not be read whole. */
 const MAXIMUM_QUERY = 10_000
 
-type Vector = Float32Array<ArrayBuffer>
+/** The vector of a question, on its way; nothing where there is none. */
+type Embedded = Promise<Float32Array<ArrayBuffer> | undefined>
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'filters'>
@@ -53,8 +54,9 @@ export interface Retrieval {
 export function createRetrieval(dependencies: Dependencies): Retrieval {
   const { index, store, analyseQuery, meaning, reranking } = dependencies
 
-  const look = async (query: IndexQuery, vector: Vector | undefined, signal?: AbortSignal) => {
-    const lexical = await index.search(query, signal)
+  const look = async (query: IndexQuery, embedded: Embedded, signal?: AbortSignal) => {
+    // The words need not wait for the embedder, which may be far away.
+    const [lexical, vector] = await Promise.all([index.search(query, signal), embedded])
     const noMoreWords = lexical.length < query.limit
     if (!vector || !meaning) return { candidates: lexicalOnly(lexical), exhausted: noMoreWords }
     const question = { vector, limit: query.limit, only: query.only, filter: query.filter }
@@ -71,13 +73,13 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   /** The first `wanted` passages of the search's own order. */
   const find = async (
     query: Omit<IndexQuery, 'limit'>,
-    vector: Vector | undefined,
+    embedded: Embedded,
     wanted: number,
     signal?: AbortSignal,
   ) => {
-    let limit = Math.max(wanted + SPARE_MATCHES, vector ? LEAST_FUSED : 0)
+    let limit = Math.max(wanted + SPARE_MATCHES, meaning ? LEAST_FUSED : 0)
     for (let fresh = FRESH_LOOKS; ; ) {
-      const { candidates, exhausted } = await look({ ...query, limit }, vector, signal)
+      const { candidates, exhausted } = await look({ ...query, limit }, embedded, signal)
       const { found, isStale } = await readPassages(store, candidates, wanted)
       // What replaces a passage is in the index before that one leaves the authority.
       if (isStale && fresh-- > 0) continue
@@ -92,10 +94,10 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       if (among?.only?.length === 0) return { hits: [], degraded: false }
       const text = query.slice(0, MAXIMUM_QUERY)
       const terms = analyseQuery(text)
-      const vector = await meaning?.embed(text, signal)
-      const lacksMeaning = meaning !== undefined && vector === undefined
+      const embedded = Promise.resolve(meaning?.embed(text, signal))
       const wanted = reranking ? Math.max(topK, LEAST_RERANKED) : topK
-      const found = await find({ terms, ...among }, vector, wanted, signal)
+      const found = await find({ terms, ...among }, embedded, wanted, signal)
+      const lacksMeaning = meaning !== undefined && (await embedded) === undefined
       const reranked = await rerank(reranking, text, found, signal)
       return {
         hits: (reranked ?? found).slice(0, topK).map((passage) => toHit(passage, explain)),

@@ -261,3 +261,67 @@ it('a failure of the authority is the search’s own', async () => {
   })
   await expect(retrieval.search({ query: 'a', topK: 5 })).rejects.toBe(failure)
 })
+
+describe('a search by words and meaning', () => {
+  const embedder = () => Promise.withResolvers<Float32Array<ArrayBuffer> | undefined>()
+  /** The words find the keys 1 … 3, meaning the key 4, once `vector` is there. */
+  function createFused(vector: Promise<Float32Array<ArrayBuffer> | undefined>) {
+    const events: string[] = []
+    const retrieval = createRetrieval({
+      index: {
+        filters: async () => false,
+        async search({ limit }) {
+          events.push(`words, ${limit}`)
+          return keysTo(3).map((key) => ({ key, score: 10 - key }))
+        },
+      },
+      store: {
+        readChunks: async (keys) => keys.map((key) => chunkOf(key)),
+        matchingKeys: async () => new Uint32Array(),
+      },
+      analyseQuery: () => TERMS,
+      meaning: {
+        embed: () => vector,
+        async nearest() {
+          events.push('meaning')
+          return [{ key: 4, score: 1 }]
+        },
+        readVectors: async (keys) => ({
+          keys: Uint32Array.from(keys),
+          dimension: 1,
+          values: Float32Array.from(keys, (key) => (key === 4 ? 1 : 0.1)),
+        }),
+      },
+    })
+    return { search: () => retrieval.search({ query: 'Where?', topK: 4 }), events }
+  }
+
+  it('searches the words while the question is embedded', async () => {
+    const { promise, resolve } = embedder()
+    const { search, events } = createFused(promise)
+    const found = search()
+    await new Promise((done) => setImmediate(done))
+    expect(events).toEqual(['words, 100'])
+    resolve(Float32Array.of(1))
+    const { hits, degraded } = await found
+    expect(hits.map(({ documentId }) => documentId)).toContain('doc_4')
+    expect([degraded, events]).toEqual([false, ['words, 100', 'meaning', 'meaning']])
+  })
+
+  it('answers by the words alone, and says so, where the question is not embedded', async () => {
+    const { promise, resolve } = embedder()
+    const { search, events } = createFused(promise)
+    resolve(undefined)
+    const { hits, degraded } = await search()
+    expect(hits.map(({ documentId }) => documentId)).toEqual(['doc_1', 'doc_2', 'doc_3'])
+    expect([degraded, events]).toEqual([true, ['words, 100']])
+  })
+
+  it('ends with the reason of the embedder where that gives one', async () => {
+    const gone = new Error('the caller left')
+    const { promise, reject } = embedder()
+    const { search } = createFused(promise)
+    reject(gone)
+    await expect(search()).rejects.toBe(gone)
+  })
+})
