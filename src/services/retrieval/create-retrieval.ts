@@ -1,10 +1,10 @@
 import type { ChunkIndex, IndexQuery } from '../../indexes/chunk-index.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
-import type { Filter } from '../../schemas/metadata.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Reranking } from '../reranking/create-reranking.ts'
 import { lexicalOnly } from './fuse.ts'
+import { narrowSearch } from './narrow-search.ts'
 import { rankByMeaning, type SearchByMeaning } from './rank-by-meaning.ts'
 import { readPassages, toHit } from './read-passages.ts'
 import { LEAST_RERANKED, rerank } from './rerank.ts'
@@ -16,13 +16,16 @@ const LEAST_FUSED = 100
 /** How much deeper each further look goes, and where looking ends. */
 const DEEPER = 4
 const MAXIMUM_MATCHES = 4_000
-/** How often a search is made anew where what it found was replaced before it could be read. */
-const FRESH_LOOKS = 1
 /** UTF-16 code units of a query that are analysed; a question is shorter, a pasted file need not be read whole. */
 const MAXIMUM_QUERY = 10_000
 
 /** The vector of a question, on its way; nothing where there is none. */
 type Embedded = Promise<Float32Array<ArrayBuffer> | undefined>
+
+interface Question extends Pick<Search, 'filter'> {
+  terms: QueryTerms
+  embedded: Embedded
+}
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'filters'>
@@ -53,8 +56,10 @@ export interface Retrieval {
 
 export function createRetrieval(dependencies: Dependencies): Retrieval {
   const { index, store, analyseQuery, meaning, reranking } = dependencies
+  const least = meaning ? LEAST_FUSED : 0
 
   const look = async (query: IndexQuery, embedded: Embedded, signal?: AbortSignal) => {
+    if (query.only?.length === 0) return { candidates: [], exhausted: true }
     // The words need not wait for the embedder, which may be far away.
     const [lexical, vector] = await Promise.all([index.search(query, signal), embedded])
     const noMoreWords = lexical.length < query.limit
@@ -64,39 +69,35 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     return { candidates, exhausted: noMoreWords && exhausted }
   }
 
-  /** The index looks among what a filter takes by itself where it can; otherwise the authority names the keys. */
-  const narrow = async (filter: Filter, signal?: AbortSignal) =>
-    (await index.filters(filter, signal))
-      ? { filter }
-      : { only: await store.matchingKeys(filter, signal) }
-
   /** The first `wanted` passages of the search's own order. */
   const find = async (
-    query: Omit<IndexQuery, 'limit'>,
-    embedded: Embedded,
+    { terms, filter, embedded }: Question,
     wanted: number,
     signal?: AbortSignal,
   ) => {
-    let limit = Math.max(wanted + SPARE_MATCHES, meaning ? LEAST_FUSED : 0)
-    for (let fresh = FRESH_LOOKS; ; ) {
-      const { candidates, exhausted } = await look({ ...query, limit }, embedded, signal)
+    const narrowing = narrowSearch({ index, store }, filter, signal)
+    let among = await narrowing.begin()
+    let limit = Math.max(wanted + SPARE_MATCHES, least)
+    for (;;) {
+      const { candidates, exhausted } = await look({ terms, ...among, limit }, embedded, signal)
       const { found, isStale } = await readPassages(store, candidates, wanted)
-      // What replaces a passage is in the index before that one leaves the authority.
-      if (isStale && fresh-- > 0) continue
-      if (found.length === wanted || exhausted || limit >= MAXIMUM_MATCHES) return found
-      limit = Math.min(limit * DEEPER, MAXIMUM_MATCHES)
+      const isShort = exhausted && found.length < wanted
+      const renewed = await narrowing.renew({ among, isStale, isShort })
+      if (renewed) among = renewed
+      else if (found.length === wanted || exhausted || limit >= MAXIMUM_MATCHES) return found
+      else limit = Math.min(limit * DEEPER, MAXIMUM_MATCHES)
     }
   }
 
   return {
     async search({ query, topK, filter, explain = false }, signal) {
-      const among = filter && (await narrow(filter, signal))
-      if (among?.only?.length === 0) return { hits: [], degraded: false }
       const text = query.slice(0, MAXIMUM_QUERY)
       const terms = analyseQuery(text)
       const embedded = Promise.resolve(meaning?.embed(text, signal))
+      // Nobody waits for it where the filter fails first.
+      embedded.catch(() => undefined)
       const wanted = reranking ? Math.max(topK, LEAST_RERANKED) : topK
-      const found = await find({ terms, ...among }, embedded, wanted, signal)
+      const found = await find({ terms, filter, embedded }, wanted, signal)
       const lacksMeaning = meaning !== undefined && (await embedded) === undefined
       const reranked = await rerank(reranking, text, found, signal)
       return {

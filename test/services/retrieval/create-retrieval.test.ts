@@ -237,6 +237,42 @@ describe('a filter', () => {
     expect(searches[0]?.only).toBeUndefined()
   })
 
+  /** An index that knows the newest key alone, and an authority that replaces it up to `most` times. */
+  function replacing(most: number) {
+    let key = 1
+    let asked = 0
+    const retrieval = createRetrieval({
+      index: {
+        filters: async () => false,
+        async search({ only = new Uint32Array() }) {
+          if (key <= most) key += 1
+          return only.includes(key) ? [{ key, score: 1 }] : []
+        },
+      },
+      store: {
+        readChunks: async (keys) => keys.map((each) => chunkOf(each)),
+        async matchingKeys() {
+          asked += 1
+          return Uint32Array.of(key)
+        },
+      },
+      analyseQuery: () => TERMS,
+    })
+    return { search: () => retrieval.search(filtered), asked: () => asked }
+  }
+
+  it.each([0, 1, 3])('finds what it takes that was replaced %i times meanwhile', async (times) => {
+    const { search, asked } = replacing(times)
+    expect((await search()).hits).toMatchObject([{ id: `doc_${times + 1}-1-0` }])
+    expect(asked()).toBeLessThanOrEqual(5)
+  })
+
+  it('is not resolved for ever where what it takes is replaced without end', async () => {
+    const { search, asked } = replacing(1_000)
+    expect((await search()).hits).toEqual([])
+    expect(asked()).toBe(4)
+  })
+
   it('that takes nothing asks the index for nothing', async () => {
     const { retrieval, searches } = createForTest({ matched: [3, 1] })
     expect([(await retrieval.search(filtered)).hits, searches]).toEqual([[], []])
