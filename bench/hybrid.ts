@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { compose } from '../src/compose.ts'
+import { compose } from '../src/compose/compose.ts'
 import { loadConfig } from '../src/config.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import { startEmbedder } from './support/embedder-process.ts'

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Index, MetricKind, ScalarKind } from 'usearch'
 import type { ChunkIndex } from '../src/indexes/chunk-index.ts'
-import { createEmbeddedIndex } from '../src/indexes/embedded/create-embedded-index.ts'
+import { createEmbeddedIndex } from '../src/indexes/embedded/embedded-index.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import {
   type ClusteredVectors,

@@ -3,32 +3,30 @@ import type { FastifyInstance } from 'fastify'
 import { installAuthentication } from './http/authenticate.ts'
 import { createHttpServer, type HttpOptions } from './http/create-http-server.ts'
 import { installErrorHandler } from './http/error-handler.ts'
-import { installBodyBudget } from './http/limit-bodies.ts'
 import { installSchemas } from './http/openapi.ts'
 import { installReference } from './http/reference.ts'
+import { installBodyBudget } from './http/request-body.ts'
 import { type EndedRequest, installRequestLog } from './http/request-log.ts'
-import { installSecurityHeaders } from './http/security-headers.ts'
+import { installSecurityHeaders } from './http/security.ts'
 import { installShutdown } from './http/shutdown.ts'
-import { agentRoutes } from './routes/agent.ts'
-import type { ActionServices } from './routes/agent-actions.ts'
+import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { chatRoutes } from './routes/chat.ts'
-import { knowledgeRoutes } from './routes/knowledge.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { opsRoutes } from './routes/ops.ts'
-import type { AgentDescription } from './services/agent/describe-agent.ts'
-import type { ReadArtifact } from './services/agent/read-artifact.ts'
-import type { Chat } from './services/chat/create-chat.ts'
+import { knowledgeRoutes } from './routes/query.ts'
+import type { AgentDescription, ReadArtifact } from './services/agent/describe-agent.ts'
+import type { Chat } from './services/chat/chat.ts'
 import type { Admission } from './services/ingestion/admission.ts'
-import type { Documents } from './services/ingestion/create-documents.ts'
-import type { Files } from './services/ingestion/create-files.ts'
-import type { LineIngestion } from './services/ingestion/ingest-lines.ts'
-import type { Mcp } from './services/mcp/create-mcp.ts'
-import { serveMcp } from './services/mcp/serve-mcp.ts'
+import type { LineIngestion } from './services/ingestion/batch.ts'
+import type { Documents } from './services/ingestion/documents.ts'
+import type { Files } from './services/ingestion/uploads.ts'
+import { serveMcp } from './services/mcp/endpoint.ts'
+import type { Mcp } from './services/mcp/mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
-import type { Retrieval } from './services/retrieval/create-retrieval.ts'
-import type { CodeSandbox } from './services/sandbox/create-code-sandbox.ts'
+import type { Retrieval } from './services/retrieval/search.ts'
+import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
 
 export interface Services {
   documents: Documents
@@ -46,7 +44,7 @@ export interface Services {
   metrics: Metrics
 }
 
-export interface AppOptions extends HttpOptions {
+interface AppOptions extends HttpOptions {
   serverApiKey: string
   corsOrigin: string[] | undefined
   shutdownGraceMilliseconds: number

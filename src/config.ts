@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
+import { ANALYSER_LANGUAGES } from './indexes/analyser/stemming.ts'
 import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
-import { createOutboundPolicy } from './lib/outbound/outbound-policy.ts'
+import { createOutboundPolicy } from './lib/outbound/policy.ts'
 
 const number = (minimum: number, maximum: number) =>
   z

@@ -38,7 +38,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   cause?: unknown
   /** The request field at fault, as a dotted path: `messages.0.content`. */
   param?: string | undefined

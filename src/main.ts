@@ -4,14 +4,12 @@ import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
 import { runIngest } from './commands/ingest.ts'
-import { runMigrate } from './commands/migrate.ts'
-import { runRebuildIndex } from './commands/rebuild-index.ts'
-import { runReindex } from './commands/reindex.ts'
-import { runExport, runImport } from './commands/transfer.ts'
-import { compose } from './compose.ts'
+import { runRebuildIndex, runReindex } from './commands/rebuild.ts'
+import { runExport, runImport, runMigrate } from './commands/transfer.ts'
+import { compose } from './compose/compose.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
 import { prepareFirstStart, welcome } from './first-start.ts'
-import { speakPlainly } from './schemas/plain-messages.ts'
+import { speakPlainly } from './schemas/invalid-request.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MILLISECONDS = 15_000

@@ -11,7 +11,7 @@ import {
 /** What lint cannot measure; the longest file and the longest function are its own to refuse. */
 const LIMITS = {
   castsPerThousandLines: 1,
-  fileLinesOfNineTenths: 190,
+  fileLinesOfNineTenths: 250,
   functionLinesOfNineTenths: 30,
   nesting: 3,
   testLinesPerSourceLine: { least: 1.2, most: 2 },

@@ -1,9 +1,10 @@
+import { basename, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { createProgressBar } from '../lib/progress-bar.ts'
-import { type FolderSummary, ingestFolder } from '../services/folder/ingest-folder.ts'
+import { Metadata } from '../schemas/metadata.ts'
+import { type FolderSummary, ingestFolder, walkFolder } from '../services/folder/ingest-folder.ts'
 import { createServerClient } from '../services/folder/server-client.ts'
-import { walkFolder } from '../services/folder/walk-folder.ts'
 import type { Command, CommandContext } from './command.ts'
-import { readIngestParameters } from './ingest-parameters.ts'
 
 const USAGE = `Usage: npm run ingest -- <folder> [options]
 
@@ -73,4 +74,72 @@ function tell({ stderr }: CommandContext, summary: FolderSummary): number {
   for (const { path, reason } of failed) stderr.write(`  ${path}: ${reason}\n`)
   for (const [kind, files] of leftOut) stderr.write(`  left out as ${kind}: ${files}\n`)
   return failed.length > 0 ? 1 : 0
+}
+
+const LANES = 8
+const MOST_LANES = 32
+
+const OPTIONS = {
+  server: { type: 'string' },
+  include: { type: 'string', multiple: true },
+  metadata: { type: 'string', multiple: true },
+  name: { type: 'string' },
+  concurrency: { type: 'string' },
+  hidden: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const
+
+interface IngestParameters {
+  folder: string
+  server: string | undefined
+  include: readonly string[]
+  metadata: Metadata
+  name: string
+  concurrency: number
+  hidden: boolean
+}
+
+/** Nothing where the command is to say how it is called. Throws an Error that names the option at fault. */
+export function readIngestParameters(parameters: readonly string[]): IngestParameters | undefined {
+  const { values, positionals } = parse([...parameters])
+  const [folder, ...more] = positionals
+  if (folder === undefined || more.length > 0 || values.help) return undefined
+  const concurrency = Number(values.concurrency ?? LANES)
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_LANES) {
+    throw new Error(`--concurrency must be a number from 1 to ${MOST_LANES}`)
+  }
+  const { server, include = [], hidden = false, name = basename(resolve(folder)) } = values
+  if (server !== undefined && !/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {
+    throw new Error('--server must be a URL that begins with http:// or https://')
+  }
+  return {
+    folder,
+    server,
+    include,
+    hidden,
+    name,
+    concurrency,
+    metadata: toMetadata(values.metadata ?? []),
+  }
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw error instanceof TypeError ? new Error(error.message) : error
+  }
+}
+
+function toMetadata(pairs: readonly string[]): Metadata {
+  const entries = pairs.map((pair) => {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? []
+    if (name === undefined || value === undefined) {
+      throw new Error(`--metadata must be a name and a value, such as language=en, not ${pair}`)
+    }
+    return [name, value]
+  })
+  const { data, error } = Metadata.safeParse(Object.fromEntries(entries))
+  if (error) throw new Error(`--metadata ${error.issues[0]?.message ?? 'is invalid'}`)
+  return data
 }

@@ -1,10 +1,12 @@
-import { openCorpus } from '../compose/corpus.ts'
-import type { ProgressTarget } from '../lib/progress-bar.ts'
-import { fittingCorpus } from '../services/transfer/check-fit.ts'
-import { readCorpusFile } from '../services/transfer/read-corpus-file.ts'
-import { writeCorpusFile } from '../services/transfer/write-corpus-file.ts'
+import { parseArgs } from 'node:util'
+import { fillIndex } from '../compose/chunk-index.ts'
+import { openCorpus, shareAccepted } from '../compose/stores.ts'
+import type { Config } from '../config.ts'
+import { createProgressBar, type ProgressTarget } from '../lib/progress-bar.ts'
+import { readCorpusFile, writeCorpusFile } from '../services/transfer/corpus-file.ts'
+import { fittingCorpus, moveCorpus, type Watch } from '../services/transfer/move-corpus.ts'
+import type { CorpusRecord } from '../stores/corpus.ts'
 import type { Command } from './command.ts'
-import { told, watched } from './corpus-progress.ts'
 
 /** `npm run export -- <file>`: all that the authority holds, at one moment, while the server may go on. */
 export const runExport: Command = async ({ parameters, config, stderr, signal }) => {
@@ -36,4 +38,98 @@ function onlyFile([file, ...more]: readonly string[]): string | undefined {
 function refuse(stderr: ProgressTarget, usage: string): number {
   stderr.write(`${usage}\n`)
   return 2
+}
+
+const USAGE = 'Usage: npm run migrate -- --to postgres://… --index http://…'
+
+/**
+ * `npm run migrate`: the whole corpus of `DATA_DIR` with its vectors into PostgreSQL, and from there into an
+ * index in Qdrant; nothing is embedded again. Interrupted, it goes on when it is run again.
+ */
+export const runMigrate: Command = async ({
+  parameters,
+  config: load,
+  createLog,
+  stderr,
+  signal,
+}) => {
+  const destination = readDestination(parameters)
+  if (!destination) {
+    stderr.write(`${USAGE}\n`)
+    return 2
+  }
+  const config = load()
+  const moved: Config = { ...config, ...destination }
+  await copy(config, moved, stderr, signal)
+  const log = createLog({ ...config, LOG_LEVEL: 'warn' })
+  await shareAccepted(moved, log)
+  const bar = createProgressBar(stderr, 'indexing')
+  try {
+    const progress = (done: number, total: number) => bar.update(done, total)
+    await fillIndex({ config: { ...moved, ...destination }, log, progress }, signal)
+  } finally {
+    bar.end()
+  }
+  stderr.write('Everything is there: set DATABASE_URL and QDRANT_URL, and start the servers\n')
+  return 0
+}
+
+function readDestination(parameters: readonly string[]) {
+  const options = { to: { type: 'string' }, index: { type: 'string' } } as const
+  try {
+    const { to, index } = parseArgs({ args: [...parameters], options, strict: true }).values
+    const isRight = /^postgres(ql)?:\/\//.test(to ?? '') && /^https?:\/\//.test(index ?? '')
+    if (!isRight || !URL.canParse(to ?? '') || !URL.canParse(index ?? '')) return undefined
+    return { DATABASE_URL: to ?? '', QDRANT_URL: index ?? '' }
+  } catch {
+    return undefined
+  }
+}
+
+async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: AbortSignal) {
+  let isGoingOn = false
+  let counts: Counts = { documents: 0, chunks: 0 }
+  const source = openCorpus({ ...from, DATABASE_URL: undefined })
+  const watch: Watch = (records, after) => {
+    counts = { documents: after?.documents ?? 0, chunks: after?.chunks ?? 0 }
+    if (after) stderr.write(`Going on after ${told(counts)}\n`)
+    else if (isGoingOn) stderr.write('They have changed since: beginning anew\n')
+    isGoingOn = after !== undefined
+    return watched(records, counts, stderr, 'copying')
+  }
+  const isCopied = await moveCorpus(source, openCorpus(to), watch, signal)
+  const outcome = isCopied ? `Copied ${told(counts)}` : 'The documents are there already'
+  stderr.write(`${outcome}\n`)
+}
+
+interface Counts {
+  documents: number
+  chunks: number
+}
+
+function told({ documents, chunks }: Counts): string {
+  return `${documents} documents with ${chunks} passages`
+}
+
+/** Passes records on, counts them and shows how far they have come. */
+async function* watched(
+  records: AsyncIterable<CorpusRecord>,
+  counts: Counts,
+  stderr: ProgressTarget,
+  label: string,
+): AsyncGenerator<CorpusRecord> {
+  const bar = createProgressBar(stderr, label)
+  const before = counts.documents
+  let total = 0
+  try {
+    for await (const record of records) {
+      if (record.kind === 'start') total = before + record.documents
+      else if (record.kind === 'document') counts.documents++
+      else if (record.kind === 'chunks') counts.chunks += record.chunks.length
+      bar.update(counts.documents, total, `${counts.chunks} passages`)
+      yield record
+    }
+  } finally {
+    bar.end()
+  }
 }

@@ -1,28 +1,43 @@
+import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
-import type { Environment } from '../lib/expand-variables.ts'
+import { STOP_WORDS } from '../indexes/analyser/stemming.ts'
+import type { Environment } from '../lib/environment.ts'
+import type { ChatModel } from '../models/chat-model.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
-import type { LoadedConfiguration } from '../services/agent/configuration.ts'
-import { describeAgent } from '../services/agent/describe-agent.ts'
-import { endConversations } from '../services/agent/end-conversations.ts'
-import { limitRuns } from '../services/agent/limit-runs.ts'
-import { observeRuns } from '../services/agent/observe-runs.ts'
-import { createArtifactReader } from '../services/agent/read-artifact.ts'
-import { createAgent } from '../services/agent/run-agent.ts'
-import { createChat } from '../services/chat/create-chat.ts'
+import type { AgentConfiguration, LoadedConfiguration } from '../services/agent/configuration.ts'
+import { createArtifactReader, describeAgent } from '../services/agent/describe-agent.ts'
+import {
+  createAgent,
+  endConversations,
+  limitRuns,
+  observeRuns,
+} from '../services/agent/run-agent.ts'
+import { createCharts } from '../services/charts/charts.ts'
+import { createChat } from '../services/chat/chat.ts'
+import { createForms } from '../services/forms/forms.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 import { loadPlugins } from '../services/plugins/load-plugins.ts'
-import type { Retrieval } from '../services/retrieval/create-retrieval.ts'
+import type { Retrieval } from '../services/retrieval/search.ts'
+import type { CodeSandbox } from '../services/sandbox/code-sandbox.ts'
+import { createTables } from '../services/tables/tables.ts'
+import { analyseCorpus } from '../services/tools/analyse-corpus.ts'
+import type { Tool } from '../services/tools/define-tool.ts'
+import { fillForm } from '../services/tools/fill-form.ts'
+import { lookupData } from '../services/tools/lookup-data.ts'
+import { makeChart } from '../services/tools/make-chart.ts'
 import { createToolRegistry } from '../services/tools/registry.ts'
-import type { DocumentLookup } from '../stores/document-lookup.ts'
+import { runPython } from '../services/tools/run-python.ts'
+import { semanticSearch } from '../services/tools/semantic-search.ts'
+import { tableTools } from '../services/tools/table-tools.ts'
+import { createToolFiles } from '../services/tools/tool-files.ts'
+import type { ArtifactStore } from '../stores/artifact-store.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
-import type { AgentStores } from './agent-stores.ts'
-import { createBuiltInTools } from './built-in-tools.ts'
-import { composeMcp } from './mcp.ts'
+import type { DocumentLookup } from '../stores/lookup.ts'
+import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
 import { createModel } from './models.ts'
-import { composeSandbox } from './sandbox.ts'
-import { composeSkills } from './skills.ts'
+import type { AgentStores } from './stores.ts'
 
 interface Parts {
   config: Config
@@ -106,4 +121,57 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
       await Promise.all([mcp.close(), sandbox.close(), skills.close()])
     },
   }
+}
+
+interface BuiltInToolsParts {
+  config: Pick<Config, 'DATA_DIR' | 'TOP_K' | 'SEARCH_LANGUAGE'>
+  switches: AgentConfiguration['tools']
+  retrieval: Retrieval
+  store: Pick<DocumentStore, 'get' | 'readFile'>
+  lookup: DocumentLookup
+  model: Pick<ChatModel, 'stream'>
+  artifacts: Pick<ArtifactStore, 'read'>
+  sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable'>
+}
+
+interface BuiltInTools {
+  tools: readonly Tool[]
+  isEnabled(name: string): boolean
+  close(): void
+}
+
+/** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */
+export function createBuiltInTools(parts: BuiltInToolsParts): BuiltInTools {
+  const { config, switches, retrieval, store, lookup, model, artifacts, sandbox } = parts
+  const stopWords = new Set(STOP_WORDS[config.SEARCH_LANGUAGE])
+  const isStopWord = (word: string) => stopWords.has(word)
+  const readFiles = createToolFiles({ documents: store, artifacts })
+  const directory = join(config.DATA_DIR, 'tables')
+  const tables = createTables({ directory, store, lookup })
+  const bySwitch: Record<keyof typeof switches, readonly Tool[]> = {
+    semantic_search: [semanticSearch(retrieval, config.TOP_K)],
+    tabular_data: tableTools(tables),
+    run_python: [runPython({ sandbox, readFiles })],
+    chart_generation: [makeChart({ charts: createCharts(), tables })],
+    data_lookup: [lookupData({ lookup, tables })],
+    corpus_analysis: [analyseCorpus({ lookup, model, isStopWord })],
+    form_filling: [fillForm({ forms: createForms(), store, lookup, artifacts })],
+  }
+  const off = new Set(
+    Object.entries(switches).flatMap(([name, isOn]) =>
+      isOn || !isSwitch(name, bySwitch) ? [] : bySwitch[name].map((tool) => tool.name),
+    ),
+  )
+  return {
+    tools: Object.values(bySwitch).flat(),
+    isEnabled: (name) => !off.has(name),
+    close: tables.close,
+  }
+}
+
+function isSwitch<Switches extends object>(
+  name: PropertyKey,
+  switches: Switches,
+): name is keyof Switches {
+  return name in switches
 }

@@ -1,19 +1,23 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import { createAnalyser } from '../indexes/analyser.ts'
+import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
-import { createEmbeddedIndex } from '../indexes/embedded/create-embedded-index.ts'
+import { createEmbeddedIndex } from '../indexes/embedded/embedded-index.ts'
 import {
+  createNextIndex,
   createQdrantIndex,
   type QdrantIndexOptions,
-} from '../indexes/qdrant/create-qdrant-index.ts'
-import { measureLength } from '../services/ingestion/measure-length.ts'
+} from '../indexes/qdrant/qdrant-index.ts'
+import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/index-sync.ts'
+import { measureLength } from '../services/ingestion/prepare.ts'
+import { createPreparer } from '../services/ingestion/preparer.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
+import { openStore } from './stores.ts'
 
 type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'chunkKeys' | 'readChunks'>
 
-export interface OpenedIndex {
+interface OpenedIndex {
   index: ChunkIndex
   /** To be awaited before the index is used. Throws `index_unavailable` where it may be tried again. */
   open(signal: AbortSignal): Promise<void>
@@ -53,7 +57,7 @@ export async function embeddedFingerprints(
   }
 }
 
-export async function qdrantOptions(
+async function qdrantOptions(
   config: Config,
   url: string,
   store: Store,
@@ -78,5 +82,61 @@ export async function qdrantOptions(
     fingerprint: analyser.fingerprint,
     vectorFingerprint: String(await store.vectorsGeneration()),
     averageLength: () => measureLength({ store, analyser }),
+  }
+}
+
+/** Splitting and analysing what is read; the largest batches take seconds. */
+const PREPARATION_MILLISECONDS = 60_000
+
+interface Task {
+  config: Config & { QDRANT_URL: string }
+  log: FastifyBaseLogger
+  progress: (done: number, total: number) => void
+}
+
+/** Makes the index in Qdrant anew from the authority, beside the one that serves, and puts it in its place. */
+export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<void> {
+  await withAuthority(task, async (filling, options) => {
+    const next = await createNextIndex(options, signal)
+    await next.index.open(signal)
+    const serve = async () => {
+      await next.serve()
+      const served = createQdrantIndex(options)
+      await served.open(signal)
+      return served
+    }
+    await replaceIndex({ ...filling, next: next.index, serve }, signal)
+  })
+}
+
+/** Adds to the index in Qdrant what it lacks of the authority, and makes it where there is none. */
+export async function fillIndex(task: Task, signal: AbortSignal): Promise<void> {
+  await withAuthority(task, async (filling, options) => {
+    const served = createQdrantIndex(options)
+    await served.open(signal)
+    await completeIndex(served, filling, signal)
+  })
+}
+
+/** Opens the authority that is configured, and closes it when the work is done. */
+async function withAuthority(
+  { config, log, progress }: Task,
+  work: (filling: Filling, options: QdrantIndexOptions) => Promise<void>,
+): Promise<void> {
+  const store = await openStore(config, log, (error) =>
+    log.error({ err: error }, 'the document store has failed'),
+  )
+  const preparer = createPreparer({
+    language: config.SEARCH_LANGUAGE,
+    deadlineMilliseconds: PREPARATION_MILLISECONDS,
+    log,
+  })
+  try {
+    const hybrid = (await store.embedding()) !== undefined
+    const options = await qdrantOptions(config, config.QDRANT_URL, store)
+    await work({ store, preparer, hybrid, progress, log }, options)
+  } finally {
+    await preparer.close()
+    await store.close()
   }
 }

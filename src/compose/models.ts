@@ -8,7 +8,7 @@ import type { Reranker } from '../models/reranker.ts'
 /** Whoever asks no model does not load its client, which is the largest package of all. */
 export async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
   if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
-  const { createOpenAiModel } = await import('../models/openai/openai-model.ts')
+  const { createOpenAiModel } = await import('../models/openai/chat.ts')
   return createOpenAiModel({
     apiKey: config.CHAT_API_KEY ?? '',
     baseUrl: config.CHAT_BASE_URL,
@@ -25,7 +25,7 @@ export async function createEmbedder(
   dimension: number | undefined,
   log: FastifyBaseLogger,
 ): Promise<Embedder> {
-  const { createOpenAiEmbedder } = await import('../models/openai/openai-embedder.ts')
+  const { createOpenAiEmbedder } = await import('../models/openai/embedder.ts')
   return createOpenAiEmbedder({ ...embeddingServer(config), ...{ model, dimension, log } })
 }
 
@@ -55,7 +55,7 @@ export async function createReranker(
 ): Promise<Reranker | undefined> {
   const { RERANK_MODEL: model, RERANK_BASE_URL, RERANK_API_KEY } = config
   if (model === undefined) return undefined
-  const { createOpenAiReranker } = await import('../models/openai/openai-reranker.ts')
+  const { createOpenAiReranker } = await import('../models/openai/reranker.ts')
   const embedding = embeddingServer(config)
   return createOpenAiReranker({
     apiKey: RERANK_API_KEY ?? embedding.apiKey,

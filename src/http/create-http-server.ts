@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { AppError } from '../errors.ts'
-import { speakPlainly } from '../schemas/plain-messages.ts'
-import { installBodyDeadline } from './body-deadline.ts'
-import { createBrokenRequestHandler } from './broken-request.ts'
-import { sendError } from './error-handler.ts'
-import { installExpectContinue } from './expect-continue.ts'
-import { formRouting } from './form-routing.ts'
+import { speakPlainly } from '../schemas/invalid-request.ts'
+import { createBrokenRequestHandler, sendError } from './error-handler.ts'
+import { formRouting } from './multipart.ts'
+import { installBodyDeadline, installExpectContinue } from './request-body.ts'
 
 export interface HttpOptions {
   log: FastifyBaseLogger

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts'
 import type { ErrorBody, ErrorDetail } from '../schemas/error.ts'
 import { invalidRequest } from '../schemas/invalid-request.ts'
-import { CallerLeft } from './call-signal.ts'
+import { CallerLeft } from './shutdown.ts'
 
 /** One envelope for every failure, whoever raised it. */
 export function installErrorHandler(app: FastifyInstance): void {
@@ -35,7 +38,7 @@ function isServersFault(error: unknown, { status, code }: AppError): boolean {
   return status >= 500 && code !== 'shutting_down' && !(error instanceof CallerLeft)
 }
 
-export function toDetail(failure: AppError, requestId: string): ErrorDetail {
+function toDetail(failure: AppError, requestId: string): ErrorDetail {
   return {
     message: failure.message,
     type: ERRORS[failure.code].type,
@@ -93,4 +96,66 @@ function toInvalidRequest(error: ValidationError): AppError {
     message: message ?? 'is invalid',
   }))
   return invalidRequest(issues, error)
+}
+
+/** How long a client gets to read the refusal; nothing else would ever close its socket. */
+const FAREWELL_MILLISECONDS = 1_000
+
+const CODE_BY_NODE_ERROR: Record<string, ErrorCode> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+}
+
+/**
+ * What cannot be parsed as HTTP has no request, but gets the same envelope, and its socket is closed. It has
+ * to wait for the answers to whole requests before it: written earlier, it would be taken for one of them.
+ */
+export function createBrokenRequestHandler(app: FastifyInstance) {
+  const answersOf = new WeakMap<Socket, Set<ServerResponse>>()
+  const refused = new WeakSet<Socket>()
+  app.addHook('onRequest', async ({ raw: { socket } }, { raw: response }) => {
+    const answers = answersOf.get(socket) ?? new Set()
+    answersOf.set(socket, answers.add(response))
+    response.once('close', () => answers.delete(response))
+  })
+
+  return (error: NodeJS.ErrnoException, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy()
+      return
+    }
+    if (refused.has(socket)) return
+    refused.add(socket)
+    const earlier = [...(answersOf.get(socket) ?? [])].filter(isAnswerOfItsOwn)
+    void Promise.all(earlier.map(closed)).then(() => refuse(socket, error))
+  }
+}
+
+function isAnswerOfItsOwn({ headersSent, req }: ServerResponse): boolean {
+  return headersSent || req.complete
+}
+
+function closed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => response.once('close', resolve))
+}
+
+function refuse(socket: Socket, error: NodeJS.ErrnoException): void {
+  if (socket.writable) socket.end(refusalOf(error))
+  setTimeout(() => socket.destroy(), FAREWELL_MILLISECONDS).unref()
+}
+
+function refusalOf({ code: nodeCode = '' }: NodeJS.ErrnoException): string {
+  const code = CODE_BY_NODE_ERROR[nodeCode] ?? 'invalid_request'
+  const message =
+    code === 'request_timeout' ? 'The request did not arrive in time' : 'This is not valid HTTP'
+  const failure = new AppError(code, message)
+  const requestId = randomUUID()
+  const body = JSON.stringify({ error: toDetail(failure, requestId) })
+  const head = [
+    `HTTP/1.1 ${failure.status} ${code}`,
+    `x-request-id: ${requestId}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
 }

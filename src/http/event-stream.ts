@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { ErrorBody } from '../schemas/error.ts'
 import { report, sendError } from './error-handler.ts'
-import { createPatience } from './patience.ts'
 
 const KEEP_ALIVE = ': keep-alive\n\n'
 
@@ -87,5 +86,29 @@ async function* write<Event>(
     yield dialect.encodeError(report(error, reply.request))
   } finally {
     patience.end()
+  }
+}
+
+/** Waits for one promise after another, each for the same time, with one timer for all: a stream waits thousands of times. */
+interface Patience {
+  /** Whether `promise` settled in time; a rejection is thrown. One promise at a time. */
+  settles(promise: Promise<unknown>): Promise<boolean>
+  /** Nothing more is waited for. */
+  end(): void
+}
+
+export function createPatience(milliseconds: number): Patience {
+  let giveUp: (() => void) | undefined
+  const timer = setTimeout(() => giveUp?.(), milliseconds)
+
+  return {
+    settles(promise) {
+      timer.refresh()
+      return new Promise((resolve, reject) => {
+        giveUp = () => resolve(false)
+        promise.then(() => resolve(true), reject)
+      })
+    },
+    end: () => clearTimeout(timer),
   }
 }

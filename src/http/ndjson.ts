@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { mediaTypeOf } from './content-types.ts'
 import { report } from './error-handler.ts'
-import { mediaTypeOf } from './media-type.ts'
-import { NDJSON } from './streamed-body.ts'
+import { NDJSON } from './request-body.ts'
 
 /** How long a client may send nothing; the time of a whole stream has no other bound than its size. */
 const SILENCE_MILLISECONDS = 60_000

@@ -21,3 +21,28 @@ export interface QueryTerms {
   terms: Uint32Array<ArrayBuffer>
   counts: Float32Array<ArrayBuffer>
 }
+
+/** Saturation of repeated terms, and weight of a chunk's length: both measured, see docs/retrieval-internals.md. */
+export const K1 = 1.5
+export const B = 0.75
+
+/** The length part of BM25, `K1 × (1 - B + B × length ÷ average)`, as a line over the length. */
+export interface LengthNorm {
+  base: number
+  slope: number
+}
+
+/** For so many chunks that together are `length` terms long. */
+export function lengthNorm(chunks: number, length: number): LengthNorm {
+  return { base: K1 * (1 - B), slope: length > 0 ? (K1 * B * chunks) / length : 0 }
+}
+
+/** What a term that occurs `count` times gives a chunk of this length, but for the term's rarity. */
+export function termWeight(count: number, length: number, { base, slope }: LengthNorm): number {
+  return (count * (K1 + 1)) / (count + base + slope * length)
+}
+
+/** How much a term tells that `holding` of `chunks` hold: Robertson–Spärck Jones, kept above zero as Lucene does. */
+export function inverseFrequency(chunks: number, holding: number): number {
+  return Math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
+}

@@ -9,7 +9,7 @@ export interface ProgressTarget {
   write(text: string): unknown
 }
 
-export interface ProgressBar {
+interface ProgressBar {
   update(done: number, total: number, note?: string): void
   /** Takes the bar away. */
   end(): void

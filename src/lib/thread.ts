@@ -35,7 +35,7 @@ interface Transferring<Output> {
 }
 
 /** What a thread can be asked: one input, one output per method. */
-export type ThreadMethods = Record<string, (input: never) => unknown>
+type ThreadMethods = Record<string, (input: never) => unknown>
 
 type Input<Method> = Method extends (input: infer I) => unknown ? I : never
 type Output<Method> = Method extends (input: never) => infer O ? Plain<Awaited<O>> : never

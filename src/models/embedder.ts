@@ -17,7 +17,7 @@ export interface Embedder {
 }
 
 /** Why there is no vector. */
-export type EmbedderErrorKind =
+type EmbedderErrorKind =
   /** The embedder does not work for anybody: down, refusing the key, of another dimension. It may come back. */
   | 'unavailable'
   /** The embedder works, but not for this text. */

@@ -1,8 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { callSignal } from '../http/shutdown.ts'
 import { AgentRecord, Capabilities, ToolList } from '../schemas/agent.ts'
 import { errorResponses } from '../schemas/error.ts'
+import { McpConnectionParams, McpTestRequest, McpTestResult } from '../schemas/mcp.ts'
+import { SandboxReport } from '../schemas/sandbox.ts'
+import { SkillList, SkillReload } from '../schemas/skill.ts'
 import type { AgentDescription } from '../services/agent/describe-agent.ts'
-import { type ActionServices, agentActionRoutes } from './agent-actions.ts'
+import type { Mcp } from '../services/mcp/mcp.ts'
+import type { CodeSandbox } from '../services/sandbox/code-sandbox.ts'
 
 const tags = ['agent']
 
@@ -53,5 +58,68 @@ export function agentRoutes(services: AgentServices, stopping: AbortSignal): Fas
       () => description.capabilities(),
     )
     app.register(agentActionRoutes(services, stopping))
+  }
+}
+
+export interface ActionServices {
+  mcp: Pick<Mcp, 'test'>
+  sandbox: Pick<CodeSandbox, 'verify'>
+  skills: { reload(request: SkillReload, signal: AbortSignal): Promise<SkillList> }
+}
+
+/** What the operator of an agent does with its parts: try them, and accept what has changed. */
+function agentActionRoutes(
+  { mcp, sandbox, skills }: ActionServices,
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post(
+      '/agent/skills/reload',
+      {
+        schema: {
+          operationId: 'reloadSkills',
+          summary: 'Read the sources of skills again',
+          description:
+            'A remote source whose content has changed since it was accepted is used only with `accept`; until then the copy that was accepted stays.',
+          tags,
+          body: SkillReload,
+          response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
+        },
+      },
+      (request, reply) => skills.reload(request.body, callSignal(reply, stopping)),
+    )
+
+    app.post(
+      '/agent/sandbox/verify',
+      {
+        schema: {
+          operationId: 'verifySandbox',
+          summary: 'Try what the sandbox must do, and what it must prevent',
+          description:
+            'Runs real code the way the tool `run_python` does: a computation, a file in and out, then attempts on the environment, the server’s files, the network, memory and time. Takes some seconds. What fails is a probe that is not `ok`, with a remedy, not an error; the last report is shown by `GET /agent/capabilities`.',
+          tags,
+          response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
+        },
+      },
+      (_request, reply) => sandbox.verify(callSignal(reply, stopping)),
+    )
+
+    app.post(
+      '/agent/mcp/:connection/test',
+      {
+        schema: {
+          operationId: 'testMcpConnection',
+          summary: 'Connect to an MCP server as chat does, and report each step',
+          description:
+            'Lists the tools of the server, calls one of them where asked to, and accepts new or changed definitions with `accept`. Works for a connection that is not enabled yet, too. What fails is a step that is not `ok`, not an error.',
+          tags,
+          params: McpConnectionParams,
+          body: McpTestRequest,
+          response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
+        },
+      },
+      (request, reply) =>
+        mcp.test(request.params.connection, request.body, callSignal(reply, stopping)),
+    )
   }
 }

@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { attachment } from '../http/attachment.ts'
+import { attachment } from '../http/content-types.ts'
 import { ArtifactParams } from '../schemas/artifact.ts'
 import { errorResponses } from '../schemas/error.ts'
-import type { ReadArtifact } from '../services/agent/read-artifact.ts'
+import type { ReadArtifact } from '../services/agent/describe-agent.ts'
 
 const ANY_MEDIA_TYPE = { '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) } }
 

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { acceptsJsonOnly } from '../http/accepts-json-only.ts'
-import { callSignal } from '../http/call-signal.ts'
+import { acceptsJsonOnly } from '../http/content-types.ts'
 import { type Dialect, sendEvents } from '../http/event-stream.ts'
+import { callSignal } from '../http/shutdown.ts'
 import { ChatFrame, ChatRequest } from '../schemas/chat.ts'
 import {
   Completion,
@@ -12,7 +12,7 @@ import {
   ModelParams,
 } from '../schemas/completion.ts'
 import { errorResponses } from '../schemas/error.ts'
-import type { Chat } from '../services/chat/create-chat.ts'
+import type { Chat } from '../services/chat/chat.ts'
 
 const tags = ['chat']
 

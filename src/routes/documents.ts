@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { callSignal } from '../http/call-signal.ts'
+import { callSignal } from '../http/shutdown.ts'
 import {
   ChosenParams,
   ChunkList,
@@ -18,11 +18,9 @@ import {
 import { DocumentForm } from '../schemas/document-file.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { Admission } from '../services/ingestion/admission.ts'
-import type { Documents } from '../services/ingestion/create-documents.ts'
-import type { Files } from '../services/ingestion/create-files.ts'
-import { admit } from './admit.ts'
-import { type BatchServices, batchRoutes } from './document-batch.ts'
-import { documentFileRoutes } from './document-files.ts'
+import type { Documents } from '../services/ingestion/documents.ts'
+import type { Files } from '../services/ingestion/uploads.ts'
+import { admit, type BatchServices, batchRoutes, documentFileRoutes } from './document-uploads.ts'
 
 const tags = ['knowledge']
 

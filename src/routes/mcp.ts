@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { callSignal } from '../http/call-signal.ts'
-import { checkOrigin } from '../http/check-origin.ts'
+import { checkOrigin } from '../http/security.ts'
+import { callSignal } from '../http/shutdown.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { McpAnswer, McpMessage } from '../schemas/mcp.ts'
-import type { McpEndpoint } from '../services/mcp/serve-mcp.ts'
+import type { McpEndpoint } from '../services/mcp/endpoint.ts'
 
 export function mcpRoutes(
   endpoint: McpEndpoint,

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process'
+import { Writable } from 'node:stream'
+
 /** The two ends of an interpreter that runs code in a loop, wherever it runs; it speaks frames. */
 export interface SandboxChannel {
   input: NodeJS.WritableStream
@@ -6,4 +9,50 @@ export interface SandboxChannel {
   ended: Promise<string>
   /** Ends the interpreter and everything that it started, at once; resolves when nothing of it is left. */
   kill(): Promise<void>
+}
+
+/** Characters of standard error that are kept for the log. */
+const LAST_WORDS = 2_000
+
+interface Program {
+  path: string
+  parameters: readonly string[]
+  /** Read by the program from descriptor 3. */
+  extraInput?: Uint8Array | undefined
+  /** The user and the group that it runs as; the server's own where there is none. */
+  user?: number | undefined
+}
+
+/** Starts an interpreter as a process of this machine: without an environment, and without a file of the server's. */
+export function startChild({
+  path,
+  parameters,
+  extraInput,
+  user,
+}: Program): SandboxChannel & { pid: number } {
+  const child = spawn(path, parameters, {
+    ...{ env: {}, cwd: '/' },
+    stdio: ['pipe', 'pipe', 'pipe', extraInput ? 'pipe' : 'ignore'],
+    ...(user !== undefined && { uid: user, gid: user }),
+  })
+  const { stdin, stdout, stderr, pid } = child
+  const [, , , extra] = child.stdio
+  if (!stdin || !stdout || !stderr) throw new Error('A child has no streams')
+  // A program that ends early is told of by its end.
+  if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
+  let words = ''
+  stderr.setEncoding('utf8').on('data', (text: string) => {
+    words = `${words}${text}`.slice(-LAST_WORDS)
+  })
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('close', (code, signal) => resolve(`${words.trim()} (${signal ?? `code ${code}`})`))
+  })
+  return {
+    ...{ input: stdin, output: stdout, ended, pid: pid ?? 0 },
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
 }

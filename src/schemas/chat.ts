@@ -1,18 +1,15 @@
 import { z } from 'zod'
 import { ARTIFACTS } from './artifact.ts'
-import { ConversationId } from './conversation-id.ts'
 import { ErrorDetail } from './error.ts'
+import { boundedText, ConversationId, LIMITS_REACHED, optional, optionalOr } from './fields.ts'
 import { Filter } from './metadata.ts'
-import { optional, optionalOr } from './optional.ts'
 import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
-import { LIMITS_REACHED } from './run-limit.ts'
-import { boundedText } from './text.ts'
 
 /** UTF-16 code units of one message; longer input belongs into a document. */
 export const MAXIMUM_MESSAGE = 1_000_000
 export const MAXIMUM_MESSAGES = 2_000
 
-export const ChatMessage = z
+const ChatMessage = z
   .object({
     role: z.enum(['user', 'assistant', 'system']),
     content: boundedText(MAXIMUM_MESSAGE).meta({ description: 'Message text.' }),
@@ -124,7 +121,6 @@ export function lastUserText(messages: readonly { role: string; content: string 
   return messages.findLast(({ role }) => role === 'user')?.content ?? ''
 }
 
-export type ChatMessage = z.output<typeof ChatMessage>
 export type ChatRequest = z.output<typeof ChatRequest>
 export type ChatFrame = z.output<typeof ChatFrame>
 export type Usage = z.output<typeof Usage>

@@ -1,13 +1,9 @@
 import { z } from 'zod'
 import { ARTIFACTS } from './artifact.ts'
 import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
-import { ConversationId } from './conversation-id.ts'
-import { freeObject } from './free-object.ts'
+import { boundedText, ConversationId, freeObject, LIMITS_REACHED, optional } from './fields.ts'
 import { Filter } from './metadata.ts'
-import { optional } from './optional.ts'
 import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
-import { LIMITS_REACHED } from './run-limit.ts'
-import { boundedText } from './text.ts'
 
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.

@@ -1,6 +1,64 @@
 import { z } from 'zod'
-import { DocumentCreated, DocumentError } from './document.ts'
-import { DocumentLine } from './document-lines.ts'
+import {
+  ChosenId,
+  DocumentCreated,
+  DocumentError,
+  DocumentInput,
+  IdempotencyKey,
+} from './document.ts'
+import { boundedText, optional } from './fields.ts'
+
+/** Of a stream of lines, whose size BODY_LIMIT does not bound. */
+export const LINES = {
+  /** The longest line. */
+  bytes: 10_000_000,
+  /** The most lines of one request, blank ones included. */
+  count: 100_000,
+  /** The most bytes of one request. */
+  totalBytes: 1_000_000_000,
+} as const
+
+export const DocumentLine = DocumentInput.extend({
+  id: optional(ChosenId).meta({
+    description:
+      'As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again.',
+  }),
+  idempotencyKey: optional(IdempotencyKey).meta({
+    description:
+      'As the header of `POST /documents`: what comes with a known key answers the document that the first one made.',
+  }),
+})
+  .refine(({ id, idempotencyKey }) => id === undefined || idempotencyKey === undefined, {
+    path: ['idempotencyKey'],
+    message: 'is of no use beside an id',
+  })
+  .meta({
+    id: 'NewDocumentItem',
+    description: `A document of a list, or of a stream with one per line, each a JSON object: at most ${LINES.count} lines of at most ${LINES.bytes} bytes.`,
+    examples: [{ id: 'owls', text: 'Owls hunt at night.' }],
+  })
+
+const line = z.int().min(1).meta({ description: 'Number of the line in the request, from 1.' })
+
+const LineStored = DocumentCreated.extend({ line }).meta({
+  id: 'LineStored',
+  description: 'This document is durable; ingestion goes on in the background.',
+})
+
+const LineRefused = z
+  .object({
+    line,
+    error: z.object({ code: z.string(), message: z.string(), param: boundedText(500).nullable() }),
+  })
+  .meta({ id: 'LineRefused', description: 'This line changed nothing; the others count.' })
+
+export const LineResult = z.union([LineStored, LineRefused]).meta({
+  id: 'LineResult',
+  description: 'One per line of the request that is not blank, in the order of the request.',
+})
+
+export type DocumentLine = z.output<typeof DocumentLine>
+export type LineResult = z.output<typeof LineResult>
 
 const MAXIMUM_BATCH = 1_000
 

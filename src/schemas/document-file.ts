@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { boundedText } from './fields.ts'
 import { Metadata } from './metadata.ts'
-import { boundedText } from './text.ts'
 
 const LONGEST_METADATA = 65_536
 

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { DocumentFile } from './document-file.ts'
+import { boundedText, filledText, optional } from './fields.ts'
 import { Metadata } from './metadata.ts'
-import { optional } from './optional.ts'
-import { boundedText, filledText } from './text.ts'
 
 /** UTF-16 code units; the body limit bounds it further. */
 const MAXIMUM_TEXT = 50_000_000
@@ -21,7 +20,7 @@ export const ChosenId = z
   })
   .meta({ description: 'Identifier of the document, chosen by the caller.', examples: ['hours'] })
 
-export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta({
+const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta({
   id: 'DocumentStatus',
   description:
     '`pending` waits, `processing` is being ingested, `ready` is found by the very next query, `failed` carries `error`.',

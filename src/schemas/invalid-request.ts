@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { AppError } from '../errors.ts'
 
 /** More would hide the first cause, not explain it. */
@@ -23,4 +23,59 @@ export function invalidRequest(issues: readonly Issue[], cause: unknown): AppErr
 export function refusalOf(error: z.ZodError): AppError {
   const issues = error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
   return invalidRequest(issues, error)
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+/** What the size of a thing is counted in; a number is its own size. */
+const UNITS: Readonly<Record<string, string>> = {
+  string: 'characters',
+  array: 'items',
+  set: 'items',
+}
+
+/**
+ * From now on schemas without words of their own refuse input in sentences that stand behind a field's name:
+ * `topK: must be at most 100`. What this does not know keeps the words of Zod.
+ */
+export function speakPlainly(): void {
+  z.config({ customError: tellIssue })
+}
+
+function tellIssue(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_type') {
+    return issue.input === undefined ? 'is required' : tellKind(issue.expected)
+  }
+  if (issue.code === 'invalid_value') return tellValues(issue.values)
+  if (issue.code === 'too_small') {
+    return tellBound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
+  }
+  if (issue.code === 'too_big') {
+    return tellBound(issue.origin, issue.inclusive ? 'at most' : 'less than', issue.maximum)
+  }
+  if (issue.code === 'unrecognized_keys') return `has unknown fields: ${issue.keys.join(', ')}`
+  return undefined
+}
+
+function tellKind(expected: string): string | undefined {
+  const kind = KINDS[expected]
+  return kind && `must be ${kind}`
+}
+
+function tellValues(values: readonly z.core.util.Primitive[]): string {
+  const told = values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value)))
+  return told.length === 1 ? `must be ${told[0]}` : `must be one of ${told.join(', ')}`
+}
+
+function tellBound(origin: string, bound: string, limit: number | bigint): string {
+  const unit = UNITS[origin]
+  return unit ? `must have ${bound} ${limit} ${unit}` : `must be ${bound} ${limit}`
 }

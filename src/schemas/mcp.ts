@@ -1,8 +1,6 @@
 import { z } from 'zod'
 import { Artifact } from './artifact.ts'
-import { freeObject } from './free-object.ts'
-import { optional, optionalOr } from './optional.ts'
-import { boundedText } from './text.ts'
+import { boundedText, freeObject, optional, optionalOr } from './fields.ts'
 
 export const McpConnectionParams = z.object({ connection: boundedText(64) })
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { optional } from './optional.ts'
-import { boundedText } from './text.ts'
+import { boundedText, optional } from './fields.ts'
 
 const MAXIMUM_FIELDS = 32
 const MAXIMUM_VALUES = 100

@@ -1,7 +1,6 @@
 import { z } from 'zod'
+import { filledText, optional, optionalOr } from './fields.ts'
 import { Filter, Metadata } from './metadata.ts'
-import { optional, optionalOr } from './optional.ts'
-import { filledText } from './text.ts'
 
 export const TopK = z
   .int()

@@ -30,7 +30,7 @@ export const SandboxLimits = z.object(SANDBOX_LIMITS)
 export type SandboxLimits = z.output<typeof SandboxLimits>
 
 /** What a verification tries, one after the other; `start` takes the place of one that cannot be tried. */
-export const PROBE_NAMES = [
+const PROBE_NAMES = [
   'start',
   'computation',
   'files',

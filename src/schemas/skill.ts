@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { optional, optionalOr } from './optional.ts'
-import { boundedText } from './text.ts'
+import { boundedText, optional, optionalOr } from './fields.ts'
 
 export const State = z.enum(['on', 'off', 'unavailable']).meta({
   description: '`off` by configuration; `unavailable` although wanted, see `reason`.',

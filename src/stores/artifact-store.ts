@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+
 export interface NewArtifact {
   /** As its maker names it; it is stored under a name that is safe as a file name. */
   name: string
@@ -40,4 +42,48 @@ export const ARTIFACT_BOUNDS: ArtifactBounds = {
   maximumTotalBytes: 1_000_000_000,
   maximumCount: 10_000,
   maximumAgeMilliseconds: 7 * 24 * 3_600_000,
+}
+
+/** What is kept of a new artifact beside its bytes, under an id of its own. Throws RangeError where it is too large. */
+export function describeArtifact(
+  { name, mediaType, bytes }: NewArtifact,
+  maximumBytes: number,
+): Omit<StoredArtifact, 'expiresAt'> {
+  if (bytes.length > maximumBytes) {
+    throw new RangeError(`a file of ${bytes.length} bytes is more than ${maximumBytes}`)
+  }
+  return {
+    id: `art_${randomUUID().replaceAll('-', '')}`,
+    name: safeName(name),
+    mediaType: safeMediaType(mediaType),
+    size: bytes.length,
+  }
+}
+
+const MAXIMUM_CHARACTERS = 120
+const FALLBACK = 'file'
+
+// Separators of folders, what shells and Windows treat apart, controls, and marks that reverse the reading.
+const UNSAFE = /[\\/:*?"<>|\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+
+/** A file name that no system takes for a path, however it was meant; its ending is kept where it is cut. */
+function safeName(name: string): string {
+  const cleaned = name
+    .normalize('NFC')
+    .replaceAll(UNSAFE, '_')
+    .replace(/^[.\s]+/, '')
+    .trim()
+  if (cleaned === '') return FALLBACK
+  const characters = [...cleaned]
+  if (characters.length <= MAXIMUM_CHARACTERS) return cleaned
+  const ending = /\.[A-Za-z0-9]{1,10}$/.exec(cleaned)?.[0] ?? ''
+  return characters.slice(0, MAXIMUM_CHARACTERS - ending.length).join('') + ending
+}
+
+const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,99}$/
+
+/** The media type, or that of unknown bytes where it is none. */
+function safeMediaType(mediaType: string): string {
+  const lower = mediaType.toLowerCase()
+  return MEDIA_TYPE.test(lower) ? lower : 'application/octet-stream'
 }

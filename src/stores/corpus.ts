@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type {
   Embedding,
   Idempotency,
@@ -92,4 +93,128 @@ export interface CorpusCopies {
   ): Promise<void>
   /** Takes away what an interrupted copy has left. */
   forget(): Promise<void>
+}
+
+/** Passes records on as they are. Throws as soon as one is missing or does not belong where it stands. */
+export async function* checkedCorpus(
+  records: AsyncIterable<CorpusRecord>,
+  signal: AbortSignal,
+): AsyncGenerator<CorpusRecord> {
+  const check = createCheck()
+  for await (const record of records) {
+    signal.throwIfAborted()
+    check.next(record)
+    yield record
+  }
+  check.end()
+}
+
+function createCheck() {
+  let start: CorpusStart | undefined
+  let current: CorpusDocument | undefined
+  let documents = 0
+  let chunks = 0
+  let chunksOfCurrent = 0
+
+  const endDocument = () => {
+    const expected = current?.document.chunkCount ?? 0
+    if (chunksOfCurrent === expected) return
+    throw new Error(
+      `The document ${current?.document.id} has ${chunksOfCurrent} passages instead of ${expected}`,
+    )
+  }
+  const begin = (record: CorpusStart) => {
+    if (start) throw new Error('The corpus begins twice')
+    start = record
+  }
+  const beginDocument = (record: CorpusDocument) => {
+    endDocument()
+    current = record
+    chunksOfCurrent = 0
+    documents++
+  }
+
+  const addChunks = ({ chunks: added, vectors }: CorpusChunks, { embedding }: CorpusStart) => {
+    if (vectors.keys.length > 0 && vectors.dimension !== embedding?.dimension) {
+      throw new Error(
+        `Vectors of ${vectors.dimension} numbers do not go with ${embedding?.model ?? 'no model'}`,
+      )
+    }
+    chunks += added.length
+    chunksOfCurrent += added.length
+  }
+
+  return {
+    next(record: CorpusRecord): void {
+      if (record.kind === 'start') begin(record)
+      else if (!start) throw new Error('The corpus does not begin with its start')
+      else if (record.kind === 'document') beginDocument(record)
+      else if (!current) throw new Error('The corpus has a part of a document before the first')
+      else if (record.kind === 'chunks') addChunks(record, start)
+    },
+    end(): void {
+      endDocument()
+      if (start && documents === start.documents && chunks === start.chunks) return
+      throw new Error(
+        `The corpus has ${documents} documents with ${chunks} passages instead of ${start?.documents} with ${start?.chunks}`,
+      )
+    },
+  }
+}
+
+/** What was copied is no longer the beginning of the corpus: the rest would not go with it. */
+export class CorpusChanged extends Error {
+  override readonly name = 'CorpusChanged'
+
+  constructor() {
+    super('The corpus has changed since the copy was begun')
+  }
+}
+
+/** Of a copy of which there is nothing yet. */
+export function firstMark({ embedding }: Pick<CorpusStart, 'embedding'>): CopyMark {
+  const { model, dimension } = embedding ?? {}
+  return { documents: 0, chunks: 0, digest: digestOf([model, dimension]) }
+}
+
+/** One document further on. A claim that ended or was given back changes `updatedAt`, as all else does. */
+export function nextMark(mark: CopyMark, document: StoredDocument): CopyMark {
+  const { id, revision, servedRevision, chunkCount, characters, updatedAt } = document
+  return {
+    documents: mark.documents + 1,
+    chunks: mark.chunks + chunkCount,
+    digest: digestOf([
+      mark.digest,
+      id,
+      revision,
+      servedRevision,
+      chunkCount,
+      characters,
+      updatedAt,
+    ]),
+  }
+}
+
+/** What is left of a corpus behind a mark. */
+export function startAfter(start: CorpusStart, { documents, chunks }: CopyMark): CorpusStart {
+  return { ...start, documents: start.documents - documents, chunks: start.chunks - chunks }
+}
+
+/** Passes the documents of a mark by. Throws `CorpusChanged` where they are others. */
+export async function skipCopied(
+  next: () => Promise<StoredDocument | undefined>,
+  start: CorpusStart,
+  after: CopyMark,
+): Promise<void> {
+  let mark = firstMark(start)
+  while (mark.documents < after.documents) {
+    const document = await next()
+    if (!document) throw new CorpusChanged()
+    mark = nextMark(mark, document)
+  }
+  if (mark.digest !== after.digest) throw new CorpusChanged()
+}
+
+function digestOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }

@@ -1,3 +1,4 @@
+import { AppError } from '../errors.ts'
 import type { Filter, Metadata } from '../schemas/metadata.ts'
 import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 
@@ -261,4 +262,13 @@ export interface DocumentStore extends FileStore {
   /** Throws `store_unavailable` when the authority cannot read and write. */
   check(signal: AbortSignal): Promise<void>
   close(): Promise<void>
+}
+
+// About what a worker takes to make room for some of those who were refused.
+const RETRY_SECONDS = 5
+
+export function queueFull(): AppError {
+  return new AppError('queue_full', 'Too many documents wait for ingestion', {
+    retryAfter: RETRY_SECONDS,
+  })
 }

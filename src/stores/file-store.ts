@@ -8,7 +8,7 @@ export interface StoredFile {
 }
 
 /** The bytes of a file that no document has yet. */
-export interface KeptFile {
+interface KeptFile {
   number: number
   /** Bytes. */
   size: number

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /** What a column is compared by. */
-export type RowKey = string | number | bigint
+type RowKey = string | number | bigint
 
 export interface StoredRow {
   row: number
@@ -18,7 +18,7 @@ export interface KeyTest {
   key: RowKey
 }
 
-export interface FoundRow {
+interface FoundRow {
   row: number
   told: string
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createFileArtifactStore } from '../../src/stores/files/file-artifact-store.ts'
+import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { startServer, type TestServer } from '../support/server.ts'

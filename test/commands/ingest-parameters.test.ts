@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readIngestParameters } from '../../src/commands/ingest-parameters.ts'
+import { readIngestParameters } from '../../src/commands/ingest.ts'
 
 describe('The parameters of npm run ingest', () => {
   it('are a folder, and what else is left as it is', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBuiltInTools } from '../../src/compose/built-in-tools.ts'
+import { createBuiltInTools } from '../../src/compose/agent.ts'
 import { DEFAULT_LIMITS } from '../../src/schemas/sandbox.ts'
 import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
 import { createScriptedModel } from '../services/agent/scripted-model.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { composeSandbox } from '../../src/compose/sandbox.ts'
+import { composeSandbox } from '../../src/compose/capabilities.ts'
 import { loadConfig } from '../../src/config.ts'
 import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
 

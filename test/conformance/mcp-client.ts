@@ -1,6 +1,6 @@
 import { createGuardedFetch } from '../../src/lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../../src/lib/outbound/outbound-policy.ts'
-import { openSession } from '../../src/services/mcp/open-session.ts'
+import { createOutboundPolicy } from '../../src/lib/outbound/policy.ts'
+import { openSession } from '../../src/services/mcp/session.ts'
 
 /**
  * Our connection as the client that the protocol's own conformance suite examines: it connects to the address

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { CorpusChanged, firstMark, nextMark, startAfter } from '../../src/stores/copy-mark.ts'
-import type { Corpus, CorpusRecord } from '../../src/stores/corpus.ts'
+import {
+  type Corpus,
+  CorpusChanged,
+  type CorpusRecord,
+  firstMark,
+  nextMark,
+  startAfter,
+} from '../../src/stores/corpus.ts'
 import type { ChunkVectors, DocumentStore } from '../../src/stores/document-store.ts'
 import { FAILURE } from './document-store.fixture.ts'
 

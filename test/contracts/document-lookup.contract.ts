@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { packParcel } from '../../src/stores/chunk-parcel.ts'
-import type { DocumentLookup } from '../../src/stores/document-lookup.ts'
+import { packParcel } from '../../src/stores/chunk-codec.ts'
 import type { DocumentStore, NewDocument } from '../../src/stores/document-store.ts'
+import type { DocumentLookup } from '../../src/stores/lookup.ts'
 
 export interface DocumentLookupCase {
   /** A new store; it is closed by whoever made it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { packParcel } from '../../src/stores/chunk-parcel.ts'
+import { packParcel } from '../../src/stores/chunk-codec.ts'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import type { FileStore } from '../../src/stores/file-store.ts'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'

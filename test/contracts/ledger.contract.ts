@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { OpenLedger } from '../../src/stores/ledger.ts'
+import type { OpenLedger } from '../../src/stores/lock-file.ts'
 
 export const Names = z.strictObject({ names: z.array(z.string()) })
 export const NOBODY: z.output<typeof Names> = { names: [] }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { installBodyDeadline } from '../../src/http/body-deadline.ts'
+import { installBodyDeadline } from '../../src/http/request-body.ts'
 import { ERROR_LEVEL, open, openApp } from './open-app.ts'
 import { connectRaw } from './raw-client.ts'
 

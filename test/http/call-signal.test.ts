@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { CallerLeft, callSignal } from '../../src/http/call-signal.ts'
+import { CallerLeft, callSignal } from '../../src/http/shutdown.ts'
 import { ERROR_LEVEL, open, openApp, settle } from './open-app.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 

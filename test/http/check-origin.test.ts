@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkOrigin } from '../../src/http/check-origin.ts'
+import { checkOrigin } from '../../src/http/security.ts'
 
 const ALLOWED = ['https://app.example']
 

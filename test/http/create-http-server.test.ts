@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { filledText } from '../../src/schemas/text.ts'
+import { filledText } from '../../src/schemas/fields.ts'
 import { ERROR_LEVEL, envelope, KEY, open, openApp } from './open-app.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 

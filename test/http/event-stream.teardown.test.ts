@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { CallerLeft, callSignal } from '../../src/http/call-signal.ts'
 import { type Dialect, type Silence, sendEvents } from '../../src/http/event-stream.ts'
+import { CallerLeft, callSignal } from '../../src/http/shutdown.ts'
 import { ERROR_LEVEL, type OpenApp, open, openApp, settle } from './open-app.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 

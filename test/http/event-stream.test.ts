@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.ts'
-import { callSignal } from '../../src/http/call-signal.ts'
 import { type Dialect, type Silence, sendEvents } from '../../src/http/event-stream.ts'
+import { callSignal } from '../../src/http/shutdown.ts'
 import { ERROR_LEVEL, envelope, type OpenApp, open, openApp } from './open-app.ts'
 
 const DIALECT: Dialect<string> = {

@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { formRouting, MULTIPART } from '../../src/http/form-routing.ts'
+import { formRouting, MULTIPART } from '../../src/http/multipart.ts'
 
 const FORM = 'multipart/form-data; boundary=b'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { installBodyBudget } from '../../src/http/limit-bodies.ts'
+import { installBodyBudget } from '../../src/http/request-body.ts'
 import { envelope, open, openApp } from './open-app.ts'
 
 const LIMIT = 1_000

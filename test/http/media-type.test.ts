@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { mediaTypeOf } from '../../src/http/media-type.ts'
-import { isStreamedBody } from '../../src/http/streamed-body.ts'
+import { mediaTypeOf } from '../../src/http/content-types.ts'
+import { isStreamedBody } from '../../src/http/request-body.ts'
 
 it.each([
   ['multipart/form-data; boundary=b', 'multipart/form-data', true],

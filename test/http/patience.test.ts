@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { createPatience } from '../../src/http/patience.ts'
+import { createPatience } from '../../src/http/event-stream.ts'
 
 const MILLISECONDS = 20
 const never = new Promise(() => undefined)

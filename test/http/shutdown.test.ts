@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { callSignal } from '../../src/http/call-signal.ts'
 import { type Dialect, sendEvents } from '../../src/http/event-stream.ts'
+import { callSignal } from '../../src/http/shutdown.ts'
 import { ERROR_LEVEL, envelope, type OpenApp, open, openApp } from './open-app.ts'
 import { connectRaw, type RawClient, rawPost } from './raw-client.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tidySchemas } from '../../src/http/tidy-schemas.ts'
+import { tidySchemas } from '../../src/http/openapi.ts'
 
 const to = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const closed = (properties: object) => ({

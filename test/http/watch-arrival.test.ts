@@ -2,8 +2,8 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { CallerLeft } from '../../src/http/call-signal.ts'
-import { watchArrival } from '../../src/http/watch-arrival.ts'
+import { watchArrival } from '../../src/http/request-body.ts'
+import { CallerLeft } from '../../src/http/shutdown.ts'
 
 const SILENCE = 60
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ANALYSER_LANGUAGES, type AnalyserLanguage } from '../../src/indexes/analyser/languages.ts'
-import { murmur3 } from '../../src/indexes/analyser/murmur3.ts'
-import { createAnalyser } from '../../src/indexes/analyser.ts'
+import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
+import { ANALYSER_LANGUAGES, type AnalyserLanguage } from '../../src/indexes/analyser/stemming.ts'
+import { murmur3 } from '../../src/indexes/analyser/term-counter.ts'
 
 function termsOf(text: string, language: AnalyserLanguage = 'english'): Set<number> {
   return new Set(createAnalyser(language).query(text).terms)

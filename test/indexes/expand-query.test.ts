@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
-import type { ChunkText } from '../../src/indexes/analyser.ts'
-import { createAnalyser } from '../../src/indexes/analyser.ts'
-import { inverseFrequency } from '../../src/indexes/bm25.ts'
+import { type ChunkText, createAnalyser } from '../../src/indexes/analyser/analyser.ts'
 import type { Feedback } from '../../src/indexes/chunk-index.ts'
-import { addedTerms, candidateTerms } from '../../src/indexes/expand-query.ts'
+import { addedTerms, candidateTerms } from '../../src/indexes/feedback-terms.ts'
+import { inverseFrequency } from '../../src/indexes/term-batch.ts'
 
 const analyser = createAnalyser('none')
 const NORM = { base: 0.375, slope: 0.1 }

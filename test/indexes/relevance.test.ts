@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readCorpus, readQueries } from '../../scripts/eval/collection.ts'
 import { DEPTH, mean, measure } from '../../scripts/eval/measures.ts'
-import { createAnalyser } from '../../src/indexes/analyser.ts'
+import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
 import { MOST_CHUNKS_BUILT } from '../../src/indexes/embedded/build-segment.ts'
-import { createLexicalIndex } from '../../src/indexes/embedded/lexical-index.ts'
+import { createLexicalIndex } from '../../src/indexes/embedded/lexical.ts'
 
 const COLLECTIONS = new URL('../../../shared/data/', import.meta.url)
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { JobRefusal, serveJob } from '../../src/lib/job-process.ts'
+import { JobRefusal, serveJob } from '../../src/lib/child-process.ts'
 
 interface Asked {
   what: string

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { expandVariables, namesVariable } from '../../src/lib/expand-variables.ts'
+import { expandVariables, namesVariable } from '../../src/lib/environment.ts'
 
 const ENVIRONMENT = { TOKEN: 'secret', EMPTY: '' }
 const reference = (inside: string) => `$\{${inside}}`

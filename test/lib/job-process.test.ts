@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { JobExhausted, JobRefusal, runJob } from '../../src/lib/job-process.ts'
+import { JobExhausted, JobRefusal, runJob } from '../../src/lib/child-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const ENTRY = new URL('./answering-process.ts', import.meta.url)

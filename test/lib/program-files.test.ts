@@ -1,6 +1,6 @@
 import { join, relative, sep } from 'node:path'
 import { expect, it } from 'vitest'
-import { PROGRAM_FILES } from '../../src/lib/program-files.ts'
+import { PROGRAM_FILES } from '../../src/lib/child-process.ts'
 import { ROOT } from '../support/source-tree.ts'
 
 const root = ROOT.pathname

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSharedWork } from '../../src/lib/share-work.ts'
+import { createSharedWork } from '../../src/lib/coalesce.ts'
 
 const { signal } = new AbortController()
 

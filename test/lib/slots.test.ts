@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSlots } from '../../src/lib/slots.ts'
+import { createSlots } from '../../src/lib/semaphore.ts'
 
 const { signal } = new AbortController()
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DocumentLine } from '../../src/schemas/document-lines.ts'
+import { DocumentLine } from '../../src/schemas/document-batch.ts'
 import { invalidRequest, refusalOf } from '../../src/schemas/invalid-request.ts'
 
 describe('What is wrong with an input', () => {

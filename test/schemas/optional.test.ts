@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { ChatRequest } from '../../src/schemas/chat.ts'
 import { CompletionRequest } from '../../src/schemas/completion.ts'
 import { DocumentInput } from '../../src/schemas/document.ts'
-import { DocumentLine } from '../../src/schemas/document-lines.ts'
+import { DocumentLine } from '../../src/schemas/document-batch.ts'
+import { optional, optionalOr } from '../../src/schemas/fields.ts'
 import { McpTestRequest } from '../../src/schemas/mcp.ts'
 import { Filter } from '../../src/schemas/metadata.ts'
-import { optional, optionalOr } from '../../src/schemas/optional.ts'
 import { QueryRequest } from '../../src/schemas/query.ts'
 
 const messages = [{ role: 'user', content: 'Where do owls nest?' }]

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { speakPlainly } from '../../src/schemas/plain-messages.ts'
+import { speakPlainly } from '../../src/schemas/invalid-request.ts'
 
 function refusal(schema: z.ZodType, input: unknown): string | undefined {
   return schema.safeParse(input).error?.issues[0]?.message

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { boundedText, filledText, toStorable } from '../../src/schemas/text.ts'
+import { boundedText, filledText, toStorable } from '../../src/schemas/fields.ts'
 import { issuesOf } from './issues-of.ts'
 
 describe('text made storable', () => {

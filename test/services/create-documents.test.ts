@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.ts'
 import { Document } from '../../src/schemas/document.ts'
-import { createDocuments } from '../../src/services/ingestion/create-documents.ts'
+import { createDocuments } from '../../src/services/ingestion/documents.ts'
 import type { NewDocument, StoredDocument } from '../../src/stores/document-store.ts'
 
 const stored: StoredDocument = {

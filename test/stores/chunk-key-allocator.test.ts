@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createChunkKeyAllocator } from '../../src/stores/chunk-key-allocator.ts'
+import { createChunkKeyAllocator } from '../../src/stores/chunk-keys.ts'
 
 function createCounter() {
   let next = 1

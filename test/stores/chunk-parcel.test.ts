@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createParcelReader, packParcel } from '../../src/stores/chunk-parcel.ts'
+import { createParcelReader, packParcel } from '../../src/stores/chunk-codec.ts'
 
 const parcelOf = (number: number) => ({
   chunks: [{ text: `Eule ${number} 👋`, heading: '', start: 0, end: 9, page: 2, pageEnd: 3 }],

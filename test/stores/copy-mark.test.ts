@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
   CorpusChanged,
+  type CorpusStart,
   firstMark,
   nextMark,
   skipCopied,
   startAfter,
-} from '../../src/stores/copy-mark.ts'
-import type { CorpusStart } from '../../src/stores/corpus.ts'
+} from '../../src/stores/corpus.ts'
 import type { StoredDocument } from '../../src/stores/document-store.ts'
 
 const START: CorpusStart = {

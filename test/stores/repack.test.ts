@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { repack } from '../../src/stores/repack.ts'
+import { repack } from '../../src/stores/chunk-codec.ts'
 
 async function* inPieces(pieces: readonly number[][]) {
   for (const piece of pieces) yield Uint8Array.from(piece)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { splitText } from '../../src/services/ingestion/split/split-text.ts'
-import { textOfChunks } from '../../src/stores/text-of-chunks.ts'
+import { textOfChunks } from '../../src/stores/chunk-codec.ts'
 import { randomText, seededRandom } from '../services/ingestion/random-text.ts'
 
 const withoutBlanks = (text: string) => text.replaceAll(/\s+/g, '\n').trim()

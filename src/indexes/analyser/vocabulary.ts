@@ -1,7 +1,6 @@
 import { newStemmer } from 'snowball-stemmers'
-import { type AnalyserLanguage, STOP_WORDS } from './languages.ts'
-import { murmur3 } from './murmur3.ts'
-import { createWordCache, type WordCache } from './word-cache.ts'
+import { type AnalyserLanguage, createWordCache, STOP_WORDS, type WordCache } from './stemming.ts'
+import { murmur3 } from './term-counter.ts'
 
 /** No stemmer was made for longer words, nor for names like “b2b”. */
 const LONGEST_STEMMED_WORD = 64

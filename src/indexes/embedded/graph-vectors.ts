@@ -1,6 +1,6 @@
 import type { Index, Matches, MetricKind, ScalarKind } from 'usearch'
 import type { NearestQuery, Ranking } from '../chunk-index.ts'
-import { createTopHits } from './top-hits.ts'
+import { createTopHits } from './score.ts'
 import type { VectorIndexKind } from './vector-index.ts'
 
 /**

@@ -4,10 +4,10 @@ import { notify, serveThread, transferring } from '../../lib/thread.ts'
 import type { IndexQuery, IndexStatistics, NearestQuery, VectorBatch } from '../chunk-index.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { MOST_CHUNKS_BUILT } from './build-segment.ts'
-import { createLexicalIndex } from './lexical-index.ts'
+import { createLexicalIndex } from './lexical.ts'
 import { createMaintenance } from './maintenance.ts'
 import { openSnapshot } from './snapshot.ts'
-import { openVectorPart } from './vector-part.ts'
+import { openVectorPart } from './vectors.ts'
 
 export interface IndexThreadData {
   directory: string
@@ -15,7 +15,7 @@ export interface IndexThreadData {
   vectorFingerprint: string
 }
 
-export interface Addition {
+interface Addition {
   keys: Uint32Array<ArrayBuffer>
   terms: TermBatch
 }

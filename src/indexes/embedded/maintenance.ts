@@ -1,8 +1,7 @@
 import type { Notice } from '../../lib/thread.ts'
 import { inSlices } from './in-slices.ts'
-import type { LexicalIndex } from './lexical-index.ts'
-import { chooseMerge, chooseMergeToWrite } from './merge-policy.ts'
-import { mergeSegments } from './merge-segments.ts'
+import type { LexicalIndex } from './lexical.ts'
+import { chooseMerge, chooseMergeToWrite, mergeSegments } from './merge.ts'
 import { MOST_CHUNKS, type Segment } from './segment.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -18,7 +17,7 @@ interface Dependencies {
 }
 
 /** Merges and writes segments behind the searches' back, one job at a time. */
-export interface Maintenance {
+interface Maintenance {
   /** Called after each change. */
   wake(): void
   /** Resolves at once, or where segments pile up, after some have been merged. */

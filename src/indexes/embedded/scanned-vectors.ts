@@ -1,5 +1,5 @@
 import type { NearestQuery } from '../chunk-index.ts'
-import { createTopHits } from './top-hits.ts'
+import { createTopHits } from './score.ts'
 import type { VectorIndexKind } from './vector-index.ts'
 
 /** Rows are allocated in blocks, so that growing copies nothing. */

@@ -1,4 +1,4 @@
-import { type LengthNorm, lengthNorm } from '../bm25.ts'
+import { type LengthNorm, lengthNorm } from '../term-batch.ts'
 
 /** Chunk ordinals take 16 bits, which saves two of five bytes per posting and keeps scores in the processor's cache. */
 export const MOST_CHUNKS = 65_536
@@ -25,7 +25,7 @@ export interface Segment {
   liveLength: number
 }
 
-export interface SegmentSize {
+interface SegmentSize {
   chunks: number
   terms: number
   postings: number
@@ -33,7 +33,7 @@ export interface SegmentSize {
 
 /** The first words of a segment. `magic` reads otherwise on a machine of the other byte order. */
 export const HEADER = { magic: 0, checksum: 1, chunks: 2, terms: 3, postings: 4 } as const
-export const HEADER_BYTES = 32
+const HEADER_BYTES = 32
 const MAGIC = 0x31734149
 
 /** An empty segment to be filled; `keys` and `lengths` must be in before `countLive`. */

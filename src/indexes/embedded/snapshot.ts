@@ -1,15 +1,9 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import type { Notice } from '../../lib/thread.ts'
-import {
-  MANIFEST,
-  type Manifest,
-  readManifest,
-  UNFINISHED_MANIFEST,
-  writeManifest,
-} from './manifest.ts'
-import { removeChunk, type Segment } from './segment.ts'
-import { readSegmentFile, writeSegmentFile } from './segment-file.ts'
+import { inSlices } from './in-slices.ts'
+import { HEADER, readSegment, removeChunk, type Segment } from './segment.ts'
 
 const OTHER =
   'the search index was made with other settings, or of another database: starting afresh'
@@ -127,5 +121,146 @@ async function removeAllBut(
   const ours = found.filter((file) => SEGMENT_FILE.test(file) || file === UNFINISHED_MANIFEST)
   for (const file of ours) {
     if (!kept.has(file)) await rm(join(directory, file), { force: true })
+  }
+}
+
+const MANIFEST = 'manifest.json'
+const UNFINISHED_MANIFEST = unfinished(MANIFEST)
+
+/** Raise it when an older or newer server could not read what is on the disk. */
+const FORMAT = 1
+
+/** Which files make up the index. It alone says so: a file that it does not name is not part of it. */
+interface Manifest {
+  fingerprint: string
+  /** The highest number that a file was named with. */
+  generation: number
+  segments: {
+    file: string
+    /** The ordinals of its removed chunks: 16-bit numbers, the low byte first, in base 64. */
+    removed: string
+  }[]
+}
+
+/** Replaces the manifest in one step that a crash or a power cut cannot halve. */
+async function writeManifest(directory: string, manifest: Manifest): Promise<void> {
+  await writeCheckedJson(directory, MANIFEST, { format: FORMAT, manifest })
+}
+
+/** Nothing if there is none. Throws if it is not what `writeManifest` wrote. */
+async function readManifest(directory: string): Promise<Manifest | undefined> {
+  return readCheckedJson<Manifest>(directory, MANIFEST, FORMAT)
+}
+
+/** Bytes checked between two chances to pause. */
+const BYTES_PER_STEP = 2 ** 20
+/** The checksum covers what follows it. */
+const CHECKED_FROM = (HEADER.checksum + 1) * Uint32Array.BYTES_PER_ELEMENT
+
+/** Resolves when the segment is on the disk; what was removed from it is not in the file. */
+async function writeSegmentFile(path: string, segment: Segment): Promise<void> {
+  segment.header[HEADER.checksum] = await inSlices(checksum(segment))
+  const file = await open(path, 'w')
+  try {
+    await file.writeFile(new Uint8Array(segment.bytes))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Throws if the file is missing or is not what `writeSegmentFile` wrote. */
+async function readSegmentFile(path: string): Promise<Segment> {
+  const file = await open(path, 'r')
+  try {
+    const segment = readSegment(await readAll(file))
+    if (!segment) throw new Error('the file is cut short or no segment')
+    if (segment.header[HEADER.checksum] !== (await inSlices(checksum(segment)))) {
+      throw new Error('the checksum does not match')
+    }
+    return segment
+  } finally {
+    await file.close()
+  }
+}
+
+async function readAll(file: FileHandle): Promise<ArrayBuffer> {
+  const bytes = new Uint8Array((await file.stat()).size)
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, at)
+    if (bytesRead === 0) break
+    at += bytesRead
+  }
+  return bytes.buffer
+}
+
+function* checksum({ bytes }: Segment): Generator<void, number> {
+  let sum = 0
+  for (let at = CHECKED_FROM; at < bytes.byteLength; at += BYTES_PER_STEP) {
+    const length = Math.min(BYTES_PER_STEP, bytes.byteLength - at)
+    sum = crc32(new Uint8Array(bytes, at, length), sum)
+    yield
+  }
+  return sum
+}
+
+interface Envelope<Manifest> {
+  format: number
+  manifest: Manifest
+}
+
+/** What a file is called until it is whole. */
+export function unfinished(file: string): string {
+  return `${file}.new`
+}
+
+/** Replaces the file in one step that a crash or a power cut cannot halve. */
+export async function writeCheckedJson<Manifest>(
+  directory: string,
+  file: string,
+  { format, manifest }: Envelope<Manifest>,
+): Promise<void> {
+  const path = join(directory, unfinished(file))
+  const checksum = crc32(JSON.stringify(manifest))
+  const handle = await open(path, 'w')
+  try {
+    await handle.writeFile(JSON.stringify({ format, checksum, manifest }))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(path, join(directory, file))
+  await syncDirectory(directory)
+}
+
+/** Nothing if there is none. Throws if it is not what `writeCheckedJson` wrote, or of another format. */
+export async function readCheckedJson<Manifest>(
+  directory: string,
+  file: string,
+  expected: number,
+): Promise<Manifest | undefined> {
+  const text = await readFile(join(directory, file), 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const { format, checksum, manifest } = JSON.parse(text)
+  if (format !== expected) throw new Error(`its format is ${format}, not ${expected}`)
+  if (crc32(JSON.stringify(manifest)) !== checksum) throw new Error('the checksum does not match')
+  return manifest
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+/** A file's name is durable once its directory is. */
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import type { IndexMatch } from '../chunk-index.ts'
-import { batched } from './batched.ts'
+import type { IndexMatch, IndexQuery } from '../chunk-index.ts'
 import { pathOf } from './collections.ts'
+import { type QdrantConnection, unavailable } from './connection.ts'
+import { type PayloadCondition, toPayloadFilter } from './filters.ts'
 import type { Payload } from './payload.ts'
-import type { QdrantConnection } from './qdrant-connection.ts'
-import { unavailable } from './qdrant-error.ts'
 
 /** A key is a point's id as it is: no authority gives one out twice. */
 const MOST_KEY = 2 ** 32 - 1
@@ -31,7 +30,7 @@ export interface Point {
 }
 
 /** A query of Qdrant's Query API. */
-export type PointQuery = Readonly<Record<string, unknown>>
+type PointQuery = Readonly<Record<string, unknown>>
 
 /** The points of one collection, addressed by its alias or name. */
 export interface Points {
@@ -121,4 +120,85 @@ async function inLanes<Batch>(
     for (let next = rest.next(); !next.done; next = rest.next()) await work(next.value)
   }
   await Promise.all(Array.from({ length: LANES }, runLane))
+}
+
+/** The items in groups of `size`, the last of which may be smaller. */
+export function* batched<Item>(items: Iterable<Item>, size: number): Generator<Item[]> {
+  let batch: Item[] = []
+  for (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Runs changes to ranges of keys: those that may touch the same keys one after another, others at once. */
+interface ChangeOrder {
+  run<Result>(keys: ArrayLike<number>, change: () => Promise<Result>): Promise<Result>
+}
+
+interface Pending {
+  least: number
+  most: number
+  settled: Promise<unknown>
+}
+
+export function createChangeOrder(): ChangeOrder {
+  const pending = new Set<Pending>()
+
+  return {
+    async run(keys, change) {
+      const { least, most } = rangeOf(keys)
+      const earlier = [...pending].filter((each) => each.least <= most && least <= each.most)
+      const done = Promise.allSettled(earlier.map(({ settled }) => settled)).then(change)
+      const entry: Pending = { least, most, settled: done }
+      pending.add(entry)
+      try {
+        return await done
+      } finally {
+        pending.delete(entry)
+      }
+    },
+  }
+}
+
+function rangeOf(keys: ArrayLike<number>): { least: number; most: number } {
+  let least = Number.POSITIVE_INFINITY
+  let most = Number.NEGATIVE_INFINITY
+  for (let i = 0; i < keys.length; i++) {
+    least = Math.min(least, keys[i] ?? 0)
+    most = Math.max(most, keys[i] ?? 0)
+  }
+  return { least, most }
+}
+
+/** Asked for beyond the limit: of equal scores Qdrant keeps any, we the lowest keys. */
+const SPARE = 16
+/** Keys that one query names at most; more are asked about in parts. */
+const MOST_NAMED = 200_000
+
+/**
+ * The best of one search. Where it is to look among more keys than one query can name, it asks in parts:
+ * scores of one collection can be compared.
+ */
+export async function bestOf(
+  { only, filter, limit }: Pick<IndexQuery, 'only' | 'filter' | 'limit'>,
+  ask: (filter: PayloadCondition | undefined, limit: number) => Promise<IndexMatch[]>,
+): Promise<IndexMatch[]> {
+  if (only?.length === 0) return []
+  const parts = filter ? [toPayloadFilter(filter)] : filtersFor(only)
+  const found: IndexMatch[] = []
+  for (const part of parts) found.push(...(await ask(part, limit + SPARE)))
+  return found.sort((a, b) => b.score - a.score || a.key - b.key).slice(0, limit)
+}
+
+function filtersFor(only: Uint32Array | undefined): (PayloadCondition | undefined)[] {
+  if (!only) return [undefined]
+  const parts = Math.ceil(only.length / MOST_NAMED)
+  return Array.from({ length: parts }, (_, part) => {
+    const keys = only.subarray(part * MOST_NAMED, (part + 1) * MOST_NAMED)
+    return { must: [{ has_id: Array.from(keys) }] }
+  })
 }

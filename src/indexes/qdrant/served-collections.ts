@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
+  type Collections,
   MEANING,
   TERMS,
   TermsMark,
@@ -8,13 +10,12 @@ import {
   VectorsMark,
   vectorsCollection,
   vectorsMark,
-} from './collection-layout.ts'
-import type { Collections } from './collections.ts'
-import { wordsIndex } from './payload-indexes.ts'
+} from './collections.ts'
+import { wordsIndex } from './filters.ts'
 
 const REMEDY = 'npm run rebuild-index makes it anew beside the one that serves'
 
-export interface ServedOptions {
+interface ServedOptions {
   collections: Collections
   /** What the names of all of them begin with. */
   prefix: string
@@ -95,7 +96,7 @@ export function createServedCollections(options: ServedOptions): ServedCollectio
 }
 
 /** Names count up, so that the next one is free while the former serves. */
-export function nameAfter(alias: string, former: string | undefined): string {
+function nameAfter(alias: string, former: string | undefined): string {
   const number = Number(/-(\d+)$/.exec(former ?? '')?.[1] ?? 0)
   return `${alias}-${number + 1}`
 }
@@ -104,4 +105,73 @@ function foreign(name: string): Error {
   return new Error(
     `The collection ${name} was not made by this server, or by another version of it: set QDRANT_COLLECTION to another name, or ${REMEDY}`,
   )
+}
+
+interface NextCollections extends ServedCollections {
+  /** Moves the aliases to these collections, all in one step, and removes those that served before. */
+  serve(): Promise<void>
+}
+
+/** Collections beside those that serve: what an interrupted run has left of the same kind is gone on with. */
+export async function createNextCollections(
+  options: ServedOptions,
+  signal?: AbortSignal,
+): Promise<NextCollections> {
+  const { collections, prefix, settings, fingerprint, vectorFingerprint } = options
+  const termsAlias = `${prefix}-${TERMS}`
+  const vectorsAlias = `${prefix}-${MEANING}`
+  const formerTerms = await collections.behind(termsAlias, signal)
+  const formerVectors = await collections.behind(vectorsAlias, signal)
+  const termsName = nameAfter(termsAlias, formerTerms)
+  const vectorsName = nameAfter(vectorsAlias, formerVectors)
+  let hasVectors = false
+
+  /** Leaves a collection of this name that says `isSame` of itself, and makes it anew where another has the name. */
+  const createAnew = async (name: string, body: object, isSame: (mark: unknown) => boolean) => {
+    const index = () => collections.index(name, wordsIndex(settings.filtersMemory), signal)
+    await collections.create(name, body, signal)
+    const mark = await collections.markOf(name, signal)
+    if (isSame(mark)) return index().then(() => mark)
+    await collections.drop(name, signal)
+    await collections.create(name, body, signal)
+    await index()
+    return collections.markOf(name, signal)
+  }
+
+  return {
+    termsName,
+    vectorsName,
+
+    async terms() {
+      const averageLength = await options.averageLength()
+      const mark = termsMark({ analyser: fingerprint, averageLength })
+      const isSame = (held: unknown) => TermsMark.safeParse(held).data?.analyser === fingerprint
+      return TermsMark.parse(await createAnew(termsName, termsCollection(mark, settings), isSame))
+    },
+    async vectors(inTime) {
+      if (!(await collections.exists(vectorsName, inTime))) return undefined
+      const mark = VectorsMark.safeParse(await collections.markOf(vectorsName, inTime)).data
+      hasVectors = mark?.fingerprint === vectorFingerprint
+      return hasVectors ? mark : undefined
+    },
+    async makeVectors(dimension) {
+      const mark = vectorsMark({ fingerprint: vectorFingerprint, dimension })
+      const isSame = (held: unknown) => isDeepStrictEqual(VectorsMark.safeParse(held).data, mark)
+      await createAnew(vectorsName, vectorsCollection(mark, settings), isSame)
+      hasVectors = true
+    },
+    async check(inTime) {
+      await collections.markOf(termsName, inTime)
+    },
+
+    async serve() {
+      // Without vectors there is no collection of them, rather than a former one that no server could use.
+      await collections.serve({
+        [termsAlias]: termsName,
+        [vectorsAlias]: hasVectors ? vectorsName : undefined,
+      })
+      if (formerTerms !== undefined) await collections.drop(formerTerms)
+      if (formerVectors !== undefined) await collections.drop(formerVectors)
+    },
+  }
 }

@@ -1,9 +1,7 @@
 import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, type Response as Answer, type Dispatcher, fetch } from 'undici'
-import { boundBody } from './bound-body.ts'
-import { OutboundError, outboundCause } from './outbound-error.ts'
-import { literalAddress, type OutboundPolicy } from './outbound-policy.ts'
+import { literalAddress, type OutboundPolicy } from './policy.ts'
 
 const CONNECT_MILLISECONDS = 10_000
 const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$/
@@ -176,4 +174,65 @@ function isTimeout(error: unknown): boolean {
   if (error.name === 'TimeoutError') return true
   if ('code' in error && TIMEOUT_CODES.test(String(error.code))) return true
   return isTimeout(error.cause)
+}
+
+interface BodyBounds {
+  maximumBytes: number
+  /** What to end the body with when there is more of it. */
+  tooLarge: () => Error
+  /** What to end the body with instead of what reading it threw. */
+  explain: (error: unknown) => unknown
+}
+
+/** The same bytes, read only as fast as they are asked for, up to a bound. */
+function boundBody(
+  body: ReadableStream<Uint8Array>,
+  { maximumBytes, tooLarge, explain }: BodyBounds,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let bytes = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw explain(error)
+        })
+        if (done) return controller.close()
+        bytes += value.length
+        if (bytes <= maximumBytes) return controller.enqueue(value)
+        await reader.cancel()
+        throw tooLarge()
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** Why a call to somewhere outside gave no answer. */
+type OutboundErrorKind =
+  /** The address is not public and OUTBOUND_ALLOW does not name it, or the URL is none to be called. */
+  | 'forbidden'
+  /** No connection, a broken one, or an answer that is not HTTP. */
+  | 'unreachable'
+  /** No answer, or no more of it, in the time there is. */
+  | 'timeout'
+  /** The answer is larger than is read. */
+  | 'too_large'
+
+/** `message` may be shown: it names the host and what to do, never a path, a query or the other side's words. */
+export class OutboundError extends Error {
+  override readonly name = 'OutboundError'
+  readonly kind: OutboundErrorKind
+
+  constructor(kind: OutboundErrorKind, message: string, options: { cause?: unknown } = {}) {
+    super(message, options)
+    this.kind = kind
+  }
+}
+
+/** The `OutboundError` that an error is, or that lies beneath it. */
+export function outboundCause(error: unknown): OutboundError | undefined {
+  if (error instanceof OutboundError) return error
+  return error instanceof Error ? outboundCause(error.cause) : undefined
 }

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from './json-value.ts'
-import type { ModelLog } from './model-log.ts'
-import type { UpstreamFailure } from './upstream-failure.ts'
+import type { ModelLog } from './connection.ts'
+import type { UpstreamFailure } from './failures.ts'
+import { isObject, type JsonObject } from './json.ts'
 
 /** What a chat-completions server turned out to accept. */
 export interface Dialect {

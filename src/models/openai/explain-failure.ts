@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors.ts'
-import type { FailureFacts, UpstreamFailure } from './upstream-failure.ts'
+import type { FailureFacts, UpstreamFailure } from './failures.ts'
 
 export interface Explaining {
   model: string

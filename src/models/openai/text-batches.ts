@@ -13,7 +13,7 @@ interface Item {
   reject: (error: unknown) => void
 }
 
-export interface TextBatches {
+interface TextBatches {
   /** One vector per text; texts of other callers share its requests. Rejects with the signal's reason. */
   embed(texts: readonly string[], signal: AbortSignal): Promise<Vector[]>
 }

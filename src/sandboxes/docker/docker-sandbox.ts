@@ -1,11 +1,15 @@
-import type Docker from 'dockerode'
+import Docker from 'dockerode'
+import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { createInterpreterSession } from '../interpreter-session.ts'
 import type { Sandbox, SandboxSession } from '../sandbox.ts'
-import { connectEngine } from './connect-engine.ts'
-import { removeContainer, startContainer } from './container-channel.ts'
-import { containerOptions, OWNER_LABEL } from './container-options.ts'
-import { explainEngineFailure } from './engine-failure.ts'
+import {
+  containerOptions,
+  explainEngineFailure,
+  OWNER_LABEL,
+  removeContainer,
+  startContainer,
+} from './container.ts'
 
 /** Older ones than this belong to nobody: no session lives as long. */
 const LEFT_OVER_SECONDS = 6 * 3_600
@@ -73,4 +77,18 @@ async function sweep(engine: Docker, owner: string): Promise<void> {
     ({ Labels: labels, Created: created }) => labels[OWNER_LABEL] === owner || created < oldest,
   )
   await Promise.all(left.map(({ Id: id }) => removeContainer(engine.getContainer(id))))
+}
+
+/** Where an engine listens unless DOCKER_HOST says otherwise. */
+const DEFAULT_SOCKET = '/var/run/docker.sock'
+
+/** `host` as in DOCKER_HOST: `unix:///path` or `tcp://host:port`. Throws `sandbox_unavailable` for any other. */
+export function connectEngine(host: string | undefined): Docker {
+  if (host === undefined) return new Docker({ socketPath: DEFAULT_SOCKET })
+  const url = URL.parse(host)
+  if (url?.protocol === 'unix:') return new Docker({ socketPath: url.pathname })
+  if (url?.protocol === 'tcp:' && url.port !== '') {
+    return new Docker({ protocol: 'http', host: url.hostname, port: Number(url.port) })
+  }
+  throw new AppError('sandbox_unavailable', 'DOCKER_HOST must be unix:///path or tcp://host:port')
 }

@@ -1,8 +1,7 @@
 import { PassThrough, Writable } from 'node:stream'
 import { z } from 'zod'
 import type { SandboxChannel } from '../channel.ts'
-import { decodeEnvelopes, encodeEnvelope } from './connect-stream.ts'
-import type { RemoteSandbox } from './e2b-api.ts'
+import { decodeEnvelopes, encodeEnvelope, type RemoteSandbox } from './e2b-api.ts'
 
 const START_MILLISECONDS = 30_000
 const INPUT_MILLISECONDS = 60_000

@@ -2,13 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim'
-import { Channel } from './channel.ts'
+import { createQuota, MemoryDirectory, measureUsage, OpenMemoryFile } from './file-system.ts'
 import { createJobLoop } from './job-loop.ts'
-import { MemoryDirectory, measureUsage } from './memory-directory.ts'
-import { OpenMemoryFile } from './memory-file.ts'
-import { createQuota } from './quota.ts'
-import { InputStream, OutputBudget, OutputStream } from './streams.ts'
-import { wasiImports } from './wasi-imports.ts'
+import { Channel, InputStream, OutputBudget, OutputStream, wasiImports } from './wasi.ts'
 
 /** Handed over as JSON, as the one argument of the process. */
 export interface InterpreterSettings {

@@ -1,8 +1,13 @@
 import { decodeFrame, encodeFrame, type Frame } from '../frames.ts'
 import { isFileName, MAXIMUM_FILES } from '../sandbox.ts'
-import { readExactly, writeFully } from './blocking-io.ts'
-import { filesBelow, type MemoryDirectory } from './memory-directory.ts'
-import type { InputStream, OutputBudget, OutputStream } from './streams.ts'
+import { filesBelow, type MemoryDirectory } from './file-system.ts'
+import {
+  type InputStream,
+  type OutputBudget,
+  type OutputStream,
+  readExactly,
+  writeFully,
+} from './wasi.ts'
 
 const NO_ROOM = 'There is no room for the files that were to be put into the working directory\n'
 

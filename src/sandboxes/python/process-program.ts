@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { MAXIMUM_FILES, MAXIMUM_NAME } from '../sandbox.ts'
-import { readProgram } from './read-program.ts'
 
 const BYTES_PER_KILOBYTE = 1_024
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
@@ -37,3 +37,9 @@ export const PROCESS_ENVIRONMENT = {
   MPLCONFIGDIR: '/tmp',
   OPENBLAS_NUM_THREADS: '1',
 } as const
+
+/** The Python that a kind of sandbox runs: what all have in common, then its own loop. */
+export function readProgram(loop: URL): string {
+  const common = new URL('./cell.py', import.meta.url)
+  return [common, loop].map((url) => readFileSync(url, 'utf8')).join('\n')
+}

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { boundedText } from '../../schemas/text.ts'
-import { McpServers } from '../mcp/server-settings.ts'
-import { SandboxSection } from '../sandbox/settings.ts'
-import { SkillSettings } from '../skills/settings.ts'
+import { boundedText } from '../../schemas/fields.ts'
+import { McpServers } from '../mcp/settings.ts'
+import { SandboxSection } from '../sandbox/code-sandbox.ts'
+import { SkillSettings } from '../skills/skills.ts'
 
 /** The agent as its operator describes it; read once, at start. */
 export const AgentConfiguration = z

@@ -1,9 +1,11 @@
+import { AppError } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
-import type { Mcp } from '../mcp/create-mcp.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import type { Mcp } from '../mcp/mcp.ts'
 import type { Plugins } from '../plugins/load-plugins.ts'
-import type { CodeSandbox } from '../sandbox/create-code-sandbox.ts'
-import type { Skills } from '../skills/create-skills.ts'
+import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
+import type { Skills } from '../skills/skills.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { LoadedConfiguration } from './configuration.ts'
 
@@ -54,5 +56,23 @@ export function describeAgent(dependencies: Dependencies): AgentDescription {
           : { state: 'on', model: reranker },
       restartRequired: await loaded.hasChanged(),
     }),
+  }
+}
+
+interface ArtifactContent {
+  name: string
+  mediaType: string
+  bytes: Uint8Array
+}
+
+/** Throws `artifact_not_found`. */
+export type ReadArtifact = (id: string) => Promise<ArtifactContent>
+
+export function createArtifactReader(store: Pick<ArtifactStore, 'read'>): ReadArtifact {
+  return async (id) => {
+    const found = await store.read(id)
+    if (!found) throw new AppError('artifact_not_found', 'There is no such artifact, or no longer')
+    const { name, mediaType } = found.artifact
+    return { name, mediaType, bytes: found.bytes }
   }
 }

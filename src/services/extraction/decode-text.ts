@@ -1,6 +1,5 @@
 import { detect } from 'chardet'
-import { tooLong } from './bounded-text.ts'
-import { MOST_CHARACTERS } from './extracted.ts'
+import { MOST_CHARACTERS, tooLong } from './extracted.ts'
 
 /** Enough to tell an encoding by. */
 const SAMPLE_BYTES = 65_536

@@ -1,11 +1,12 @@
-import { tooLong } from './bounded-text.ts'
 import { decodeText } from './decode-text.ts'
-import { type Extracted, MOST_CHARACTERS, type SourceFile } from './extracted.ts'
-import { ExtractionError } from './extraction-error.ts'
-import { fenced } from './fenced.ts'
-import { extensionOf, type FileKind, kindByName } from './file-kind.ts'
-import { signatureOf, unsupported } from './signatures.ts'
-import { textKindOf } from './text-kind.ts'
+import {
+  type Extracted,
+  ExtractionError,
+  fenced,
+  MOST_CHARACTERS,
+  type SourceFile,
+  tooLong,
+} from './extracted.ts'
 import { openZip, type ZipArchive } from './zip-archive.ts'
 
 const MOST_TABLE_BYTES = 16 * 2 ** 20
@@ -91,4 +92,176 @@ function toExtractionError(error: unknown): ExtractionError {
     )
   }
   return new ExtractionError('damaged_file', 'The file cannot be read: it is damaged', error)
+}
+
+/** How a file is read. `code` keeps its lines as they are. */
+type TextKind = 'html' | 'markdown' | 'mail' | 'csv' | 'json' | 'code' | 'text'
+type FileKind = TextKind | 'pdf' | 'docx' | 'pptx' | 'xlsx' | 'epub' | 'parquet'
+
+const CODE_EXTENSIONS = `
+  asm awk bash bat bib c cc cfg clj cljs cmake cpp cs css cxx dart diff dockerfile el elm erl ex exs f90
+  fs fsx go gradle graphql groovy h hpp hrl hs ini ipynb java jl js jsx kt kts less lisp lua m mak makefile
+  mjs cjs ml mli mts cts nim nix pas patch php pl pm properties proto ps1 py pyi r rb rs sass scala scm scss
+  sh sol sql svelte swift tcl tex tf toml ts tsx v vb vhd vim vue xml xsd xsl yaml yml zig zsh`
+  .trim()
+  .split(/\s+/)
+
+const KIND_BY_EXTENSION: ReadonlyMap<string, TextKind> = new Map<string, TextKind>([
+  ...CODE_EXTENSIONS.map((extension): [string, TextKind] => [extension, 'code']),
+  ...(['html', 'htm', 'xhtml', 'mhtml'] as const).map((name): [string, TextKind] => [name, 'html']),
+  ...(['md', 'markdown', 'mdx', 'rst', 'adoc'] as const).map((name): [string, TextKind] => [
+    name,
+    'markdown',
+  ]),
+  ...(['csv', 'tsv', 'tab'] as const).map((name): [string, TextKind] => [name, 'csv']),
+  ...(['json', 'jsonl', 'ndjson', 'geojson'] as const).map((name): [string, TextKind] => [
+    name,
+    'json',
+  ]),
+  ['eml', 'mail'],
+])
+
+const MEDIA_TYPES: Record<string, string> = {
+  pdf: 'application/pdf',
+  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  epub: 'application/epub+zip',
+  parquet: 'application/vnd.apache.parquet',
+  html: 'text/html',
+  htm: 'text/html',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  tsv: 'text/tab-separated-values',
+  json: 'application/json',
+  jsonl: 'application/jsonl',
+  ndjson: 'application/x-ndjson',
+  eml: 'message/rfc822',
+  txt: 'text/plain',
+}
+
+/** Said by clients that do not know better. */
+const UNKNOWN = 'application/octet-stream'
+const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/
+
+/** What the name says of a text; nothing where it says nothing. */
+export function kindByName(name: string): TextKind | undefined {
+  return KIND_BY_EXTENSION.get(extensionOf(name))
+}
+
+/** In small letters and without the point; the whole name where it has none (`Makefile`). */
+export function extensionOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+}
+
+/** What the client says, if that is something; else what the name says. */
+export function mediaTypeOf(name: string, declared: string | undefined): string {
+  const said = declared?.split(';')[0]?.trim().toLowerCase() ?? UNKNOWN
+  if (said !== UNKNOWN && MEDIA_TYPE.test(said)) return said
+  return MEDIA_TYPES[extensionOf(name)] ?? (kindByName(name) ? 'text/plain' : UNKNOWN)
+}
+
+const HTML_WITHIN = 1_024
+const HEADERS_WITHIN = 16_384
+const HTML = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)[\s>]/i
+const HEADER_LINE = /^[A-Za-z][\w-]{0,70}:[ \t]/
+/** A mail has one of these lines at least, besides its sender's. */
+const MAIL_HEADER = /^(?:Message-ID|MIME-Version|Received|Date|Return-Path):/im
+
+/** What a text is: by what it holds where that is certain, else by its name, else plain. */
+export function textKindOf(text: string, name: string): TextKind {
+  const named = kindByName(name)
+  // A program may well hold a page or a record of another kind.
+  if (named === 'code' || named === 'markdown') return named
+  if (HTML.test(text.slice(0, HTML_WITHIN))) return 'html'
+  if (isMail(text)) return 'mail'
+  if (named === 'mail' || named === 'html') return 'text'
+  return named ?? (isJson(text) ? 'json' : 'text')
+}
+
+function isMail(text: string): boolean {
+  const head = text.slice(0, HEADERS_WITHIN).split('\n\n', 1)[0] ?? ''
+  return HEADER_LINE.test(head) && /^From:/im.test(head) && MAIL_HEADER.test(head)
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What a file is by its first bytes. A text has no such mark. */
+type Signature = 'pdf' | 'zip' | 'parquet' | 'none'
+
+const bytes = (...values: number[]) => Buffer.from(values)
+
+/** What is told apart only to be refused with a better reason. */
+const REFUSED: readonly (readonly [string, Buffer])[] = [
+  ['a Windows program', Buffer.from('MZ')],
+  ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
+  ['a program', bytes(0xcf, 0xfa, 0xed, 0xfe)],
+  ['a program', bytes(0xca, 0xfe, 0xba, 0xbe)],
+  ['a WebAssembly module', bytes(0, 0x61, 0x73, 0x6d)],
+  ['a compressed archive', bytes(0x1f, 0x8b)],
+  ['a compressed archive', Buffer.from('BZh')],
+  ['a compressed archive', bytes(0xfd, 0x37, 0x7a, 0x58, 0x5a)],
+  ['a compressed archive', bytes(0x28, 0xb5, 0x2f, 0xfd)],
+  ['a compressed archive', bytes(0x37, 0x7a, 0xbc, 0xaf)],
+  ['a compressed archive', Buffer.from('Rar!')],
+  ['an empty ZIP archive', bytes(0x50, 0x4b, 5, 6)],
+  ['an image', bytes(0x89, 0x50, 0x4e, 0x47)],
+  ['an image', bytes(0xff, 0xd8, 0xff)],
+  ['an image', Buffer.from('GIF8')],
+  ['an image', bytes(0x49, 0x49, 0x2a, 0)],
+  ['an image', bytes(0x4d, 0x4d, 0, 0x2a)],
+  ['sound, a video or an image', Buffer.from('RIFF')],
+  ['sound', Buffer.from('ID3')],
+  ['sound', Buffer.from('OggS')],
+  ['a database', Buffer.from('SQLite format 3')],
+  ['a PostScript program', Buffer.from('%!PS')],
+  ['rich text (RTF): save it as DOCX', Buffer.from('{\\rtf')],
+]
+
+/** So many first bytes tell what is refused. */
+export const MARK_BYTES = Math.max(...REFUSED.map(([, mark]) => mark.length))
+
+const OFFICE_97 = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)
+/** Office programs put what they encrypt into a container of the old format, in an entry of this name. */
+const ENCRYPTED_ENTRY = Buffer.from('EncryptedPackage', 'utf16le')
+/** Some writers put a few bytes of their own before a PDF. */
+const PDF_WITHIN = 1_024
+
+/** Throws `encrypted_file` and `unsupported_file` for what is known and not read. */
+export function signatureOf(content: Buffer): Signature {
+  if (content.subarray(0, PDF_WITHIN).includes('%PDF-')) return 'pdf'
+  if (startsWith(content, bytes(0x50, 0x4b, 3, 4))) return 'zip'
+  if (startsWith(content, Buffer.from('PAR1'))) return 'parquet'
+  if (startsWith(content, OFFICE_97)) throw refuseOffice97(content)
+  const kind = kindNotRead(content)
+  if (kind !== undefined) throw unsupported(`it is ${kind}`)
+  return 'none'
+}
+
+/** What a file is, where its first bytes tell that it is of a kind which is not read: `an image`. */
+export function kindNotRead(content: Buffer): string | undefined {
+  return REFUSED.find(([, mark]) => startsWith(content, mark))?.[0]
+}
+
+function unsupported(why: string): ExtractionError {
+  return new ExtractionError('unsupported_file', `Files of this type are not read: ${why}`)
+}
+
+function refuseOffice97(content: Buffer): ExtractionError {
+  if (content.includes(ENCRYPTED_ENTRY)) {
+    return new ExtractionError('encrypted_file', 'The file is protected with a password')
+  }
+  return unsupported('it is of Office 97 to 2003: save it as DOCX, XLSX or PPTX')
+}
+
+function startsWith(content: Buffer, mark: Buffer): boolean {
+  return content.subarray(0, mark.length).equals(mark)
 }

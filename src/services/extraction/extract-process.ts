@@ -1,9 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import { cutText } from './cut-text.ts'
 import { extractFile } from './extract-file.ts'
-import { ExtractionError } from './extraction-error.ts'
-import type { FromReader, ToReader } from './extraction-protocol.ts'
-import { packText } from './packed-text.ts'
+import { cutText, ExtractionError, type FromReader, packText, type ToReader } from './extracted.ts'
 
 // The whole of a process of its own, so that a file can take no more memory or time than it is given.
 const watch = new Worker(new URL('./memory-watch-thread.ts', import.meta.url))

@@ -1,5 +1,3 @@
-import type { ownPacked } from './packed-text.ts'
-
 /** What was read out of a file. */
 export interface Extracted {
   /** Markdown where the file has headings, tables or lists; else plain text. */
@@ -26,3 +24,129 @@ export interface SourceFile {
 
 /** A longer text belongs into several documents: a hit tells where in a document it stands. */
 export const MOST_CHARACTERS = 10_000_000
+
+export interface BoundedText {
+  /** Throws `text_too_long` where it would be. */
+  add(text: string): void
+  readonly length: number
+  toString(): string
+}
+
+/** Gathers a text that can only become so long. */
+export function createBoundedText(most = MOST_CHARACTERS): BoundedText {
+  const parts: string[] = []
+  let length = 0
+  return {
+    add(text) {
+      length += text.length
+      if (length > most) throw tooLong()
+      parts.push(text)
+    },
+    get length() {
+      return length
+    },
+    toString: () => parts.join(''),
+  }
+}
+
+export function tooLong(): ExtractionError {
+  const millions = MOST_CHARACTERS / 1_000_000
+  return new ExtractionError(
+    'text_too_long',
+    `The file holds more than ${millions} million characters of text: send it in parts`,
+  )
+}
+
+/** Short enough that a copy on its way from process to process weighs little. */
+const PIECE_CHARACTERS = 65_536
+
+/** The pieces of a text, in order; none divides a character. */
+export function* cutText(text: string, most = PIECE_CHARACTERS): Generator<string> {
+  let start = 0
+  while (start < text.length) {
+    const end = start + most
+    const isDivided = isHighSurrogate(text.charCodeAt(end - 1)) && end < text.length
+    const next = isDivided ? end - 1 : end
+    yield text.slice(start, next)
+    start = next
+  }
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}
+
+const BEYOND_LATIN_1 = /[^\0-\xff]/
+
+/** A text beside the JavaScript heap, where its memory is given back at once and not when V8 sees fit. */
+export interface PackedText {
+  encoding: 'latin1' | 'utf16le'
+  bytes: Uint8Array
+}
+
+/** Any text, half a surrogate pair included. */
+export function packText(text: string): PackedText {
+  const encoding = BEYOND_LATIN_1.test(text) ? 'utf16le' : 'latin1'
+  return { encoding, bytes: Buffer.from(text, encoding) }
+}
+
+/** How many UTF-16 code units it is. */
+export function lengthOf({ encoding, bytes }: PackedText): number {
+  return encoding === 'latin1' ? bytes.length : bytes.length / 2
+}
+
+/** The same with memory of its own, which `takeText` gives back. */
+export function ownPacked({ encoding, bytes }: PackedText) {
+  return { encoding, bytes: Uint8Array.from(bytes) }
+}
+
+/** The text, whose packed memory is gone afterwards. */
+export function takeText({ encoding, bytes }: ReturnType<typeof ownPacked>): string {
+  const text = Buffer.from(bytes.buffer).toString(encoding)
+  bytes.buffer.transfer(0)
+  return text
+}
+
+/** Why a file has no text to index. All but the time are the file's own fault, and will be so again. */
+export const EXTRACTION_CODES = [
+  'empty_document',
+  'unsupported_file',
+  'encrypted_file',
+  'damaged_file',
+  'file_too_complex',
+  'text_too_long',
+  'extraction_timeout',
+] as const
+
+type ExtractionCode = (typeof EXTRACTION_CODES)[number]
+
+/** A file that cannot be read. The message is shown to its owner. */
+export class ExtractionError extends Error {
+  override readonly name = 'ExtractionError'
+  readonly code: ExtractionCode
+
+  constructor(code: ExtractionCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/** As a block of code, so that no line of it is taken for a heading; the fence is longer than any within. */
+export function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/^`{3,}/gm), ([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}\n`
+}
+
+/** What the reading process is told of a file: its beginning, its bytes in order, and then that these were all. */
+export type ToReader =
+  | { kind: 'begin'; name: string; mediaType: string; size: number }
+  | { kind: 'piece'; bytes: Uint8Array }
+  | { kind: 'end' }
+
+/** What it answers, once it works and then to each file: its text in order, and that this was all of it, or why there is none. */
+export type FromReader =
+  | { kind: 'ready' }
+  | { kind: 'text'; text: PackedText }
+  | { kind: 'extracted'; pageStarts: number[] | undefined }
+  | { kind: 'refused'; code: ExtractionCode; message: string }

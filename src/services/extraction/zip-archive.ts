@@ -1,5 +1,5 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
-import { ExtractionError } from './extraction-error.ts'
+import { ExtractionError } from './extracted.ts'
 
 const MOST_ENTRIES = 20_000
 const MOST_UNPACKED = 1_000_000_000

@@ -1,16 +1,23 @@
-import { open } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { Dirent } from 'node:fs'
+import { open, readdir, realpath } from 'node:fs/promises'
+import { join, matchesGlob } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Metadata } from '../../schemas/metadata.ts'
-import { kindNotRead, MARK_BYTES } from '../extraction/signatures.ts'
-import { DIGEST, describeFile, type FileDocument } from './file-document.ts'
-import { FileRefusal, type Seen, type ServerClient } from './server-client.ts'
+import { kindNotRead, MARK_BYTES } from '../extraction/extract-file.ts'
+import {
+  DIGEST,
+  describeFile,
+  type FileDocument,
+  FileRefusal,
+  type Seen,
+  type ServerClient,
+} from './server-client.ts'
 
 const POLL_MILLISECONDS = 1_000
 /** How long a document that is stored may take until it can be found. */
 const SETTLING_MILLISECONDS = 600_000
 
-export interface FolderOptions {
+interface FolderOptions {
   folder: string
   /** Paths relative to the folder. */
   files: readonly string[]
@@ -23,7 +30,7 @@ export interface FolderOptions {
   settlingMilliseconds?: number
 }
 
-export interface FailedFile {
+interface FailedFile {
   path: string
   reason: string
 }
@@ -141,4 +148,50 @@ function describe({ status, error }: Pick<Seen, 'status' | 'error'>): string {
 
 function isUnreadable(error: unknown): error is Error & { code: string } {
   return error instanceof Error && 'code' in error && 'syscall' in error
+}
+
+/** More belong into several folders, or into a program of their own. */
+const MOST_FILES = 1_000_000
+
+interface WalkOptions {
+  /** Patterns of which a path must match one; none means all. */
+  include: readonly string[]
+  /** Also what begins with a dot, and node_modules. */
+  hidden: boolean
+}
+
+/**
+ * The paths of all files beneath a folder, relative to it, with `/` between their parts, sorted. What a
+ * symbolic link points to is not in the folder, and so left out.
+ */
+export async function walkFolder(
+  folder: string,
+  { include, hidden }: WalkOptions,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const root = await realpath(folder)
+  const files: string[] = []
+  const waiting = ['']
+  const isIncluded = (path: string) =>
+    include.length === 0 || include.some((pattern) => matchesGlob(path, pattern))
+
+  for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
+    signal.throwIfAborted()
+    const entries = await readFolder(join(root, parent), hidden)
+    const pathOf = ({ name }: Dirent) => (parent === '' ? name : `${parent}/${name}`)
+    waiting.push(...entries.filter((entry) => entry.isDirectory()).map(pathOf))
+    files.push(
+      ...entries
+        .filter((entry) => entry.isFile())
+        .map(pathOf)
+        .filter(isIncluded),
+    )
+    if (files.length > MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} files`)
+  }
+  return files.sort()
+}
+
+async function readFolder(path: string, hidden: boolean): Promise<Dirent[]> {
+  const entries = await readdir(path, { withFileTypes: true })
+  return entries.filter(({ name }) => hidden || !(name.startsWith('.') || name === 'node_modules'))
 }

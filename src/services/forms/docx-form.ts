@@ -1,7 +1,6 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
-import { JobRefusal } from '../../lib/job-process.ts'
-import type { FormValues, OpenedForm } from './form.ts'
-import { fillPlaceholders, placeholdersIn } from './text-form.ts'
+import { JobRefusal } from '../../lib/child-process.ts'
+import { type FormValues, fillPlaceholders, type OpenedForm, placeholdersIn } from './form.ts'
 
 /** Bytes of one part of the archive, unpacked. */
 const LARGEST_PART = 50_000_000

@@ -1,13 +1,13 @@
-import { serveJob } from '../../lib/job-process.ts'
+import { serveJob } from '../../lib/child-process.ts'
 import {
   type FormKind,
   type FormResult,
   type FormValues,
   mistakesOf,
   type OpenedForm,
+  openSchemaForm,
+  openTextForm,
 } from './form.ts'
-import { openSchemaForm } from './schema-form.ts'
-import { openTextForm } from './text-form.ts'
 
 interface FormJob {
   kind: FormKind

@@ -1,4 +1,6 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
+import { JobRefusal } from '../../lib/child-process.ts'
 
 export const FormField = z.object({
   name: z.string(),
@@ -47,4 +49,72 @@ function mistakeOf({ kind, options = [] }: FormField, value: FormValue): string 
     return `must be one of ${options.join(', ')}`
   }
   return undefined
+}
+
+const PLACEHOLDER = /\{\{\s*([\p{L}\p{N}_. -]{1,100}?)\s*\}\}/gu
+
+/** A text with `{{placeholders}}`, such as Markdown. */
+export function openTextForm(text: string): OpenedForm {
+  return {
+    fields: placeholdersIn(text).map((name) => ({ name, kind: 'text' as const })),
+    fill: async (values) => Buffer.from(fillPlaceholders(text, values)),
+  }
+}
+
+export function placeholdersIn(text: string): string[] {
+  return [...new Set([...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name))]
+}
+
+/** Those without a value stay as they are. */
+export function fillPlaceholders(
+  text: string,
+  values: FormValues,
+  write: (value: string) => string = (value) => value,
+): string {
+  return text.replaceAll(PLACEHOLDER, (placeholder, name: string) =>
+    Object.hasOwn(values, name) ? write(String(values[name])) : placeholder,
+  )
+}
+
+type Schema = Record<string, unknown>
+
+/** An object described in JSON Schema; each of its properties is a field. */
+export function openSchemaForm(schema: Schema): OpenedForm {
+  const properties = isSchema(schema.properties) ? schema.properties : {}
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : []
+  const fields = Object.entries(properties).map(([name, property]) => ({
+    ...toField(name, isSchema(property) ? property : {}),
+    required: required.includes(name),
+  }))
+  if (fields.length === 0) throw new JobRefusal('The schema has no properties to fill')
+  return {
+    fields,
+    check: (values) => check(schema, values),
+    fill: async (values) => Buffer.from(`${JSON.stringify(values, undefined, 2)}\n`),
+  }
+}
+
+function toField(name: string, { type, enum: options }: Schema): FormField {
+  if (Array.isArray(options)) return { name, kind: 'choice', options: options.map(String) }
+  if (type === 'boolean') return { name, kind: 'checkbox' }
+  return { name, kind: type === 'number' || type === 'integer' ? 'number' : 'text' }
+}
+
+/** Fields may stay empty; what is filled must fit. */
+function check(schema: Schema, values: FormValues): string[] {
+  const { required: _optional, $schema: _dialect, ...rest } = schema
+  try {
+    const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+    const validate = ajv.compile(rest)
+    if (validate(values)) return []
+    return (validate.errors ?? []).map(
+      ({ instancePath, message = '' }) => `${instancePath.slice(1)}: ${message}`,
+    )
+  } catch (error) {
+    throw new JobRefusal(`The schema is none: ${error instanceof Error ? error.message : ''}`)
+  }
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

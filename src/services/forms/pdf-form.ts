@@ -7,10 +7,10 @@ import {
   PDFRadioGroup,
   PDFTextField,
 } from '@cantoo/pdf-lib'
-import { JobRefusal } from '../../lib/job-process.ts'
-import { createFieldPen } from './draw-fields.ts'
+import { JobRefusal } from '../../lib/child-process.ts'
 import type { FormField, FormValue, OpenedForm } from './form.ts'
 import { loadFormFonts } from './form-fonts.ts'
+import { createFieldPen } from './pdf-layout.ts'
 
 /** A PDF with fields. */
 export async function openPdfForm(bytes: Uint8Array): Promise<OpenedForm> {

@@ -1,5 +1,4 @@
-import type { DocumentStore } from '../../stores/document-store.ts'
-import { queueFull } from '../../stores/queue-full.ts'
+import { type DocumentStore, queueFull } from '../../stores/document-store.ts'
 
 interface Dependencies {
   store: Pick<DocumentStore, 'counts' | 'get' | 'hasKey'>
@@ -8,7 +7,7 @@ interface Dependencies {
 }
 
 /** What is known of a request before its body is read. */
-export interface Arrival {
+interface Arrival {
   /** Of a document that may be replaced. */
   id?: string | undefined
   idempotencyKey?: string | undefined

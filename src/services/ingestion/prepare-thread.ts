@@ -1,11 +1,15 @@
 import { workerData } from 'node:worker_threads'
-import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
-import { createAnalyser } from '../../indexes/analyser.ts'
+import { createAnalyser } from '../../indexes/analyser/analyser.ts'
+import type { AnalyserLanguage } from '../../indexes/analyser/stemming.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { serveThread, transferring } from '../../lib/thread.ts'
-import { type PackedPassages, packPassages } from './packed-passages.ts'
-import type { IndexedText, Source } from './prepare.ts'
-import type { SplitContext } from './split/split-context.ts'
+import {
+  type IndexedText,
+  type PackedPassages,
+  packPassages,
+  type Source,
+  type SplitContext,
+} from './prepare.ts'
 import { splitPiece } from './split/split-text.ts'
 
 export interface PrepareThreadData {

@@ -1,8 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
-import { EXTRACTION_CODES, ExtractionError } from '../extraction/extraction-error.ts'
-import { PreparationError } from './preparation-error.ts'
+import { EXTRACTION_CODES, ExtractionError } from '../extraction/extracted.ts'
 
 export interface RetryOptions {
   /** How often a document is tried before it fails for good, counting every claim, also those a crash ended. */
@@ -40,7 +39,7 @@ export const FAILURE_CODES = [
   'internal',
 ] as const
 
-export type FailureCode = (typeof FAILURE_CODES)[number]
+type FailureCode = (typeof FAILURE_CODES)[number]
 
 export interface Failure extends DocumentFailure {
   code: FailureCode
@@ -121,4 +120,26 @@ export function backoffMilliseconds(
 ): number {
   const full = Math.min(mostMilliseconds, firstMilliseconds * BACKOFF_FACTOR ** (attempt - 1))
   return Math.round(full * (0.5 + random() / 2))
+}
+
+const MESSAGES = {
+  preparation_timeout: 'Splitting and analysing the document took too long',
+  preparation_crashed: 'Splitting and analysing the document took too much memory',
+} as const
+
+type PreparationErrorCode = keyof typeof MESSAGES
+
+/** A document that the preparation does not survive. Its own fault as far as anyone can tell. */
+export class PreparationError extends Error {
+  override readonly name = 'PreparationError'
+  readonly code: PreparationErrorCode
+
+  constructor(code: PreparationErrorCode, cause?: unknown) {
+    super(MESSAGES[code], { cause })
+    this.code = code
+  }
+}
+
+export function withoutText(): AppError {
+  return new AppError('invalid_request', 'The document holds no text to index', { param: 'text' })
 }

@@ -1,8 +1,6 @@
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import { pause } from './abortable.ts'
-import { compareKeys } from './compare-keys.ts'
-import { untilAvailable } from './until-available.ts'
+import { pause, untilAvailable } from './availability.ts'
 
 /**
  * Another server's claim may hold keys that are in the index already and not yet in the authority. From one
@@ -61,4 +59,29 @@ export function createOrphanSweep(dependencies: Dependencies): OrphanSweep {
       }
     },
   }
+}
+
+interface KeyDifference {
+  /** In the index only. */
+  orphans: number[]
+  /** In the authority only. */
+  missing: number[]
+}
+
+/** What two ascending lists of keys do not share, in one pass over both. */
+export function compareKeys(index: Uint32Array, authority: Uint32Array): KeyDifference {
+  const orphans: number[] = []
+  const missing: number[] = []
+  let position = 0
+  for (const key of authority) {
+    let held = index[position]
+    while (held !== undefined && held < key) {
+      orphans.push(held)
+      held = index[++position]
+    }
+    if (held === key) position++
+    else missing.push(key)
+  }
+  for (const key of index.subarray(position)) orphans.push(key)
+  return { orphans, missing }
 }

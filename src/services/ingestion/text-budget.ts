@@ -1,4 +1,4 @@
-export interface TextBudget {
+interface TextBudget {
   /** Waits until there is less than the most. Throws the reason of the signal. */
   room(signal: AbortSignal): Promise<void>
   /** Counts so many characters until what it answers is called. */

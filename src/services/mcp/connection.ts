@@ -1,19 +1,16 @@
 import { ProtocolError } from '@modelcontextprotocol/client'
-import type { Environment } from '../../lib/expand-variables.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
-import { freeObject } from '../../schemas/free-object.ts'
+import { untilAborted } from '../../lib/backoff.ts'
+import type { Environment } from '../../lib/environment.ts'
+import { freeObject } from '../../schemas/fields.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import type { Tool, ToolContext } from '../tools/define-tool.ts'
 import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
 import { explainFailure } from './explain-failure.ts'
-import { type JudgedTool, judgeTools } from './judge-tools.ts'
 import { Link, type LinkLog } from './link.ts'
-import type { Fetch, RemoteCall, RemoteTool } from './open-session.ts'
-import type { Pins } from './pins.ts'
-import { readResult } from './read-result.ts'
-import type { McpServer } from './server-settings.ts'
-import { toSessionTarget } from './session-target.ts'
-import { mcpToolName } from './tool-name.ts'
+import type { Pins } from './lock-file.ts'
+import { type Fetch, type RemoteCall, type RemoteTool, toSessionTarget } from './session.ts'
+import type { McpServer } from './settings.ts'
+import { type JudgedTool, judgeTools, mcpToolName, readResult } from './tools.ts'
 
 /** A call that progresses may take as long, in all. */
 const CALL_MILLISECONDS = 620_000
@@ -23,7 +20,7 @@ const MAXIMUM_DESCRIPTION = 4_000
 /** UTF-16 code units of a server's own words on a call that it refuses. */
 const MAXIMUM_MESSAGE = 1_000
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   name: string
   settings: McpServer
   environment: Environment

@@ -8,8 +8,8 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client'
 import { AppError } from '../../errors.ts'
-import { MissingVariable } from '../../lib/expand-variables.ts'
-import { outboundCause } from '../../lib/outbound/outbound-error.ts'
+import { MissingVariable } from '../../lib/environment.ts'
+import { outboundCause } from '../../lib/outbound/guarded-fetch.ts'
 
 const MAXIMUM_DEPTH = 5
 

@@ -1,5 +1,5 @@
 import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/client'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { untilAborted } from '../../lib/backoff.ts'
 import { ToolFailure } from '../tools/tool-error.ts'
 import { explainFailure, isForgottenSession, isTimeout, kindOf } from './explain-failure.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type RemoteTool,
   type Session,
   type SessionTarget,
-} from './open-session.ts'
+} from './session.ts'
 
 const CONNECT_MILLISECONDS = 15_000
 /** Between two looks at a server that is up. */

@@ -1,11 +1,11 @@
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { untilAborted } from '../../lib/backoff.ts'
 import type { McpTestRequest, McpTestResult, McpTestStep } from '../../schemas/mcp.ts'
 import { createCitations } from '../agent/citations.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
 import type { Connection, OfferedTool } from './connection.ts'
 import { explainFailure } from './explain-failure.ts'
-import type { Session } from './open-session.ts'
+import type { Session } from './session.ts'
 
 /** A connection made a moment ago is not made again. */
 const CONNECTED_MILLISECONDS = 3_600_000

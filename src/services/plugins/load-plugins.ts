@@ -9,7 +9,7 @@ const MOST_TOOLS = 100
 const LOADING_MILLISECONDS = 10_000
 
 /** What a plugin is handed where it exports a function, so that it needs no import of ours. */
-export const PLUGIN_KIT = { defineTool, z }
+const PLUGIN_KIT = { defineTool, z }
 
 const PluginTool = z.custom<Tool>(
   (tool) =>
@@ -25,7 +25,7 @@ const PluginTool = z.custom<Tool>(
 )
 const Exported = z.array(PluginTool).min(1).max(MOST_TOOLS)
 
-export interface LoadedPlugin {
+interface LoadedPlugin {
   name: string
   state: 'on' | 'unavailable'
   reason?: string

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { untilAborted } from '../../lib/backoff.ts'
 import type { Sandbox } from '../../sandboxes/sandbox.ts'
 
 /** For each kind that is tried. */
@@ -13,7 +13,7 @@ interface Dependencies {
   log: { info(fields: object, message: string): void }
 }
 
-export interface SandboxChoice {
+interface SandboxChoice {
   /** The first that works; throws `sandbox_unavailable`, with the reason of the last one, where none does. */
   choose(signal: AbortSignal): Promise<Sandbox>
   /** The failure that was seen last, if none has worked since. */

@@ -1,16 +1,17 @@
 import type { Dirent } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
-import { readSkill } from './read-skill.ts'
 import {
   MAXIMUM_SKILL_BYTES,
   MAXIMUM_SKILL_FILES,
   MAXIMUM_SKILL_TEXT,
+  readSkill,
   SKILL_FILE,
   type Skill,
   SkillError,
   type SkillFile,
-} from './skill.ts'
+} from './read-skill.ts'
+import type { Files } from './unpack.ts'
 
 const MAXIMUM_DEPTH = 5
 /** Folders that are looked into for skills. */
@@ -118,4 +119,47 @@ function isPlain(entry: Dirent): boolean {
 
 function isSkillFile(entry: Dirent): boolean {
   return entry.isFile() && entry.name === SKILL_FILE
+}
+
+/** Every skill among files that were unpacked; one at the root has the name that is given. */
+export function skillsOfFiles(files: Files, rootName: string, source: string): Found {
+  const found: Found = { skills: [], failures: [] }
+  const roots = [...files.keys()]
+    .filter((path) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`))
+    .map((path) => path.slice(0, -SKILL_FILE.length))
+    .toSorted()
+  // A skill within a skill is a resource of the outer one.
+  const outermost = roots.filter(
+    (root) => !roots.some((other) => other !== root && root.startsWith(other)),
+  )
+  for (const root of outermost) {
+    const folder = root.split('/').at(-2) ?? rootName
+    try {
+      found.skills.push(readSkillOf(files, root, folder, source))
+    } catch (error) {
+      if (!(error instanceof SkillError)) throw error
+      found.failures.push({ name: folder, reason: error.message })
+    }
+  }
+  if (roots.length === 0) throw new SkillError(`There is no ${SKILL_FILE} in it`)
+  return found
+}
+
+function readSkillOf(files: Files, root: string, folder: string, source: string): Skill {
+  const own = [...files].filter(([path]) => path.startsWith(root) && path !== root + SKILL_FILE)
+  const bytes = own.reduce((sum, [, content]) => sum + content.length, 0)
+  if (own.length > MAXIMUM_SKILL_FILES || bytes > MAXIMUM_SKILL_BYTES) {
+    throw new SkillError(
+      `There are more than ${MAXIMUM_SKILL_FILES} files or ${MAXIMUM_SKILL_BYTES} bytes`,
+    )
+  }
+  const resources = own.map(
+    ([path, content]): SkillFile => ({
+      path: path.slice(root.length),
+      size: content.length,
+      read: async () => content,
+    }),
+  )
+  const text = new TextDecoder().decode(files.get(root + SKILL_FILE))
+  return readSkill({ folder, text, files: resources, source })
 }

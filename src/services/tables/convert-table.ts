@@ -1,9 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { JobRefusal } from '../../lib/job-process.ts'
+import { JobRefusal } from '../../lib/child-process.ts'
 import { quoteName, quoteText, withDatabase } from './duckdb.ts'
-import { narrowDecimals } from './narrow-decimals.ts'
-import type { Sheet, TableFormat, TableJob } from './table-job.ts'
+import type { Cell, Sheet, TableFormat, TableJob } from './table-job.ts'
 
 const MOST_SHEETS = 50
 
@@ -99,4 +98,45 @@ async function partsOf({ source, format }: ConvertJob): Promise<Part[]> {
 function unreadable(error: unknown): JobRefusal {
   const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
   return new JobRefusal(`The file cannot be read as a table: ${reason.slice(0, 300)}`)
+}
+
+/** UTF-16 code units of one cell. */
+const LONGEST_CELL = 1_000
+
+/** A value of the engine, as JSON, in a form that can be shown. */
+export function toCell(value: unknown): Cell {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL)}…`.toWellFormed() : text
+}
+
+const DIGITS = 18
+const MOST_DECIMALS = 6
+/** Whole digits that are left beside the decimals. */
+const LARGEST = 10 ** (DIGITS - MOST_DECIMALS - 1)
+
+/**
+ * Makes columns of binary fractions decimal where every value is one of few decimals, as amounts of money
+ * are: sums of them are exact then.
+ */
+async function narrowDecimals(connection: DuckDBConnection, table: string): Promise<void> {
+  const doubles = await connection.runAndReadAll(
+    `SELECT column_name FROM information_schema.columns
+     WHERE table_name = ${quoteText(table)} AND data_type = 'DOUBLE'`,
+  )
+  for (const [column] of doubles.getRows()) {
+    const name = quoteName(String(column))
+    const written = `CAST(${name} AS VARCHAR)`
+    const measured = await connection.runAndReadAll(
+      `SELECT max(length(split_part(${written}, '.', 2))), max(abs(${name})),
+         bool_or(contains(${written}, 'e') OR NOT isfinite(${name}))
+       FROM ${quoteName(table)}`,
+    )
+    const [decimals, largest, isOther] = measured.getRows()[0] ?? []
+    const fits = Number(decimals) <= MOST_DECIMALS && Number(largest) < LARGEST && isOther === false
+    if (!fits) continue
+    const type = `DECIMAL(${DIGITS}, ${Number(decimals)})`
+    await connection.run(`ALTER TABLE ${quoteName(table)} ALTER ${name} TYPE ${type}`)
+  }
 }

@@ -4,10 +4,10 @@ import {
   JsonDuckDBValueConverter,
   StatementType,
 } from '@duckdb/node-api'
-import { JobRefusal } from '../../lib/job-process.ts'
+import { JobRefusal } from '../../lib/child-process.ts'
+import { toCell } from './convert-table.ts'
 import { lockDown, quoteName, quoteText, withDatabase } from './duckdb.ts'
 import type { Cell, QueryResult, TableJob } from './table-job.ts'
-import { toCell } from './to-cell.ts'
 
 /** Rows past the cap that are still counted. */
 const MOST_COUNTED = 1_000_000

@@ -5,13 +5,12 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
-import { JobRefusal, runJob } from '../../lib/job-process.ts'
-import { createSharedWork } from '../../lib/share-work.ts'
-import type { Slots } from '../../lib/slots.ts'
-import type { DocumentLookup } from '../../stores/document-lookup.ts'
+import { JobRefusal, runJob } from '../../lib/child-process.ts'
+import { createSharedWork } from '../../lib/coalesce.ts'
+import type { Slots } from '../../lib/semaphore.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
-import { makeRoom } from './make-room.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
 import { Converted, type Sheet, type TableFormat, type TableJob } from './table-job.ts'
 
 const ENTRY = new URL('./table-process.ts', import.meta.url)
@@ -21,13 +20,13 @@ const MOST_REFUSALS = 1_000
 /** Names of tables and their indexes. */
 const KEPT = /^[0-9a-f]{40}(?:\.table\d+)?\.(?:duckdb|json|sqlite)$/
 
-export interface TableFile {
+interface TableFile {
   /** The database file. */
   file: string
   sheets: Sheet[]
 }
 
-export interface TableFiles {
+interface TableFiles {
   /** The document as typed tables, made when first asked for. Throws `JobRefusal` for a file that is none. */
   get(document: StoredDocument, format: TableFormat, signal: AbortSignal): Promise<TableFile>
   close(): void
@@ -147,4 +146,20 @@ async function keep(
   await rename(made, file)
   await writeFile(join(directory, `${key}.json`), JSON.stringify({ sheets }))
   return { file, sheets }
+}
+
+const MOST_TOTAL_BYTES = 5_000_000_000
+
+/** Removes the oldest tables and indexes where all of them take too much room; they can be made again. */
+export async function makeRoom(directory: string, most = MOST_TOTAL_BYTES): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => /\.(?:duckdb|sqlite)$/.test(name))
+  const files = await Promise.all(
+    names.map(async (name) => ({ name, ...(await stat(join(directory, name))) })),
+  )
+  let total = files.reduce((sum, { size }) => sum + size, 0)
+  for (const { name, size } of files.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
+    if (total <= most) return
+    await rm(join(directory, name), { force: true })
+    total -= size
+  }
 }

@@ -1,20 +1,20 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runJob } from '../../lib/job-process.ts'
-import { createSharedWork } from '../../lib/share-work.ts'
-import type { Slots } from '../../lib/slots.ts'
-import { makeRoom } from './make-room.ts'
+import { runJob } from '../../lib/child-process.ts'
+import { createSharedWork } from '../../lib/coalesce.ts'
+import type { Slots } from '../../lib/semaphore.ts'
+import { makeRoom } from './table-files.ts'
 import type { Sheet, TableJob } from './table-job.ts'
 
 const ENTRY = new URL('./table-process.ts', import.meta.url)
 const INDEXING = { heapMegabytes: 512, deadlineMilliseconds: 120_000 }
 
 /** A table in the database file that it was converted to. */
-export interface StoredSheet extends Pick<Sheet, 'table' | 'rows' | 'columns'> {
+interface StoredSheet extends Pick<Sheet, 'table' | 'rows' | 'columns'> {
   file: string
 }
 
-export interface TableIndexes {
+interface TableIndexes {
   /** The file with the table's rows and an index for each column, made when first asked for. Throws `JobRefusal`. */
   get(sheet: StoredSheet, signal: AbortSignal): Promise<string>
   close(): void

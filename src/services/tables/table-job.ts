@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-export const TABLE_FORMATS = ['csv', 'tsv', 'xlsx', 'parquet', 'jsonl'] as const
+const TABLE_FORMATS = ['csv', 'tsv', 'xlsx', 'parquet', 'jsonl'] as const
 export type TableFormat = (typeof TABLE_FORMATS)[number]
 
 export const Column = z.object({ name: z.string(), type: z.string() })

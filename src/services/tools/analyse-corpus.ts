@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import type { ChatModel } from '../../models/chat-model.ts'
+import { filledText } from '../../schemas/fields.ts'
 import { Filter } from '../../schemas/metadata.ts'
-import { filledText } from '../../schemas/text.ts'
-import type { DocumentLookup } from '../../stores/document-lookup.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
-import { createDuplicates } from '../corpus/find-duplicates.ts'
-import { mapReduce, type ReadDocument } from '../corpus/map-reduce.ts'
-import { documentsOf } from '../corpus/read-all.ts'
-import { createTermStatistics } from '../corpus/term-statistics.ts'
-import { citeDocument, titleOf } from './cite-documents.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
+import type { Citations } from '../agent/citations.ts'
+import { documentsOf, mapReduce, type ReadDocument } from '../corpus/map-reduce.ts'
+import { createDuplicates, createTermStatistics } from '../corpus/statistics.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 
 const MOST_LISTED = 200
@@ -191,4 +189,45 @@ function present(field: string): Filter {
       { field, in: [true, false] },
     ],
   }
+}
+
+/** Scripts that part no words, or join others to them: what they say is looked for as it stands. */
+const UNPARTED =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
+
+/** The words of a value that a text does not have, in any case and any form of their letters. */
+export function unsaidWords(value: string, text: string): string[] {
+  const said = fold(text)
+  const words = new Set(wordsOf(said))
+  return [...new Set(wordsOf(fold(value)))].filter(
+    (word) => !words.has(word) && !(UNPARTED.test(word) && said.includes(word)),
+  )
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase()
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+}
+
+/** Makes a document as a whole a source that the answer can cite; answers its number. */
+function citeDocument(citations: Citations, document: StoredDocument): number | undefined {
+  const { id, title = '', url, metadata, characters } = document
+  const [added] = citations.add([
+    {
+      id: `${id}-document`,
+      ...{ score: 1, title, documentId: id, start: 0, end: characters },
+      text: `The document ${titleOf(document)}`,
+      ...(url !== undefined && { url }),
+      ...(metadata && { metadata }),
+    },
+  ])
+  return added?.number
+}
+
+/** On one line, and never empty. */
+function titleOf({ id, title }: StoredDocument): string {
+  return title?.replaceAll(/\s+/g, ' ') ?? id
 }

@@ -33,10 +33,50 @@ export function createArtifacts(store: Pick<ArtifactStore, 'add' | 'maximumBytes
   }
 }
 
-export function toArtifact({ expiresAt, ...artifact }: StoredArtifact): Artifact {
+function toArtifact({ expiresAt, ...artifact }: StoredArtifact): Artifact {
   return {
     ...artifact,
     url: `/artifacts/${artifact.id}`,
     expiresAt: new Date(expiresAt).toISOString(),
   }
+}
+
+const MOST_CHARACTERS = 60
+
+/** The beginning of a file name from words; the store makes the rest of it safe. */
+export function safeFileName(words: string): string {
+  const plain = words.normalize('NFC').replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+  return (
+    [...plain]
+      .slice(0, MOST_CHARACTERS)
+      .join('')
+      .replaceAll(/^-+|-+$/g, '') || 'file'
+  )
+}
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  md: 'text/markdown',
+  parquet: 'application/vnd.apache.parquet',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  tsv: 'text/tab-separated-values',
+  txt: 'text/plain',
+  webp: 'image/webp',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  xml: 'application/xml',
+  zip: 'application/zip',
+}
+
+/** What a file's name says that it is. */
+export function mediaTypeOf(name: string): string {
+  const ending = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
+  return MEDIA_TYPES[ending] ?? 'application/octet-stream'
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import { filledText } from '../../schemas/text.ts'
+import { filledText } from '../../schemas/fields.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 /** Tools that a model is offered at once; beyond, their descriptions crowd out the question. */
-export const MOST_OFFERED = 40
+const MOST_OFFERED = 40
 /** Tools that a run may have found. */
 const MOST_FOUND = 60
 
-export interface Discovery {
+interface Discovery {
   /** What the model may call at this moment: grows with what it finds. */
   offered(): readonly Tool[]
   /** The tool that finds the others; nothing where all are offered. */

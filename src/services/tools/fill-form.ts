@@ -1,15 +1,13 @@
 import { z } from 'zod'
-import { freeObject } from '../../schemas/free-object.ts'
-import { filledText } from '../../schemas/text.ts'
+import { filledText, freeObject } from '../../schemas/fields.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import type { DocumentLookup } from '../../stores/document-lookup.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import type { Forms } from '../forms/create-forms.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { FormField, FormKind } from '../forms/form.ts'
+import type { Forms } from '../forms/forms.ts'
+import { unsaidWords } from './analyse-corpus.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
-import { tellRefusal } from './tell-refusal.ts'
-import { ToolFailure } from './tool-error.ts'
-import { unsaidWords } from './unsaid-words.ts'
+import { ToolFailure, tellRefusal } from './tool-error.ts'
 
 const MOST_BYTES = 20_000_000
 const MOST_FIELDS = 500

@@ -1,13 +1,17 @@
-import { ChartRequest, type ChartRow, MOST_CHART_ROWS } from '../charts/chart-request.ts'
-import { type ChartSpecification, toSpecification } from '../charts/chart-specification.ts'
-import type { Charts } from '../charts/create-charts.ts'
-import type { TableAnswer, Tables } from '../tables/create-tables.ts'
-import { keyKindOf } from '../tables/row-key.ts'
-import { citeTables } from './cite-tables.ts'
+import type { Charts } from '../charts/charts.ts'
+import {
+  ChartRequest,
+  type ChartRow,
+  type ChartSpecification,
+  MOST_CHART_ROWS,
+  toSpecification,
+} from '../charts/specification.ts'
+import { keyKindOf } from '../tables/row-index.ts'
+import type { TableAnswer, Tables } from '../tables/tables.ts'
+import { safeFileName } from './artifacts.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
-import { safeFileName } from './file-name.ts'
-import { tellRefusal } from './tell-refusal.ts'
-import { ToolFailure } from './tool-error.ts'
+import { citeTables } from './table-tools.ts'
+import { ToolFailure, tellRefusal } from './tool-error.ts'
 
 const DEADLINE_MILLISECONDS = 120_000
 

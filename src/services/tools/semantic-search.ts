@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { filledText } from '../../schemas/fields.ts'
 import { TopK } from '../../schemas/query.ts'
-import { filledText } from '../../schemas/text.ts'
 import { renderPassages } from '../agent/citations.ts'
-import type { Retrieval } from '../retrieval/create-retrieval.ts'
+import type { Retrieval } from '../retrieval/search.ts'
 import { defineTool } from './define-tool.ts'
 
 /** Searches the corpus again; what it finds can be cited like the passages that came with the question. */

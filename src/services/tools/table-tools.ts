@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { JobRefusal } from '../../lib/job-process.ts'
-import { filledText } from '../../schemas/text.ts'
-import type { TableAnswer, Tables } from '../tables/create-tables.ts'
-import type { TableEntry } from '../tables/table-catalogue.ts'
-import { citeTables } from './cite-tables.ts'
+import { JobRefusal } from '../../lib/child-process.ts'
+import { filledText } from '../../schemas/fields.ts'
+import type { Citations } from '../agent/citations.ts'
+import type { TableEntry } from '../tables/catalogue.ts'
+import type { QueryResult } from '../tables/table-job.ts'
+import type { Table, TableAnswer, Tables } from '../tables/tables.ts'
 import { defineTool, type Tool } from './define-tool.ts'
-import { renderRows } from './render-rows.ts'
-import { tellRefusal } from './tell-refusal.ts'
+import { tellRefusal } from './tool-error.ts'
 
 const MOST_LISTED = 100
 /** Tables whose columns are told in the list; each may have to be read first. */
@@ -122,3 +122,41 @@ const toLine = ({ name, title }: TableEntry) => `- ${name} (${title})`
 
 const more = (count: number) =>
   count > MOST_LISTED ? `and ${count - MOST_LISTED} more: search for them by name` : ''
+
+/** Makes each table that was asked a source that the answer can cite, and says under which number. */
+export function citeTables(
+  { tables, rowCount }: Pick<TableAnswer, 'tables' | 'rowCount'>,
+  sql: string,
+  citations: Citations,
+): string {
+  const lines = tables.map((table) => {
+    const number = cite(citations, table, sql, rowCount)
+    return `[${number}] ${table.name}: ${table.title}`
+  })
+  return `Sources to cite:\n${lines.join('\n')}`
+}
+
+function cite(citations: Citations, { name, title, document }: Table, sql: string, rows: number) {
+  const [added] = citations.add([
+    {
+      id: `${document.id}-table-${name}-${sql}`,
+      ...{ score: 1, title, documentId: document.id, start: 0, end: 0 },
+      text: `Table ${name}, asked with ${sql}: ${rows} rows`,
+      ...(document.url !== undefined && { url: document.url }),
+      ...(document.metadata && { metadata: document.metadata }),
+    },
+  ])
+  return added?.number
+}
+
+/** The rows as CSV, which models read well and which costs least. */
+export function renderRows({ columns, rows }: Pick<QueryResult, 'columns' | 'rows'>): string {
+  const head = columns.map(({ name }) => toField(name)).join(',')
+  return [head, ...rows.map((row) => row.map(toField).join(','))].join('\n')
+}
+
+function toField(value: QueryResult['rows'][number][number]): string {
+  if (value === null) return ''
+  const text = String(value)
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,5 +1,4 @@
-import type { SandboxFile } from '../../sandboxes/sandbox.ts'
-import { isFileName } from '../../sandboxes/sandbox.ts'
+import { isFileName, type SandboxFile } from '../../sandboxes/sandbox.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'

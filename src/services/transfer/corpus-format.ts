@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { Metadata } from '../../schemas/metadata.ts'
-import { DOCUMENT_STATUSES } from '../../stores/document-store.ts'
+import type { CorpusDocument, CorpusRecord, CorpusStart } from '../../stores/corpus.ts'
+import { DOCUMENT_STATUSES, type KeyedVectors } from '../../stores/document-store.ts'
 
 /** The name and version of the format; a reader refuses every other. */
 export const FORMAT = 'agent-server-corpus'
 export const FORMAT_VERSION = 1
 
 /** A text is written in parts of so many UTF-16 code units, so that no line is long. */
-export const TEXT_PART_CHARACTERS = 2 ** 20
+const TEXT_PART_CHARACTERS = 2 ** 20
 /** Far above what a line may need: a part of a text whose every character is escaped, or 256 passages with their vectors. */
 export const MAXIMUM_LINE_BYTES = 64 * 2 ** 20
 
@@ -112,4 +113,112 @@ export const BodyLine = z.discriminatedUnion('kind', [
 
 export type HeaderLine = z.input<typeof HeaderLine>
 export type BodyLine = z.input<typeof BodyLine>
-export type ReadLine = z.output<typeof BodyLine>
+type ReadLine = z.output<typeof BodyLine>
+
+/** What the lines of a record hold, in order. */
+export function* encodeRecord(record: CorpusRecord): Generator<HeaderLine | BodyLine> {
+  switch (record.kind) {
+    case 'start':
+      return yield toHeader(record)
+    case 'document': {
+      const { contents, ...rest } = record
+      const texts = contents.map(({ revision, text }) => ({ revision, characters: text.length }))
+      const { status } = rest.document
+      if (status === 'processing') throw new Error('A claim does not travel')
+      yield { ...rest, document: { ...rest.document, status }, texts }
+      for (const { revision, text } of contents) yield* toTextLines(revision, text)
+      return
+    }
+    case 'chunks':
+      return yield { ...record, vectors: packVectors(record.vectors) }
+    case 'piece':
+      return yield { ...record, bytes: Buffer.from(record.bytes).toString('base64') }
+    default:
+      return record satisfies never
+  }
+}
+
+function toHeader({ embedding, documents, chunks, nextChunkKey }: CorpusStart): HeaderLine {
+  const createdAt = new Date().toISOString()
+  return {
+    ...{ format: FORMAT, version: FORMAT_VERSION, createdAt },
+    ...{ embedding, documents, chunks, nextChunkKey },
+  }
+}
+
+function* toTextLines(revision: number, text: string): Generator<BodyLine> {
+  for (let start = 0; start < text.length; start += TEXT_PART_CHARACTERS) {
+    yield { kind: 'text', revision, text: text.slice(start, start + TEXT_PART_CHARACTERS) }
+  }
+}
+
+function packVectors({ keys, dimension, values }: KeyedVectors) {
+  const isShort = values.every((value) => Math.f16round(value) === value)
+  const bytes = new DataView(new ArrayBuffer(values.length * (isShort ? 2 : 4)))
+  values.forEach((value, i) => {
+    if (isShort) bytes.setFloat16(i * 2, value, true)
+    else bytes.setFloat32(i * 4, value, true)
+  })
+  return {
+    keys: [...keys],
+    dimension,
+    bits: isShort ? (16 as const) : (32 as const),
+    values: Buffer.from(bytes.buffer).toString('base64'),
+  }
+}
+
+type Texts = { revision: number; characters: number; parts: string[] }[]
+
+/** Puts records together again from the lines after the header. Throws where a line does not belong. */
+export function createRecordDecoder() {
+  let waiting: { record: CorpusDocument; texts: Texts } | undefined
+
+  const takeDocument = function* (): Generator<CorpusRecord> {
+    if (!waiting) return
+    const { record, texts } = waiting
+    waiting = undefined
+    for (const { revision, characters, parts } of texts) {
+      const text = parts.join('')
+      if (text.length === characters) record.contents.push({ revision, text })
+      else throw new Error(`The text of the document ${record.document.id} is not whole`)
+    }
+    yield record
+  }
+  const addText = (revision: number, text: string) => {
+    const found = waiting?.texts.find((each) => each.revision === revision)
+    if (!found) throw new Error('There is a text that belongs to no document')
+    found.parts.push(text)
+  }
+
+  return {
+    *next(line: ReadLine): Generator<CorpusRecord> {
+      if (line.kind === 'text') return addText(line.revision, line.text)
+      yield* takeDocument()
+      if (line.kind === 'chunks') yield { ...line, vectors: unpackVectors(line.vectors) }
+      else if (line.kind === 'piece') yield { ...line, bytes: Buffer.from(line.bytes, 'base64') }
+      else {
+        const { texts, ...record } = line
+        waiting = {
+          record: { ...record, contents: [] },
+          texts: texts.map((text) => ({ ...text, parts: [] })),
+        }
+      }
+    },
+    /** What is left after the last line. */
+    end: takeDocument,
+  }
+}
+
+type PackedVectors = Extract<ReadLine, { kind: 'chunks' }>['vectors']
+
+function unpackVectors({ keys, dimension, bits, values }: PackedVectors): KeyedVectors {
+  const bytes = Buffer.from(values, 'base64')
+  const length = keys.length * dimension
+  if (bytes.length !== (length * bits) / 8) throw new Error('The vectors are not whole')
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  const unpacked = new Float32Array(length)
+  for (let i = 0; i < length; i++) {
+    unpacked[i] = bits === 16 ? view.getFloat16(i * 2, true) : view.getFloat32(i * 4, true)
+  }
+  return { keys: Uint32Array.from(keys), dimension, values: unpacked }
+}

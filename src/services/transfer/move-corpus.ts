@@ -1,11 +1,14 @@
-import { CorpusChanged } from '../../stores/copy-mark.ts'
-import type {
-  CopyMark,
-  Corpus,
-  CorpusCopies,
-  CorpusRecord,
-  CorpusStart,
+import {
+  type CopyMark,
+  type Corpus,
+  CorpusChanged,
+  type CorpusCopies,
+  type CorpusRecord,
+  type CorpusStart,
 } from '../../stores/corpus.ts'
+import type { OpenLedger } from '../../stores/lock-file.ts'
+import type { SkillCopies } from '../../stores/skill-copies.ts'
+import { MCP_LEDGER, McpPins, NO_PINS } from '../mcp/lock-file.ts'
 
 /** Sees each record on its way; of what comes after a mark, where an earlier run was interrupted. */
 export type Watch = (
@@ -73,5 +76,56 @@ function isSame(wanted: CorpusStart, held: CorpusStart): boolean {
     wanted.documents === held.documents &&
     wanted.chunks === held.chunks &&
     wanted.nextChunkKey === held.nextChunkKey
+  )
+}
+
+export interface Accepted {
+  openLedger: OpenLedger
+  skillCopies: SkillCopies
+}
+
+/**
+ * Brings what was accepted of MCP servers, and of these sources of skills, to where servers share it: whoever saw them
+ * for the first time there would accept whatever they are by then. What was accepted there already stays.
+ */
+export async function moveAccepted(
+  from: Accepted,
+  to: Accepted,
+  sources: readonly string[],
+): Promise<void> {
+  const pins = await (await from.openLedger(MCP_LEDGER, McpPins, NO_PINS)).read()
+  if (Object.keys(pins.connections).length > 0) {
+    const ledger = await to.openLedger(MCP_LEDGER, McpPins, NO_PINS)
+    await ledger.update(({ version, connections }) => ({
+      version,
+      connections: { ...pins.connections, ...connections },
+    }))
+  }
+  for (const source of sources) {
+    const copy = await from.skillCopies.read(source)
+    if (copy) await to.skillCopies.keep(source, copy, undefined)
+  }
+}
+
+/** Throws, before anything is written, where the vectors of a corpus are not those that the server is set to. */
+export async function* fittingCorpus(
+  records: AsyncIterable<CorpusRecord>,
+  model: string | undefined,
+): AsyncGenerator<CorpusRecord> {
+  for await (const record of records) {
+    if (record.kind === 'start' && model !== undefined && record.chunks > 0) {
+      refuseOther(record.embedding?.model, model)
+    }
+    yield record
+  }
+}
+
+function refuseOther(kept: string | undefined, model: string): void {
+  if (kept === model) return
+  const remedy = `unset EMBEDDING_MODEL, import, and run npm run reindex with "${model}"`
+  throw new Error(
+    kept === undefined
+      ? `The corpus has no vectors, but EMBEDDING_MODEL is "${model}": ${remedy}`
+      : `The corpus was embedded with "${kept}", but EMBEDDING_MODEL is "${model}": set it to "${kept}", or ${remedy}`,
   )
 }

@@ -1,8 +1,17 @@
-import { ARTIFACT_BOUNDS, type ArtifactBounds, type ArtifactStore } from '../artifact-store.ts'
-import { integer, text } from '../columns.ts'
-import { describeArtifact } from '../describe-artifact.ts'
+import { hash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  ARTIFACT_BOUNDS,
+  type ArtifactBounds,
+  type ArtifactStore,
+  describeArtifact,
+} from '../artifact-store.ts'
+import type { OpenLedger } from '../lock-file.ts'
+import { integer, optionalText, text } from '../rows.ts'
+import type { SkillCopies } from '../skill-copies.ts'
+import { readSlices, SLICE_BYTES } from './codec.ts'
 import type { Database, Query } from './database.ts'
-import { readSlices, SLICE_BYTES } from './read-slices.ts'
+import { unavailable } from './error.ts'
 
 const LONG_MILLISECONDS = 30_000
 
@@ -51,4 +60,109 @@ export function createArtifacts(
       return { artifact: { id, ...described, size: bytes.length, expiresAt }, bytes }
     },
   }
+}
+
+/** Servers that change one at the same time are few, and do so at their start or when an operator accepts. */
+const MOST_TRIES = 20
+const PAUSE_MILLISECONDS = 20
+/** Of what is not there yet. */
+const NEW = 0
+
+const READ: Query = {
+  name: 'ledger',
+  text: 'SELECT version, content FROM agent_server.ledgers WHERE name = $1',
+}
+const WRITE: Query = {
+  name: 'write_ledger',
+  text: `INSERT INTO agent_server.ledgers AS known (name, version, content)
+    VALUES ($1, $2::bigint + 1, $3)
+    ON CONFLICT (name) DO UPDATE SET version = excluded.version, content = excluded.content
+      WHERE known.version = $2::bigint
+    RETURNING version`,
+}
+
+/** Ledgers that all servers on the database share. A change is made to what it was reckoned from, or reckoned anew. */
+export function createLedgers(database: Pick<Database, 'read' | 'write'>): OpenLedger {
+  return async (name, schema, initial) => {
+    const find = async () => {
+      const [row] = await database.read(READ, [name])
+      if (!row) return { version: NEW, content: initial }
+      return { version: integer(row, 'version'), content: parse(text(row, 'content')) }
+    }
+    const parse = (content: string) => {
+      try {
+        return schema.parse(JSON.parse(content))
+      } catch (error) {
+        const message = `${name} in the table agent_server.ledgers is not of this version; mend it or remove it`
+        throw new Error(message, { cause: error })
+      }
+    }
+    await find()
+
+    return {
+      read: async () => (await find()).content,
+      async update(change) {
+        for (let tries = 1; tries <= MOST_TRIES; tries++) {
+          const { version, content } = await find()
+          const changed = change(content)
+          const written = await database.write(WRITE, [name, version, JSON.stringify(changed)])
+          if (written.length > 0) return changed
+          await pause(Math.random() * PAUSE_MILLISECONDS * tries)
+        }
+        throw unavailable(`Too many servers change ${name} at the same time`)
+      },
+    }
+  }
+}
+
+/** A copy may hold a whole repository. */
+const COPY_MILLISECONDS = 60_000
+
+const ACCEPTED: Query = {
+  name: 'accepted_skills',
+  text: 'SELECT digest FROM agent_server.skill_copies WHERE source = $1',
+}
+// The digest keeps slices of two copies apart, where one takes the place of the other meanwhile.
+const COPY_SLICE: Query = {
+  name: 'skill_copy_slice',
+  text: `SELECT digest, length(bytes) AS size, substring(bytes FROM $3 FOR ${SLICE_BYTES}) AS bytes
+    FROM agent_server.skill_copies WHERE source = $1 AND digest = $2`,
+}
+const KEEP: Query = {
+  name: 'keep_skills',
+  text: `INSERT INTO agent_server.skill_copies AS kept (source, digest, bytes) VALUES ($1, $2, $3)
+    ON CONFLICT (source) DO UPDATE SET digest = excluded.digest, bytes = excluded.bytes
+      WHERE kept.digest = $4
+    RETURNING digest`,
+  milliseconds: COPY_MILLISECONDS,
+}
+
+/** Copies that all servers on the database share. */
+export function createSkillCopies(database: Pick<Database, 'read' | 'write'>): SkillCopies {
+  const accepted = async (name: string) => {
+    const [row] = await database.read(ACCEPTED, [name])
+    return row && optionalText(row, 'digest')
+  }
+
+  return {
+    accepted: (source) => accepted(nameOf(source)),
+
+    async read(source) {
+      const name = nameOf(source)
+      const digest = await accepted(name)
+      if (digest === undefined) return undefined
+      const found = await readSlices((place) => database.read(COPY_SLICE, [name, digest, place]))
+      return found && { digest: text(found.row, 'digest'), bytes: found.bytes }
+    },
+
+    async keep(source, { digest, bytes }, known) {
+      const name = nameOf(source)
+      if (digest === known && (await accepted(name)) === known) return true
+      return (await database.write(KEEP, [name, digest, bytes, known])).length > 0
+    },
+  }
+}
+
+function nameOf(source: string): string {
+  return hash('sha256', source)
 }

@@ -1,11 +1,17 @@
-import { integer, text } from '../columns.ts'
-import { firstMark, nextMark } from '../copy-mark.ts'
-import type { CopyMark, CorpusCopies, CorpusRecord, CorpusStart } from '../corpus.ts'
-import { checkedCorpus } from '../corpus-check.ts'
+import {
+  type CopyMark,
+  type CorpusCopies,
+  type CorpusRecord,
+  type CorpusStart,
+  checkedCorpus,
+  firstMark,
+  nextMark,
+} from '../corpus.ts'
+import { integer, text } from '../rows.ts'
 import { type CorpusWrites, createCorpusWrites } from './corpus-writes.ts'
+import { codeOf, toStoreError, unavailable } from './error.ts'
 import { LOCK, migrate } from './migrate.ts'
-import { codeOf, toStoreError, unavailable } from './postgres-error.ts'
-import { openSession, type Session } from './session.ts'
+import { openSession, type Session } from './pool.ts'
 
 /** What is done again where a copy was interrupted: a second's work. */
 const RECORDS_PER_STEP = 500

@@ -1,5 +1,5 @@
 import type { Metadata } from '../../schemas/metadata.ts'
-import { integer } from '../columns.ts'
+import { toHalfFloats } from '../chunk-codec.ts'
 import type {
   CorpusChunks,
   CorpusDocument,
@@ -7,10 +7,10 @@ import type {
   CorpusRecord,
   CorpusStart,
 } from '../corpus.ts'
-import { toHalfFloats } from '../half-floats.ts'
-import { chunkColumns } from './chunk-columns.ts'
-import type { Session } from './session.ts'
-import { fileToJson } from './to-json.ts'
+import { integer } from '../rows.ts'
+import { chunkColumns } from './chunks.ts'
+import { fileToJson } from './codec.ts'
+import type { Session } from './pool.ts'
 
 const DOCUMENT = `
   INSERT INTO agent_server.documents (id, title, url, metadata, file, status, error_code, error_message,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Row } from '../columns.ts'
-import { toParameter, type Value } from './parameter.ts'
+import type { Row } from '../rows.ts'
+import { toParameter, type Value } from './codec.ts'
+import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
 import { createStatementPool, type PoolOptions, type Statement } from './pool.ts'
-import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './postgres-error.ts'
 
 const ANSWER_MILLISECONDS = 10_000
 /** Two writes that met are not likely to meet again. */

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
-import { bytes, integer } from '../columns.ts'
+import { repack } from '../chunk-codec.ts'
 import type { FileStore } from '../file-store.ts'
-import { repack } from '../repack.ts'
+import { bytes, integer } from '../rows.ts'
 import type { Database, Query } from './database.ts'
 
 const PIECE_BYTES = 2 ** 20

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { integer } from '../columns.ts'
 import type { IngestionJob } from '../document-store.ts'
+import { integer } from '../rows.ts'
 import type { Database, Query } from './database.ts'
+import { toStoreError, unavailable } from './error.ts'
+import { LOCK } from './migrate.ts'
+import { openSession, type Session } from './pool.ts'
 
 /** How long after its last sign of life a server's claims are taken over by others. */
-export const LEASE_MILLISECONDS = 30_000
+const LEASE_MILLISECONDS = 30_000
 /** So that two renewals may fail before a lease ends. */
 const RENEWALS_PER_LEASE = 4
 
@@ -84,5 +87,50 @@ export function createLeases({
         log.warn({ err: error }, 'leases not ended; others take over when they end by themselves')
       })
     },
+  }
+}
+
+interface Held {
+  url: string
+  /** Tells it from our other locks. */
+  lock: number
+}
+
+/**
+ * Does `work` while this process alone holds the lock, for as long as it takes: the lock is a connection's, and ends
+ * with it, whatever ends it; `work` is then aborted. False, and nothing is done, where somebody else holds it.
+ */
+export async function holdLock(
+  { url, lock }: Held,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  signal.throwIfAborted()
+  const lost = new AbortController()
+  const onLost = () => void lost.abort(unavailable('The connection that kept others out has ended'))
+  const session = await open(url, onLost)
+  try {
+    if (!(await take(session, lock))) return false
+    await work(AbortSignal.any([signal, lost.signal]))
+    return true
+  } finally {
+    await session.close()
+  }
+}
+
+async function open(url: string, onLost: () => undefined): Promise<Session> {
+  try {
+    return await openSession(url, onLost)
+  } catch (error) {
+    throw toStoreError(error)
+  }
+}
+
+async function take(session: Session, lock: number): Promise<boolean> {
+  try {
+    const [row] = await session.run(`SELECT pg_try_advisory_lock(${LOCK}, ${lock}) AS taken`)
+    return row?.taken === true
+  } catch (error) {
+    throw toStoreError(error)
   }
 }

@@ -1,13 +1,12 @@
-import { untilAborted } from '../../lib/until-aborted.ts'
+import { untilAborted } from '../../lib/backoff.ts'
 import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
-import { integer, type Row, text } from '../columns.ts'
-import { type DocumentLookup, type MetadataField, TABLE_ENDINGS } from '../document-lookup.ts'
-import { decodeCursor, encodeCursor } from '../list-cursor.ts'
-import { toDocument, toSpan } from '../rows.ts'
-import { textOfChunks } from '../text-of-chunks.ts'
+import { textOfChunks } from '../chunk-codec.ts'
+import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { type DocumentLookup, type MetadataField, TABLE_ENDINGS } from '../lookup.ts'
+import { integer, type Row, text, toDocument, toSpan } from '../rows.ts'
+import type { Value } from './codec.ts'
 import type { Database, Query } from './database.ts'
 import { type Condition, toCondition } from './filter-sql.ts'
-import type { Value } from './parameter.ts'
 
 const MILLISECONDS = 30_000
 /** The last characters that tell a table; the longest ending is longer, and still told apart by them. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { integer, text } from '../columns.ts'
-import { checkServer, SERVER } from './check-server.ts'
+import { integer, text } from '../rows.ts'
+import { toStoreError, unavailable } from './error.ts'
 import { connectionSettings } from './pool.ts'
-import { toStoreError, unavailable } from './postgres-error.ts'
+import { checkServer, SERVER } from './server-check.ts'
 
 /** Step `n` brings the schema from version `n` to `n + 1`. One that has been released is never changed. */
 export const STEPS: readonly URL[] = [
@@ -32,7 +32,7 @@ const VERSION = `
 /** The version of a database without our tables. */
 const NEW = 0
 
-export interface Migration {
+interface Migration {
   from: number
   to: number
 }

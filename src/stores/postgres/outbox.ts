@@ -1,5 +1,5 @@
-import { integer, optionalText, type Row, text } from '../columns.ts'
 import type { Announcement, Outbox } from '../outbox.ts'
+import { integer, optionalText, type Row, text } from '../rows.ts'
 import type { Database, Query } from './database.ts'
 
 /** As long as what cannot be told is tried again, so that nothing is missed while all who want it are down. */

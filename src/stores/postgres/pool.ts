@@ -1,7 +1,7 @@
 import pg from 'pg'
-import type { Row } from '../columns.ts'
-import { isLost, unavailable } from './postgres-error.ts'
-import { readColumn } from './read-column.ts'
+import type { Row } from '../rows.ts'
+import { readColumn, toParameter, type Value } from './codec.ts'
+import { isLost, unavailable } from './error.ts'
 
 /** To connect, or to wait for a connection that is free. */
 const CONNECT_MILLISECONDS = 5_000
@@ -25,7 +25,7 @@ export interface Statement {
   milliseconds: number
 }
 
-export interface StatementPool {
+interface StatementPool {
   run(statement: Statement, values: readonly unknown[]): Promise<Row[]>
   /** Resolves when every connection is closed; none may be in use. */
   close(): Promise<void>
@@ -130,3 +130,35 @@ function withCommonTls(url: string): string {
 }
 
 const ignore = () => undefined
+
+const SESSION_STATEMENT_MILLISECONDS = 600_000
+
+/** A connection of its own, for what takes more than one statement and is nobody's wait. */
+export interface Session {
+  run(text: string, values?: readonly Value[]): Promise<Row[]>
+  /** Ends the connection, and a transaction that is not committed with it. */
+  close(): Promise<void>
+}
+
+/** Rejects with the client library's errors. `onLost` hears that the connection has ended, however that came. */
+export async function openSession(url: string, onLost = () => undefined): Promise<Session> {
+  const client = new pg.Client({
+    ...connectionSettings(url),
+    // Whoever takes the records of a corpus may be slow, and waits for locks as long as it takes.
+    idle_in_transaction_session_timeout: 0,
+    ...{
+      statement_timeout: SESSION_STATEMENT_MILLISECONDS,
+      lock_timeout: SESSION_STATEMENT_MILLISECONDS,
+    },
+  })
+  // A connection that breaks rejects the statement under way; the event comes beside it.
+  client.on('error', onLost)
+  client.on('end', onLost)
+  await client.connect()
+  return {
+    async run(text, values = []) {
+      return (await client.query<Row>(text, values.map(toParameter))).rows
+    },
+    close: () => client.end().catch(() => undefined),
+  }
+}

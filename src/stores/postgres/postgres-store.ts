@@ -1,31 +1,25 @@
 import type { ArtifactStore } from '../artifact-store.ts'
-import { createChunkKeyAllocator } from '../chunk-key-allocator.ts'
-import { integer } from '../columns.ts'
-import type { DocumentLookup } from '../document-lookup.ts'
+import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
-import type { OpenLedger } from '../ledger.ts'
-import type { Outbox } from '../outbox.ts'
+import type { OpenLedger } from '../lock-file.ts'
+import type { DocumentLookup } from '../lookup.ts'
+import type { Outbox, StoreNews } from '../outbox.ts'
+import { integer } from '../rows.ts'
 import type { SkillCopies } from '../skill-copies.ts'
-import type { StoreNews } from '../store-news.ts'
-import { createArtifacts } from './artifacts.ts'
-import { awaitDatabase, type Patience } from './await-database.ts'
-import { check } from './check.ts'
-import { createChunkReads } from './chunk-reads.ts'
+import { createArtifacts, createLedgers, createSkillCopies } from './artifacts.ts'
+import { createChunkReads } from './chunks.ts'
 import { refuseHalfCorpus } from './corpus-copy.ts'
 import { type Database, openDatabase, type Query } from './database.ts'
-import { createDocumentWrites } from './document-writes.ts'
+import { createDocumentWrites, createReads } from './documents.ts'
 import { createFiles } from './files.ts'
-import { createJobWrites } from './job-writes.ts'
+import { createJobWrites } from './jobs.ts'
 import { createLeases } from './leases.ts'
-import { createLedgers } from './ledgers.ts'
 import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
-import { createNews } from './news.ts'
+import { createNews } from './notifications.ts'
 import { createOutbox } from './outbox.ts'
-import { createReads } from './reads.ts'
-import { createSkillCopies } from './skill-copies.ts'
-import { createVectorReads } from './vector-reads.ts'
-import { createVectorReplacement } from './vector-replacement.ts'
+import { awaitDatabase, check, type Patience } from './server-check.ts'
+import { createVectorReads, createVectorReplacement } from './vectors.ts'
 
 const RESERVE: Query = {
   name: 'reserve_chunk_keys',
@@ -40,7 +34,7 @@ interface Log {
   warn(fields: object, message: string): void
 }
 
-export interface PostgresStoreOptions {
+interface PostgresStoreOptions {
   /** `postgres://…`; never shown. */
   url: string
   /** The most connections that are used at a time, beside the one that listens. */

@@ -1,7 +1,8 @@
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { text } from '../columns.ts'
+import { text } from '../rows.ts'
+import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrations.ts'
-import { unavailable } from './sqlite-error.ts'
 
 // Another program may hold the file for a moment (a backup, the sqlite3 shell): writes wait on their own
 // thread, reads wait on the event loop and so only briefly.
@@ -63,4 +64,29 @@ export function withSmallCache(database: DatabaseSync, work: () => void): void {
 
 function setCache(database: DatabaseSync, kibibytes: number): void {
   database.exec(`PRAGMA cache_size = -${kibibytes}`)
+}
+
+export interface DirectoryLock {
+  release(): void
+}
+
+/**
+ * Takes the data directory for this process alone. The lock is the operating system's, held on a file of
+ * its own, so it ends with the process however that ends. Throws `store_unavailable` at once if it is taken.
+ */
+export function lockDirectory(directory: string): DirectoryLock {
+  let file: DatabaseSync | undefined
+  try {
+    file = new DatabaseSync(join(directory, 'agent-server.lock'), { timeout: 0 })
+    file.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+  } catch (error) {
+    file?.close()
+    if (!isBusy(error)) throw unavailable(`Cannot write in the data directory ${directory}`, error)
+    throw unavailable(
+      `Another server is using the data directory ${directory}. Stop it, or set DATA_DIR to another directory.`,
+      error,
+    )
+  }
+  const held = file
+  return { release: () => held.close() }
 }

@@ -1,6 +1,5 @@
 import type { SQLTagStore } from 'node:sqlite'
 import type { Metadata } from '../../schemas/metadata.ts'
-import { integer } from '../columns.ts'
 import type {
   CorpusChunks,
   CorpusDocument,
@@ -9,7 +8,8 @@ import type {
   CorpusStart,
 } from '../corpus.ts'
 import type { StoredFile } from '../file-store.ts'
-import { insertChunk } from './job-writes.ts'
+import { integer } from '../rows.ts'
+import { insertChunk } from './jobs.ts'
 import { insertKeyedVectors } from './vector-writes.ts'
 
 /** Fills an empty database, record by record. Each runs inside a transaction of the caller's. */

@@ -1,5 +1,5 @@
 import type { SQLTagStore } from 'node:sqlite'
-import { integer } from '../columns.ts'
+import { integer } from '../rows.ts'
 
 interface Piece {
   file: number

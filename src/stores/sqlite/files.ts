@@ -1,10 +1,10 @@
 import { AppError } from '../../errors.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
-import { bytes, integer } from '../columns.ts'
+import { repack } from '../chunk-codec.ts'
 import type { FileStore } from '../file-store.ts'
-import { repack } from '../repack.ts'
+import { bytes, integer } from '../rows.ts'
 import { openForReading } from './connection.ts'
-import { toStoreError } from './sqlite-error.ts'
+import { toStoreError } from './error.ts'
 import type { WriteQueue } from './write-queue.ts'
 
 /** Large enough that the wait for the disk after each piece is short beside writing it. */

@@ -2,10 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { serveThread } from '../../lib/thread.ts'
 import type { Filter } from '../../schemas/metadata.ts'
-import { integer, text } from '../columns.ts'
+import { integer, text } from '../rows.ts'
 import { openForReading } from './connection.ts'
-import { toCondition } from './filter-sql.ts'
-import { toStoreError } from './sqlite-error.ts'
+import { toStoreError } from './error.ts'
+import { toCondition } from './filter.ts'
 
 export interface FilterThreadData {
   file: string

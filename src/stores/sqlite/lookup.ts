@@ -1,8 +1,8 @@
+import { untilAborted } from '../../lib/backoff.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
-import type { DocumentLookup } from '../document-lookup.ts'
+import type { DocumentLookup } from '../lookup.ts'
+import { unavailable } from './error.ts'
 import type { LookupMethods, LookupThreadData } from './lookup-thread.ts'
-import { unavailable } from './sqlite-error.ts'
 
 const DEADLINE_MS = 30_000
 const MOST_WAITING = 1_000

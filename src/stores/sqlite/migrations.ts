@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { integer } from '../columns.ts'
-import { unavailable } from './sqlite-error.ts'
+import { integer } from '../rows.ts'
+import { unavailable } from './error.ts'
 
 /** Marks a file as ours ("AgSv"), so that another program's database is never migrated by mistake. */
-export const APPLICATION_ID = 0x41_67_53_76
+const APPLICATION_ID = 0x41_67_53_76
 
 /**
  * Step `n` brings a database from version `n` to `n + 1`. A step that has been released is never changed:

@@ -1,6 +1,6 @@
 import type { SQLTagStore } from 'node:sqlite'
-import { integer, optionalText, type Row, text } from '../columns.ts'
 import type { Announcement } from '../outbox.ts'
+import { integer, optionalText, type Row, text } from '../rows.ts'
 
 /** What is to be told outside; a trigger writes it down. Each write runs inside a transaction of the caller's. */
 export function createOutboxWrites(sql: SQLTagStore) {

@@ -2,23 +2,25 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
+import { untilAborted } from '../../lib/backoff.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
-import type { DocumentLookup } from '../document-lookup.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { DocumentLookup } from '../lookup.ts'
 import type { Outbox } from '../outbox.ts'
-import { openForReading } from './connection.ts'
-import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
+import { type DirectoryLock, lockDirectory, openForReading } from './connection.ts'
+import { createReads } from './documents.ts'
+import { unavailable } from './error.ts'
 import { createFiles, type Files } from './files.ts'
 import { createFiltering, type Filtering } from './filtering.ts'
 import { createLookup, type Lookup } from './lookup.ts'
 import { createOutbox } from './outbox.ts'
-import { createQueuedWrites } from './queued-writes.ts'
-import { createReads } from './reads.ts'
-import { unavailable } from './sqlite-error.ts'
-import { createVectorReads } from './vector-reads.ts'
-import { createVectorReplacement } from './vector-replacement.ts'
-import { createWriteQueue, type WriteQueue, type WriteStatistics } from './write-queue.ts'
+import { createVectorReads, createVectorReplacement } from './vectors.ts'
+import {
+  createQueuedWrites,
+  createWriteQueue,
+  type WriteQueue,
+  type WriteStatistics,
+} from './write-queue.ts'
 import type { WriterMethods } from './writer-thread.ts'
 
 const FILE = 'agent-server.db'
@@ -31,7 +33,7 @@ interface Log {
   warn(fields: object, message: string): void
 }
 
-export interface SqliteStoreOptions {
+interface SqliteStoreOptions {
   /** Made if it is missing; used by one process at a time. */
   directory: string
   /** The most documents that may wait for ingestion or be in it. */

@@ -1,7 +1,7 @@
 import type { SQLTagStore } from 'node:sqlite'
-import { integer, text } from '../columns.ts'
+import { toHalfFloats } from '../chunk-codec.ts'
 import type { ChunkVectors, Embedding, NewChunk } from '../document-store.ts'
-import { toHalfFloats } from '../half-floats.ts'
+import { integer, text } from '../rows.ts'
 
 /** Adds the vectors of chunks that have just been added, inside the transaction that added them. */
 export function insertVectors(
@@ -84,7 +84,7 @@ interface VectorRows {
   values: Float32Array
 }
 
-export interface NextVectors {
+interface NextVectors {
   keys: readonly number[]
   dimension: number
   /** One vector per key, one after another. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError, type ErrorCode } from '../../errors.ts'
-import { toStoreError } from './sqlite-error.ts'
+import { toStoreError } from './error.ts'
 import { runWrite, type Write, type Writes } from './writes.ts'
 
 /** An error on its way between threads, where a class does not survive. */
@@ -12,7 +12,7 @@ interface Failure {
   cause: Error | undefined
 }
 
-export type Outcome = { output: unknown } | { failure: Failure } | { error: unknown }
+type Outcome = { output: unknown } | { failure: Failure } | { error: unknown }
 
 export interface GroupResult {
   /** One per write, in order. */

@@ -1,7 +1,8 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/until-aborted.ts'
-import { unavailable } from './sqlite-error.ts'
-import { createWriteBacklog, type WaitingWrite } from './write-backlog.ts'
+import { untilAborted } from '../../lib/backoff.ts'
+import { createChunkKeyAllocator } from '../chunk-keys.ts'
+import type { Claim, DocumentStore, NewChunk, NewDocument } from '../document-store.ts'
+import { unavailable } from './error.ts'
 import { type GroupResult, toThrown } from './write-group.ts'
 import type { Write, WriteName, WriteOutput } from './writes.ts'
 
@@ -114,4 +115,124 @@ function backlogFull(): AppError {
   return new AppError('queue_full', 'Too many writes wait for the disk', {
     retryAfter: WAITING_FULL_RETRY_SECONDS,
   })
+}
+
+type QueuedWrites = Pick<
+  DocumentStore,
+  | 'add'
+  | 'put'
+  | 'delete'
+  | 'retry'
+  | 'recoverJobs'
+  | 'claimJobs'
+  | 'completeJob'
+  | 'completeKept'
+  | 'failJob'
+  | 'releaseJob'
+  | 'reserveChunkKeys'
+>
+
+/** What changes the database, each through the queue to the writer's thread. */
+export function createQueuedWrites({ write }: Pick<WriteQueue, 'write'>): QueuedWrites {
+  return {
+    add: (document, idempotency) =>
+      write({ name: 'add', input: { ...toNew(document), idempotency } }, document.text.length),
+    put: (document) => write({ name: 'put', input: toNew(document) }, document.text.length),
+    delete: (id) => write({ name: 'delete', input: id }),
+    retry: (id) => write({ name: 'retry', input: id }),
+    recoverJobs: () => write({ name: 'recoverJobs', input: undefined }),
+    claimJobs: (limit) => write({ name: 'claimJobs', input: limit }),
+    completeJob: async (job, chunks, vectors, text) =>
+      write(
+        { name: 'completeJob', input: { claim: toClaim(job), chunks, vectors, text } },
+        charactersOf(chunks) + (vectors?.values.length ?? 0) + (text?.length ?? 0),
+      ),
+    completeKept: async (job, kept) =>
+      write({ name: 'completeKept', input: { claim: toClaim(job), kept } }),
+    failJob: async (job, failure, retryAt) =>
+      write({ name: 'failJob', input: { claim: toClaim(job), failure, retryAt } }),
+    releaseJob: async (job, failure) =>
+      write({ name: 'releaseJob', input: { claim: toClaim(job), failure } }),
+    reserveChunkKeys: createChunkKeyAllocator((count) =>
+      write({ name: 'reserveChunkKeys', input: count }),
+    ),
+  }
+}
+
+function toNew({ id, text, file, title, url, metadata }: NewDocument): NewDocument {
+  return { id, text, file, title, url, metadata }
+}
+
+function toClaim({ documentId, claim }: Claim): Claim {
+  return { documentId, claim }
+}
+
+function charactersOf(chunks: readonly NewChunk[]): number {
+  return chunks.reduce((sum, { text, heading }) => sum + text.length + heading.length, 0)
+}
+
+// Bounds of one transaction: what comes after it waits for it.
+const MOST_WRITES_PER_GROUP = 256
+const MOST_CHARACTERS_PER_GROUP = 8 * 2 ** 20
+
+// Bounds of what waits in memory; ingestion's own writes are bounded by how many jobs it works on.
+const MOST_WRITES_WAITING = 4_096
+const MOST_CHARACTERS_WAITING = 64 * 2 ** 20
+const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
+  'add',
+  'put',
+  'delete',
+  'retry',
+  'beginFile',
+  'addPiece',
+])
+
+interface WaitingWrite {
+  write: Write
+  /** The length of the text or the bytes it carries. */
+  characters: number
+  resolve: (output: never) => void
+  reject: (error: Error) => void
+}
+
+/** The writes that wait for their turn, oldest first. */
+function createWriteBacklog() {
+  let waiting: WaitingWrite[] = []
+  let waitingCharacters = 0
+
+  return {
+    isEmpty: () => waiting.length === 0,
+
+    /** Whether a write that a client caused would be one too many. */
+    isFullFor(name: WriteName, characters: number): boolean {
+      if (!CAUSED_BY_CLIENTS.has(name)) return false
+      const tooLong = waitingCharacters + characters > MOST_CHARACTERS_WAITING
+      return waiting.length >= MOST_WRITES_WAITING || (tooLong && waiting.length > 0)
+    },
+
+    push(write: WaitingWrite): void {
+      waiting.push(write)
+      waitingCharacters += write.characters
+    },
+
+    /** Takes out what fits into one transaction, at least one write. */
+    takeGroup(): WaitingWrite[] {
+      let characters = 0
+      const tooLong = waiting.findIndex((each, position) => {
+        characters += each.characters
+        return position > 0 && characters > MOST_CHARACTERS_PER_GROUP
+      })
+      const fitting = tooLong < 0 ? waiting.length : tooLong
+      const group = waiting.splice(0, Math.min(fitting, MOST_WRITES_PER_GROUP))
+      for (const each of group) waitingCharacters -= each.characters
+      return group
+    },
+
+    takeAll(): WaitingWrite[] {
+      const all = waiting
+      waiting = []
+      waitingCharacters = 0
+      return all
+    },
+  }
 }

@@ -2,12 +2,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import { serveThread } from '../../lib/thread.ts'
 import { openForWriting } from './connection.ts'
+import { toStoreError } from './error.ts'
 import { type Migration, migrate } from './migrations.ts'
-import { toStoreError } from './sqlite-error.ts'
 import { createGroupRunner, type GroupResult } from './write-group.ts'
 import { createWrites, type Write } from './writes.ts'
 
-export interface WriterOptions {
+interface WriterOptions {
   file: string
   /** The most documents that may wait for ingestion or be in it. */
   queueLimit: number

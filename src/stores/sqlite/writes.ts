@@ -1,16 +1,16 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { createCompletionWrites } from './completion-writes.ts'
-import { createDocumentWrites } from './document-writes.ts'
+import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import { AppError } from '../../errors.ts'
+import { integer } from '../rows.ts'
+import { createDocumentWrites } from './documents.ts'
 import { createFileWrites } from './file-writes.ts'
-import { createClaimWrites, createOutcomeWrites } from './job-writes.ts'
-import { createMetaWrites } from './meta-writes.ts'
+import { createClaimWrites, createCompletionWrites, createOutcomeWrites } from './jobs.ts'
 import { createOutboxWrites } from './outbox-writes.ts'
 import { createVectorWrites } from './vector-writes.ts'
 
 /** Everything that changes the database, by name. */
 export type Writes = ReturnType<typeof createWrites>
 export type WriteName = keyof Writes
-export type WriteInput = { [Name in WriteName]: Parameters<Writes[Name]>[0] }
+type WriteInput = { [Name in WriteName]: Parameters<Writes[Name]>[0] }
 export type WriteOutput = { [Name in WriteName]: ReturnType<Writes[Name]> }
 
 /** One change on its way to the writer's thread. */
@@ -37,4 +37,26 @@ export function runWrite<Name extends WriteName>(
   write: Write<Name>,
 ): WriteOutput[Name] {
   return writes[write.name](write.input)
+}
+
+const LARGEST_CHUNK_KEY = 2 ** 32 - 1
+
+/** What the store keeps for itself. Each write runs inside a transaction of the caller's. */
+function createMetaWrites(sql: SQLTagStore) {
+  return {
+    /** Answers the first of `count` keys that nobody else ever gets. */
+    reserveChunkKeys(count: number): number {
+      const row = sql.get`
+        UPDATE meta SET value = value + ${count} WHERE name = 'next_chunk_key' RETURNING value`
+      const next = integer(row, 'value')
+      if (next - 1 <= LARGEST_CHUNK_KEY) return next - count
+      throw new AppError('storage_full', 'The document store has used up its chunk keys')
+    },
+
+    /** Answers a number that no check had before, and that can now be read back. */
+    check(): number {
+      const row = sql.get`UPDATE meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`
+      return integer(row, 'value')
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
 import { embeddedFingerprints } from '../../../src/compose/chunk-index.ts'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
+import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import type { Document } from '../../../src/schemas/document.ts'
 import { listDocuments, search } from '../../support/knowledge.ts'
 import { readMetrics } from '../../support/metrics.ts'

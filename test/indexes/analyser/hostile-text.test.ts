@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { ANALYSER_LANGUAGES } from '../../../src/indexes/analyser/languages.ts'
-import { createAnalyser } from '../../../src/indexes/analyser.ts'
+import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
+import { ANALYSER_LANGUAGES } from '../../../src/indexes/analyser/stemming.ts'
 import { createRandom } from '../embedded/random-chunks.ts'
 
 const MEGABYTE = 1_000_000

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { murmur3 } from '../../../src/indexes/analyser/murmur3.ts'
+import { murmur3 } from '../../../src/indexes/analyser/term-counter.ts'
 
 describe('The hash of terms', () => {
   it.each([

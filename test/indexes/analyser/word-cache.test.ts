@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createWordCache } from '../../../src/indexes/analyser/word-cache.ts'
+import { createWordCache } from '../../../src/indexes/analyser/stemming.ts'
 
 /** Terms that tell the word, and how often they were worked out. */
 function createForTest() {

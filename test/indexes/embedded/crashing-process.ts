@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
+import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { addTo, searchIn } from '../../contracts/chunk-index.fixture.ts'
 import { CRASH_CHANNEL } from './crash-on-demand.ts'
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
+import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 
 const BATCH = 300

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Ranking } from '../../../src/indexes/chunk-index.ts'
 import { MOST_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
-import { createLexicalIndex } from '../../../src/indexes/embedded/lexical-index.ts'
-import { chooseMerge } from '../../../src/indexes/embedded/merge-policy.ts'
-import { type Merge, mergeSegments } from '../../../src/indexes/embedded/merge-segments.ts'
+import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
+import { chooseMerge, type Merge, mergeSegments } from '../../../src/indexes/embedded/merge.ts'
 import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import {
   type Chunk,

@@ -1,4 +1,4 @@
-import { B, inverseFrequency, K1 } from '../../../src/indexes/bm25.ts'
+import { B, inverseFrequency, K1 } from '../../../src/indexes/term-batch.ts'
 
 /** Numbers in [0, 1) that are the same in every run: a linear congruential generator. */
 export function createRandom(seed: number) {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createLexicalIndex } from '../../../src/indexes/embedded/lexical-index.ts'
+import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import { createMaintenance } from '../../../src/indexes/embedded/maintenance.ts'
 import { openSnapshot } from '../../../src/indexes/embedded/snapshot.ts'
 import { batchOf, queryOf, type Terms } from '../../contracts/chunk-index.fixture.ts'

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { loadGraphVectors } from '../../../src/indexes/embedded/graph-vectors.ts'
-import { openVectorPart } from '../../../src/indexes/embedded/vector-part.ts'
+import { openVectorPart } from '../../../src/indexes/embedded/vectors.ts'
 import { randomVector, vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 

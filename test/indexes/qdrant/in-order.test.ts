@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createChangeOrder } from '../../../src/indexes/qdrant/in-order.ts'
+import { createChangeOrder } from '../../../src/indexes/qdrant/points.ts'
 
 /** Changes that end when they are told to, and a diary of their beginnings and ends. */
 function openDiary() {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   createNextIndex,
   type QdrantIndexOptions,
-} from '../../../src/indexes/qdrant/create-qdrant-index.ts'
+} from '../../../src/indexes/qdrant/qdrant-index.ts'
 import { addTo, batchOf, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'

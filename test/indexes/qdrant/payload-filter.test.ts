@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rangeKeysIn, toPayloadFilter } from '../../../src/indexes/qdrant/payload-filter.ts'
+import { rangeKeysIn, toPayloadFilter } from '../../../src/indexes/qdrant/filters.ts'
 import { Filter } from '../../../src/schemas/metadata.ts'
 
 // What filters take is held against the authority by the suite of every index: these are their shapes.

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { QdrantIndex } from '../../../src/indexes/qdrant/index-on.ts'
+import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
 import type { Metadata } from '../../../src/schemas/metadata.ts'
 import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../contracts/vector-index.contract.ts'

@@ -1,7 +1,7 @@
 import {
   createQdrantIndex,
   type QdrantIndexOptions,
-} from '../../../src/indexes/qdrant/create-qdrant-index.ts'
+} from '../../../src/indexes/qdrant/qdrant-index.ts'
 
 export const SETTINGS: QdrantIndexOptions['settings'] = {
   shards: 1,

@@ -1,9 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createGuardedFetch, type OutboundBounds } from '../../../src/lib/outbound/guarded-fetch.ts'
-import { OutboundError } from '../../../src/lib/outbound/outbound-error.ts'
-import { createOutboundPolicy } from '../../../src/lib/outbound/outbound-policy.ts'
+import {
+  createGuardedFetch,
+  type OutboundBounds,
+  OutboundError,
+} from '../../../src/lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 
 const BOUNDS: OutboundBounds = {
   maximumBytes: 1_000,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { refusalOf } from '../../../src/lib/outbound/guarded-fetch.ts'
-import { createOutboundPolicy } from '../../../src/lib/outbound/outbound-policy.ts'
+import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 import { FORBIDDEN_ADDRESSES } from './forbidden-hosts-for-test.ts'
 
 describe('Without a list', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createOpenAiModel } from '../../../src/models/openai/openai-model.ts'
+import { createOpenAiModel } from '../../../src/models/openai/chat.ts'
 import type { Script } from '../../support/scripted-upstream.ts'
 import {
   chunk,

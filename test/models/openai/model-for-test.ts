@@ -4,7 +4,7 @@ import type {
   ModelRequest,
   ModelToolCall,
 } from '../../../src/models/chat-model.ts'
-import { createOpenAiModel } from '../../../src/models/openai/openai-model.ts'
+import { createOpenAiModel } from '../../../src/models/openai/chat.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.ts'
 
 export const API_KEY = 'test-key-3f9c1d77'

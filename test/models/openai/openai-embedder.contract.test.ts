@@ -1,4 +1,4 @@
-import { createOpenAiEmbedder } from '../../../src/models/openai/openai-embedder.ts'
+import { createOpenAiEmbedder } from '../../../src/models/openai/embedder.ts'
 import { describeEmbedder } from '../../contracts/embedder.contract.ts'
 import { startScriptedEmbedder } from '../../support/scripted-embedder.ts'
 

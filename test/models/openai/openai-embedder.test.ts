@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { EmbedderError } from '../../../src/models/embedder.ts'
-import { createOpenAiEmbedder } from '../../../src/models/openai/openai-embedder.ts'
+import { createOpenAiEmbedder } from '../../../src/models/openai/embedder.ts'
 import {
   type EmbedderReply,
   type EmbeddingRequest,

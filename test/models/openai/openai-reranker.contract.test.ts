@@ -1,4 +1,4 @@
-import { createOpenAiReranker } from '../../../src/models/openai/openai-reranker.ts'
+import { createOpenAiReranker } from '../../../src/models/openai/reranker.ts'
 import { describeReranker } from '../../contracts/reranker.contract.ts'
 import { type RerankerKind, startScriptedReranker } from '../../support/scripted-reranker.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createOpenAiReranker } from '../../../src/models/openai/openai-reranker.ts'
+import { createOpenAiReranker } from '../../../src/models/openai/reranker.ts'
 import { RerankerError } from '../../../src/models/reranker.ts'
 import {
   type RerankerKind,

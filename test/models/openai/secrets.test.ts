@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { createOpenAiModel } from '../../../src/models/openai/openai-model.ts'
+import { createOpenAiModel } from '../../../src/models/openai/chat.ts'
 import type { Script } from '../../support/scripted-upstream.ts'
 import {
   cutReply,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createToolCallAccumulator } from '../../../src/models/openai/tool-call-accumulator.ts'
+import { createToolCallAccumulator } from '../../../src/models/openai/stream.ts'
 
 interface Entry {
   index?: number

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bubblewrapParameters } from '../../../src/sandboxes/bubblewrap/parameters.ts'
+import { bubblewrapParameters } from '../../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 
 const LIMITS = SandboxLimits.parse({ memoryMegabytes: 100, processes: 12, fileMegabytes: 10 })

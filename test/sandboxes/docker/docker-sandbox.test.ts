@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { connectEngine } from '../../../src/sandboxes/docker/connect-engine.ts'
-import { containerOptions } from '../../../src/sandboxes/docker/container-options.ts'
-import { createDockerSandbox } from '../../../src/sandboxes/docker/docker-sandbox.ts'
+import { containerOptions } from '../../../src/sandboxes/docker/container.ts'
+import { connectEngine, createDockerSandbox } from '../../../src/sandboxes/docker/docker-sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 

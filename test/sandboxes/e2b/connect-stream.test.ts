@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeEnvelopes, encodeEnvelope } from '../../../src/sandboxes/e2b/connect-stream.ts'
+import { decodeEnvelopes, encodeEnvelope } from '../../../src/sandboxes/e2b/e2b-api.ts'
 
 const END = Buffer.concat([Buffer.of(2), encodeEnvelope({}).subarray(1)])
 const FAILURE = Buffer.concat([Buffer.of(2), encodeEnvelope({ error: { code: 'x' } }).subarray(1)])

@@ -1,12 +1,13 @@
 import { wasi } from '@bjorn3/browser_wasi_shim'
 import { describe, expect, it } from 'vitest'
 import {
+  createQuota,
   filesBelow,
   MemoryDirectory,
+  MemoryFile,
   measureUsage,
-} from '../../../src/sandboxes/embedded/memory-directory.ts'
-import { MemoryFile } from '../../../src/sandboxes/embedded/memory-file.ts'
-import { createQuota, type Quota } from '../../../src/sandboxes/embedded/quota.ts'
+  type Quota,
+} from '../../../src/sandboxes/embedded/file-system.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (file: MemoryFile | undefined) => Buffer.from(file?.bytes ?? []).toString()

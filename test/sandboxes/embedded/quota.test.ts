@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createQuota } from '../../../src/sandboxes/embedded/quota.ts'
+import { createQuota } from '../../../src/sandboxes/embedded/file-system.ts'
 
 describe('A quota', () => {
   it('is measured only once it seems used up', () => {

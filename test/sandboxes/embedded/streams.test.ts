@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { InputStream, OutputBudget, OutputStream } from '../../../src/sandboxes/embedded/streams.ts'
+import { InputStream, OutputBudget, OutputStream } from '../../../src/sandboxes/embedded/wasi.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asksForJson } from '../../../src/services/agent/agent-request.ts'
+import { asksForJson } from '../../../src/services/agent/agent-event.ts'
 import { question } from './agent-for-test.ts'
 
 describe('A request', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCitationCheck } from '../../../src/services/agent/check-citations.ts'
+import { createCitationCheck } from '../../../src/services/agent/citation-check.ts'
 
 /** Three things were retrieved. */
 const HITS = 3

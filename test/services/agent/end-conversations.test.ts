@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
-import type { AgentRequest } from '../../../src/services/agent/agent-request.ts'
-import { endConversations } from '../../../src/services/agent/end-conversations.ts'
+import type { AgentEvent, AgentRequest } from '../../../src/services/agent/agent-event.ts'
+import { endConversations } from '../../../src/services/agent/run-agent.ts'
 import { question } from './agent-for-test.ts'
 
 const DELTA: AgentEvent = { type: 'text-delta', text: 'a' }

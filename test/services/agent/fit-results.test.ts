@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelMessage } from '../../../src/models/chat-model.ts'
 import { sizeOfMessages } from '../../../src/models/token-estimate.ts'
-import { fitResults } from '../../../src/services/agent/fit-results.ts'
+import { fitResults } from '../../../src/services/agent/prompt.ts'
 
 const WINDOW = 2_500
 const ROOM = WINDOW * 4 * 0.8

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Hit } from '../../../src/schemas/query.ts'
-import { joinNeighbours } from '../../../src/services/agent/join-neighbours.ts'
+import { joinNeighbours } from '../../../src/services/agent/citations.ts'
 
 const DOCUMENT =
   'Owls hunt at night. They fly without a sound.\n\nTheir ears are uneven. So they hear.'

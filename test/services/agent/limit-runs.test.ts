@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
-import { limitRuns } from '../../../src/services/agent/limit-runs.ts'
-import type { Agent } from '../../../src/services/agent/run-agent.ts'
+import { type Agent, limitRuns } from '../../../src/services/agent/run-agent.ts'
 import { question } from './agent-for-test.ts'
 
 const DELTA: AgentEvent = { type: 'text-delta', text: 'a' }

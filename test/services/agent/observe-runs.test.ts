@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
-import { type FinishedRun, observeRuns } from '../../../src/services/agent/observe-runs.ts'
+import { type FinishedRun, observeRuns } from '../../../src/services/agent/run-agent.ts'
 import { question } from './agent-for-test.ts'
 
 const DELTA: AgentEvent = { type: 'text-delta', text: 'a' }

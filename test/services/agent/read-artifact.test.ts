@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createArtifactReader } from '../../../src/services/agent/read-artifact.ts'
+import { createArtifactReader } from '../../../src/services/agent/describe-agent.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
 
 it('an artifact is read by its identifier, and nothing by another', async () => {

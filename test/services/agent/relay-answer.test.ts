@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../../src/models/chat-model.ts'
-import { createCitationCheck } from '../../../src/services/agent/check-citations.ts'
-import { type Answer, relayAnswer } from '../../../src/services/agent/relay-answer.ts'
+import { createCitationCheck } from '../../../src/services/agent/citation-check.ts'
+import { type Answer, relayAnswer } from '../../../src/services/agent/model-turn.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 
 const going = new AbortController().signal

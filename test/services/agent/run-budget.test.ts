@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Answer } from '../../../src/services/agent/relay-answer.ts'
-import { createRunBudget } from '../../../src/services/agent/run-budget.ts'
+import { createRunBudget } from '../../../src/services/agent/budget.ts'
+import type { Answer } from '../../../src/services/agent/model-turn.ts'
 import { LIMITS } from './agent-for-test.ts'
 
 const answer = (usage?: Answer['usage'], text = ''): Answer => ({

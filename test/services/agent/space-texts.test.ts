@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
-import { spaceTexts } from '../../../src/services/agent/space-texts.ts'
+import { spaceTexts } from '../../../src/services/agent/run-agent.ts'
 
 const text = (words: string): AgentEvent => ({ type: 'text-delta', text: words })
 const result: AgentEvent = {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelToolCall } from '../../../src/models/chat-model.ts'
-import type { AgentRequest } from '../../../src/services/agent/agent-request.ts'
-import type { Answer } from '../../../src/services/agent/relay-answer.ts'
-import { choiceOf, clientCalls, offer, outcomeOf } from '../../../src/services/agent/turn.ts'
+import type { AgentRequest } from '../../../src/services/agent/agent-event.ts'
+import {
+  type Answer,
+  choiceOf,
+  clientCalls,
+  offer,
+  outcomeOf,
+} from '../../../src/services/agent/model-turn.ts'
 import { question, toolAnswering } from './agent-for-test.ts'
 import { toolCall } from './scripted-model.ts'
 

@@ -1,10 +1,9 @@
 import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job-process.ts'
+import { JobRefusal } from '../../../src/lib/child-process.ts'
 import { fontsFor } from '../../../src/services/charts/chart-fonts.ts'
-import { ChartRequest } from '../../../src/services/charts/chart-request.ts'
-import { toSpecification } from '../../../src/services/charts/chart-specification.ts'
-import { createCharts } from '../../../src/services/charts/create-charts.ts'
+import { createCharts } from '../../../src/services/charts/charts.ts'
+import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
 
 const USUAL = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf']
 const CHINESE = 'NotoSansHans-Regular.otf'

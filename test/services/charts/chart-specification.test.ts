@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { ChartRequest, type ChartRow } from '../../../src/services/charts/chart-request.ts'
-import { toSpecification } from '../../../src/services/charts/chart-specification.ts'
+import {
+  ChartRequest,
+  type ChartRow,
+  toSpecification,
+} from '../../../src/services/charts/specification.ts'
 
 const ROWS: ChartRow[] = [
   { city: 'Rome', n: 3, day: '2026-01-01', open: true },

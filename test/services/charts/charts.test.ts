@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { JobExhausted, JobRefusal, runJob } from '../../../src/lib/job-process.ts'
-import { ChartRequest } from '../../../src/services/charts/chart-request.ts'
-import { toSpecification } from '../../../src/services/charts/chart-specification.ts'
-import { createCharts } from '../../../src/services/charts/create-charts.ts'
+import { JobExhausted, JobRefusal, runJob } from '../../../src/lib/child-process.ts'
+import { createCharts } from '../../../src/services/charts/charts.ts'
+import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
 
 const { signal } = new AbortController()
 const charts = createCharts()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { Completion } from '../../../src/schemas/completion.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
-import { collectCompletion } from '../../../src/services/chat/collect-completion.ts'
+import { collectCompletion } from '../../../src/services/chat/completions.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'agent' }

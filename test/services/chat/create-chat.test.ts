@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { ChatRequest } from '../../../src/schemas/chat.ts'
 import { CompletionRequest } from '../../../src/schemas/completion.ts'
-import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
-import type { AgentRequest } from '../../../src/services/agent/agent-request.ts'
-import { createChat } from '../../../src/services/chat/create-chat.ts'
+import type { AgentEvent, AgentRequest } from '../../../src/services/agent/agent-event.ts'
+import { createChat } from '../../../src/services/chat/chat.ts'
 
 const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }
 const ANSWER: AgentEvent[] = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunEnd } from '../../../src/services/agent/agent-event.ts'
-import { toRunExtras } from '../../../src/services/chat/run-extras.ts'
+import { toRunExtras } from '../../../src/services/chat/completions.ts'
 import { ARTIFACT } from '../agent/artifact.ts'
 import { hitOf } from '../agent/hit.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ChatFrame } from '../../../src/schemas/chat.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
-import { toChatFrame } from '../../../src/services/chat/to-chat-frame.ts'
+import { toChatFrame } from '../../../src/services/chat/chat.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const delta: AgentEvent = { type: 'text-delta', text: 'a' }

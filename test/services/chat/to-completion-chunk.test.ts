@@ -6,7 +6,7 @@ import {
   FINISH_REASON,
   toCompletionChunks,
   toFirstChunk,
-} from '../../../src/services/chat/to-completion-chunk.ts'
+} from '../../../src/services/chat/completions.ts'
 import { ARTIFACT } from '../agent/artifact.ts'
 import { hitOf } from '../agent/hit.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { documentsOf } from '../../../src/services/corpus/read-all.ts'
+import { documentsOf } from '../../../src/services/corpus/map-reduce.ts'
 import { createFakeDocuments } from '../tools/fake-lookup.ts'
 
 const { signal } = new AbortController()

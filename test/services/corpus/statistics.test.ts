@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createDuplicates } from '../../../src/services/corpus/find-duplicates.ts'
-import { createTermStatistics } from '../../../src/services/corpus/term-statistics.ts'
+import { createDuplicates, createTermStatistics } from '../../../src/services/corpus/statistics.ts'
 
 describe('The statistics of terms', () => {
   it('count words, and the documents that they are in', () => {

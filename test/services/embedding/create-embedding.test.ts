@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Embedder, EmbedderError } from '../../../src/models/embedder.ts'
-import { createEmbedding } from '../../../src/services/embedding/create-embedding.ts'
+import { createEmbedding } from '../../../src/services/embedding/embedding.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
 const { signal } = new AbortController()

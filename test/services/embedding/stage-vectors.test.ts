@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type Embedder, EmbedderError } from '../../../src/models/embedder.ts'
-import { createStaging } from '../../../src/services/embedding/stage-vectors.ts'
-import { swapStaged } from '../../../src/services/embedding/swap-staged.ts'
+import { createStaging, swapStaged } from '../../../src/services/embedding/re-embed.ts'
 import type { StoredChunk, VectorReplacement } from '../../../src/stores/document-store.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }

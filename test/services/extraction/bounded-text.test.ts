@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBoundedText } from '../../../src/services/extraction/bounded-text.ts'
+import { createBoundedText } from '../../../src/services/extraction/extracted.ts'
 
 describe('A bounded text', () => {
   it('is what was added, in order', () => {

@@ -1,10 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { type ReadText, takeText } from '../../../src/services/extraction/extracted.ts'
 import {
   createExtractor,
   type ExtractorOptions,
-} from '../../../src/services/extraction/create-extractor.ts'
-import type { ReadText } from '../../../src/services/extraction/extracted.ts'
-import { takeText } from '../../../src/services/extraction/packed-text.ts'
+} from '../../../src/services/extraction/extractor.ts'
 import { fixture } from '../../support/forms.ts'
 
 const never = () => new AbortController().signal

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { cutText } from '../../../src/services/extraction/cut-text.ts'
 import {
+  cutText,
   lengthOf,
   ownPacked,
   packText,
   takeText,
-} from '../../../src/services/extraction/packed-text.ts'
+} from '../../../src/services/extraction/extracted.ts'
 
 it.each([
   ['plain', 'abcdefg', ['abc', 'def', 'g']],

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fenced } from '../../../src/services/extraction/fenced.ts'
+import { fenced } from '../../../src/services/extraction/extracted.ts'
 import { splitText } from '../../../src/services/ingestion/split/split-text.ts'
 
 it('Code becomes a block that names its language', () => {

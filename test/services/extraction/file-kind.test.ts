@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { extensionOf, kindByName, mediaTypeOf } from '../../../src/services/extraction/file-kind.ts'
+import {
+  extensionOf,
+  kindByName,
+  mediaTypeOf,
+} from '../../../src/services/extraction/extract-file.ts'
 
 describe('The name of a file says', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { signatureOf } from '../../../src/services/extraction/signatures.ts'
+import { signatureOf } from '../../../src/services/extraction/extract-file.ts'
 import { fixture } from '../../support/forms.ts'
 
 const codeOf = (content: Buffer) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSlots } from '../../../src/services/extraction/slots.ts'
+import { createSlots } from '../../../src/services/extraction/extractor.ts'
 
 const never = () => new AbortController().signal
 

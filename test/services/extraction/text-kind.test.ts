@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { textKindOf } from '../../../src/services/extraction/text-kind.ts'
+import { textKindOf } from '../../../src/services/extraction/extract-file.ts'
 
 const PAGE = '<!DOCTYPE html>\n<html><body>Text</body></html>'
 const MAIL =

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ChosenId } from '../../../src/schemas/document.ts'
 import { Metadata } from '../../../src/schemas/metadata.ts'
-import { describeFile } from '../../../src/services/folder/file-document.ts'
+import { describeFile } from '../../../src/services/folder/server-client.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 /** A file with this content, described as if it stood at `path`. */

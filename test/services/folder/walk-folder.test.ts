@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { walkFolder } from '../../../src/services/folder/walk-folder.ts'
+import { walkFolder } from '../../../src/services/folder/ingest-folder.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const { signal } = new AbortController()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { breakLines } from '../../../src/services/forms/break-lines.ts'
+import { breakLines } from '../../../src/services/forms/pdf-layout.ts'
 
 /** Lines of at most so many signs. */
 const broken = (text: string, most: number) => breakLines(text, (line) => [...line].length <= most)

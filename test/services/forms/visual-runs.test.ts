@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { visualRuns } from '../../../src/services/forms/visual-runs.ts'
+import { visualRuns } from '../../../src/services/forms/pdf-layout.ts'
 
 describe('A line in pieces of one direction', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { createClaimLoop } from '../../../src/services/ingestion/claim-jobs.ts'
+import { createClaimLoop } from '../../../src/services/ingestion/worker.ts'
 import type { IngestionJob } from '../../../src/stores/document-store.ts'
 
 const job = (documentId: string): IngestionJob => ({

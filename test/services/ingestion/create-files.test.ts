@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import type { FormPart } from '../../../src/lib/form-part.ts'
-import { createFiles } from '../../../src/services/ingestion/create-files.ts'
+import { createFiles } from '../../../src/services/ingestion/uploads.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 
 async function openFiles(queueLimit = 100) {

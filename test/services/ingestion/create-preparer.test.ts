@@ -1,9 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createAnalyser } from '../../../src/indexes/analyser.ts'
-import {
-  createPreparer,
-  type PreparerOptions,
-} from '../../../src/services/ingestion/create-preparer.ts'
+import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
+import { createPreparer, type PreparerOptions } from '../../../src/services/ingestion/preparer.ts'
 import { splitText } from '../../../src/services/ingestion/split/split-text.ts'
 import { randomText, seededRandom } from './random-text.ts'
 

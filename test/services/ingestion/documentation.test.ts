@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { FAILURE_CODES } from '../../../src/services/ingestion/retry-policy.ts'
-import { SPLIT_LIMITS } from '../../../src/services/ingestion/split/split-limits.ts'
+import { SPLIT_LIMITS } from '../../../src/services/ingestion/split/pack-units.ts'
 
 const page = await readFile(new URL('../../../docs/ingestion.md', import.meta.url), 'utf8')
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { LINES, type LineResult } from '../../../src/schemas/document-lines.ts'
-import { createLineIngestion } from '../../../src/services/ingestion/ingest-lines.ts'
+import { LINES, type LineResult } from '../../../src/schemas/document-batch.ts'
+import { createLineIngestion } from '../../../src/services/ingestion/batch.ts'
 
 type Input = { text: string; id?: string; key?: string | undefined }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { PreparationError } from '../../../src/services/ingestion/preparation-error.ts'
+import { PreparationError } from '../../../src/services/ingestion/retry-policy.ts'
 import {
   createRunning,
   failingFirst,

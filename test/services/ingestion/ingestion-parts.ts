@@ -1,21 +1,18 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { createAnalyser } from '../../../src/indexes/analyser.ts'
+import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/create-embedded-index.ts'
-import {
-  createExtractor,
-  type Extractor,
-} from '../../../src/services/extraction/create-extractor.ts'
+import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
+import { createExtractor, type Extractor } from '../../../src/services/extraction/extractor.ts'
+import type { IngestionOutcome } from '../../../src/services/ingestion/in-flight-jobs.ts'
+import type { Preparer, Source } from '../../../src/services/ingestion/prepare.ts'
+import { createPreparer } from '../../../src/services/ingestion/preparer.ts'
+import { createSources } from '../../../src/services/ingestion/uploads.ts'
 import {
   createIngestion,
   type Ingestion,
   type IngestionOptions,
-} from '../../../src/services/ingestion/create-ingestion.ts'
-import { createPreparer } from '../../../src/services/ingestion/create-preparer.ts'
-import { createSources } from '../../../src/services/ingestion/open-source.ts'
-import type { Preparer, Source } from '../../../src/services/ingestion/prepare.ts'
-import type { IngestionOutcome } from '../../../src/services/ingestion/work-in-hand.ts'
+} from '../../../src/services/ingestion/worker.ts'
 import type { DocumentStore, StoredDocument } from '../../../src/stores/document-store.ts'
 import { createSqliteData, type SqliteData } from '../../stores/sqlite/store-data.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { numberPages } from '../../../src/services/ingestion/number-pages.ts'
+import { numberPages } from '../../../src/services/ingestion/prepare.ts'
 
 const passage = (start: number, end: number) => ({ text: '', heading: '', start, end })
 

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { cutText } from '../../../src/services/extraction/cut-text.ts'
-import type { Extracted } from '../../../src/services/extraction/extracted.ts'
-import { ownPacked, packText } from '../../../src/services/extraction/packed-text.ts'
-import { createSources, type OpenSource } from '../../../src/services/ingestion/open-source.ts'
+import {
+  cutText,
+  type Extracted,
+  ownPacked,
+  packText,
+} from '../../../src/services/extraction/extracted.ts'
+import { createSources, type OpenSource } from '../../../src/services/ingestion/uploads.ts'
 import type { IngestionJob } from '../../../src/stores/document-store.ts'
 
 const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }

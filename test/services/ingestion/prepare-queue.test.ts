@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { createAnalyser } from '../../../src/indexes/analyser.ts'
-import { packPassages } from '../../../src/services/ingestion/packed-passages.ts'
-import { PreparationError } from '../../../src/services/ingestion/preparation-error.ts'
-import type { Source } from '../../../src/services/ingestion/prepare.ts'
-import { createPrepareQueue } from '../../../src/services/ingestion/prepare-queue.ts'
+import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
+import { packPassages, type Source } from '../../../src/services/ingestion/prepare.ts'
+import { createPrepareQueue } from '../../../src/services/ingestion/preparer.ts'
+import { PreparationError } from '../../../src/services/ingestion/retry-policy.ts'
 import { createGate } from './ingestion-parts.ts'
 
 const NO_TERMS = createAnalyser('none').batch([])

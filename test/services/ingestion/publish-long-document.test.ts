@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { EmbedderError } from '../../../src/models/embedder.ts'
-import type { Embedding } from '../../../src/services/embedding/create-embedding.ts'
+import type { Embedding } from '../../../src/services/embedding/embedding.ts'
 import {
   createGate,
   createRunning,

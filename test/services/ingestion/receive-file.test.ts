@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { FormPart } from '../../../src/lib/form-part.ts'
-import { receiveFile } from '../../../src/services/ingestion/receive-file.ts'
+import { receiveFile } from '../../../src/services/ingestion/uploads.ts'
 
 const field = (name: string, value: string): FormPart => ({ kind: 'field', name, value })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compareKeys } from '../../../src/services/ingestion/compare-keys.ts'
-import { createReconciliation } from '../../../src/services/ingestion/reconcile-index.ts'
+import { createReconciliation } from '../../../src/services/ingestion/index-sync.ts'
+import { compareKeys } from '../../../src/services/ingestion/sweep-orphans.ts'
 import {
   createRunning,
   failingFirst,

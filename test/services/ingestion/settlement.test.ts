@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSettlement } from '../../../src/services/ingestion/settlement.ts'
+import { createSettlement } from '../../../src/services/ingestion/completion-waiter.ts'
 import type { DocumentStatus, StoredDocument } from '../../../src/stores/document-store.ts'
 
 const LONG = 60_000

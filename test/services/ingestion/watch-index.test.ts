@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { watchIndex } from '../../../src/services/ingestion/watch-index.ts'
+import { watchIndex } from '../../../src/services/ingestion/availability.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { silent } from './ingestion-parts.ts'

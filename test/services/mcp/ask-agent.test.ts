@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { ChatFrame, ChatRequest } from '../../../src/schemas/chat.ts'
-import { askAgent } from '../../../src/services/mcp/ask-agent.ts'
-import { readDocument } from '../../../src/services/mcp/read-document.ts'
+import { askAgent, readDocument } from '../../../src/services/mcp/server.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const { signal } = new AbortController()

@@ -7,8 +7,8 @@ import {
 } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { MissingVariable } from '../../../src/lib/expand-variables.ts'
-import { OutboundError } from '../../../src/lib/outbound/outbound-error.ts'
+import { MissingVariable } from '../../../src/lib/environment.ts'
+import { OutboundError } from '../../../src/lib/outbound/guarded-fetch.ts'
 import {
   explainFailure,
   isForgottenSession,

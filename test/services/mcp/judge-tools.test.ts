@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { judgeTools } from '../../../src/services/mcp/judge-tools.ts'
-import type { RemoteTool } from '../../../src/services/mcp/open-session.ts'
-import type { Change } from '../../../src/services/mcp/pins.ts'
+import type { Change } from '../../../src/services/mcp/lock-file.ts'
+import type { RemoteTool } from '../../../src/services/mcp/session.ts'
+import { judgeTools } from '../../../src/services/mcp/tools.ts'
 
 const NO_CHANGES = new Map<string, Change>()
 

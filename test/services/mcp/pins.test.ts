@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { RemoteTool } from '../../../src/services/mcp/open-session.ts'
-import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../../../src/services/mcp/pins.ts'
-import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
+import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
+import type { RemoteTool } from '../../../src/services/mcp/session.ts'
+import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const URL = 'https://example.org/mcp'

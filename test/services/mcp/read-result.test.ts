@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { readResult } from '../../../src/services/mcp/read-result.ts'
+import { readResult } from '../../../src/services/mcp/tools.ts'
 import { createContext } from '../tools/context-for-test.ts'
 
 const PIXEL = Buffer.from('GIF89a').toString('base64')

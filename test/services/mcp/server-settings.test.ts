@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { McpServers } from '../../../src/services/mcp/server-settings.ts'
+import { McpServers } from '../../../src/services/mcp/settings.ts'
 
 const TOKEN = `$\{TOKEN}`
 const mistakes = (server: object, name = 'one') =>

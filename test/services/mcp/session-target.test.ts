@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { McpServers } from '../../../src/services/mcp/server-settings.ts'
-import { toSessionTarget } from '../../../src/services/mcp/session-target.ts'
+import { toSessionTarget } from '../../../src/services/mcp/session.ts'
+import { McpServers } from '../../../src/services/mcp/settings.ts'
 
 const TOKEN = `$\{TOKEN}`
 const ENVIRONMENT = { TOKEN: 'secret\n', HOST: 'tools.example' }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mcpToolName } from '../../../src/services/mcp/tool-name.ts'
+import { mcpToolName } from '../../../src/services/mcp/tools.ts'
 
 describe('the name of a tool', () => {
   it('is that of its connection and its own', () => {

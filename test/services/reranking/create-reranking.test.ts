@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type Reranker, RerankerError } from '../../../src/models/reranker.ts'
-import { createReranking } from '../../../src/services/reranking/create-reranking.ts'
+import { createReranking } from '../../../src/services/retrieval/rerank.ts'
 
 const DOWN = new RerankerError('The reranking model cannot be reached')
 const { signal } = new AbortController()

@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { Search } from '../../../src/services/retrieval/create-retrieval.ts'
-import { observeSearches } from '../../../src/services/retrieval/observe-searches.ts'
-import { onceReady } from '../../../src/services/retrieval/once-ready.ts'
+import { observeSearches, onceReady, type Search } from '../../../src/services/retrieval/search.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const query = { query: 'When?', topK: 5 }

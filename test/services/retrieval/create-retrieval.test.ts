@@ -3,7 +3,7 @@ import type { IndexMatch, IndexQuery } from '../../../src/indexes/chunk-index.ts
 import type { QueryTerms } from '../../../src/indexes/term-batch.ts'
 import type { Filter } from '../../../src/schemas/metadata.ts'
 import { Hit } from '../../../src/schemas/query.ts'
-import { createRetrieval } from '../../../src/services/retrieval/create-retrieval.ts'
+import { createRetrieval } from '../../../src/services/retrieval/search.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const TERMS: QueryTerms = { terms: new Uint32Array([1]), counts: new Float32Array([1]) }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createDistinctTexts } from '../../../src/services/retrieval/distinct-texts.ts'
+import { createDistinctTexts } from '../../../src/services/retrieval/near-duplicates.ts'
 
 const WORDS =
   `the owl sits in the old oak behind the barn and waits until the mice come out of the hay to eat

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NearestQuery } from '../../../src/indexes/chunk-index.ts'
-import { rankByMeaning } from '../../../src/services/retrieval/rank-by-meaning.ts'
+import { rankByMeaning } from '../../../src/services/retrieval/fuse.ts'
 
 const VECTORS: Record<number, number[]> = {
   1: [1, 0, 0],

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Analyser, createAnalyser } from '../../../src/indexes/analyser.ts'
-import { rememberTerms } from '../../../src/services/retrieval/remember-terms.ts'
+import { type Analyser, createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
+import { rememberTerms } from '../../../src/services/retrieval/feedback.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')

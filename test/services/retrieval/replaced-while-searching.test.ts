@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { QueryTerms } from '../../../src/indexes/term-batch.ts'
-import { createRetrieval } from '../../../src/services/retrieval/create-retrieval.ts'
+import { createRetrieval } from '../../../src/services/retrieval/search.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const TERMS: QueryTerms = { terms: new Uint32Array([1]), counts: new Float32Array([1]) }

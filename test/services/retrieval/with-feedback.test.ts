@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { createAnalyser } from '../../../src/indexes/analyser.ts'
+import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { IndexMatch, IndexQuery } from '../../../src/indexes/chunk-index.ts'
 import {
   FEEDBACK_CHUNKS,
   LEAST_REORDERED,
   withFeedback,
-} from '../../../src/services/retrieval/with-feedback.ts'
+} from '../../../src/services/retrieval/feedback.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')

@@ -1,6 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createCodeSandbox } from '../../../src/services/sandbox/create-code-sandbox.ts'
-import { readSandboxSettings, SandboxSettings } from '../../../src/services/sandbox/settings.ts'
+import {
+  createCodeSandbox,
+  readSandboxSettings,
+  SandboxSettings,
+} from '../../../src/services/sandbox/code-sandbox.ts'
 import { createFakeSandbox } from './fake-sandbox.ts'
 
 const { signal } = new AbortController()

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createSandboxSessions } from '../../../src/services/sandbox/sandbox-sessions.ts'
+import { createSandboxSessions } from '../../../src/services/sandbox/sessions.ts'
 import { createFakeSandbox } from './fake-sandbox.ts'
 
 const { signal } = new AbortController()

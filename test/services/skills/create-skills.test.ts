@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createSkills, type ReadSource } from '../../../src/services/skills/create-skills.ts'
-import { SkillSettings } from '../../../src/services/skills/settings.ts'
-import { type Skill, SkillError } from '../../../src/services/skills/skill.ts'
+import { type Skill, SkillError } from '../../../src/services/skills/read-skill.ts'
+import {
+  createSkills,
+  type ReadSource,
+  SkillSettings,
+} from '../../../src/services/skills/skills.ts'
 import { skillOf } from './skill-for-test.ts'
 
 const { signal } = new AbortController()

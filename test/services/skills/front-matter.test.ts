@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readFrontMatter } from '../../../src/services/skills/front-matter.ts'
+import { readFrontMatter } from '../../../src/services/skills/read-skill.ts'
 
 const skill = (yaml: string, body = 'Do it.') => `---\n${yaml}\n---\n${body}`
 

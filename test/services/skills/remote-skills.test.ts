@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createRemoteSkills } from '../../../src/services/skills/remote-skills.ts'
-import { SkillError } from '../../../src/services/skills/skill.ts'
-import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
-import { createFileSkillCopies } from '../../../src/stores/files/file-skill-copies.ts'
+import { SkillError } from '../../../src/services/skills/read-skill.ts'
+import { createRemoteSkills } from '../../../src/services/skills/remote.ts'
+import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { createFileSkillCopies } from '../../../src/stores/files/skill-copies.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { plainSkill } from './skill-for-test.ts'
 

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Skill } from '../../../src/services/skills/skill.ts'
+import type { Skill } from '../../../src/services/skills/read-skill.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 /** The text of a SKILL.md with these fields. */

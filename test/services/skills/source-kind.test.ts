@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isRemoteSource, kindOfSource } from '../../../src/services/skills/source-kind.ts'
+import { isRemoteSource, kindOfSource } from '../../../src/services/skills/remote.ts'
 
 const GITHUB = 'https://codeload.github.com/owner/repo/tar.gz'
 

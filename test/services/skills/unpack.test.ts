@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { unpack } from '../../../src/services/skills/fetch-skills.ts'
-import { skillsOfFiles } from '../../../src/services/skills/skills-of-files.ts'
-import { unpackTar } from '../../../src/services/skills/unpack-tar.ts'
+import { skillsOfFiles } from '../../../src/services/skills/read-folder.ts'
+import { unpack } from '../../../src/services/skills/remote.ts'
+import { unpackTar } from '../../../src/services/skills/unpack.ts'
 import { type ArchiveEntry, tarOf, zipOf } from './archives-for-test.ts'
 import { plainSkill } from './skill-for-test.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job-process.ts'
-import { createTables } from '../../../src/services/tables/create-tables.ts'
+import { JobRefusal } from '../../../src/lib/child-process.ts'
+import { createTables } from '../../../src/services/tables/tables.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, type FakeTable } from './stored-table.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keyKindOf, toKey } from '../../../src/services/tables/row-key.ts'
+import { keyKindOf, toKey } from '../../../src/services/tables/row-index.ts'
 
 describe('The kind of a column', () => {
   it.each([

@@ -1,6 +1,6 @@
-import type { DocumentLookup } from '../../../src/stores/document-lookup.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import type { FileStore } from '../../../src/stores/file-store.ts'
+import type { DocumentLookup } from '../../../src/stores/lookup.ts'
 
 export interface FakeTable {
   id: string

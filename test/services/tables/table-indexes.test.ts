@@ -1,10 +1,10 @@
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job-process.ts'
-import { createTables } from '../../../src/services/tables/create-tables.ts'
-import { makeRoom } from '../../../src/services/tables/make-room.ts'
+import { JobRefusal } from '../../../src/lib/child-process.ts'
+import { makeRoom } from '../../../src/services/tables/table-files.ts'
 import type { RowCondition } from '../../../src/services/tables/table-job.ts'
+import { createTables } from '../../../src/services/tables/tables.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, type FakeTable } from './stored-table.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { distinctNames, sheetName, tableName } from '../../../src/services/tables/table-name.ts'
+import { distinctNames, sheetName, tableName } from '../../../src/services/tables/catalogue.ts'
 
 describe('the name of a table', () => {
   it.each([

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { JobExhausted, JobRefusal, runJob } from '../../../src/lib/job-process.ts'
+import { JobExhausted, JobRefusal, runJob } from '../../../src/lib/child-process.ts'
 import { Converted, QueryResult, type TableFormat } from '../../../src/services/tables/table-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 

@@ -1,10 +1,6 @@
 import type { Filter } from '../../../src/schemas/metadata.ts'
-import type {
-  DocumentLookup,
-  LookupQuery,
-  ValueQuery,
-} from '../../../src/stores/document-lookup.ts'
 import type { StoredDocument } from '../../../src/stores/document-store.ts'
+import type { DocumentLookup, LookupQuery, ValueQuery } from '../../../src/stores/lookup.ts'
 import { documentOf } from '../tables/stored-table.ts'
 
 /** A fake authority: every filter takes every document, and each question is kept. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Forms } from '../../../src/services/forms/create-forms.ts'
 import type { FormKind, FormResult, FormValues } from '../../../src/services/forms/form.ts'
+import type { Forms } from '../../../src/services/forms/forms.ts'
 import { fillForm } from '../../../src/services/tools/fill-form.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { hitOf } from '../agent/hit.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job-process.ts'
-import type { RowQuery, StoredTable, Tables } from '../../../src/services/tables/create-tables.ts'
+import { JobRefusal } from '../../../src/lib/child-process.ts'
+import type { RowQuery, StoredTable, Tables } from '../../../src/services/tables/tables.ts'
 import { lookupData } from '../../../src/services/tools/lookup-data.ts'
 import { ToolFailure, ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { documentOf } from '../tables/stored-table.ts'

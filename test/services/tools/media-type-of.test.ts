@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { mediaTypeOf } from '../../../src/services/tools/media-type-of.ts'
+import { mediaTypeOf } from '../../../src/services/tools/artifacts.ts'
 
 it.each([
   ['plot.png', 'image/png'],

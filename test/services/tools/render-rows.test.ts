@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { safeFileName } from '../../../src/services/tools/file-name.ts'
-import { renderRows } from '../../../src/services/tools/render-rows.ts'
+import { safeFileName } from '../../../src/services/tools/artifacts.ts'
+import { renderRows } from '../../../src/services/tools/table-tools.ts'
 
 describe('rows', () => {
   const columns = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunRequest } from '../../../src/sandboxes/sandbox.ts'
 import { DEFAULT_LIMITS } from '../../../src/schemas/sandbox.ts'
-import type { SessionRun } from '../../../src/services/sandbox/sandbox-sessions.ts'
+import type { SessionRun } from '../../../src/services/sandbox/sessions.ts'
 import { runPython } from '../../../src/services/tools/run-python.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { createContext } from './context-for-test.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unsaidWords } from '../../../src/services/tools/unsaid-words.ts'
+import { unsaidWords } from '../../../src/services/tools/analyse-corpus.ts'
 
 describe('The words of a value that a text does not say', () => {
   it.each([

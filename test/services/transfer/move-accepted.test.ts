@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { MCP_LEDGER, McpPins, NO_PINS } from '../../../src/services/mcp/pins.ts'
-import { type Accepted, moveAccepted } from '../../../src/services/transfer/move-accepted.ts'
-import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
-import { createFileSkillCopies } from '../../../src/stores/files/file-skill-copies.ts'
+import { MCP_LEDGER, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
+import { type Accepted, moveAccepted } from '../../../src/services/transfer/move-corpus.ts'
+import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { createFileSkillCopies } from '../../../src/stores/files/skill-copies.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const SOURCES = ['https://example.org/a.zip', 'https://example.org/b.zip']

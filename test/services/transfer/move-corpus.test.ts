@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { moveCorpus } from '../../../src/services/transfer/move-corpus.ts'
 import type { CorpusRecord } from '../../../src/stores/corpus.ts'
-import { createSqliteCorpus } from '../../../src/stores/sqlite/sqlite-corpus.ts'
+import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 
 const { signal } = new AbortController()

@@ -1,7 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { OutboundRequest } from '../../../src/lib/outbound/guarded-fetch.ts'
-import { OutboundError } from '../../../src/lib/outbound/outbound-error.ts'
-import { createWebhooks } from '../../../src/services/webhooks/create-webhooks.ts'
+import { OutboundError, type OutboundRequest } from '../../../src/lib/outbound/guarded-fetch.ts'
+import { createWebhooks } from '../../../src/services/webhooks/webhooks.ts'
 import type { Announcement } from '../../../src/stores/outbox.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { signedHeaders } from '../../../src/services/webhooks/sign.ts'
+import { signedHeaders } from '../../../src/services/webhooks/webhooks.ts'
 
 /** From the specification's own libraries. */
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

@@ -1,7 +1,7 @@
 import { readdir, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createFileArtifactStore } from '../../../src/stores/files/file-artifact-store.ts'
+import { createFileArtifactStore } from '../../../src/stores/files/artifacts.ts'
 import {
   describeArtifactStore,
   describeKeptArtifacts,

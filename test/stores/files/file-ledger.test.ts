@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
+import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
 import { describeLedgers, Names, NOBODY } from '../../contracts/ledger.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fileLedgers } from '../../../src/stores/files/file-ledger.ts'
-import { createFileSkillCopies } from '../../../src/stores/files/file-skill-copies.ts'
+import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { createFileSkillCopies } from '../../../src/stores/files/skill-copies.ts'
 import { describeSkillCopies } from '../../contracts/skill-copies.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { connectionFailure } from '../../../src/stores/postgres/connection-failure.ts'
-import { mayPass, toStoreError } from '../../../src/stores/postgres/postgres-error.ts'
+import { connectionFailure, mayPass, toStoreError } from '../../../src/stores/postgres/error.ts'
 
 const failure = (code: string, message = '') => Object.assign(new Error(message), { code })
 

@@ -7,7 +7,7 @@ import {
   isWorthAnotherTry,
   mayPass,
   toStoreError,
-} from '../../../src/stores/postgres/postgres-error.ts'
+} from '../../../src/stores/postgres/error.ts'
 
 /** As the client library throws it, with all that such an error can hold. */
 function raised(code: string, message = 'words of the database'): DatabaseError {

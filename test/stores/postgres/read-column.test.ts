@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readColumn } from '../../../src/stores/postgres/read-column.ts'
+import { readColumn } from '../../../src/stores/postgres/codec.ts'
 
 const TEXT = 25
 

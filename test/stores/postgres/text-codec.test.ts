@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fromColumn, toColumn } from '../../../src/stores/postgres/text-codec.ts'
+import { fromColumn, toColumn } from '../../../src/stores/postgres/codec.ts'
 
 const MARK = '\uFDD0'
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { createSqliteCorpus } from '../../../src/stores/sqlite/sqlite-corpus.ts'
+import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
 import { describeCorpus } from '../../contracts/corpus.contract.ts'
 import { createSqliteData } from './store-data.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createPostgresCorpus } from '../../../src/stores/postgres/postgres-corpus.ts'
+import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { TEST_KEY } from '../../support/server.ts'

@@ -1,5 +1,5 @@
 import { describe, onTestFinished } from 'vitest'
-import { createPostgresCorpus } from '../../../src/stores/postgres/postgres-corpus.ts'
+import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
 import { describeCorpus } from '../../contracts/corpus.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import type { Extracted } from '../extracted.ts'
-import { rowsToText } from './rows-to-text.ts'
+import { rowsToText } from './xlsx.ts'
 
 const DELIMITERS = [',', ';', '\t', '|'] as const
 const SAMPLE_LINES = 20

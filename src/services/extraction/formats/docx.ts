@@ -1,6 +1,6 @@
 import mammoth from 'mammoth'
 import type { Extracted } from '../extracted.ts'
-import { htmlToMarkdown } from './html-to-markdown.ts'
+import { htmlToMarkdown } from './html.ts'
 
 /** Pictures would be written into the text, as long as they are. */
 const WITHOUT_PICTURES = {

@@ -1,10 +1,7 @@
 import { posix } from 'node:path'
-import { createBoundedText } from '../bounded-text.ts'
-import type { Extracted } from '../extracted.ts'
-import { ExtractionError } from '../extraction-error.ts'
+import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
-import { elementToMarkdown } from './html-to-markdown.ts'
-import { parsePage } from './page.ts'
+import { elementToMarkdown, parsePage } from './html.ts'
 import { readXml } from './xml.ts'
 
 const CONTAINER = 'META-INF/container.xml'

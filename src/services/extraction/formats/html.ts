@@ -1,7 +1,8 @@
 import { Readability } from '@mozilla/readability'
-import type { Extracted } from '../extracted.ts'
-import { elementToMarkdown, htmlToMarkdown } from './html-to-markdown.ts'
-import { type Page, parsePage } from './page.ts'
+import { Parser } from 'htmlparser2'
+import { parseHTML } from 'linkedom'
+import TurndownService from 'turndown'
+import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
 
 /** What is taken for the main content must hold so much of the page's text, or the whole page is taken. */
 const LEAST_SHARE = 0.25
@@ -37,4 +38,134 @@ function bodyOf({ body }: Page): string {
 
 function lettersIn(text: string): number {
   return text.replaceAll(/\s+/g, '').length
+}
+
+/** Tables as Markdown, whose first row is the head; those that only arrange other things are taken apart. */
+export function addTableRules(service: TurndownService): void {
+  service.addRule('cell', {
+    filter: ['th', 'td'],
+    replacement: (content, node: PageElement) =>
+      isArrangement(node.closest('table')) ? `\n\n${content}\n\n` : `${oneLine(content)} |`,
+  })
+  service.addRule('row', {
+    filter: 'tr',
+    replacement(content, node: PageElement) {
+      const table = node.closest('table')
+      if (isArrangement(table)) return content
+      const isHead = table?.querySelector('tr') === node
+      return `\n|${content}${isHead ? `\n|${' --- |'.repeat(node.children.length)}` : ''}`
+    },
+  })
+  service.addRule('rows', {
+    filter: ['thead', 'tbody', 'tfoot'],
+    replacement: (content) => content,
+  })
+  service.addRule('table', {
+    filter: 'table',
+    replacement: (content) => `\n\n${content.trim()}\n\n`,
+  })
+}
+
+/** Mails and old pages put everything into tables. */
+function isArrangement(table: PageElement | null): boolean {
+  if (!table || table.querySelector('table')) return true
+  return Array.from(table.querySelectorAll('tr')).every(({ children }) => children.length < 2)
+}
+
+function oneLine(content: string): string {
+  return ` ${content.replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim()}`
+}
+
+const LEFT_OUT = [
+  'title',
+  'script',
+  'style',
+  'noscript',
+  'template',
+  'iframe',
+  'object',
+  'svg',
+  'canvas',
+]
+
+const service = new TurndownService({
+  headingStyle: 'atx',
+  codeBlockStyle: 'fenced',
+  bulletListMarker: '-',
+})
+service.remove((node) => LEFT_OUT.includes(node.nodeName.toLowerCase()))
+// Where a link or a picture leads is nothing that anybody searches for.
+service.addRule('link', { filter: 'a', replacement: (content) => content })
+service.addRule('picture', {
+  filter: 'img',
+  replacement: (_, node: PageElement) => node.getAttribute('alt') ?? '',
+})
+addTableRules(service)
+// For reading, not for rendering: an escaped word would not be found.
+service.escape = (text) => text
+
+/** A fragment of HTML as Markdown. */
+export function htmlToMarkdown(html: string): string {
+  const { body } = parsePage(`<!doctype html><html><body>${html}</body></html>`)
+  return body ? elementToMarkdown(body) : ''
+}
+
+export function elementToMarkdown(element: PageElement): string {
+  const text = createBoundedText()
+  text.add(service.turndown(element))
+  return text.toString()
+}
+
+/** Pages reach a hundred. What is done with a tree takes time and stack by its depth. */
+const DEEPEST = 1_000
+
+/** As much of an element as is asked for here: the server itself has no DOM. */
+export interface PageElement {
+  readonly textContent: string | null
+  readonly children: { readonly length: number }
+  getAttribute(name: string): string | null
+  closest(selectors: string): PageElement | null
+  querySelector(selectors: string): PageElement | null
+  querySelectorAll(selectors: string): Iterable<PageElement>
+  remove(): void
+}
+
+export interface Page {
+  readonly body: PageElement | null
+  querySelector(selectors: string): PageElement | null
+}
+
+/** Also of HTML without the elements around its content. Throws `file_too_complex` where elements nest too deeply. */
+export function parsePage(html: string): Page {
+  refuseDepth(html)
+  return parseHTML(asDocument(html)).document
+}
+
+/** The parser adds nothing of what browsers add: it would take the first element for the whole. */
+function asDocument(html: string): string {
+  const body = html.search(/<body[\s>]/i)
+  if (body < 0) return `<html><head></head><body>${withoutFrame(html)}</body></html>`
+  return `<html><head>${withoutFrame(html.slice(0, body))}</head>${html.slice(body)}`
+}
+
+function withoutFrame(html: string): string {
+  return html.replaceAll(/<(?:!doctype|\/?html|\/?head)(?:\s[^>]*)?>/gi, '')
+}
+
+function refuseDepth(html: string): void {
+  let depth = 0
+  const parser = new Parser({
+    onopentagname() {
+      depth++
+      if (depth > DEEPEST) throw tooDeep()
+    },
+    onclosetag() {
+      depth--
+    },
+  })
+  parser.end(html)
+}
+
+function tooDeep(): ExtractionError {
+  return new ExtractionError('file_too_complex', 'The page is nested too deeply')
 }

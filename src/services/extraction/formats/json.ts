@@ -1,6 +1,4 @@
-import { type BoundedText, createBoundedText } from '../bounded-text.ts'
-import type { Extracted } from '../extracted.ts'
-import { fenced } from '../fenced.ts'
+import { type BoundedText, createBoundedText, type Extracted, fenced } from '../extracted.ts'
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
 

@@ -1,7 +1,10 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime'
-import { createBoundedText } from '../bounded-text.ts'
-import type { Extracted, SourceFile } from '../extracted.ts'
-import { ExtractionError } from '../extraction-error.ts'
+import {
+  createBoundedText,
+  type Extracted,
+  ExtractionError,
+  type SourceFile,
+} from '../extracted.ts'
 import { extractHtml } from './html.ts'
 
 const MOST_ATTACHMENTS = 100

@@ -1,6 +1,6 @@
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet'
 import type { Extracted, SourceFile } from '../extracted.ts'
-import { type Cell, rowsToText } from './rows-to-text.ts'
+import { type Cell, rowsToText } from './xlsx.ts'
 
 const SHOWN_ROWS = 100
 

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2'
 
-export interface XmlHandler {
+interface XmlHandler {
   open?(name: string, attributes: Record<string, string>): void
   text?(text: string): void
   close?(name: string): void

@@ -1,6 +1,5 @@
-import { isBlank, isLineBreak, skipBlanks, trimEnd } from './characters.ts'
-import { estimateTokens, tokensOf } from './estimate-tokens.ts'
-import { BOUNDARY, type Unit } from './unit.ts'
+import { BOUNDARY, type Unit } from './pack-units.ts'
+import { estimateTokens, isBlank, isLineBreak, skipBlanks, tokensOf, trimEnd } from './tokens.ts'
 
 const CLAUSE_MARKS = ',;:，、；：،؛'
 /** A place to cut is taken only from here on, as a share of the piece; so no text is read more than four times. */

@@ -8,7 +8,7 @@ export interface HeadingStep {
 }
 
 /** The headings that stand above a place in a text. */
-export interface HeadingPath {
+interface HeadingPath {
   enter(level: number, title: string): void
   /** Outermost first; empty above the first heading. */
   current(): string

@@ -1,9 +1,7 @@
 import type { Passage } from '../prepare.ts'
-import { estimateTokens } from './estimate-tokens.ts'
-import type { SplitLimits } from './split-limits.ts'
-import { isFreshStart, type Unit } from './unit.ts'
+import { estimateTokens } from './tokens.ts'
 
-export interface HeadedUnit extends Unit {
+interface HeadedUnit extends Unit {
   heading: string
 }
 
@@ -13,7 +11,7 @@ interface PendingUnit extends HeadedUnit {
 }
 
 /** Fills passages with units as they come, holding no more than one passage of them. */
-export interface UnitPacker {
+interface UnitPacker {
   add(unit: HeadedUnit): void
   finish(): Passage[]
 }
@@ -121,3 +119,53 @@ function spanOf(units: readonly PendingUnit[]): number {
   for (const unit of units) tokens += unit.gap + unit.tokens
   return tokens - (units[0]?.gap ?? 0)
 }
+
+/** A piece of text that is never cut: a sentence, an item, a row, a block of code that fits. */
+export interface Unit {
+  start: number
+  end: number
+  /** Estimated tokens. */
+  tokens: number
+  /** How good a place to cut is right before it. */
+  boundary: number
+  /** Whether it may be said again at the beginning of the next passage. */
+  repeatable: boolean
+}
+
+/**
+ * How much of a passage is worth giving up to cut at a place: a passage is cut where its fill plus this is
+ * greatest, so a passage that is 60 % full is rather cut before a paragraph than filled up in mid-sentence.
+ */
+export const BOUNDARY = {
+  heading: 0.8,
+  paragraph: 0.6,
+  /** Before code, a table, a list, a quotation: they often belong to what precedes them. */
+  block: 0.4,
+  item: 0.3,
+  line: 0.25,
+  sentence: 0.15,
+  clause: 0.05,
+  anywhere: 0,
+  /** After a heading, or within the head of a table. */
+  never: -1,
+} as const
+
+/** Whether a subject of its own begins here: a passage that holds enough ends before it, and the next repeats nothing. */
+function isFreshStart(boundary: number): boolean {
+  return boundary >= BOUNDARY.paragraph
+}
+
+/** Sizes in estimated tokens. */
+export interface SplitLimits {
+  /** The most a passage holds; the last one of a text may hold `least` more. */
+  tokens: number
+  /** The most that a passage repeats of the end of the one before it. */
+  overlap: number
+  /** A last passage with less than this joins the one before it. */
+  least: number
+  /** A heading or a paragraph begins a new passage when the one before holds this much; shorter ones share one. */
+  enough: number
+}
+
+/** Measured, see docs/ingestion.md. */
+export const SPLIT_LIMITS: SplitLimits = { tokens: 400, overlap: 60, least: 60, enough: 200 }

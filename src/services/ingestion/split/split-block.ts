@@ -1,18 +1,16 @@
-import { isLineBreak, skipBlanks, skipIndent, trimEnd } from './characters.ts'
-import { beginsItem } from './classify-line.ts'
+import type { Block } from './blocks.ts'
 import { cutLong } from './cut-long.ts'
-import { estimateTokens, tokensOf } from './estimate-tokens.ts'
-import { findSentenceEnd, hasLineBreak, isTerminator } from './find-sentence-end.ts'
-import { readLine } from './read-line.ts'
-import type { Block } from './scan-blocks.ts'
-import { BOUNDARY, type Unit } from './unit.ts'
+import { beginsItem, readLine } from './lines.ts'
+import { BOUNDARY, type Unit } from './pack-units.ts'
+import { findSentenceEnd, hasLineBreak, isTerminator } from './sentences.ts'
+import { estimateTokens, isLineBreak, skipBlanks, skipIndent, tokensOf, trimEnd } from './tokens.ts'
 
 /** Less than this is no sentence worth a boundary: a number, an initial, `Yes.` */
 const LEAST_SENTENCE_TOKENS = 4
 /** The head and the dashes of a table stay with its first row. */
 const TABLE_HEAD_ROWS = 2
 
-export interface UnitLimits {
+interface UnitLimits {
   /** The most tokens of one unit. */
   unit: number
   /** The most tokens of a piece of something that is longer than a unit may be. */

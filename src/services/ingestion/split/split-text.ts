@@ -1,12 +1,15 @@
-import type { Passage } from '../prepare.ts'
-import type { Fence } from './classify-line.ts'
+import type { Passage, SplitContext } from '../prepare.ts'
+import { type Block, scanBlocks } from './blocks.ts'
 import { createHeadingPath } from './heading-path.ts'
-import { createUnitPacker } from './pack-units.ts'
-import { type Block, scanBlocks } from './scan-blocks.ts'
+import type { Fence } from './lines.ts'
+import {
+  BOUNDARY,
+  createUnitPacker,
+  SPLIT_LIMITS,
+  type SplitLimits,
+  type Unit,
+} from './pack-units.ts'
 import { splitBlock } from './split-block.ts'
-import type { SplitContext } from './split-context.ts'
-import { SPLIT_LIMITS, type SplitLimits } from './split-limits.ts'
-import { BOUNDARY, type Unit } from './unit.ts'
 
 /** A piece of a long sentence as a share of a passage. */
 const PIECE_SHARE = 1 / 8

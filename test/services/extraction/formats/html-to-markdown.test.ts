@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { htmlToMarkdown } from '../../../../src/services/extraction/formats/html-to-markdown.ts'
+import { htmlToMarkdown } from '../../../../src/services/extraction/formats/html.ts'
 
 describe('HTML becomes Markdown', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
 import { extractPdf } from '../../../../src/services/extraction/formats/pdf.ts'
-import { fieldsByPage } from '../../../../src/services/extraction/formats/pdf-fields.ts'
+import { fieldsByPage } from '../../../../src/services/extraction/formats/pdf-structure.ts'
 
 /** A form of two pages, filled in. */
 async function filledForm(): Promise<Buffer> {

@@ -1,8 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type PdfItem,
-  toPageText,
-} from '../../../../src/services/extraction/formats/pdf-page-text.ts'
+import { type PdfItem, toPageText } from '../../../../src/services/extraction/formats/pdf.ts'
 
 const LEADING = 14
 

@@ -1,7 +1,7 @@
 import { PDFArray, PDFDict, PDFDocument, PDFName } from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
 import { extractPdf } from '../../../../src/services/extraction/formats/pdf.ts'
-import { withShortLists } from '../../../../src/services/extraction/formats/pdf-page-tree.ts'
+import { withShortLists } from '../../../../src/services/extraction/formats/pdf-structure.ts'
 import { pdfFile } from '../../../support/pdf-file.ts'
 
 const pages = (count: number) => Array.from({ length: count }, (_, i) => `Owl number ${i}.`)

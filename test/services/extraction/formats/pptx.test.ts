@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { extractPptx } from '../../../../src/services/extraction/formats/pptx.ts'
-import { readSlide } from '../../../../src/services/extraction/formats/pptx-slide.ts'
+import { extractPptx, readSlide } from '../../../../src/services/extraction/formats/pptx.ts'
 import { openZip } from '../../../../src/services/extraction/zip-archive.ts'
 import { fixture } from '../../../support/forms.ts'
 import { zipFile } from '../../../support/zip-file.ts'

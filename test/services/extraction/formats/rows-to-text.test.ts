@@ -3,7 +3,7 @@ import {
   rowsToText,
   type TableRow,
   toText,
-} from '../../../../src/services/extraction/formats/rows-to-text.ts'
+} from '../../../../src/services/extraction/formats/xlsx.ts'
 
 const linesOf = (rows: readonly TableRow[]) => rowsToText(rows).trimEnd().split('\n')
 

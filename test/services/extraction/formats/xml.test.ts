@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parsePage } from '../../../../src/services/extraction/formats/page.ts'
+import { parsePage } from '../../../../src/services/extraction/formats/html.ts'
 import { readXml } from '../../../../src/services/extraction/formats/xml.ts'
 
 function eventsOf(xml: string): string[] {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { SplitContext } from '../../../../src/services/ingestion/split/split-context.ts'
+import { type SplitContext, segmentsOf } from '../../../../src/services/ingestion/prepare.ts'
 import { splitPiece, splitText } from '../../../../src/services/ingestion/split/split-text.ts'
-import { segmentsOf } from '../../../../src/services/ingestion/text-segments.ts'
 import { randomText, seededRandom } from '../random-text.ts'
 
 /** The passages of all pieces, as offsets into the whole. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { estimateTokens } from '../../../../src/services/ingestion/split/estimate-tokens.ts'
-import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/split-limits.ts'
+import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
+import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
 
 const LENGTH = 10_000_000
 /** Many times what any of these takes, and a small part of what a quadratic pass over any would. */

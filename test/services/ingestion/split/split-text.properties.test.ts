@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Passage } from '../../../../src/services/ingestion/prepare.ts'
-import { estimateTokens } from '../../../../src/services/ingestion/split/estimate-tokens.ts'
-import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/split-limits.ts'
+import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
+import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
 import { randomText, seededRandom } from '../random-text.ts'
 
 const LIMITS = [SPLIT_LIMITS, { tokens: 40, overlap: 8, least: 6, enough: 20 }]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/split-limits.ts'
+import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
 
 /** Small enough to see what happens: about a hundred and twenty Latin letters. */

@@ -1,0 +1,37 @@
+import { rebuildIndex } from '../compose/chunk-index.ts'
+import { reindex } from '../compose/compose.ts'
+import { createProgressBar } from '../lib/progress-bar.ts'
+import type { Command } from './command.ts'
+
+/** `npm run rebuild-index`: the index in Qdrant anew, while the one there is serves. Interrupted, it goes on when it is run again. */
+export const runRebuildIndex: Command = async ({ config: load, createLog, stderr, signal }) => {
+  const config = load()
+  const { QDRANT_URL } = config
+  if (QDRANT_URL === undefined) {
+    stderr.write(
+      'There is no QDRANT_URL: an index in DATA_DIR is made anew by itself when it must\n',
+    )
+    return 2
+  }
+  const log = createLog({ ...config, LOG_LEVEL: 'warn' })
+  const bar = createProgressBar(stderr, 'indexing')
+  try {
+    const progress = (done: number, total: number) => bar.update(done, total)
+    await rebuildIndex({ config: { ...config, QDRANT_URL }, log, progress }, signal)
+  } finally {
+    bar.end()
+  }
+  stderr.write('The new index serves\n')
+  return 0
+}
+
+/** `npm run reindex`. Interrupted, it goes on where it was when it is run again. */
+export const runReindex: Command = async ({ config: load, createLog, stderr, signal }) => {
+  const config = load()
+  const lineEnd = stderr.isTTY ? '\r' : '\n'
+  const tell = (done: number, total: number) =>
+    void stderr.write(`${done} of ${total} passages embedded${lineEnd}`)
+  await reindex(config, createLog(config), tell, signal)
+  stderr.write(`\nThe documents are embedded with ${config.EMBEDDING_MODEL}\n`)
+  return 0
+}

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
+import { dirname, resolve } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
+import type { Environment } from '../lib/environment.ts'
+import { createGuardedFetch } from '../lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '../lib/outbound/policy.ts'
+import { createBubblewrapSandbox } from '../sandboxes/bubblewrap/bubblewrap-sandbox.ts'
+import { createEmbeddedSandbox } from '../sandboxes/embedded/embedded-sandbox.ts'
+import type { Sandbox } from '../sandboxes/sandbox.ts'
+import type { SandboxKind } from '../schemas/sandbox.ts'
+import type { SkillList, SkillReload } from '../schemas/skill.ts'
+import type { AgentConfiguration } from '../services/agent/configuration.ts'
+import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../services/mcp/lock-file.ts'
+import type { Mcp } from '../services/mcp/mcp.ts'
+import type { McpServer } from '../services/mcp/settings.ts'
+import {
+  type CodeSandbox,
+  createCodeSandbox,
+  readSandboxSettings,
+  type SandboxSettings,
+} from '../services/sandbox/code-sandbox.ts'
+import {
+  createRemoteSkills,
+  createSourceReader,
+  isRemoteSource,
+} from '../services/skills/remote.ts'
+import {
+  createSkills,
+  type LoadOptions,
+  type SkillSettings,
+  type Skills,
+} from '../services/skills/skills.ts'
+import { type Artifacts, createArtifacts } from '../services/tools/artifacts.ts'
+import type { SkillCopies } from '../stores/skill-copies.ts'
+import type { AgentStores } from './stores.ts'
+
+/** Of one answer; a whole repository may be in it. */
+const MAXIMUM_DOWNLOAD_BYTES = 64_000_000
+const SKILL_IDLE_MILLISECONDS = 15_000
+/** For all sources, which are read side by side. */
+const LOADING_MILLISECONDS = 60_000
+
+interface Parts {
+  config: Config
+  settings: SkillSettings
+  copies: SkillCopies
+  log: FastifyBaseLogger
+}
+
+interface ComposedSkills extends Skills {
+  /** Begins to ask remote sources, and waits for none. */
+  start(): void
+  /** Reads sources again: those that are named, or all. Throws `invalid_request` for one that is not configured. */
+  reload(request: SkillReload, signal: AbortSignal): Promise<SkillList>
+  close(): Promise<void>
+}
+
+/** The skills of the agent; paths are relative to the agent configuration. */
+export async function composeSkills({
+  config,
+  settings,
+  copies,
+  log,
+}: Parts): Promise<ComposedSkills> {
+  const base = dirname(resolve(config.AGENT_CONFIG))
+  const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
+    maximumBytes: MAXIMUM_DOWNLOAD_BYTES,
+    idleMilliseconds: SKILL_IDLE_MILLISECONDS,
+  })
+  const read = createSourceReader({
+    resolve: (source) => resolve(base, source),
+    remote: createRemoteSkills(copies),
+    fetch: outbound.fetch,
+  })
+  const { sources } = settings
+  const skills = createSkills({ settings, read, log })
+  const closing = new AbortController()
+  const load = (wanted: readonly string[], options: LoadOptions, signal: AbortSignal) => {
+    const late = AbortSignal.timeout(LOADING_MILLISECONDS)
+    return skills.load(wanted, options, AbortSignal.any([signal, closing.signal, late]))
+  }
+  await load(sources, { offline: true }, closing.signal)
+
+  return {
+    ...skills,
+    start: () => void load(sources.filter(isRemoteSource), {}, closing.signal),
+    async reload({ source, accept }, signal) {
+      if (source !== undefined && !sources.includes(source)) {
+        const message = 'agent.json does not name this source'
+        throw new AppError('invalid_request', message, { param: 'source' })
+      }
+      await load(source === undefined ? sources : [source], { accept }, signal)
+      signal.throwIfAborted()
+      return { skills: skills.records() }
+    },
+    async close() {
+      closing.abort(new Error('The server is being stopped'))
+      await outbound.close()
+    },
+  }
+}
+
+/** Of one answer; an event stream that has reached it is opened anew. */
+const MAXIMUM_ANSWER_BYTES = 20_000_000
+/** Longer than any call may be silent, which has a deadline of its own. */
+const MCP_IDLE_MILLISECONDS = 630_000
+
+interface McpParts {
+  config: Config
+  servers: Readonly<Record<string, McpServer>>
+  environment: Environment
+  stores: Pick<AgentStores, 'artifacts' | 'openLedger'>
+  log: FastifyBaseLogger
+}
+
+/** Whoever has no MCP servers does not load the client. */
+export async function composeMcp({ config, servers, stores, ...parts }: McpParts): Promise<Mcp> {
+  if (Object.keys(servers).length === 0) return NO_CONNECTIONS
+  const { createMcp } = await import('../services/mcp/mcp.ts')
+  const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
+    maximumBytes: MAXIMUM_ANSWER_BYTES,
+    idleMilliseconds: MCP_IDLE_MILLISECONDS,
+  })
+  const ledger = await stores.openLedger(MCP_LEDGER, McpPins, NO_PINS)
+  const mcp = createMcp({
+    ...{ servers, ...parts },
+    fetch: outbound.fetch,
+    pins: createPins(ledger),
+    artifacts: (): Artifacts => createArtifacts(stores.artifacts),
+  })
+  return {
+    ...mcp,
+    async close() {
+      await mcp.close()
+      await outbound.close()
+    },
+  }
+}
+
+const NO_CONNECTIONS: Mcp = {
+  start: () => undefined,
+  tools: () => [],
+  records: async () => [],
+  async test(name) {
+    throw new AppError('connection_not_found', `There is no connection "${name}"`)
+  },
+  close: async () => undefined,
+}
+
+/** Strongest first: a machine of its own, a container, namespaces, WebAssembly. */
+const ORDER = ['e2b', 'docker', 'bubblewrap', 'embedded'] as const
+
+interface SandboxParts {
+  config: Config
+  section: AgentConfiguration['sandbox']
+  log: FastifyBaseLogger
+}
+
+/** The sandbox that is configured; with `auto` all that there might be. What is not wanted is not loaded. */
+export async function composeSandbox({ config, section, log }: SandboxParts): Promise<CodeSandbox> {
+  const settings = readSandboxSettings(section)
+  const kinds = ORDER.filter((kind) => isWanted(kind, settings.kind, config))
+  const candidates: Sandbox[] = []
+  for (const kind of kinds) candidates.push(await create(kind, settings, config, log))
+  return createCodeSandbox({ settings, candidates, log })
+}
+
+/** A remote sandbox costs money, so `auto` takes it only where there is a key for it. */
+function isWanted(kind: SandboxKind, wanted: SandboxSettings['kind'], config: Config): boolean {
+  if (wanted !== 'auto') return kind === wanted
+  return kind !== 'e2b' || config.E2B_API_KEY !== undefined
+}
+
+async function create(
+  kind: (typeof ORDER)[number],
+  settings: SandboxSettings,
+  config: Config,
+  log: FastifyBaseLogger,
+): Promise<Sandbox> {
+  const { limits, image, template, idleSeconds, interpreter } = settings
+  switch (kind) {
+    case 'embedded':
+      return createEmbeddedSandbox({ limits, interpreter })
+    case 'bubblewrap':
+      return createBubblewrapSandbox({ limits })
+    case 'docker': {
+      const { createDockerSandbox } = await import('../sandboxes/docker/docker-sandbox.ts')
+      const owner = nameOf(config)
+      return createDockerSandbox({ limits, image, host: config.DOCKER_HOST, owner, log })
+    }
+    case 'e2b': {
+      const { createE2bSandbox } = await import('../sandboxes/e2b/e2b-sandbox.ts')
+      const { E2B_API_KEY: apiKey = '', E2B_API_URL: apiUrl } = config
+      return createE2bSandbox({ limits, template, idleSeconds, apiKey, apiUrl, log })
+    }
+  }
+}
+
+/** The same after a restart, and another for each server: a data directory has one server at a time. */
+function nameOf({ DATA_DIR: directory }: Config): string {
+  const place = `${hostname()}:${resolve(directory)}`
+  return createHash('sha256').update(place).digest('hex').slice(0, 32)
+}

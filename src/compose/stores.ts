@@ -1,0 +1,110 @@
+import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import { loadConfiguration } from '../services/agent/configuration.ts'
+import type { Settlement } from '../services/ingestion/completion-waiter.ts'
+import type { Ingestion } from '../services/ingestion/worker.ts'
+import { isRemoteSource } from '../services/skills/remote.ts'
+import { moveAccepted } from '../services/transfer/move-corpus.ts'
+import type { ArtifactStore } from '../stores/artifact-store.ts'
+import type { Corpus } from '../stores/corpus.ts'
+import type { DocumentStore, VectorReplacement } from '../stores/document-store.ts'
+import { createFileArtifactStore } from '../stores/files/artifacts.ts'
+import { fileLedgers } from '../stores/files/lock-file.ts'
+import { createFileSkillCopies } from '../stores/files/skill-copies.ts'
+import type { OpenLedger } from '../stores/lock-file.ts'
+import type { DocumentLookup } from '../stores/lookup.ts'
+import type { Outbox, StoreNews } from '../stores/outbox.ts'
+import { createPostgresCorpus } from '../stores/postgres/corpus.ts'
+import { createPostgresStore } from '../stores/postgres/postgres-store.ts'
+import type { Patience } from '../stores/postgres/server-check.ts'
+import type { SkillCopies } from '../stores/skill-copies.ts'
+import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
+import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
+
+interface OpenedStore extends DocumentStore {
+  /** Makes all vectors anew. */
+  readonly replacement: VectorReplacement
+  readonly lookup: DocumentLookup
+  readonly outbox: Outbox
+  /** What the agent keeps; absent where no other server can share the store. */
+  readonly agent?: AgentStores
+  /** Absent where no other server can share the store. */
+  subscribe?: StoreNews['subscribe']
+}
+
+/** The authority that is configured: in PostgreSQL, or in this process and in `DATA_DIR`. With patience one that is away is waited for. */
+export async function openStore(
+  config: Config,
+  log: FastifyBaseLogger,
+  onFatal: (error: Error) => void,
+  patience?: Patience,
+): Promise<OpenedStore> {
+  const queueLimit = config.INGEST_QUEUE_LIMIT
+  if (config.DATABASE_URL !== undefined) {
+    const { DATABASE_URL: url, DATABASE_POOL: poolSize } = config
+    return createPostgresStore({ url, poolSize, queueLimit, patience, log })
+  }
+  return createSqliteStore({ directory: config.DATA_DIR, queueLimit, onCrash: onFatal, log })
+}
+
+/** Passes on what other servers on the same store do. */
+export function listenToOthers(
+  store: OpenedStore,
+  ingestion: Pick<Ingestion, 'wake'>,
+  settlement: Pick<Settlement, 'ended'>,
+): void {
+  store.subscribe?.({
+    jobCame: ingestion.wake,
+    documentEnded: (id) => settlement.ended(id === undefined ? undefined : { documentId: id }),
+  })
+}
+
+/** The whole corpus of the authority that is configured. */
+export function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Corpus {
+  if (DATABASE_URL !== undefined) return createPostgresCorpus(DATABASE_URL)
+  return createSqliteCorpus({ directory: DATA_DIR, derived: [join(DATA_DIR, 'index')] })
+}
+
+/** What the agent keeps beside documents. */
+export interface AgentStores {
+  artifacts: ArtifactStore
+  openLedger: OpenLedger
+  skillCopies: SkillCopies
+}
+
+/** Where servers share the authority, they share what their agents keep with it; otherwise it is in `DATA_DIR`. */
+export async function openAgentStores(
+  config: Config,
+  { agent }: { agent?: AgentStores },
+): Promise<AgentStores> {
+  if (agent) return agent
+  const directory = join(config.DATA_DIR, 'artifacts')
+  return {
+    artifacts: await createFileArtifactStore({ directory }),
+    ...(await openAcceptedFiles(config)),
+  }
+}
+
+/** What was accepted of MCP servers and remote skills, in `DATA_DIR`. */
+async function openAcceptedFiles({
+  DATA_DIR: directory,
+}: Config): Promise<Omit<AgentStores, 'artifacts'>> {
+  const openLedger = fileLedgers(directory)
+  const copies = { openLedger, directory: join(directory, 'skills') }
+  return { openLedger, skillCopies: await createFileSkillCopies(copies) }
+}
+
+/** Brings what was accepted of MCP servers and remote skills from `DATA_DIR` to the authority that servers share. */
+export async function shareAccepted(config: Config, log: FastifyBaseLogger): Promise<void> {
+  const { configuration } = await loadConfiguration(config.AGENT_CONFIG)
+  const sources = configuration.skills.sources.filter(isRemoteSource)
+  const store = await openStore(config, log, (error) =>
+    log.error({ err: error }, 'the document store has failed'),
+  )
+  try {
+    if (store.agent) await moveAccepted(await openAcceptedFiles(config), store.agent, sources)
+  } finally {
+    await store.close()
+  }
+}

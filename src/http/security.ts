@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../errors.ts'
+
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'self'",
+  "base-uri 'self'",
+  "font-src 'self' https: data:",
+  "form-action 'self'",
+  "frame-ancestors 'self'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "script-src 'self'",
+  "script-src-attr 'none'",
+  "style-src 'self' https: 'unsafe-inline'",
+  'upgrade-insecure-requests',
+].join(';')
+
+/**
+ * The defaults of helmet 8, which puts them together anew for every reply: it took 8 % of a `/query`. Without
+ * `strict-transport-security`, which is for whatever ends TLS before the server to promise.
+ */
+const HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'origin-agent-cluster': '?1',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-dns-prefetch-control': 'off',
+  'x-download-options': 'noopen',
+  'x-frame-options': 'SAMEORIGIN',
+  'x-permitted-cross-domain-policies': 'none',
+  'x-xss-protection': '0',
+}
+
+/** Headers that keep a browser from doing with a reply what nobody meant. */
+export function installSecurityHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.headers(HEADERS)
+  })
+}
+
+const THIS_MACHINE = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Refuses pages that nobody named: a browser sends their origin, and a name that an attacker points at this
+ * server would otherwise let their page speak to it. Throws `origin_not_allowed`.
+ */
+export function checkOrigin(origin: string | undefined, allowed: readonly string[]): void {
+  if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return
+  if (THIS_MACHINE.includes(URL.parse(origin)?.hostname ?? '')) return
+  throw new AppError(
+    'origin_not_allowed',
+    'Pages of this origin may not call: CORS_ORIGIN does not name it',
+  )
+}

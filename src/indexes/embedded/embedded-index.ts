@@ -1,0 +1,88 @@
+import { setTimeout } from 'node:timers/promises'
+import { untilAborted } from '../../lib/backoff.ts'
+import { startThread } from '../../lib/thread.ts'
+import type { ChunkIndex, IndexMatch, Ranking } from '../chunk-index.ts'
+import type { IndexMethods, IndexThreadData } from './index-thread.ts'
+
+/** How long a close waits for the last changes to be written. */
+const CLOSE_MILLISECONDS = 10_000
+
+interface EmbeddedIndexOptions {
+  /** Held by this index alone; it keeps its files there. */
+  directory: string
+  /** `Analyser.fingerprint`: an index made under another one is started afresh. */
+  fingerprint: string
+  /** Changes when all vectors are made anew: those of another one are indexed afresh. */
+  vectorFingerprint?: string
+  log?: { warn(fields: object, message: string): void } | undefined
+  /** Called once if the index's thread ends by itself; every call is rejected from then on. */
+  onCrash: (error: Error) => void
+}
+
+/** BM25 and vectors in a thread of this process, with a snapshot on the disk. Resolves when the snapshot has been loaded. */
+export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promise<ChunkIndex> {
+  const { directory, fingerprint, vectorFingerprint = '', log, onCrash } = options
+  const data: IndexThreadData = { directory, fingerprint, vectorFingerprint }
+  let opened = false
+  const thread = startThread<IndexMethods>(new URL('./index-thread.ts', import.meta.url), {
+    data,
+    // A thread that fails to open rejects the opening instead.
+    onCrash: (error) => opened && onCrash(error),
+    onNotice: ({ message, fields }) => log?.warn(fields, message),
+  })
+  await thread.call('ready', undefined)
+  opened = true
+  let closing: Promise<void> | undefined
+
+  const close = async () => {
+    const late = new AbortController()
+    const flushed = thread.call('flush', undefined).catch((error: unknown) => {
+      log?.warn(
+        { err: error },
+        'the search index could not be written: the next start indexes the rest again',
+      )
+    })
+    await Promise.race([
+      flushed,
+      setTimeout(CLOSE_MILLISECONDS, undefined, { signal: late.signal }).catch(() => undefined),
+    ])
+    late.abort()
+    await thread.terminate()
+  }
+
+  return {
+    // Looking among keys that the authority names costs nothing here: both are in this process.
+    keepsMetadata: false,
+    filters: async () => false,
+
+    add: (keys, terms) => thread.call('add', { keys, terms }),
+    addVectors: (batch) => thread.call('addVectors', batch),
+    remove: (keys) => thread.call('remove', keys),
+
+    async search(query, signal) {
+      signal?.throwIfAborted()
+      const search = thread.call('search', query)
+      return toMatches(await (signal ? untilAborted(search, signal) : search))
+    },
+
+    async nearest(query, signal) {
+      signal?.throwIfAborted()
+      const search = thread.call('nearest', query)
+      return toMatches(await (signal ? untilAborted(search, signal) : search))
+    },
+
+    vectorKeys: () => thread.call('vectorKeys', undefined),
+
+    keys: () => thread.call('keys', undefined),
+    statistics: () => thread.call('statistics', undefined),
+    async check() {
+      await thread.call('statistics', undefined)
+    },
+    flush: () => thread.call('flush', undefined),
+    close: () => (closing ??= close()),
+  }
+}
+
+function toMatches({ keys, scores }: Ranking): IndexMatch[] {
+  return Array.from(keys, (key, i) => ({ key, score: scores[i] ?? 0 }))
+}

@@ -1,0 +1,116 @@
+import type { Feedback, Ranking } from '../chunk-index.ts'
+import { addedTerms, candidateTerms } from '../feedback-terms.ts'
+import { inverseFrequency, K1, type LengthNorm, type QueryTerms } from '../term-batch.ts'
+import { createTopHits } from './score.ts'
+import { findTerm, normOf, type Segment, seek } from './segment.ts'
+
+/** Chunks of one segment by ascending ordinal, and the place of each in the ranking. */
+interface Located {
+  ordinals: number[]
+  places: number[]
+}
+
+/** A term that feedback adds. */
+interface Lift {
+  /** What it adds to a score is always below this. */
+  bound: number
+  /** For each segment, the position among its terms, or -1. */
+  positions: readonly number[]
+}
+
+/**
+ * The best `limit` of what a query has found, each lifted by what it holds of the terms that feedback adds.
+ * Only those chunks are looked up, so that the time hardly depends on how many others there are. A chunk
+ * that was removed since it was found stays where it is: the authority tells.
+ */
+export function liftFound(
+  segments: readonly Segment[],
+  query: QueryTerms,
+  feedback: Feedback,
+  limit: number,
+): Ranking {
+  const { keys } = feedback.found
+  const { chunks, norm } = normOf(segments)
+  const lifts = liftsOf(segments, query, feedback, { chunks, norm })
+  const scores = Float64Array.from(feedback.found.scores)
+  const places = byKey(keys)
+  segments.forEach((segment, s) => {
+    const located = locate(segment, keys, places)
+    if (located.ordinals.length === 0) return
+    // Each chunk gains by the terms in their order, so that its score does not depend on the segments.
+    for (const { bound, positions } of lifts) {
+      const position = positions[s] ?? -1
+      if (position >= 0) lift(segment, { position, bound, norm }, located, scores)
+    }
+  })
+  const hits = createTopHits(limit)
+  keys.forEach((key, place) => {
+    hits.offer(key, scores[place] ?? 0)
+  })
+  return hits.take()
+}
+
+function liftsOf(
+  segments: readonly Segment[],
+  query: QueryTerms,
+  feedback: Feedback,
+  { chunks, norm }: { chunks: number; norm: LengthNorm },
+): Lift[] {
+  const found = new Map<number, { rarity: number; positions: number[] }>()
+  const look = ({ term }: { term: number }) => {
+    const positions = segments.map((segment) => findTerm(segment, term))
+    // Removed chunks among them: near enough to weigh what nobody asked for, but never more than there are.
+    const holding = segments.reduce((sum, segment, s) => sum + lengthOf(segment, positions[s]), 0)
+    const rarity = inverseFrequency(chunks, Math.min(holding, chunks))
+    found.set(term, { rarity, positions })
+    return rarity
+  }
+  const candidates = candidateTerms(query, feedback, norm)
+  const { terms, counts } = addedTerms(query, feedback, candidates, look)
+  return Array.from(terms, (term, i) => {
+    const { rarity, positions } = found.get(term) ?? { rarity: 0, positions: [] }
+    return { bound: (counts[i] ?? 0) * rarity * (K1 + 1), positions }
+  })
+}
+
+function lengthOf({ offsets }: Segment, position = -1): number {
+  return position < 0 ? 0 : (offsets[position + 1] ?? 0) - (offsets[position] ?? 0)
+}
+
+/** The places of a ranking in the ascending order of its keys. */
+function byKey(keys: Uint32Array): Uint32Array {
+  return Uint32Array.from(keys, (_, place) => place).sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0))
+}
+
+function locate({ keys: held, removed }: Segment, keys: Uint32Array, places: Uint32Array): Located {
+  const located: Located = { ordinals: [], places: [] }
+  let ordinal = 0
+  for (const place of places) {
+    const key = keys[place] ?? 0
+    ordinal = seek(held, key, ordinal, held.length)
+    if (ordinal === held.length) break
+    if (held[ordinal] !== key || removed?.[ordinal]) continue
+    located.ordinals.push(ordinal)
+    located.places.push(place)
+  }
+  return located
+}
+
+function lift(
+  { offsets, ordinals, counts, lengths }: Segment,
+  { position, bound, norm }: { position: number; bound: number; norm: LengthNorm },
+  located: Located,
+  scores: Float64Array,
+): void {
+  const to = offsets[position + 1] ?? 0
+  let at = offsets[position] ?? 0
+  for (let i = 0; i < located.ordinals.length && at < to; i++) {
+    const ordinal = located.ordinals[i] ?? 0
+    at = seek(ordinals, ordinal, at, to)
+    if (ordinals[at] !== ordinal || at === to) continue
+    const count = counts[at] ?? 0
+    const place = located.places[i] ?? 0
+    const length = norm.base + norm.slope * (lengths[ordinal] ?? 0)
+    scores[place] = (scores[place] ?? 0) + (bound * count) / (count + length)
+  }
+}

@@ -1,0 +1,188 @@
+import type { Feedback, Ranking } from '../chunk-index.ts'
+import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-batch.ts'
+import { buildSegment } from './build-segment.ts'
+import { liftFound } from './feedback.ts'
+import type { Merge } from './merge.ts'
+import { createTopHits, type Postings, SCORING_BYTES, scoreSegment } from './score.ts'
+import {
+  findKey,
+  findTerm,
+  lowerBound,
+  normOf,
+  removeChunk,
+  type Segment,
+  seek,
+} from './segment.ts'
+
+/** Segments that together hold every live key once. */
+export interface LexicalIndex {
+  readonly segments: readonly Segment[]
+  /** Grows with every change of what the index holds. */
+  readonly version: number
+  /** Adds the chunks `[from, to)` of a batch, at most `MOST_CHUNKS_BUILT`. */
+  add(keys: Uint32Array, batch: TermBatch, from: number, to: number): void
+  remove(keys: Iterable<number>): void
+  /** Puts the outcome of a merge in the place of its sources. */
+  replace(sources: readonly Segment[], merge: Merge): void
+  search(query: QueryTerms, limit: number, only?: Uint32Array): Ranking
+  /** The best of what `query` found before, by what its best chunks say beyond it as well. */
+  reorder(query: QueryTerms, limit: number, feedback: Feedback): Ranking
+  keys(): Uint32Array<ArrayBuffer>
+  statistics(): { chunks: number; bytes: number; segments: number }
+}
+
+export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
+  let segments = [...loaded]
+  let version = 0
+
+  const remove = (keys: Iterable<number>) => {
+    for (const key of keys) {
+      if (removeKey(segments, key)) version++
+    }
+    segments = segments.filter(({ live }) => live > 0)
+  }
+
+  return {
+    get segments() {
+      return segments
+    },
+    get version() {
+      return version
+    },
+    remove,
+
+    add(keys, batch, from, to) {
+      const segment = buildSegment(keys, batch, from, to)
+      remove(segment.keys)
+      segments = [...segments, segment]
+      version++
+    },
+
+    replace(sources, { merged, placements }) {
+      sources.forEach(({ removed }, i) => {
+        placements[i]?.forEach((place, ordinal) => {
+          if (place >= 0 && removed?.[ordinal]) removeChunk(merged, place)
+        })
+      })
+      const others = segments.filter((segment) => !sources.includes(segment))
+      segments = merged.live > 0 ? [...others, merged] : others
+    },
+
+    search: (query, limit, only) => searchSegments(segments, query, limit, only),
+    reorder: (query, limit, feedback) => liftFound(segments, query, feedback, limit),
+
+    keys() {
+      const keys = new Uint32Array(sum(segments, ({ live }) => live))
+      let next = 0
+      for (const segment of segments) {
+        segment.keys.forEach((key, ordinal) => {
+          if (!segment.removed?.[ordinal]) keys[next++] = key
+        })
+      }
+      return keys.sort()
+    },
+
+    statistics: () => ({
+      chunks: sum(segments, ({ live }) => live),
+      bytes: SEARCH_BYTES + sum(segments, bytesOf),
+      segments: segments.length,
+    }),
+  }
+}
+
+function removeKey(segments: readonly Segment[], key: number): boolean {
+  for (const segment of segments) {
+    const ordinal = findKey(segment, key)
+    if (ordinal >= 0 && removeChunk(segment, ordinal)) return true
+  }
+  return false
+}
+
+function bytesOf({ bytes, removed }: Segment): number {
+  return bytes.byteLength + (removed?.byteLength ?? 0)
+}
+
+function sum(segments: readonly Segment[], amountOf: (segment: Segment) => number): number {
+  return segments.reduce((total, segment) => total + amountOf(segment), 0)
+}
+
+/** A term that live chunks hold. Its contribution to the score of a chunk is always below `bound`. */
+interface Term {
+  bound: number
+  /** For each segment, the position among its terms, or -1. */
+  positions: readonly number[]
+}
+
+/** Memory that all searches share. */
+const SEARCH_BYTES = SCORING_BYTES
+
+/**
+ * The best `limit` chunks by BM25: exact, as if the live chunks, and no others, had just been indexed
+ * together. With `only` no others are offered.
+ */
+function searchSegments(
+  unordered: readonly Segment[],
+  query: QueryTerms,
+  limit: number,
+  only?: Uint32Array,
+): Ranking {
+  // The largest first: what it finds spares most of the work in the others.
+  const segments = unordered.toSorted((a, b) => b.live - a.live)
+  const { chunks, norm } = normOf(segments)
+  const terms = weighTerms(segments, query, chunks)
+  const hits = createTopHits(limit)
+  segments.forEach((segment, i) => {
+    const offered = only ? { ...segment, removed: hiddenBut(segment, only) } : segment
+    scoreSegment(offered, postingsIn(segment, i, terms), norm, hits)
+  })
+  return hits.take()
+}
+
+/** The heaviest first: the light ones, which most chunks hold, then need only be looked up. */
+function weighTerms(segments: readonly Segment[], query: QueryTerms, chunks: number): Term[] {
+  const terms: Term[] = []
+  query.terms.forEach((term, i) => {
+    const positions = segments.map((segment) => findTerm(segment, term))
+    const holding = segments.reduce(
+      (sum, segment, s) => sum + countLive(segment, positions[s] ?? -1),
+      0,
+    )
+    if (holding === 0) return
+    const bound = (query.counts[i] ?? 0) * inverseFrequency(chunks, holding) * (K1 + 1)
+    terms.push({ bound, positions })
+  })
+  return terms.sort((a, b) => b.bound - a.bound)
+}
+
+function countLive({ offsets, ordinals, removed }: Segment, position: number): number {
+  if (position < 0) return 0
+  const from = offsets[position] ?? 0
+  const to = offsets[position + 1] ?? 0
+  if (!removed) return to - from
+  let live = 0
+  for (let i = from; i < to; i++) live += 1 - (removed[ordinals[i] ?? 0] ?? 0)
+  return live
+}
+
+function postingsIn({ offsets }: Segment, segment: number, terms: readonly Term[]): Postings[] {
+  const lists: Postings[] = []
+  for (const { bound, positions } of terms) {
+    const position = positions[segment] ?? -1
+    if (position < 0) continue
+    lists.push({ from: offsets[position] ?? 0, to: offsets[position + 1] ?? 0, bound })
+  }
+  return lists
+}
+
+/** 1 at the ordinal of every chunk that is removed or whose key is not among `only`, which ascend. */
+function hiddenBut({ keys, removed }: Segment, only: Uint32Array): Uint8Array<ArrayBuffer> {
+  const hidden = new Uint8Array(keys.length).fill(1)
+  const first = lowerBound(only, keys[0] ?? 0, 0, only.length)
+  let ordinal = 0
+  for (let i = first; i < only.length && ordinal < keys.length; i++) {
+    const key = only[i] ?? 0
+    ordinal = seek(keys, key, ordinal, keys.length)
+    if (keys[ordinal] === key) hidden[ordinal] = removed?.[ordinal] ?? 0
+  }
+  return hidden
+}

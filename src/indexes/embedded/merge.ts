@@ -1,0 +1,219 @@
+import { allocateSegment, countLive, MOST_CHUNKS, type Segment } from './segment.ts'
+
+/** Postings handled between two chances to pause. */
+const POSTINGS_PER_STEP = 8_192
+/** Placement of a chunk that is left behind. */
+const REMOVED = -1
+
+/** A segment being merged. */
+interface Source {
+  segment: Segment
+  /** The new ordinal of each chunk, or `REMOVED`. */
+  placement: Int32Array
+  /** Whether a chunk is left behind. */
+  shrinks: boolean
+  /** The next chunk, then the next term, to be merged. */
+  position: number
+}
+
+export interface Merge {
+  merged: Segment
+  /** For each segment, the new ordinal of each of its chunks; negative where it was removed before the merge began. */
+  placements: readonly Int32Array[]
+}
+
+/**
+ * One segment of all that is live in `segments`, which may be searched, and may lose chunks, between two steps.
+ * No live key is in two of them, and together they hold at most `MOST_CHUNKS` live chunks.
+ */
+export function* mergeSegments(segments: readonly Segment[]): Generator<void, Merge> {
+  const sources = segments.map((segment) => ({
+    segment,
+    placement: new Int32Array(segment.keys.length).fill(REMOVED),
+    shrinks: segment.live < segment.keys.length,
+    position: 0,
+  }))
+  // What is live is settled here, in one step; what is removed later is the caller's to carry over.
+  const { keys, lengths } = placeChunks(sources)
+  yield
+  const size = yield* countPostings(sources)
+  const merged = allocateSegment({ chunks: keys.length, ...size })
+  merged.keys.set(keys)
+  merged.lengths.set(lengths)
+  countLive(merged)
+  yield
+  yield* fillPostings(merged, sources)
+  return { merged, placements: sources.map(({ placement }) => placement) }
+}
+
+function placeChunks(sources: readonly Source[]): { keys: Uint32Array; lengths: Uint32Array } {
+  const chunks = sources.reduce((sum, { segment }) => sum + segment.live, 0)
+  const keys = new Uint32Array(chunks)
+  const lengths = new Uint32Array(chunks)
+  for (const source of sources) skipRemoved(source)
+  for (let place = 0; place < chunks; place++) {
+    const source = lowest(sources, ({ segment }) => segment.keys)
+    if (!source) break
+    const ordinal = source.position++
+    keys[place] = source.segment.keys[ordinal] ?? 0
+    lengths[place] = source.segment.lengths[ordinal] ?? 0
+    source.placement[ordinal] = place
+    skipRemoved(source)
+  }
+  return { keys, lengths }
+}
+
+function skipRemoved(source: Source): void {
+  while (source.segment.removed?.[source.position]) source.position++
+}
+
+/** The source whose next value is the lowest. */
+function lowest(
+  sources: readonly Source[],
+  valuesOf: (source: Source) => Uint32Array,
+): Source | undefined {
+  let best: Source | undefined
+  let lowestValue = Number.POSITIVE_INFINITY
+  for (const source of sources) {
+    const value = valuesOf(source)[source.position]
+    if (value === undefined || value >= lowestValue) continue
+    lowestValue = value
+    best = source
+  }
+  return best
+}
+
+/** Walks the terms of all sources in ascending order, with the sources that hold each. */
+function* walkTerms(sources: readonly Source[]): Generator<{ term: number; holders: Source[] }> {
+  for (const source of sources) source.position = 0
+  for (;;) {
+    const first = lowest(sources, ({ segment }) => segment.terms)
+    const term = first?.segment.terms[first.position]
+    if (term === undefined) return
+    const holders = sources.filter(({ segment, position }) => segment.terms[position] === term)
+    yield { term, holders }
+    for (const holder of holders) holder.position++
+  }
+}
+
+function* countPostings(
+  sources: readonly Source[],
+): Generator<void, { terms: number; postings: number }> {
+  let terms = 0
+  let postings = 0
+  let handled = 0
+  for (const { holders } of walkTerms(sources)) {
+    const live = holders.reduce((sum, holder) => sum + countPlaced(holder), 0)
+    if (live > 0) terms++
+    postings += live
+    handled += live + 1
+    if (handled < POSTINGS_PER_STEP) continue
+    handled = 0
+    yield
+  }
+  return { terms, postings }
+}
+
+function countPlaced({ segment, placement, shrinks, position }: Source): number {
+  const from = segment.offsets[position] ?? 0
+  const to = segment.offsets[position + 1] ?? 0
+  if (!shrinks) return to - from
+  let placed = 0
+  for (let i = from; i < to; i++) {
+    if ((placement[segment.ordinals[i] ?? 0] ?? REMOVED) !== REMOVED) placed++
+  }
+  return placed
+}
+
+function* fillPostings(merged: Segment, sources: readonly Source[]): Generator<void> {
+  let terms = 0
+  let end = 0
+  let lastStep = 0
+  for (const { term, holders } of walkTerms(sources)) {
+    const start = end
+    for (const holder of holders) end = copyPostings(holder, merged, end)
+    if (end === start) continue
+    sortPostings(merged, start, end)
+    merged.terms[terms] = term
+    merged.offsets[terms++] = start
+    if (end - lastStep < POSTINGS_PER_STEP) continue
+    lastStep = end
+    yield
+  }
+  merged.offsets[terms] = end
+}
+
+/** Copies the postings of the source's current term to `at`; answers where they end. */
+function copyPostings({ segment, placement, position }: Source, merged: Segment, at: number) {
+  const to = segment.offsets[position + 1] ?? 0
+  let end = at
+  for (let i = segment.offsets[position] ?? 0; i < to; i++) {
+    const place = placement[segment.ordinals[i] ?? 0] ?? REMOVED
+    if (place === REMOVED) continue
+    merged.ordinals[end] = place
+    merged.counts[end++] = segment.counts[i] ?? 0
+  }
+  return end
+}
+
+/** Keys mostly grow with time, so that the postings of older and newer segments follow each other already. */
+function sortPostings({ ordinals, counts }: Segment, from: number, to: number): void {
+  let sorted = from + 1
+  while (sorted < to && (ordinals[sorted - 1] ?? 0) < (ordinals[sorted] ?? 0)) sorted++
+  if (sorted >= to) return
+  const packed = new Uint32Array(to - from)
+  for (let i = from; i < to; i++) packed[i - from] = (ordinals[i] ?? 0) * 256 + (counts[i] ?? 0)
+  packed.sort()
+  packed.forEach((posting, i) => {
+    ordinals[from + i] = posting >>> 8
+    counts[from + i] = posting & 255
+  })
+}
+
+/** As many segments of like size become one, so that a chunk is copied once for each factor of eight that the index grows. */
+const FAN_IN = 8
+/** Segments are alike when their sizes have the same power of eight. */
+const TIER_BITS = 3
+/** The most segments merged at once, when they are merged to be written. */
+const MOST_SOURCES = 16
+/** The share of removed chunks at which a segment is rewritten. */
+const MOST_REMOVED = 0.3
+
+/** The segments to merge next, small ones first; nothing when all is well. */
+export function chooseMerge(segments: readonly Segment[]): Segment[] | undefined {
+  const bySize = segments.toSorted((a, b) => a.live - b.live)
+  for (let from = 0; from < bySize.length; ) {
+    const tier = tierOf(bySize[from])
+    const end = bySize.findIndex((segment, i) => i > from && tierOf(segment) !== tier)
+    const alike = bySize.slice(from, end < 0 ? undefined : end)
+    if (alike.length >= FAN_IN) {
+      const fitting = takeFitting(alike, FAN_IN)
+      if (fitting.length > 1) return fitting
+    }
+    from += alike.length
+  }
+  const worn = bySize.find(({ keys, live }) => live < keys.length * (1 - MOST_REMOVED))
+  return worn && [worn]
+}
+
+/** Small segments to merge before they are written, so that a write leaves few files behind. */
+export function chooseMergeToWrite(unwritten: readonly Segment[]): Segment[] | undefined {
+  const fitting = takeFitting(
+    unwritten.toSorted((a, b) => a.live - b.live),
+    MOST_SOURCES,
+  )
+  return fitting.length > 1 ? fitting : undefined
+}
+
+function tierOf(segment: Segment | undefined): number {
+  return Math.floor((31 - Math.clz32(segment?.live ?? 1)) / TIER_BITS)
+}
+
+/** The first of `segments` that together fit one segment. */
+function takeFitting(segments: readonly Segment[], most: number): Segment[] {
+  let chunks = 0
+  return segments.slice(0, most).filter(({ live }) => {
+    chunks += live
+    return chunks <= MOST_CHUNKS
+  })
+}

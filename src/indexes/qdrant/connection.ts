@@ -1,0 +1,188 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { retryAfterOf } from '../../lib/backoff.ts'
+
+const MOST_ATTEMPTS = 4
+const FIRST_WAIT_MILLISECONDS = 100
+/** A server that asks for more patience than this is reported instead of waited for. */
+const MOST_WAIT_MILLISECONDS = 3_000
+/** A page of ten thousand keys takes 300 kB, four thousand matches as much. */
+const MOST_ANSWER_BYTES = 32 * 1024 * 1024
+
+const Envelope = z.object({ result: z.unknown() })
+
+export interface QdrantAddress {
+  url: string
+  apiKey?: string | undefined
+  /** For one call with all its attempts, unless it says otherwise. */
+  deadlineMilliseconds: number
+}
+
+interface QdrantRequest<Result> {
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  path: string
+  query?: Record<string, string>
+  body?: unknown
+  deadlineMilliseconds?: number
+  /** What the answer's `result` must be. */
+  result: z.ZodType<Result>
+  /** The answer is the result itself. */
+  bare?: boolean
+}
+
+export interface QdrantConnection {
+  /**
+   * Sends a request, again where that may help: none of ours does harm when it is done twice. Throws what
+   * `signal` was aborted with, `index_unavailable`, or `QdrantRefusal`.
+   */
+  call<Result>(request: QdrantRequest<Result>, signal?: AbortSignal): Promise<Result>
+}
+
+/** An attempt that failed in a way that may pass. */
+interface Failure {
+  error: Error
+  waitMilliseconds?: number | undefined
+}
+
+/**
+ * Plain calls to Qdrant's REST interface: its official client can be neither aborted nor bounded call by
+ * call, and brings a compiler into the image as its peer.
+ */
+export function connectToQdrant(address: QdrantAddress): QdrantConnection {
+  return {
+    async call(request, signal) {
+      const { deadlineMilliseconds = address.deadlineMilliseconds } = request
+      const deadline = AbortSignal.timeout(deadlineMilliseconds)
+      const limit = signal ? AbortSignal.any([signal, deadline]) : deadline
+      try {
+        return await callUntilDone(address, request, limit)
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!deadline.aborted) throw error
+        const seconds = deadlineMilliseconds / 1_000
+        throw unavailable(`The search index did not answer within ${seconds} s`, error)
+      }
+    },
+  }
+}
+
+async function callUntilDone<Result>(
+  address: QdrantAddress,
+  request: QdrantRequest<Result>,
+  limit: AbortSignal,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    const outcome = await send(address, request, limit)
+    if ('result' in outcome) return outcome.result
+    const backoff = FIRST_WAIT_MILLISECONDS * 2 ** (attempt - 1) * (0.5 + Math.random())
+    const wait = outcome.waitMilliseconds ?? backoff
+    if (attempt === MOST_ATTEMPTS || wait > MOST_WAIT_MILLISECONDS) throw outcome.error
+    await delay(wait, undefined, { signal: limit })
+  }
+}
+
+async function send<Result>(
+  { url, apiKey }: QdrantAddress,
+  { method, path, query, body, result, bare }: QdrantRequest<Result>,
+  signal: AbortSignal,
+): Promise<{ result: Result } | Failure> {
+  const target = new URL(path.replace(/^\//, ''), url.endsWith('/') ? url : `${url}/`)
+  target.search = new URLSearchParams(query).toString()
+  const headers = {
+    ...(apiKey !== undefined && { 'api-key': apiKey }),
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+  }
+  const content = body !== undefined && { body: JSON.stringify(body) }
+  try {
+    const response = await fetch(target, { method, headers, signal, redirect: 'error', ...content })
+    const text = await readBounded(response, MOST_ANSWER_BYTES)
+    if (!response.ok) return failureOf(response, text)
+    const answer = JSON.parse(text)
+    return { result: result.parse(bare ? answer : Envelope.parse(answer).result) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof QdrantRefusal || error instanceof AppError) throw error
+    // What `fetch` itself throws says that the line failed; anything else, that the answer is none.
+    const failed = error instanceof TypeError ? 'cannot be reached' : 'gives no proper answer'
+    return { error: unavailable(`The search index ${failed}`, withoutKey(error, apiKey)) }
+  }
+}
+
+function failureOf({ status, headers }: Response, text: string): Failure {
+  const error = errorOf(status, text.slice(0, 500))
+  if (!passes(status)) throw error
+  return { error, waitMilliseconds: retryAfterOf(headers) }
+}
+
+/** `fetch` names a header that cannot be sent with its value. */
+function withoutKey(error: unknown, apiKey: string | undefined): unknown {
+  const isTold = apiKey !== undefined && error instanceof Error && error.message.includes(apiKey)
+  return isTold ? new Error('the request could not be made') : error
+}
+
+/** The text of an answer. Throws where it is longer than `limit` bytes, before it is held. */
+async function readBounded(response: Response, limit: number): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of response.body ?? []) {
+    bytes += part.byteLength
+    if (bytes > limit) throw new RangeError(`The answer is longer than ${limit} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+const RETRY_AFTER_SECONDS = 5
+
+/** Qdrant understood a request and will not do it, however often it is asked. Its words are for the log. */
+export class QdrantRefusal extends Error {
+  override readonly name = 'QdrantRefusal'
+  readonly status: number
+
+  constructor(status: number, words: string) {
+    super(`Qdrant refused a request with status ${status}: ${words}`)
+    this.status = status
+  }
+}
+
+/** Qdrant cannot be used now; `message` is shown to the client. */
+export function unavailable(message: string, cause?: unknown): AppError {
+  return new AppError('index_unavailable', message, { cause, retryAfter: RETRY_AFTER_SECONDS })
+}
+
+/** What an answer that is not a success means. */
+function errorOf(status: number, words: string): Error {
+  const refusal = new QdrantRefusal(status, words)
+  if (status === 401 || status === 403) {
+    return unavailable(
+      'The search index refuses the key of this server: see QDRANT_API_KEY',
+      refusal,
+    )
+  }
+  if (status === 404) return unavailable('The search index lacks its collection', refusal)
+  if (passes(status)) return unavailable('The search index does not work at the moment', refusal)
+  return refusal
+}
+
+/** Whether the same request may succeed a moment later. */
+function passes(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500
+}
+
+/** The first that takes `memory` in the description of a collection. */
+const LEAST = [1, 19] as const
+const Version = z.object({ version: z.string() })
+
+/** Throws where the server at the address is no Qdrant that this index can be kept in. */
+export async function checkVersion(
+  { call }: QdrantConnection,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { version } = await call({ method: 'GET', path: '/', result: Version, bare: true }, signal)
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  if (major === LEAST[0] && minor >= LEAST[1]) return
+  throw new Error(
+    `Qdrant is of version ${version.slice(0, 20)}: this server needs ${LEAST.join('.')} or later, below ${LEAST[0] + 1}`,
+  )
+}

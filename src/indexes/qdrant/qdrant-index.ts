@@ -1,0 +1,181 @@
+import type { ChunkIndex } from '../chunk-index.ts'
+import type { CollectionSettings } from '../qdrant-settings.ts'
+import { createCollections } from './collections.ts'
+import {
+  checkVersion,
+  connectToQdrant,
+  type QdrantAddress,
+  type QdrantConnection,
+  unavailable,
+} from './connection.ts'
+import { createPayloadIndexes, rangeKeysIn } from './filters.ts'
+import { createChangeOrder, createPoints } from './points.ts'
+import {
+  createNextCollections,
+  createServedCollections,
+  type ServedCollections,
+} from './served-collections.ts'
+import { createTermsPart, type TermsPart } from './terms.ts'
+import { createVectorsPart, type VectorsPart } from './vectors.ts'
+
+export interface QdrantIndexOptions {
+  address: QdrantAddress
+  /** What the names of the collections begin with. */
+  prefix: string
+  settings: CollectionSettings
+  /** `Analyser.fingerprint`: a collection made under another one is refused. */
+  fingerprint: string
+  /** Changes when all vectors are made anew: those of another one are refused. */
+  vectorFingerprint: string
+  /** The mean length of a chunk, in terms, asked when the collection is made. */
+  averageLength: () => Promise<number>
+}
+
+/** An index in a Qdrant that any number of servers share. Nothing is sent before `open`. */
+export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
+  const connection = connectToQdrant(options.address)
+  const collections = createCollections(connection)
+  const served = createServedCollections({ ...options, collections })
+  return indexOn(connection, served, options.settings)
+}
+
+interface NextIndex {
+  /** As yet without anything that was not put into it, by this run or by one that was interrupted. */
+  index: QdrantIndex
+  /** Puts it in the place of the one that serves, in one step, and removes that. */
+  serve(): Promise<void>
+}
+
+/** An index beside the one that serves, which it may replace. */
+export async function createNextIndex(
+  options: QdrantIndexOptions,
+  signal?: AbortSignal,
+): Promise<NextIndex> {
+  const connection = connectToQdrant(options.address)
+  const collections = createCollections(connection)
+  const next = await createNextCollections({ ...options, collections }, signal)
+  return { index: indexOn(connection, next, options.settings), serve: next.serve }
+}
+
+/** About what Qdrant holds in memory for one chunk: see docs/scaling.md. */
+const BYTES_PER_CHUNK = 1_500
+const BYTES_PER_VECTOR = 1_200
+
+export interface QdrantIndex extends ChunkIndex {
+  /** Finds its collections, or makes them. Throws what to do where what is there does not fit, and `index_unavailable`. */
+  open(signal?: AbortSignal): Promise<void>
+}
+
+/** The index that certain collections make. Nothing is sent before `open`. */
+function indexOn(
+  connection: QdrantConnection,
+  served: ServedCollections,
+  settings: CollectionSettings,
+): QdrantIndex {
+  const order = createChangeOrder()
+  let parts: Parts | undefined
+  let closed = false
+
+  const opened = (): Parts => {
+    if (closed) throw new Error('The index is closed')
+    if (!parts) throw unavailable('The search index has not been reached yet')
+    return parts
+  }
+
+  return {
+    async open(signal) {
+      await checkVersion(connection, signal)
+      parts = await openParts(connection, served, settings, signal)
+    },
+
+    async add(keys, batch, metadata) {
+      const { terms } = opened()
+      await order.run(keys, () => terms.add(keys, batch, metadata))
+    },
+    async addVectors(batch, metadata) {
+      const { vectors } = opened()
+      if (batch.keys.length > 0) await order.run(batch.keys, () => vectors.add(batch, metadata))
+    },
+    async remove(keys) {
+      const { terms, vectors } = opened()
+      await order.run(keys, async () => {
+        await Promise.all([terms.remove(keys), vectors.remove(keys)])
+      })
+    },
+
+    keepsMetadata: true,
+    async filters(filter, signal) {
+      signal?.throwIfAborted()
+      const { terms, vectors } = opened()
+      const keys = rangeKeysIn(filter)
+      // What is looked up by words has its index wherever there is a collection.
+      if (!keys || keys.length === 0) return keys !== undefined
+      return (await terms.filters(keys, signal)) && (await vectors.filters(keys, signal))
+    },
+
+    async search(query, signal) {
+      signal?.throwIfAborted()
+      return opened().terms.search(query, signal)
+    },
+    async nearest(query, signal) {
+      signal?.throwIfAborted()
+      return opened().vectors.nearest(query, signal)
+    },
+
+    keys: async () => opened().terms.keys(),
+    vectorKeys: async () => opened().vectors.keys(),
+    async statistics() {
+      const [chunks, vectors] = await Promise.all([
+        opened().terms.count(),
+        opened().vectors.count(),
+      ])
+      const bytes = chunks * BYTES_PER_CHUNK + vectors * BYTES_PER_VECTOR
+      return { chunks, vectors, vectorSearch: 'graph', bytes, segments: 1 }
+    },
+    async check(signal) {
+      opened()
+      await served.check(signal)
+    },
+
+    async flush() {
+      // Qdrant writes what it takes before it answers.
+    },
+    async close() {
+      closed = true
+    },
+  }
+}
+
+/**
+ * Words and vectors are collections of their own: either is made anew, spread and placed in memory without
+ * the other, and writing one need not read the other.
+ */
+interface Parts {
+  terms: TermsPart
+  vectors: VectorsPart
+}
+
+/** Throws what to do where what is kept does not fit. */
+async function openParts(
+  connection: QdrantConnection,
+  served: ServedCollections,
+  { quantisation, filtersMemory }: CollectionSettings,
+  signal?: AbortSignal,
+): Promise<Parts> {
+  const { averageLength } = await served.terms(signal)
+  const collections = createCollections(connection)
+  const pointsOf = (name: string) => createPoints(connection, name)
+  const indexesOf = (name: string) => createPayloadIndexes(collections, name, filtersMemory)
+  const { termsName, vectorsName } = served
+  const vectors = createVectorsPart(
+    pointsOf(vectorsName),
+    indexesOf(vectorsName),
+    served,
+    quantisation,
+  )
+  await vectors.open(signal)
+  return {
+    terms: createTermsPart(pointsOf(termsName), indexesOf(termsName), averageLength),
+    vectors,
+  }
+}

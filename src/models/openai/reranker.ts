@@ -1,0 +1,185 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Reranker, RerankerError } from '../reranker.ts'
+import type { ModelLog } from './connection.ts'
+import { isTooLong } from './embedding-request.ts'
+import { explainFailure, type UpstreamNames } from './explain-failure.ts'
+import { createRedactor, failureInStream, toUpstreamFailure, UpstreamFailure } from './failures.ts'
+import { isObject, objectOf, parseJson } from './json.ts'
+import { requestJson } from './json-request.ts'
+import { retryDelay } from './retry.ts'
+
+/** UTF-16 code units of a question and of a text that are read: few models read more. */
+const LONGEST_QUERY = 2_000
+const LONGEST_TEXT = 8_000
+/** A model that does not take a text of this length does not work. */
+const SHORTEST_CUT = 500
+
+const RERANK_MODEL: UpstreamNames = {
+  upstream: 'reranking model',
+  key: 'RERANK_API_KEY',
+  model: 'RERANK_MODEL',
+  baseUrl: 'RERANK_BASE_URL',
+  path: '/rerank',
+  input: 'passage',
+}
+
+interface RerankerOptions extends RerankServer {
+  log?: ModelLog | undefined
+}
+
+/** A model behind any server with a `/rerank` endpoint: Cohere, Jina, Voyage, vLLM, Text Embeddings Inference. */
+export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reranker {
+  const { model, apiKey } = server
+  const explaining = { model, redact: createRedactor(apiKey), names: RERANK_MODEL }
+  // Found out from refusals, then kept.
+  let dialect: RerankDialect = 'documents'
+  let longest = LONGEST_TEXT
+
+  const attempt = ({ query, texts }: RerankQuestion, signal: AbortSignal) => {
+    const cut = texts.map((text) => text.slice(0, longest))
+    const question = { query: query.slice(0, Math.min(longest, LONGEST_QUERY)), texts: cut }
+    return requestRelevance(server, question, dialect, signal)
+  }
+
+  /** Whether what was asked can be asked in a way that the server takes. */
+  const adapt = (failure: UpstreamFailure): boolean => {
+    if (dialect === 'documents' && wantsTexts(failure)) {
+      dialect = 'texts'
+      return true
+    }
+    if (!isTooLong(failure) || longest <= SHORTEST_CUT) return false
+    longest = Math.ceil(longest / 2)
+    return true
+  }
+
+  const waitAfter = async (failure: UpstreamFailure, retries: number, signal: AbortSignal) => {
+    const wait = retryDelay(failure, retries)
+    if (wait === undefined) {
+      const { message, cause } = explainFailure(failure, explaining)
+      throw new RerankerError(message, { cause })
+    }
+    const { kind, status } = failure.facts
+    log?.warn({ kind, status, retry: retries + 1, wait }, 'The reranking model is asked again')
+    await pause(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
+  }
+
+  return {
+    name: model,
+    async rerank(query, texts, signal) {
+      signal.throwIfAborted()
+      if (texts.length === 0) return []
+      for (let retries = 0; ; ) {
+        try {
+          return await attempt({ query, texts }, signal)
+        } catch (error) {
+          signal.throwIfAborted()
+          const failure = toUpstreamFailure(error)
+          if (!adapt(failure)) await waitAfter(failure, retries++, signal)
+        }
+      }
+    },
+  }
+}
+
+/** A request that takes longer is given up; whoever asks has less patience. */
+const DEADLINE_MILLISECONDS = 30_000
+/** A hundred results with their texts, which some servers send back, take a tenth of it. */
+const MOST_ANSWER_BYTES = 4 * 2 ** 20
+/** Text Embeddings Inference takes no more texts at once unless it is told to. */
+const MOST_TEXTS = 32
+
+export interface RerankServer {
+  apiKey: string
+  /** The address before `/rerank`. */
+  baseUrl: string
+  model: string
+}
+
+export interface RerankQuestion {
+  query: string
+  texts: readonly string[]
+}
+
+/** What a server wants the list of texts to be called. */
+export type RerankDialect = 'documents' | 'texts'
+
+/** One request, or some side by side, tried once: a score per text. Throws UpstreamFailure, or what `signal` was aborted with. */
+export async function requestRelevance(
+  server: RerankServer,
+  question: RerankQuestion,
+  dialect: RerankDialect,
+  signal: AbortSignal,
+): Promise<number[]> {
+  if (dialect === 'documents') return send(server, toDocuments(server, question), question, signal)
+  const scores = await Promise.all(
+    inParts(question).map((part) => send(server, toTexts(part), part, signal)),
+  )
+  return scores.flat()
+}
+
+/** Whether Text Embeddings Inference answers, which misses the field that it calls `texts`. */
+export function wantsTexts({ facts }: UpstreamFailure): boolean {
+  return [400, 422].includes(facts.status ?? 0) && /\btexts\b/.test(facts.words ?? '')
+}
+
+async function send(
+  { apiKey, baseUrl }: RerankServer,
+  body: object,
+  { texts }: RerankQuestion,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const answer = await requestJson(
+    {
+      ...{ apiKey, baseUrl, path: '/rerank', body },
+      deadlineMilliseconds: DEADLINE_MILLISECONDS,
+      mostAnswerBytes: MOST_ANSWER_BYTES,
+    },
+    signal,
+  )
+  return readRelevance(answer, texts.length)
+}
+
+function toDocuments({ model }: RerankServer, { query, texts }: RerankQuestion): object {
+  return { model, query, documents: texts, top_n: texts.length }
+}
+
+function toTexts({ query, texts }: RerankQuestion): object {
+  return { query, texts, truncate: true }
+}
+
+function inParts({ query, texts }: RerankQuestion): RerankQuestion[] {
+  const parts: RerankQuestion[] = []
+  for (let from = 0; from < texts.length; from += MOST_TEXTS) {
+    parts.push({ query, texts: texts.slice(from, from + MOST_TEXTS) })
+  }
+  return parts
+}
+
+/**
+ * The score of each of `count` texts, in their order, from any of the shapes in use: Cohere, Jina and vLLM
+ * answer `{ results: [{ index, relevance_score }] }`, Voyage names the list `data`, and Text Embeddings
+ * Inference answers a bare list of `{ index, score }`. Throws UpstreamFailure for anything else.
+ */
+export function readRelevance(body: string, count: number): number[] {
+  const answer = parseJson(body)
+  if (isObject(answer) && answer.error !== undefined) throw failureInStream(answer.error)
+  const { results, data } = objectOf(answer)
+  const list = [answer, results, data].find((each) => Array.isArray(each))
+  if (!list) throw unreadable('there is no list of results')
+
+  const scores = new Array<number | undefined>(count).fill(undefined)
+  for (const { index, relevance_score, score = relevance_score } of list.map(objectOf)) {
+    if (typeof index !== 'number' || !(index in scores) || typeof score !== 'number') {
+      throw unreadable('a result names no text or has no score')
+    }
+    scores[index] = score
+  }
+  return scores.map((score) => {
+    if (score === undefined) throw unreadable(`${count} texts were not all given a score`)
+    return score
+  })
+}
+
+function unreadable(words: string): UpstreamFailure {
+  return new UpstreamFailure({ kind: 'unreadable', words })
+}

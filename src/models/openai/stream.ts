@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import type { FinishReason, ModelEvent, ModelToolCall, Usage } from '../chat-model.ts'
+import { failureInStream, UpstreamFailure } from './failures.ts'
+import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } from './json.ts'
+
+/** Past this, the reasoning that goes back with the tool results is cut. */
+const MAXIMUM_REASONING_CHARACTERS = 1_000_000
+const MAXIMUM_REASONING_DETAILS = 64
+
+export interface AnswerReader {
+  /** Takes the next chunk and gives the text in it. Throws UpstreamFailure where it reports an error. */
+  read(chunk: unknown): string
+  /** True once the upstream has said why the answer ends; only the usage may still follow. */
+  readonly finished: boolean
+  /** What ends the answer: its tool calls, then `finish`. Throws UpstreamFailure where it is not whole. */
+  ending(): ModelEvent[]
+}
+
+/** Reads the chunks of one answer, in whatever dialect of chat-completions they come. */
+export function createAnswerReader(): AnswerReader {
+  const toolCalls = createToolCallAccumulator()
+  const reasoning = createReasoningKeeper()
+  let finishReason: string | undefined
+  let usage: Usage | undefined
+
+  return {
+    read(chunk) {
+      const { object, choices, ...rest } = objectOf(chunk)
+      if (object === 'error') throw failureInStream(chunk)
+      const choice = objectOf(Array.isArray(choices) ? choices[0] : undefined)
+      usage = readUsage(rest) ?? readUsage(choice) ?? usage
+      finishReason = nonEmptyString(choice.finish_reason) ?? finishReason
+      const delta = objectOf(choice.delta ?? choice.message)
+      for (const entry of toolEntries(delta)) toolCalls.add(entry)
+      reasoning.keep(delta)
+      return textOf(delta)
+    },
+    get finished() {
+      return finishReason !== undefined
+    },
+    ending() {
+      const calls = reasoning.attach(toolCalls.calls())
+      const reason = toFinishReason(finishReason ?? '', calls.length > 0)
+      return [
+        ...calls.map((call): ModelEvent => ({ type: 'tool-call', call })),
+        { type: 'finish', reason, usage },
+      ]
+    },
+  }
+}
+
+function toolEntries({ tool_calls, function_call }: JsonObject): unknown[] {
+  if (Array.isArray(tool_calls)) return tool_calls
+  // The shape before tools, which some servers still answer with.
+  return isObject(function_call) ? [{ index: 0, function: function_call }] : []
+}
+
+/** The text of a delta; a list of parts may hold the model's thinking too, which is not the answer. */
+function textOf({ content, refusal }: JsonObject): string {
+  const parts = Array.isArray(content) ? content : []
+  const texts = parts.filter(isObject).map(({ type, text }) => (type === 'text' ? text : undefined))
+  return [content, ...texts, refusal].map((text) => nonEmptyString(text) ?? '').join('')
+}
+
+function readUsage({ usage, x_groq }: JsonObject): Usage | undefined {
+  const counts = objectOf(usage ?? objectOf(x_groq).usage)
+  const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = counts
+  if (typeof promptTokens !== 'number') return undefined
+  return {
+    promptTokens,
+    completionTokens: typeof completionTokens === 'number' ? completionTokens : 0,
+  }
+}
+
+/**
+ * Keeps what some providers refuse to do without when the tool results come: DeepSeek and its like want
+ * `reasoning_content` back, OpenRouter the encrypted `reasoning_details`.
+ */
+function createReasoningKeeper() {
+  let content = ''
+  const details: unknown[] = []
+  return {
+    keep({ reasoning_content, reasoning_details }: JsonObject) {
+      const room = MAXIMUM_REASONING_CHARACTERS - content.length
+      content += (nonEmptyString(reasoning_content) ?? '').slice(0, room)
+      const more = Array.isArray(reasoning_details) ? reasoning_details : []
+      for (const detail of more) {
+        const isKept = isObject(detail) && detail.type === 'reasoning.encrypted'
+        if (isKept && details.length < MAXIMUM_REASONING_DETAILS) details.push(detail)
+      }
+    },
+    attach(calls: ModelToolCall[]): ModelToolCall[] {
+      const [first, ...others] = calls
+      if (!first || (content === '' && details.length === 0)) return calls
+      const kept = {
+        ...(content !== '' && { reasoning_content: content }),
+        ...(details.length > 0 && { reasoning_details: details }),
+      }
+      const extra = { ...first.extra, ...kept }
+      return [{ ...first, extra }, ...others]
+    },
+  }
+}
+
+const MAXIMUM_CALLS = 128
+const MAXIMUM_ARGUMENT_CHARACTERS = 1_000_000
+
+interface PendingCall {
+  id: string | undefined
+  name: string | undefined
+  arguments: string
+  extra: unknown
+}
+
+interface Fragment extends PendingCall {
+  index: number | undefined
+}
+
+interface ToolCallAccumulator {
+  /** Takes one entry of `delta.tool_calls`. Throws UpstreamFailure past the bounds. */
+  add(entry: unknown): void
+  /** The calls so far, in the order in which they began. */
+  calls(): ModelToolCall[]
+}
+
+/**
+ * Joins the fragments of streamed tool calls. Servers disagree on what marks a fragment: some leave out
+ * `index`, some repeat it for every call, some send a new id with each fragment, some send the arguments
+ * as an object. So a fragment belongs to the call of its id, else to the newest call of its index, else
+ * to the newest call; and it begins a new call when it names a function while that call looks finished.
+ */
+export function createToolCallAccumulator(): ToolCallAccumulator {
+  const calls: PendingCall[] = []
+  const newestByIndex = new Map<number, PendingCall>()
+
+  function find({ id, index }: Fragment): PendingCall | undefined {
+    const byIndex = index === undefined ? undefined : newestByIndex.get(index)
+    if (byIndex && (id === undefined || byIndex.id === id)) return byIndex
+    const byId = id === undefined ? undefined : calls.findLast((call) => call.id === id)
+    return byId ?? (index === undefined ? calls.at(-1) : byIndex)
+  }
+
+  function begin(fragment: Fragment): PendingCall {
+    if (calls.length === MAXIMUM_CALLS) throw tooMuch('tool calls')
+    const call = { id: undefined, name: undefined, arguments: '', extra: undefined }
+    calls.push(call)
+    if (fragment.index !== undefined) newestByIndex.set(fragment.index, call)
+    return call
+  }
+
+  return {
+    add(entry) {
+      const fragment = readFragment(entry)
+      if (!fragment) return
+      const found = find(fragment)
+      const call = found && !beginsAnother(fragment, found) ? found : begin(fragment)
+      call.id ??= fragment.id
+      call.name ??= fragment.name
+      call.arguments += fragment.arguments
+      call.extra ??= fragment.extra
+      if (call.arguments.length > MAXIMUM_ARGUMENT_CHARACTERS) throw tooMuch('tool arguments')
+    },
+    calls: () =>
+      calls.filter(({ name, arguments: written }) => name || written).map(toModelToolCall),
+  }
+}
+
+function readFragment(entry: unknown): Fragment | undefined {
+  if (!isObject(entry)) return undefined
+  const details = isObject(entry.function) ? entry.function : {}
+  const fragment = {
+    index: typeof entry.index === 'number' ? entry.index : undefined,
+    id: nonEmptyString(entry.id),
+    name: nonEmptyString(details.name),
+    arguments: argumentsText(details.arguments),
+    extra: entry.extra_content ?? undefined,
+  }
+  const { index, ...content } = fragment
+  const isEmpty = Object.values(content).every((value) => value === undefined || value === '')
+  return isEmpty ? undefined : fragment
+}
+
+function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return isObject(value) ? JSON.stringify(value) : ''
+}
+
+function beginsAnother(fragment: Fragment, call: PendingCall): boolean {
+  if (fragment.name === undefined || call.name === undefined) return false
+  const sameName = fragment.name === call.name
+  const complete = isJsonObject(call.arguments)
+  if (fragment.id === undefined || call.id === undefined) return !sameName || complete
+  const halfway = call.arguments !== '' && !complete
+  return fragment.id !== call.id && !(sameName && halfway)
+}
+
+function toModelToolCall({ id, name, arguments: written, extra }: PendingCall): ModelToolCall {
+  return {
+    callId: id ?? `call_${randomUUID()}`,
+    name: name ?? '',
+    arguments: written,
+    ...(extra !== undefined && { extra: { extra_content: extra } }),
+  }
+}
+
+function tooMuch(what: string): UpstreamFailure {
+  return new UpstreamFailure({ kind: 'unreadable', words: `more ${what} than are accepted` })
+}
+
+const FINISH_REASONS: Record<string, FinishReason> = {
+  length: 'length',
+  max_tokens: 'length',
+  max_output_tokens: 'length',
+  model_length: 'length',
+  tool_calls: 'tool_calls',
+  tool_call: 'tool_calls',
+  tool_use: 'tool_calls',
+  function_call: 'tool_calls',
+  content_filter: 'content_filter',
+  content_filtered: 'content_filter',
+  safety: 'content_filter',
+  recitation: 'content_filter',
+  prohibited_content: 'content_filter',
+  sensitive: 'content_filter',
+  refusal: 'content_filter',
+}
+
+/** Reasons that say that the answer is not whole. */
+const FAILURES = new Set(['error', 'abort', 'network_error', 'insufficient_system_resource'])
+
+/**
+ * What a server's `finish_reason` means. An unknown one (`eos`, `end_turn`, `complete`…) is a stop.
+ * Some servers say `stop` after tool calls, and a few `tool_calls` after none. Throws UpstreamFailure
+ * for a reason that reports a failure.
+ */
+function toFinishReason(reason: string, hasToolCalls: boolean): FinishReason {
+  const name = reason.toLowerCase()
+  if (FAILURES.has(name)) {
+    throw new UpstreamFailure({ kind: 'status', status: 502, words: `finish_reason ${name}` })
+  }
+  const known = FINISH_REASONS[name] ?? 'stop'
+  if (known === 'stop' && hasToolCalls) return 'tool_calls'
+  return known === 'tool_calls' && !hasToolCalls ? 'stop' : known
+}

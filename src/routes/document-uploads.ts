@@ -1,0 +1,171 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { attachment } from '../http/content-types.ts'
+import { formParts, MULTIPART } from '../http/multipart.ts'
+import { acceptNdjson, answerLines, isNdjson } from '../http/ndjson.ts'
+import { announcedBytes, NDJSON } from '../http/request-body.ts'
+import { callSignal } from '../http/shutdown.ts'
+import {
+  ChosenParams,
+  DocumentCreated,
+  DocumentParams,
+  IdempotencyHeaders,
+  WaitQuery,
+} from '../schemas/document.ts'
+import {
+  DocumentBatch,
+  DocumentBatchResult,
+  DocumentLine,
+  LineResult,
+} from '../schemas/document-batch.ts'
+import { errorResponses } from '../schemas/error.ts'
+import type { Admission } from '../services/ingestion/admission.ts'
+import type { LineIngestion } from '../services/ingestion/batch.ts'
+import type { Documents } from '../services/ingestion/documents.ts'
+import type { Files } from '../services/ingestion/uploads.ts'
+
+const ANY_MEDIA_TYPE = { '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) } }
+
+type Answer = (
+  reply: FastifyReply,
+  created: DocumentCreated,
+  seconds: number,
+) => Promise<FastifyReply>
+
+const response = { 200: DocumentCreated, 202: DocumentCreated }
+
+/** The forms of what `POST /documents` and `PUT /documents/{id}` take as JSON; the contract shows both as one. */
+export function documentFileRoutes(
+  files: Files,
+  admission: Admission,
+  answer: Answer,
+): FastifyPluginAsyncZod {
+  return async (app) => {
+    // The bytes are read by the handler, as they come.
+    app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null))
+
+    app.post(
+      '/documents',
+      {
+        constraints: MULTIPART,
+        onRequest: admit(admission),
+        schema: {
+          ...{ operationId: 'createDocument', hide: true },
+          headers: IdempotencyHeaders,
+          querystring: WaitQuery,
+          response,
+        },
+      },
+      async ({ raw, headers, query }, reply) => {
+        const parts = formParts(raw, files.mostBytes)
+        return answer(reply, await files.create(parts, headers['idempotency-key']), query.wait)
+      },
+    )
+
+    app.put(
+      '/documents/:id',
+      {
+        constraints: MULTIPART,
+        onRequest: admit(admission),
+        schema: {
+          ...{ operationId: 'putDocument', hide: true },
+          params: ChosenParams,
+          querystring: WaitQuery,
+          response,
+        },
+      },
+      async ({ raw, params, query }, reply) =>
+        answer(reply, await files.put(params.id, formParts(raw, files.mostBytes)), query.wait),
+    )
+
+    app.get(
+      '/documents/:id/file',
+      {
+        schema: {
+          operationId: 'getDocumentFile',
+          summary: 'Download the file that a document was sent as',
+          description: 'The one that queries find; before the document is first ready, the newest.',
+          tags: ['knowledge'],
+          params: DocumentParams,
+          response: {
+            200: { description: 'The file, byte for byte.', content: ANY_MEDIA_TYPE },
+            ...errorResponses(404),
+          },
+        },
+      },
+      async ({ params }, reply) => {
+        const { name, mediaType, size, pieces } = await files.read(params.id)
+        return reply
+          .headers({ ...attachment(name, mediaType), 'content-length': size })
+          .send(Readable.from(pieces))
+      },
+    )
+  }
+}
+
+export interface BatchServices {
+  documents: Documents
+  lines: LineIngestion
+  admission: Admission
+}
+
+const DESCRIPTION = `As \`application/json\` it takes a list, and answers once what could be stored is durable. A document out of its bounds refuses the whole batch, naming its place; one that finds the queue or the disk full fails alone.
+
+As \`${NDJSON}\` it takes a stream of documents, one per line, of any length, and answers a stream of results, one per line, each as soon as its document is durable. A line out of its bounds fails alone. While the queue is full the stream waits; a line that waits too long answers \`queue_full\`: send it again later. Who breaks off keeps what was answered.`
+
+export function batchRoutes(
+  { documents, lines, admission }: BatchServices,
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
+  const admitBatch = admit(admission)
+  return async (app) => {
+    acceptNdjson(app)
+    app.post(
+      '/documents/batch',
+      {
+        config: { alsoTakes: { [NDJSON]: DocumentLine } },
+        // A stream of lines waits for room instead.
+        onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
+        schema: {
+          operationId: 'createDocuments',
+          summary: 'Ingest many new documents at once',
+          description: DESCRIPTION,
+          tags: ['knowledge'],
+          body: DocumentBatch,
+          response: {
+            200: {
+              description: 'To a stream: what became of each line.',
+              content: { [NDJSON]: { schema: LineResult } },
+            },
+            202: DocumentBatchResult.describe(
+              'To a list: what became of each; at least one is stored.',
+            ),
+            ...errorResponses(429, 507),
+          },
+        },
+        // Before the body is taken for a list.
+        preValidation: async (request, reply) => {
+          if (!isNdjson(request)) return
+          const signal = callSignal(reply, stopping)
+          return answerLines(request, reply, (source, answer) => lines.run(source, answer, signal))
+        },
+      },
+      async ({ body }, reply) => reply.status(202).send(await documents.createAll(body)),
+    )
+  }
+}
+
+/** A smaller body is here with its headers: asking first would save nothing. */
+const LARGE_BYTES = 65_536
+
+/** A hook that refuses a large document before it is read, where the queue is full. */
+export function admit({ admit: ask }: Admission) {
+  return async ({ headers, params }: FastifyRequest): Promise<void> => {
+    if (announcedBytes(headers) < LARGE_BYTES) return
+    const { id } = Object(params)
+    const key = headers['idempotency-key']
+    await ask({ id, idempotencyKey: typeof key === 'string' ? key : undefined })
+  }
+}

@@ -1,0 +1,164 @@
+import { PassThrough } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import type Docker from 'dockerode'
+import type { ContainerCreateOptions } from 'dockerode'
+import { AppError } from '../../errors.ts'
+import type { SandboxLimits } from '../../schemas/sandbox.ts'
+import type { SandboxChannel } from '../channel.ts'
+import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
+
+/** On every container of a sandbox, with the name of the server that it belongs to. */
+export const OWNER_LABEL = 'agent-server.sandbox'
+
+const BYTES_PER_MEGABYTE = 1_024 * 1_024
+const NANOSECONDS_PER_SECOND = 1e9
+const USER = 1_000
+const MAXIMUM_OPEN = 256
+const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
+/** Of the processor, for a loop whose server has gone without ending it. */
+const LAST_RESORT_SECONDS = 3_600
+/** Whom the kernel ends first where the memory of the whole machine runs out. */
+const OUT_OF_MEMORY_SCORE = 500
+
+/** A container that may compute and write to two directories in memory, and nothing else. */
+export function containerOptions(
+  image: string,
+  owner: string,
+  limits: SandboxLimits,
+): ContainerCreateOptions {
+  return {
+    Image: image,
+    Entrypoint: ['python3'],
+    Cmd: processParameters(limits),
+    User: `${USER}:${USER}`,
+    WorkingDir: '/work',
+    Hostname: 'sandbox',
+    Env: Object.entries(PROCESS_ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+    Labels: { [OWNER_LABEL]: owner },
+    NetworkDisabled: true,
+    Tty: false,
+    // The interpreter ends when its input does, and its input ends with the server.
+    ...{ OpenStdin: true, StdinOnce: true },
+    ...{ AttachStdin: true, AttachStdout: true, AttachStderr: true },
+    HostConfig: hostOptions(limits),
+  }
+}
+
+function hostOptions(limits: SandboxLimits): ContainerCreateOptions['HostConfig'] {
+  const fileBytes = limits.fileMegabytes * BYTES_PER_MEGABYTE
+  const memoryBytes = limits.memoryMegabytes * BYTES_PER_MEGABYTE
+  return {
+    AutoRemove: true,
+    NetworkMode: 'none',
+    ReadonlyRootfs: true,
+    Init: true,
+    IpcMode: 'private',
+    ShmSize: SHARED_MEMORY_BYTES,
+    Tmpfs: {
+      '/tmp': `rw,noexec,nosuid,nodev,size=${fileBytes},mode=1777`,
+      '/work': `rw,nosuid,nodev,size=${fileBytes},mode=0700,uid=${USER},gid=${USER}`,
+    },
+    Memory: memoryBytes,
+    // Together with swap: no more than the memory.
+    MemorySwap: memoryBytes,
+    NanoCpus: Math.round(limits.cpus * NANOSECONDS_PER_SECOND),
+    PidsLimit: limits.processes,
+    OomScoreAdj: OUT_OF_MEMORY_SCORE,
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges'],
+    Ulimits: [
+      { Name: 'nofile', Soft: MAXIMUM_OPEN, Hard: MAXIMUM_OPEN },
+      { Name: 'core', Soft: 0, Hard: 0 },
+      { Name: 'fsize', Soft: fileBytes, Hard: fileBytes },
+      { Name: 'cpu', Soft: LAST_RESORT_SECONDS, Hard: LAST_RESORT_SECONDS },
+    ],
+    LogConfig: { Type: 'none', Config: {} },
+  }
+}
+
+/** Characters of standard error that are kept for the log. */
+const LAST_WORDS = 2_000
+
+/** Creates and starts a container, joined to its streams. Leaves none behind where it fails. */
+export async function startContainer(
+  engine: Docker,
+  options: Docker.ContainerCreateOptions,
+): Promise<SandboxChannel> {
+  const container = await engine.createContainer(options)
+  try {
+    const stream = await container.attach({
+      ...{ stream: true, hijack: true },
+      ...{ stdin: true, stdout: true, stderr: true },
+    })
+    await container.start()
+    return join(engine, container, stream)
+  } catch (error) {
+    await removeContainer(container)
+    throw error
+  }
+}
+
+function join(
+  engine: Docker,
+  container: Docker.Container,
+  stream: NodeJS.ReadWriteStream,
+): SandboxChannel {
+  const [output, errors] = [new PassThrough(), new PassThrough()]
+  let words = ''
+  errors.setEncoding('utf8').on('data', (text: string) => {
+    words = `${words}${text}`.slice(-LAST_WORDS)
+  })
+  engine.modem.demuxStream(stream, output, errors)
+  const ended = finished(stream, { writable: false }).then(
+    () => words.trim() || 'the container has ended',
+    (error) => `the connection to the container broke: ${error.message}`,
+  )
+  return {
+    ...{ input: stream, output, ended },
+    kill: () => removeContainer(container),
+  }
+}
+
+/** Kills and removes it; resolves when it has gone, also where it went by itself. */
+export async function removeContainer(container: Docker.Container): Promise<void> {
+  try {
+    await container.remove({ force: true })
+  } catch (error) {
+    if (isMissing(error)) return
+    if (!isBeingRemoved(error)) throw error
+    await container.wait({ condition: 'removed' }).catch((failure) => {
+      if (!isMissing(failure)) throw failure
+    })
+  }
+}
+
+function isBeingRemoved(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error && error.statusCode === 409
+}
+
+/** What an operator can do about an engine that does not do as it was asked. */
+export function explainEngineFailure(error: unknown, image: string): AppError {
+  if (error instanceof AppError) return error
+  return new AppError('sandbox_unavailable', messageFor(error, image), { cause: error })
+}
+
+function messageFor(error: unknown, image: string): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  switch (code) {
+    case 'ENOENT':
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+      return 'No container engine answers: start it, or set DOCKER_HOST'
+    case 'EACCES':
+      return 'The container engine may not be used by this user: add it to the group docker'
+  }
+  if (isMissing(error)) {
+    return `The engine has no image ${image}: docker build --tag ${image} sandbox-image`
+  }
+  return 'The container engine does not start a sandbox; see the log'
+}
+
+/** Whether the engine says that there is no such thing. */
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error && error.statusCode === 404
+}

@@ -1,0 +1,269 @@
+import { readSync, writeSync } from 'node:fs'
+import { Fd, Inode, type WASI, wasi } from '@bjorn3/browser_wasi_shim'
+
+/** Files that may be open at the same time. */
+const MAXIMUM_OPEN = 512
+const SUBSCRIPTION_BYTES = 48
+const NANOSECONDS_PER_MILLISECOND = 1e6
+/** Where a subscription holds what it waits for, and an event what has happened. */
+const SUBSCRIPTION = { kind: 8, clock: 16, timeout: 24, flags: 40 }
+const EVENT = { error: 8, kind: 10 }
+
+type Imports = Record<string, (...parameters: never[]) => unknown>
+
+/**
+ * The shim's functions but for those that busy-wait, throw, lose descriptors or report as failed what a
+ * program may do without.
+ */
+export function wasiImports(system: WASI): Imports {
+  const shim = system.wasiImport
+  const memory = () => new DataView(system.inst.exports.memory.buffer)
+  const done = () => wasi.ERRNO_SUCCESS
+  const unsupported = () => wasi.ERRNO_NOTSUP
+
+  return {
+    ...shim,
+    poll_oneoff: (subscriptions: number, events: number, count: number, happened: number) =>
+      sleep(memory, subscriptions, events, count, happened),
+    path_open: (...parameters: number[]) => openAtFreeDescriptor(system, memory, parameters),
+    // The streams belong to all runs.
+    fd_close: (fd: number) => (fd <= wasi.FD_STDERR ? done() : shim.fd_close?.(fd)),
+    fd_renumber: (from: number, to: number) =>
+      Math.min(from, to) <= wasi.FD_STDERR ? wasi.ERRNO_BADF : shim.fd_renumber?.(from, to),
+    sched_yield: done,
+    fd_filestat_set_times: done,
+    path_filestat_set_times: done,
+    sock_accept: unsupported,
+    sock_recv: unsupported,
+    sock_send: unsupported,
+    sock_shutdown: unsupported,
+  }
+}
+
+/** The shim takes a new number for each file that is opened; this one gives it the first that is free. */
+function openAtFreeDescriptor(
+  system: WASI,
+  memory: () => DataView,
+  parameters: readonly number[],
+): unknown {
+  const descriptors: (Fd | undefined)[] = system.fds
+  const free = descriptors.indexOf(undefined)
+  if (free < 0 && descriptors.length >= MAXIMUM_OPEN) return wasi.ERRNO_MFILE
+  const result = system.wasiImport.path_open?.(...parameters)
+  if (result !== wasi.ERRNO_SUCCESS || free < 0) return result
+  descriptors[free] = descriptors.pop()
+  memory().setUint32(parameters.at(-1) ?? 0, free, true)
+  return result
+}
+
+/** Sleeps until the first of the clocks has run down; there is nothing else that a program could wait for. */
+function sleep(
+  memory: () => DataView,
+  subscriptions: number,
+  events: number,
+  count: number,
+  happened: number,
+): number {
+  const view = memory()
+  const clocks = Array.from({ length: count }, (_, i) => subscriptions + i * SUBSCRIPTION_BYTES)
+    .filter((at) => view.getUint8(at + SUBSCRIPTION.kind) === wasi.EVENTTYPE_CLOCK)
+    .map((at) => ({ userdata: view.getBigUint64(at, true), wait: waitOf(view, at) }))
+    .toSorted((a, b) => a.wait - b.wait)
+  const [first] = clocks
+  if (!first) return wasi.ERRNO_NOTSUP
+  const { userdata, wait } = first
+  if (wait > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, wait)
+  view.setBigUint64(events, userdata, true)
+  view.setUint16(events + EVENT.error, wasi.ERRNO_SUCCESS, true)
+  view.setUint8(events + EVENT.kind, wasi.EVENTTYPE_CLOCK)
+  view.setUint32(happened, 1, true)
+  return wasi.ERRNO_SUCCESS
+}
+
+/** Milliseconds from now. */
+function waitOf(view: DataView, at: number): number {
+  const timeout = Number(view.getBigUint64(at + SUBSCRIPTION.timeout, true))
+  const flags = view.getUint16(at + SUBSCRIPTION.flags, true)
+  const milliseconds = timeout / NANOSECONDS_PER_MILLISECOND
+  if ((flags & wasi.SUBCLOCKFLAGS_SUBSCRIPTION_CLOCK_ABSTIME) === 0) return milliseconds
+  const realtime = view.getUint32(at + SUBSCRIPTION.clock, true) === wasi.CLOCKID_REALTIME
+  return milliseconds - (realtime ? Date.now() : performance.now())
+}
+
+/** A character device, as the standard streams of a program are. */
+class Device extends Fd {
+  override fd_filestat_get() {
+    const filestat = new wasi.Filestat(0n, wasi.FILETYPE_CHARACTER_DEVICE, 0n)
+    return { ret: wasi.ERRNO_SUCCESS, filestat }
+  }
+
+  override fd_fdstat_get() {
+    const fdstat = new wasi.Fdstat(wasi.FILETYPE_CHARACTER_DEVICE, 0)
+    fdstat.fs_rights_base = BigInt(wasi.RIGHTS_FD_READ | wasi.RIGHTS_FD_WRITE)
+    return { ret: wasi.ERRNO_SUCCESS, fdstat }
+  }
+}
+
+/** Standard input: what the run was given, then its end. */
+export class InputStream extends Device {
+  #rest: Uint8Array = new Uint8Array(0)
+
+  renew(bytes: Uint8Array): void {
+    this.#rest = bytes
+  }
+
+  override fd_read(size: number) {
+    const data = this.#rest.subarray(0, size)
+    this.#rest = this.#rest.subarray(data.byteLength)
+    return { ret: wasi.ERRNO_SUCCESS, data }
+  }
+}
+
+/** What both output streams of a run may hold together. */
+export class OutputBudget {
+  readonly #most: number
+  #left = 0
+  cut = false
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  renew(): void {
+    this.#left = this.#most
+    this.cut = false
+  }
+
+  /** As much of the bytes as is still kept. */
+  take(bytes: Uint8Array): Uint8Array {
+    const kept = bytes.subarray(0, this.#left)
+    this.#left -= kept.byteLength
+    this.cut ||= kept.byteLength < bytes.byteLength
+    return kept
+  }
+}
+
+/** Standard output or error: kept within the budget, dropped beyond it, never refused. */
+export class OutputStream extends Device {
+  readonly #budget: OutputBudget
+  #parts: Uint8Array[] = []
+
+  constructor(budget: OutputBudget) {
+    super()
+    this.#budget = budget
+  }
+
+  override fd_write(data: Uint8Array) {
+    const kept = this.#budget.take(data)
+    if (kept.byteLength > 0) this.#parts.push(Uint8Array.from(kept))
+    return { ret: wasi.ERRNO_SUCCESS, nwritten: data.byteLength }
+  }
+
+  /** What was written since the last time. */
+  drain(): Buffer {
+    const all = Buffer.concat(this.#parts)
+    this.#parts = []
+    return all
+  }
+}
+
+const STDIN = 0
+const STDOUT = 1
+/** Between two looks at a stream that is not ready. */
+const PAUSE_MILLISECONDS = 2
+
+/** Exactly `size` bytes of standard input; undefined once it has ended. */
+export function readExactly(size: number): Buffer | undefined {
+  const bytes = Buffer.alloc(size)
+  let read = 0
+  while (read < size) {
+    const count = retrying(() => readSync(STDIN, bytes, read, size - read, null))
+    if (count === 0) return undefined
+    read += count
+  }
+  return bytes
+}
+
+export function writeFully(bytes: Uint8Array): void {
+  let written = 0
+  while (written < bytes.byteLength) {
+    written += retrying(() => writeSync(STDOUT, bytes, written))
+  }
+}
+
+function retrying(work: () => number): number {
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      if (codeOf(error) === 'EOF') return 0
+      if (codeOf(error) !== 'EAGAIN') throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MILLISECONDS)
+    }
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+const LENGTH_DIGITS = 16
+
+interface Jobs {
+  ready(): void
+  /** Waits for the code of the next run. */
+  next(): string
+  finish(exitCode: number): void
+}
+
+/**
+ * The file through which the loop in the interpreter reads code and writes exit codes. It can be opened
+ * once, by that loop: `onOpen` takes it out of its directory.
+ */
+export class Channel extends Inode {
+  readonly #jobs: Jobs
+  readonly #onOpen: () => void
+
+  constructor(jobs: Jobs, onOpen: () => void) {
+    super()
+    this.#jobs = jobs
+    this.#onOpen = onOpen
+  }
+
+  override path_open() {
+    this.#onOpen()
+    this.#jobs.ready()
+    return { ret: wasi.ERRNO_SUCCESS, fd_obj: new OpenChannel(this.#jobs) }
+  }
+
+  override stat(): wasi.Filestat {
+    return new wasi.Filestat(this.ino, wasi.FILETYPE_CHARACTER_DEVICE, 0n)
+  }
+}
+
+class OpenChannel extends Device {
+  readonly #jobs: Jobs
+  #rest: Uint8Array = new Uint8Array(0)
+
+  constructor(jobs: Jobs) {
+    super()
+    this.#jobs = jobs
+  }
+
+  /** The length of the code in digits, then the code. */
+  override fd_read(size: number) {
+    if (this.#rest.byteLength === 0) {
+      const code = Buffer.from(this.#jobs.next())
+      const length = Buffer.from(String(code.byteLength).padStart(LENGTH_DIGITS, '0'))
+      this.#rest = Buffer.concat([length, code])
+    }
+    const data = this.#rest.subarray(0, size)
+    this.#rest = this.#rest.subarray(data.byteLength)
+    return { ret: wasi.ERRNO_SUCCESS, data }
+  }
+
+  override fd_write(data: Uint8Array) {
+    this.#jobs.finish(Number.parseInt(Buffer.from(data).toString(), 10))
+    return { ret: wasi.ERRNO_SUCCESS, nwritten: data.byteLength }
+  }
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+
+/** The same type, which takes null from clients, too. */
+type OrNull<Schema extends z.ZodType> = z.ZodType<z.output<Schema>, z.input<Schema> | null>
+
+/** What may be left out of a request, or be null: many clients send null for what they leave out. */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  const withNull: unknown = schema.nullish().overwrite((value) => value ?? undefined)
+  // A transformation, whose type would tell that null is gone, would cost the contract its examples.
+  return withNull as z.ZodOptional<OrNull<Schema>>
+}
+
+/** The same with a value that holds then. */
+export function optionalOr<Schema extends z.ZodType>(
+  schema: Schema,
+  value: z.util.NoUndefined<z.output<Schema>>,
+) {
+  const withNull: unknown = schema
+    .nullable()
+    .default(value)
+    .overwrite((given) => given ?? value)
+  return withNull as z.ZodDefault<OrNull<Schema>>
+}
+
+/**
+ * Text as it can be stored anywhere: a lone surrogate becomes U+FFFD and a NUL becomes a space. Each
+ * replaces one code unit by one, so offsets into the text still hold.
+ */
+export function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll('\u0000', ' ')
+}
+
+/** A string of at most `maximum` UTF-16 code units that is safe to store. */
+export function boundedText(maximum: number) {
+  return z.string().max(maximum).overwrite(toStorable)
+}
+
+/** The same, with something other than white space in it. */
+export function filledText(maximum: number) {
+  return boundedText(maximum).refine((text) => text.trim() !== '', {
+    message: 'must not be empty',
+  })
+}
+
+/** Levels; what is deeper overflows the stack of whoever writes it as JSON again. */
+const MAXIMUM_DEPTH = 100
+
+/** An object whose fields are somebody else's business, to be passed on as it is. */
+export function freeObject() {
+  return z.record(z.string(), z.unknown()).refine((value) => !isDeeperThan(value, MAXIMUM_DEPTH), {
+    message: `must not be deeper than ${MAXIMUM_DEPTH} levels`,
+  })
+}
+
+function isDeeperThan(value: unknown, maximum: number): boolean {
+  let level = [value]
+  for (let depth = 0; depth <= maximum; depth += 1) {
+    level = level.flatMap(childrenOf)
+    if (level.length === 0) return false
+  }
+  return true
+}
+
+function childrenOf(value: unknown): unknown[] {
+  return typeof value === 'object' && value !== null ? Object.values(value) : []
+}
+
+/** What bounds a run, by the names that `limits` in the agent configuration has for them. */
+export const LIMIT_NAMES = ['rounds', 'toolCalls', 'seconds', 'tokens'] as const
+
+/** Present in an answer only where a limit kept the run from something. */
+export const LIMITS_REACHED = z.array(z.enum(LIMIT_NAMES)).optional().meta({
+  description:
+    'The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise.',
+})
+
+export type LimitName = (typeof LIMIT_NAMES)[number]
+
+export const ConversationId = z
+  .string()
+  .max(128)
+  .regex(
+    /^[A-Za-z0-9._:-]+$/,
+    'must be 1 to 128 letters, digits, dots, colons, hyphens or underscores',
+  )
+  .meta({
+    description:
+      'Names the conversation, so that what tools keep for it (such as a sandbox) is found again by the next request. Without it nothing is kept.',
+  })

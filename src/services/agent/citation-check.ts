@@ -1,0 +1,144 @@
+import { createAnswerCode } from './answer-code.ts'
+
+/** A text that comes in pieces, with every citation in it held to what was retrieved. */
+export interface CitationCheck {
+  /** Takes the next piece; answers what can be shown of the text by now. */
+  write(piece: string): string
+  /** The rest of the text. */
+  end(): string
+}
+
+/** An index directly after a name that only code has, such as `a[3]` or `row_sum[0]`. */
+const CODE_NAME = /(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)$/u
+const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
+/** UTF-16 code units of a name that are looked at. */
+const LONGEST_NAME = 40
+
+/**
+ * Holds back nothing but a bracket with numbers that is still open, or that needs one more character to be
+ * told from a link. What is shown does not depend on how the text is cut into pieces. Code, lists in JSON
+ * and links keep their brackets.
+ */
+export function createCitationCheck(known: KnownNumbers, isJsonAsked = false): CitationCheck {
+  const code = createAnswerCode(isJsonAsked)
+  let held = ''
+  /** The end of what was shown. */
+  let before = ''
+  let isIndex = false
+
+  return {
+    write: (piece) => Array.from(piece, take).join(''),
+    end: () => (held.endsWith(']') ? settle() : flush()),
+  }
+
+  /** Answers what can be shown now that `character` has come. */
+  function take(character: string): string {
+    const isCode = code.see(character)
+    const released = release(character)
+    if (held !== '') held += character
+    else if (character === '[' && !isCode && !continuesName()) held = character
+    else return released + show(character)
+    return isSettled(held, known) ? released + flush() : released
+  }
+
+  function release(next: string): string {
+    if (held === '' || goesOn(next)) return ''
+    return held.endsWith(']') && next !== '(' ? settle() : flush()
+  }
+
+  /** Whether what is held may become a citation with the next character. */
+  function goesOn(next: string): boolean {
+    if (held.endsWith(']')) return false
+    if (next === ']') return isCitationMark(held + next)
+    return held.length < LONGEST_MARK && WITHIN_MARK.test(next)
+  }
+
+  function continuesName(): boolean {
+    isIndex = CODE_NAME.test(before) || (isIndex && before.endsWith(']'))
+    return isIndex
+  }
+
+  function settle(): string {
+    const mark = held
+    held = ''
+    return show(settleMark(mark, known, before.endsWith(']')))
+  }
+
+  function flush(): string {
+    const text = held
+    held = ''
+    return show(text)
+  }
+
+  function show(text: string): string {
+    before = (before + text).slice(-LONGEST_NAME)
+    return text
+  }
+}
+
+/** UTF-16 code units of the longest mark; what is longer is no citation. */
+const LONGEST_MARK = 200
+/** Numbers from `[2-9]`; a wider range is no citation. */
+const WIDEST_RANGE = 50
+/** Longer numbers that were not given out are years and the like, not citations. */
+const MOST_DIGITS = 3
+const ITEM = /^(\d+)(?: ?[-\u2013\u2014] ?(\d+))?$/
+
+/** What stands in place of a citation that cites nothing. */
+const UNKNOWN_MARK = '[?]'
+
+interface KnownNumbers {
+  /** Whether the number was given to a hit of the run. */
+  has(number: number): boolean
+  /** Hears of a number that was cited and given to none. */
+  onUnknown(number: number): unknown
+}
+
+/** Whether the brackets hold numbers in a form that models cite in: `[1]`, `[1, 2]`, `[1-3]`. */
+function isCitationMark(mark: string): boolean {
+  return numbersIn(mark) !== undefined
+}
+
+/** Whether a mark is in its final form as it stands. */
+function isSettled(mark: string, known: Pick<KnownNumbers, 'has'>): boolean {
+  return /^\[\d+\]$/.test(mark) && known.has(Number(mark.slice(1, -1)))
+}
+
+/**
+ * A mark as it is shown: known numbers as `[1][2]`, unknown ones as `[?]`. A number of more digits than
+ * citations have, and a list without any known number, are data rather than citations: they lose their
+ * square brackets and nothing else, unless `isAttached` to a bracket, where round ones would make a link.
+ */
+function settleMark(mark: string, known: KnownNumbers, isAttached: boolean): string {
+  const numbers = numbersIn(mark) ?? []
+  const cited = numbers.filter((number) => known.has(number))
+  for (const number of numbers) {
+    if (!known.has(number) && String(number).length <= MOST_DIGITS) known.onUnknown(number)
+  }
+  if (cited.length > 0) {
+    const marks = cited.map((number) => `[${number}]`).join('')
+    return cited.length < numbers.length ? marks + UNKNOWN_MARK : marks
+  }
+  const isData = numbers.length > 1 || numbers.some((number) => String(number).length > MOST_DIGITS)
+  return isData && !isAttached ? `(${mark.slice(1, -1)})` : UNKNOWN_MARK
+}
+
+/** The numbers of a mark, or nothing where it is none. No list that names a nought cites: `[0, 1]`. */
+function numbersIn(mark: string): number[] | undefined {
+  const items = mark
+    .slice(1, -1)
+    .split(/[,;]/)
+    .map((item) => expand(item.trim()))
+  const numbers = items.flatMap((item) => item ?? [])
+  if (items.includes(undefined) || (numbers.length > 1 && numbers.includes(0))) return undefined
+  return numbers
+}
+
+function expand(item: string): number[] | undefined {
+  const [, first, last] = ITEM.exec(item) ?? []
+  if (first === undefined) return undefined
+  if (last === undefined) return [Number(first)]
+  const length = Number(last) - Number(first) + 1
+  if (length < 2 || length > WIDEST_RANGE) return undefined
+  return Array.from({ length }, (_, index) => Number(first) + index)
+}

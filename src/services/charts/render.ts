@@ -1,0 +1,58 @@
+import { Resvg } from '@resvg/resvg-js'
+import * as vega from 'vega'
+import { expressionInterpreter } from 'vega-interpreter'
+import { compile } from 'vega-lite'
+import { JobRefusal } from '../../lib/child-process.ts'
+import { fontsFor } from './chart-fonts.ts'
+import { CHART_FONT, type ChartSpecification } from './specification.ts'
+
+/** Pixels of the SVG, either way; many small charts side by side can be wider than any of them. */
+const LARGEST_SIDE = 6_000
+const MOST_SVG_CHARACTERS = 10_000_000
+/** Pixels of the picture for one of the SVG, where that is not too many. */
+const SCALE = 2
+const WIDEST_PICTURE = 4_000
+
+export interface RenderedChart {
+  svg: string
+  png: Uint8Array
+}
+
+/** Draws without a browser, a network or the machine's fonts, and walks expressions instead of compiling them. */
+export async function renderChart(specification: ChartSpecification): Promise<RenderedChart> {
+  const svg = await draw(specification)
+  const [, width = 0, height = 0] =
+    /width="([\d.]+)" height="([\d.]+)"/.exec(svg)?.map(Number) ?? []
+  if (Math.max(width, height) > LARGEST_SIDE || svg.length > MOST_SVG_CHARACTERS) {
+    throw new JobRefusal('The chart is too large: take fewer rows or fewer values of `column`')
+  }
+  const fonts = await fontsFor(svg)
+  const picture = new Resvg(svg, {
+    fitTo: { mode: 'width', value: Math.min(Math.ceil(width * SCALE), WIDEST_PICTURE) },
+    font: { loadSystemFonts: false, fontFiles: fonts, defaultFontFamily: CHART_FONT },
+  })
+  return { svg, png: new Uint8Array(picture.render().asPng()) }
+}
+
+async function draw(specification: ChartSpecification): Promise<string> {
+  try {
+    // Its own types name every part of a specification, which was validated before.
+    const { spec } = compile(specification as never)
+    const view = new vega.View(vega.parse(spec, undefined, { ast: true }), {
+      ...{ expr: expressionInterpreter, loader: refusingLoader(), renderer: 'none' },
+      logLevel: vega.None,
+    })
+    return await view.toSVG()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new JobRefusal(`The chart cannot be drawn: ${reason.slice(0, 300)}`)
+  }
+}
+
+/** Nothing is fetched and nothing is read, whatever a specification names. */
+function refusingLoader(): ReturnType<typeof vega.loader> {
+  const refuse = () => Promise.reject(new Error('a chart loads nothing'))
+  // An address that is refused rather than emptied would end the process within the library.
+  const sanitize = () => Promise.resolve({ href: '' })
+  return { ...vega.loader(), load: refuse, sanitize, http: refuse, file: refuse }
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import { boundedText, filledText } from '../../schemas/fields.ts'
+
+export const MOST_CHART_ROWS = 5_000
+const MOST_COLUMNS = 30
+
+const Value = z.union([boundedText(500), z.number(), z.boolean(), z.null()])
+
+const Channel = z
+  .strictObject({
+    field: filledText(200).optional().describe('A column; left out where `aggregate` is count.'),
+    type: z
+      .enum(['quantitative', 'temporal', 'nominal', 'ordinal'])
+      .optional()
+      .describe('Told from the values where it is left out.'),
+    aggregate: z.enum(['count', 'sum', 'mean', 'median', 'min', 'max', 'distinct']).optional(),
+    bin: z.boolean().optional().describe('Groups numbers into ranges, as in a histogram.'),
+    timeUnit: z
+      .enum(['year', 'yearquarter', 'yearmonth', 'yearmonthdate', 'month', 'day', 'hours'])
+      .optional(),
+    sort: z.enum(['ascending', 'descending', 'x', '-x', 'y', '-y']).optional(),
+    stack: z.enum(['zero', 'normalize', 'none']).optional(),
+    title: boundedText(200).optional(),
+  })
+  .refine(({ field, aggregate }) => field !== undefined || aggregate === 'count', {
+    message: 'must have a field, or count as its aggregate',
+  })
+
+const CHART_MARKS = ['bar', 'line', 'area', 'point', 'pie', 'heatmap', 'boxplot', 'tick'] as const
+
+/** A chart as a model asks for it: what Vega-Lite draws, without its expressions, addresses and files. */
+export const ChartRequest = z
+  .strictObject({
+    title: boundedText(200).optional(),
+    mark: z.enum(CHART_MARKS),
+    x: Channel.optional(),
+    y: Channel.optional(),
+    color: Channel.optional(),
+    size: Channel.optional(),
+    theta: Channel.optional().describe('The size of the slices of a pie.'),
+    column: Channel.optional().describe('One small chart beside the other for each value.'),
+    rows: z
+      .array(z.record(z.string().min(1).max(200), Value))
+      .min(1)
+      .max(MOST_CHART_ROWS)
+      .optional()
+      .describe('The data, unless `sql` is given.'),
+    sql: filledText(10_000)
+      .optional()
+      .describe('The data as a query over the tables of list_tables, unless `rows` are given.'),
+    width: z.int().min(100).max(1_600).default(640),
+    height: z.int().min(100).max(1_200).default(400),
+  })
+  .refine(({ rows, sql }) => (rows === undefined) !== (sql === undefined), {
+    message: 'must have either rows or sql',
+  })
+  .refine(({ rows = [] }) => rows.every((row) => Object.keys(row).length <= MOST_COLUMNS), {
+    message: `must not have more than ${MOST_COLUMNS} columns`,
+  })
+  .refine(({ mark, x, y, theta, color }) => (mark === 'pie' ? theta && color : x || y), {
+    message: 'a pie needs theta and color, any other chart x or y',
+  })
+
+export type ChartRequest = z.output<typeof ChartRequest>
+type ChartChannel = z.output<typeof Channel>
+export type ChartRow = Record<string, string | number | boolean | null>
+
+/** A Vega-Lite specification, made of nothing but what was validated. */
+export type ChartSpecification = Record<string, unknown>
+
+const MARKS: Record<ChartRequest['mark'], string> = {
+  bar: 'bar',
+  line: 'line',
+  area: 'area',
+  point: 'point',
+  pie: 'arc',
+  heatmap: 'rect',
+  boxplot: 'boxplot',
+  tick: 'tick',
+}
+const CHANNELS = ['x', 'y', 'color', 'size', 'theta', 'column'] as const
+const SCHEMA = 'https://vega.github.io/schema/vega-lite/v6.json'
+export const CHART_FONT = 'DejaVu Sans'
+
+/** Throws RangeError, naming the columns that there are, for a field that is none of them. */
+export function toSpecification(
+  request: ChartRequest,
+  rows: readonly ChartRow[],
+): ChartSpecification {
+  const { title, mark, width, height } = request
+  const columns = new Set(rows.flatMap((row) => Object.keys(row)))
+  const encoding = CHANNELS.flatMap((name) => {
+    const channel = request[name]
+    return channel ? [[name, toChannel(channel, columns, rows)]] : []
+  })
+  return {
+    $schema: SCHEMA,
+    ...(title && { title }),
+    ...{ width, height, background: 'white' },
+    data: { values: rows.map(plainNames) },
+    mark: { type: MARKS[mark], ...(mark === 'line' && { point: rows.length <= 100 }) },
+    encoding: Object.fromEntries(encoding),
+    config: { font: CHART_FONT },
+  }
+}
+
+function toChannel(
+  channel: ChartChannel,
+  columns: ReadonlySet<string>,
+  rows: readonly ChartRow[],
+): Record<string, unknown> {
+  const { field, type, title, stack, ...rest } = channel
+  if (field !== undefined && !columns.has(field)) {
+    throw new RangeError(`there is no column "${field}", only ${[...columns].join(', ')}`)
+  }
+  const isCounted = rest.aggregate !== undefined || rest.bin === true
+  const told = type ?? (isCounted ? 'quantitative' : typeOf(field, rows))
+  return {
+    ...(field !== undefined && { field: plainName(field) }),
+    type: rest.timeUnit && !type ? 'temporal' : told,
+    title: title ?? titleOf(channel),
+    // In the order of the rows, where nothing else is asked for.
+    ...(told === 'nominal' && { sort: null }),
+    ...(stack && { stack: stack === 'none' ? null : stack }),
+    ...rest,
+  }
+}
+
+function titleOf({ field, aggregate }: ChartChannel): string {
+  if (!aggregate) return field ?? ''
+  return field === undefined ? aggregate : `${aggregate} of ${field}`
+}
+
+function typeOf(field: string | undefined, rows: readonly ChartRow[]): string {
+  const values = rows.map((row) => row[field ?? '']).filter((value) => value != null)
+  if (values.every((value) => typeof value === 'number')) return 'quantitative'
+  const isDay = values.every((value) => /^\d{4}-\d\d-\d\d/.test(String(value)))
+  return isDay ? 'temporal' : 'nominal'
+}
+
+/** Points and brackets in a name would be read as a path into the row. */
+function plainName(name: string): string {
+  return name.replaceAll(/[.[\]\\'"]/g, '_')
+}
+
+function plainNames(row: ChartRow): ChartRow {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [plainName(name), value]))
+}

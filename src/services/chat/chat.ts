@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
+import type {
+  Completion,
+  CompletionChunk,
+  CompletionRequest,
+  Model,
+  ModelList,
+} from '../../schemas/completion.ts'
+import type { AgentEvent } from '../agent/agent-event.ts'
+import type { Agent } from '../agent/run-agent.ts'
+import {
+  collectCompletion,
+  fromChat,
+  fromCompletion,
+  toCompletionChunks,
+  toFirstChunk,
+  toRunExtras,
+} from './completions.ts'
+
+interface Dependencies {
+  agent: Agent
+  /** The agent's name on the chat-completions interface. */
+  modelName: string
+  defaultTopK: number
+}
+
+export interface Chat {
+  frames(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatFrame>
+  chunks(request: CompletionRequest, signal: AbortSignal): AsyncGenerator<CompletionChunk>
+  complete(request: CompletionRequest, signal: AbortSignal): Promise<Completion>
+  models(): ModelList
+  /** Throws `model_not_found`. */
+  model(id: string): Model
+}
+
+/** The agent in the dialects of its clients: one run, whoever asks and however. */
+export function createChat({ agent, modelName, defaultTopK }: Dependencies): Chat {
+  const created = Math.floor(Date.now() / 1_000)
+  const card: Model = { id: modelName, object: 'model', created, owned_by: 'agent-server' }
+  const newHead = () => ({
+    id: `chatcmpl-${randomUUID()}`,
+    created: Math.floor(Date.now() / 1_000),
+    model: modelName,
+  })
+
+  return {
+    async *frames(request, signal) {
+      for await (const event of agent.run(fromChat(request, defaultTopK), signal)) {
+        const frame = toChatFrame(event, request.includeSteps)
+        if (frame) yield frame
+      }
+    },
+    async *chunks(request, signal) {
+      const head = newHead()
+      const includeUsage = request.stream_options?.include_usage ?? false
+      let begun = false
+      for await (const event of agent.run(fromCompletion(request, defaultTopK), signal)) {
+        if (!begun) yield toFirstChunk(head)
+        begun = true
+        yield* toCompletionChunks(event, head, includeUsage)
+      }
+    },
+    complete: (request, signal) =>
+      collectCompletion(agent.run(fromCompletion(request, defaultTopK), signal), newHead()),
+    models: () => ({ object: 'list', data: [card] }),
+    model(id) {
+      if (id === modelName) return card
+      throw new AppError(
+        'model_not_found',
+        `There is no model "${id}"; the agent is "${modelName}"`,
+      )
+    },
+  }
+}
+
+/** One agent event as a frame of the chat stream, or nothing where the caller did not ask for it. */
+export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {
+  switch (event.type) {
+    case 'text-delta':
+      return event
+    case 'tool-call':
+    case 'tool-result':
+      return includeSteps ? event : undefined
+    case 'client-tool-calls':
+      return undefined
+    case 'run-end': {
+      const { usage } = event
+      return { type: 'done', ...toRunExtras(event), ...(usage && { usage }) }
+    }
+    default:
+      return event satisfies never
+  }
+}

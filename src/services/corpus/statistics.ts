@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto'
+
+/** Words that may be held in mind; the rarest are forgotten when there are more. */
+const MOST_TERMS = 200_000
+
+interface TermCount {
+  term: string
+  occurrences: number
+  documents: number
+}
+
+/** Counts the words of texts, one after another, in bounded memory. */
+export function createTermStatistics(isStopWord: (word: string) => boolean) {
+  const counts = new Map<string, { occurrences: number; documents: number }>()
+
+  return {
+    add(text: string): void {
+      const own = new Map<string, number>()
+      for (const [word] of text.toLowerCase().matchAll(/\p{L}[\p{L}\p{M}\p{N}'’-]*/gu)) {
+        if (word.length > 2 && !isStopWord(word)) own.set(word, (own.get(word) ?? 0) + 1)
+      }
+      for (const [term, occurrences] of own) {
+        const known = counts.get(term) ?? { occurrences: 0, documents: 0 }
+        known.occurrences += occurrences
+        known.documents += 1
+        counts.set(term, known)
+      }
+      if (counts.size > MOST_TERMS) forgetRarest(counts)
+    },
+    top(limit: number): TermCount[] {
+      return [...counts]
+        .map(([term, count]) => ({ term, ...count }))
+        .toSorted((a, b) => b.occurrences - a.occurrences || (a.term < b.term ? -1 : 1))
+        .slice(0, limit)
+    },
+  }
+}
+
+function forgetRarest(counts: Map<string, { occurrences: number }>): void {
+  for (const [term, { occurrences }] of counts) if (occurrences === 1) counts.delete(term)
+}
+
+interface Duplicates {
+  add(id: string, text: string): void
+  /** Documents of the same words, two or more in each group. */
+  groups(): string[][]
+}
+
+/** Texts count as the same where they differ in nothing but case, white space and punctuation. */
+export function createDuplicates(): Duplicates {
+  const byDigest = new Map<string, string[]>()
+  return {
+    add(id, text) {
+      const words =
+        text
+          .toLowerCase()
+          .normalize('NFKC')
+          .match(/[\p{L}\p{N}]+/gu)
+          ?.join(' ') ?? ''
+      const digest = createHash('sha256').update(words).digest('base64')
+      byDigest.set(digest, [...(byDigest.get(digest) ?? []), id])
+    },
+    groups: () => [...byDigest.values()].filter((ids) => ids.length > 1),
+  }
+}

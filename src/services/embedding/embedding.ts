@@ -1,0 +1,157 @@
+import { AppError } from '../../errors.ts'
+import { type Embedder, EmbedderError } from '../../models/embedder.ts'
+import type { ChunkVectors, DocumentStore } from '../../stores/document-store.ts'
+import { createOutage } from '../ingestion/availability.ts'
+
+/** A question is answered by words alone rather than later than this. */
+const QUERY_MILLISECONDS = 2_000
+/** A readiness check asks the model only if nobody else has for this long. */
+const FRESH_MILLISECONDS = 60_000
+
+export interface Embedding {
+  /** The vectors of passages, in order. Throws `EmbedderError`, at once while the embedder is known to be down. */
+  documents(passages: readonly EmbeddedText[], signal: AbortSignal): Promise<ChunkVectors>
+  /** The vector of a question; nothing where the embedder does not give one in time. Throws only what `signal` was aborted with. */
+  query(text: string, signal?: AbortSignal): Promise<Float32Array<ArrayBuffer> | undefined>
+  /** How long to leave the embedder alone, in milliseconds; 0 while it works. */
+  pauseMilliseconds(): number
+  /** For readiness: throws AppError where the embedder does not work. */
+  check(signal: AbortSignal): Promise<void>
+}
+
+interface Dependencies {
+  embedder: Embedder
+  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+  now?: () => number
+}
+
+/** The embedder with a memory for its outages, so that nobody waits for one that is down. */
+export function createEmbedding({ embedder, log, now = Date.now }: Dependencies): Embedding {
+  const outage = createOutage({
+    name: 'the embedding model',
+    consequence: 'documents wait, search goes by words alone',
+    ...{ now, log },
+  })
+
+  /** Runs `work` unless the embedder is down, and learns from how it goes. */
+  const attempt = async <Output>(work: () => Promise<Output>): Promise<Output> => {
+    outage.enter()
+    try {
+      const output = await work()
+      outage.ended()
+      return output
+    } catch (error) {
+      if (error instanceof EmbedderError && error.kind !== 'refused') outage.failed(error)
+      throw error
+    }
+  }
+
+  /** As `attempt`, for a question: a model that takes too long counts as down. */
+  const ask = (text: string, signal: AbortSignal | undefined) =>
+    attempt(async () => {
+      const deadline = AbortSignal.timeout(QUERY_MILLISECONDS)
+      const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
+      try {
+        return await embedder.embedQuery(text, stop)
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!deadline.aborted) throw error
+        const message = `The embedding model did not answer within ${QUERY_MILLISECONDS} ms`
+        throw new EmbedderError('unavailable', message)
+      }
+    })
+
+  return {
+    async documents(passages, signal) {
+      const vectors = await attempt(() =>
+        embedder.embedDocuments(passages.map(toEmbeddedText), signal),
+      )
+      return { model: embedder.name, ...joinVectors(vectors) }
+    },
+
+    async query(text, signal) {
+      try {
+        return await ask(text, signal)
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!(error instanceof EmbedderError)) throw error
+        return undefined
+      }
+    },
+
+    pauseMilliseconds: outage.pauseMilliseconds,
+
+    async check(signal) {
+      if (outage.quietMilliseconds() < FRESH_MILLISECONDS) return
+      try {
+        await ask('ready', signal)
+      } catch (error) {
+        const told = error instanceof EmbedderError ? error.message : 'The embedder does not answer'
+        throw new AppError('upstream_failed', told, { cause: error })
+      }
+    },
+  }
+}
+
+/** Nothing is embedded anew by surprise: it takes time and may cost money. */
+const REMEDY =
+  'run npm run reindex with the server stopped (or let the server do it: see EMBEDDING_MODEL_NEXT)'
+
+/**
+ * The dimension that new vectors must have, if it is settled. Throws an Error that names the remedy where
+ * the vectors that are kept are not those of `model`, or do not cover every chunk.
+ */
+export async function checkEmbedding(
+  store: Pick<DocumentStore, 'embedding' | 'counts' | 'vectorKeys'>,
+  model: string,
+): Promise<number | undefined> {
+  const [kept, { chunks }] = await Promise.all([store.embedding(), store.counts()])
+  const vectors = (await store.vectorKeys()).length
+  if (chunks === 0) return undefined
+  if (kept && vectors > 0 && kept.model !== model) {
+    throw new Error(
+      `The documents were embedded with "${kept.model}", but EMBEDDING_MODEL is "${model}": set it back, or ${REMEDY}`,
+    )
+  }
+  if (vectors < chunks) {
+    throw new Error(
+      `${chunks - vectors} of ${chunks} passages have no vector of "${model}" yet: unset EMBEDDING_MODEL, or ${REMEDY}`,
+    )
+  }
+  return kept?.dimension
+}
+
+/** How long a start waits for an embedder; one that is down by then is found out later. */
+const START_MILLISECONDS = 5_000
+
+/** Throws an Error that names the remedy where the embedder gives vectors of another dimension than those kept. */
+export async function checkDimension(embedder: Embedder): Promise<void> {
+  try {
+    await embedder.embedQuery('dimension', AbortSignal.timeout(START_MILLISECONDS))
+  } catch (error) {
+    if (error instanceof EmbedderError && error.kind === 'changed') throw new Error(error.message)
+  }
+}
+
+/** The fields of a passage that are embedded. */
+export interface EmbeddedText {
+  title: string | undefined
+  heading: string
+  text: string
+}
+
+/** What says most comes first: a text that is too long is cut at its end. */
+export function toEmbeddedText({ title, heading, text }: EmbeddedText): string {
+  return [title, heading, text].filter(Boolean).join('\n')
+}
+
+/** Vectors of one length, one after another. */
+export function joinVectors(vectors: readonly Float32Array[]): {
+  dimension: number
+  values: Float32Array<ArrayBuffer>
+} {
+  const dimension = vectors[0]?.length ?? 0
+  const values = new Float32Array(vectors.length * dimension)
+  for (const [position, vector] of vectors.entries()) values.set(vector, position * dimension)
+  return { dimension, values }
+}

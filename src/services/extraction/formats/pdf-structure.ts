@@ -1,0 +1,140 @@
+import {
+  PDFArray,
+  PDFDict,
+  PDFDocument,
+  PDFName,
+  PDFNumber,
+  type PDFObject,
+  PDFRef,
+} from '@cantoo/pdf-lib'
+
+/** A form has hundreds; what is beyond is left out. */
+const MOST_FIELDS = 10_000
+const LONGEST_VALUE = 10_000
+/** What holds no words of whoever filled the form in. */
+const WORDLESS = ['', 'button', 'signature']
+const NOT_CHECKED = 'Off'
+
+interface Field {
+  name: string
+  /** From 0; below where it is on none. */
+  page: number
+  type: string
+  value: unknown
+  password: boolean
+  items: readonly unknown[]
+}
+
+/** The values of the filled fields of a form as `Name: value`, a line each, by the page that they are on, from 1. */
+export function fieldsByPage(fields: Iterable<readonly unknown[]>): Map<number, string> {
+  const pages = new Map<number, string[]>()
+  const seen = new Set<string>()
+  for (const widgets of fields) {
+    for (const widget of widgets) {
+      const field = toField(widget)
+      const line = field && toLine(field)
+      // A choice has a widget for each of its options.
+      if (!line || seen.has(`${field.page} ${line}`) || seen.size >= MOST_FIELDS) continue
+      seen.add(`${field.page} ${line}`)
+      pages.set(field.page + 1, [...(pages.get(field.page + 1) ?? []), line])
+    }
+  }
+  return new Map(Array.from(pages, ([page, lines]) => [page, lines.join('\n')]))
+}
+
+function toField(widget: unknown): Field | undefined {
+  if (typeof widget !== 'object' || widget === null) return undefined
+  const { name, page, type, value, password, items }: Partial<Record<keyof Field, unknown>> = widget
+  if (typeof name !== 'string' || typeof page !== 'number' || typeof type !== 'string') {
+    return undefined
+  }
+  const list = Array.isArray(items) ? items : []
+  return { name, page, type, value, password: password === true, items: list }
+}
+
+function toLine({ name, page, type, value, password, items }: Field): string | undefined {
+  if (page < 0 || password || WORDLESS.includes(type)) return undefined
+  const values = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
+  const isBox = type === 'checkbox' || type === 'radiobutton'
+  const shown = values
+    .filter((one) => !(isBox && one === NOT_CHECKED))
+    .map((one) => displayed(one, items))
+    .join(', ')
+  const words = shown.slice(0, LONGEST_VALUE).replaceAll(/\s+/g, ' ').trim()
+  return words === '' ? undefined : `${plainName(name)}: ${words}`
+}
+
+/** As readers see it, where the form keeps something else for programs. */
+function displayed(value: string, items: readonly unknown[]): string {
+  for (const item of items) {
+    if (typeof item !== 'object' || item === null) continue
+    const { exportValue, displayValue }: { exportValue?: unknown; displayValue?: unknown } = item
+    if (exportValue === value && typeof displayValue === 'string') return displayValue
+  }
+  return value
+}
+
+/** Without the numbers that some programs write behind each step of a name. */
+function plainName(name: string): string {
+  return name.replaceAll(/\[\d+\]/g, '').replaceAll(/\s+/g, ' ')
+}
+
+/** Of a node of the tree of pages. */
+const MOST_KIDS = 100
+const KIDS = PDFName.of('Kids')
+const COUNT = PDFName.of('Count')
+const PAGES = PDFName.of('Pages')
+
+/**
+ * The same PDF with nodes of at most so many kids between the root and its pages: who looks for a page passes
+ * all kids before it, so that a list of ten thousand would be passed ten thousand times. Answers nothing where
+ * the tree is fine as it is, or where this parser cannot read the file.
+ */
+export async function withShortLists(bytes: Uint8Array): Promise<Uint8Array | undefined> {
+  try {
+    const document = await PDFDocument.load(bytes, { updateMetadata: false })
+    const snapshot = document.takeSnapshot()
+    const changed = shortenLists(document)
+    if (changed.length === 0) return undefined
+    for (const node of changed) snapshot.markRefForSave(node)
+    return Buffer.concat([bytes, await document.saveIncremental(snapshot)])
+  } catch {
+    // Another parser reads the pages, and may well cope with what this one cannot.
+    return undefined
+  }
+}
+
+/** Answers the nodes that have other kids now. */
+function shortenLists({ catalog, context }: PDFDocument): PDFRef[] {
+  const changed: PDFRef[] = []
+  const seen = new Set<PDFObject>()
+  const waiting: (PDFObject | undefined)[] = [catalog.get(PAGES)]
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    const dictionary = context.lookup(node)
+    if (!(node instanceof PDFRef && dictionary instanceof PDFDict) || seen.has(node)) continue
+    seen.add(node)
+    const kids = dictionary.lookup(KIDS)
+    if (!(kids instanceof PDFArray)) continue
+    waiting.push(...kids.asArray())
+    if (kids.size() <= MOST_KIDS) continue
+    dictionary.set(KIDS, context.obj(groupsOf(kids.asArray(), node)))
+    changed.push(node)
+  }
+  return changed
+
+  function groupsOf(kids: readonly PDFObject[], parent: PDFRef): PDFRef[] {
+    return Array.from({ length: Math.ceil(kids.length / MOST_KIDS) }, (_, i) => {
+      const few = kids.slice(i * MOST_KIDS, (i + 1) * MOST_KIDS)
+      const pages = few.reduce((sum, kid) => sum + pagesIn(kid), 0)
+      return context.register(
+        context.obj({ Type: 'Pages', Parent: parent, Kids: few, Count: pages }),
+      )
+    })
+  }
+
+  function pagesIn(kid: PDFObject): number {
+    const dictionary = context.lookup(kid)
+    const count = dictionary instanceof PDFDict ? dictionary.lookup(COUNT) : undefined
+    return count instanceof PDFNumber ? count.asNumber() : 1
+  }
+}

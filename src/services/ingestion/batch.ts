@@ -1,0 +1,169 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { AppError } from '../../errors.ts'
+import { type Line, readLines } from '../../lib/lines.ts'
+import { DocumentLine, LINES, type LineResult } from '../../schemas/document-batch.ts'
+import { refusalOf } from '../../schemas/invalid-request.ts'
+import type { Documents } from './documents.ts'
+
+/** How many lines may be on their way into the authority at the same time, which share the wait for the disk. */
+const LINES_UNDER_WAY = 64
+/** And of how many bytes, one line longer than that excepted. */
+const BYTES_UNDER_WAY = 16 * 2 ** 20
+const POLL_MILLISECONDS = 200
+
+interface Dependencies {
+  documents: Pick<Documents, 'create' | 'put'>
+  log: { error(fields: object, message: string): void }
+  /** How long lines wait for room in a queue that takes nothing. */
+  patienceMilliseconds?: number
+}
+
+/** Stores a stream of documents, one JSON object per line. */
+export interface LineIngestion {
+  /**
+   * Answers each line that is not blank, in their order, as soon as it is durable or refused. Reads no faster
+   * than the authority takes, and waits while the queue is full. Rejects with what reading `source` throws and
+   * what `signal` is aborted with: what was answered by then is stored.
+   */
+  run(
+    source: AsyncIterable<Uint8Array>,
+    answer: (result: LineResult) => void,
+    signal: AbortSignal,
+  ): Promise<void>
+}
+
+/** Long enough for a busy queue to move, short enough for proxies that wait for the first result. */
+const PATIENCE_MILLISECONDS = 30_000
+
+export function createLineIngestion(dependencies: Dependencies): LineIngestion {
+  const { documents, log, patienceMilliseconds = PATIENCE_MILLISECONDS } = dependencies
+
+  const store = async (bytes: Buffer) => {
+    const { id, idempotencyKey, ...input } = parseLine(bytes)
+    return id === undefined ? documents.create(input, idempotencyKey) : documents.put(id, input)
+  }
+
+  return {
+    async run(source, answer, signal) {
+      const waiting = createWaiting(patienceMilliseconds)
+      const take = async ({ number: line, bytes }: Line): Promise<LineResult> => {
+        try {
+          if (!bytes) throw tooLong()
+          return { line, ...(await waiting.forRoom(() => store(bytes), signal)) }
+        } catch (error) {
+          signal.throwIfAborted()
+          if (!(error instanceof AppError)) log.error({ err: error, line }, 'a line was not stored')
+          return { line, error: toShown(error) }
+        }
+      }
+      await inOrder(boundedLines(source), take, answer, signal)
+    },
+  }
+}
+
+/** Takes lines beside one another, answers them one after another, and holds the source back meanwhile. */
+async function inOrder(
+  lines: AsyncIterable<Line>,
+  take: (line: Line) => Promise<LineResult>,
+  answer: (result: LineResult) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const underWay: { bytes: number; answered: Promise<void> }[] = []
+  let bytes = 0
+  let last: Promise<void> = Promise.resolve()
+
+  const makeRoom = async (length: number) => {
+    while (underWay.length >= LINES_UNDER_WAY || (bytes > 0 && bytes + length > BYTES_UNDER_WAY)) {
+      const oldest = underWay.shift()
+      await oldest?.answered
+      bytes -= oldest?.bytes ?? 0
+    }
+  }
+  const begin = (line: Line, length: number) => {
+    last = Promise.all([take(line), last]).then(([result]) => answer(result))
+    underWay.push({ bytes: length, answered: last })
+    bytes += length
+  }
+
+  try {
+    for await (const line of lines) {
+      signal.throwIfAborted()
+      const length = line.bytes?.length ?? 0
+      await makeRoom(length)
+      if (!isBlank(line)) begin(line, length)
+    }
+  } finally {
+    // Lines under way are stored, and so must be answered, also where no more come.
+    await Promise.allSettled([last])
+  }
+  await last
+}
+
+function isBlank({ bytes }: Line): boolean {
+  return bytes?.toString().trim() === ''
+}
+
+/** The lines up to the bounds of a request; what comes after them is read and answered once. */
+async function* boundedLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
+  let total = 0
+  const counted = async function* () {
+    for await (const part of source) {
+      total += part.length
+      yield part
+    }
+  }
+  let isOver = false
+  for await (const line of readLines(counted(), LINES.bytes)) {
+    if (isOver) continue
+    isOver = line.number > LINES.count || total > LINES.totalBytes
+    yield isOver ? { number: line.number, bytes: undefined } : line
+  }
+}
+
+/** Room in the queue, for as long as it goes on moving. */
+function createWaiting(patienceMilliseconds: number) {
+  let lastStored = performance.now()
+  return {
+    async forRoom<Result>(store: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+      for (;;) {
+        try {
+          const result = await store()
+          lastStored = performance.now()
+          return result
+        } catch (error) {
+          const isFull = error instanceof AppError && error.code === 'queue_full'
+          if (!isFull || performance.now() - lastStored > patienceMilliseconds) throw error
+        }
+        await pause(POLL_MILLISECONDS, undefined, { signal })
+      }
+    },
+  }
+}
+
+function parseLine(bytes: Buffer): DocumentLine {
+  const { data, error } = DocumentLine.safeParse(parseJson(bytes))
+  if (error) throw refusalOf(error)
+  return data
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    throw new AppError('invalid_request', 'The line is not valid JSON', { cause: error })
+  }
+}
+
+function tooLong(): AppError {
+  const { bytes, count, totalBytes } = LINES
+  return new AppError(
+    'body_too_large',
+    `A line may have ${bytes} bytes, a request ${count} lines and ${totalBytes} bytes: send this line and those after it in another request, or as a file`,
+  )
+}
+
+function toShown(error: unknown) {
+  const { code, message, param } =
+    error instanceof AppError ? error : new AppError('internal', 'Internal error')
+  return { code, message, param: param ?? null }
+}

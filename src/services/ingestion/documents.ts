@@ -1,0 +1,188 @@
+import { createHash, randomUUIDv7 } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type {
+  ChunkList,
+  ChunkListQuery,
+  Document,
+  DocumentCreated,
+  DocumentInput,
+  DocumentList,
+  DocumentListQuery,
+} from '../../schemas/document.ts'
+import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
+import type { DocumentStore, StoredChunk, StoredDocument } from '../../stores/document-store.ts'
+import type { Settlement } from './completion-waiter.ts'
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'add' | 'put' | 'get' | 'list' | 'listChunks' | 'delete' | 'retry'>
+  index: Pick<ChunkIndex, 'remove'>
+  settlement: Pick<Settlement, 'wait'>
+  /** Tells the ingestion that there is work. */
+  wake: () => void
+  log: { warn(fields: object, message: string): void }
+}
+
+export interface Documents {
+  /**
+   * Resolves once the document is durable; throws `queue_full` and `storage_full`. With a key that came
+   * before it answers the document of that time, or throws `idempotency_conflict` if that was another one.
+   */
+  create(input: DocumentInput, idempotencyKey?: string): Promise<DocumentCreated>
+  /** Each as `create`, or as `put` where it has an id, on its own; throws what the first throws if none could be stored. */
+  createAll(items: DocumentBatch): Promise<DocumentBatchResult>
+  /** Replaces the content of a document, or adds it where the id is new. Throws as `create`. */
+  put(id: string, input: DocumentInput): Promise<DocumentCreated>
+  /**
+   * What has become of a document as soon as it is `ready` or `failed`, or else after so many seconds or
+   * when `signal` is aborted; what was known before if it was deleted meanwhile.
+   */
+  settled(known: DocumentCreated, seconds: number, signal: AbortSignal): Promise<DocumentCreated>
+  /** Throws `document_not_found`. */
+  get(id: string): Promise<Document>
+  list(query: DocumentListQuery): Promise<DocumentList>
+  /** Throws `document_not_found`. */
+  chunks(id: string, page: ChunkListQuery): Promise<ChunkList>
+  /** Throws `document_not_found`. The very next query no longer finds it. */
+  remove(id: string): Promise<void>
+  /** Throws `document_not_found` and `document_not_failed`. */
+  retry(id: string): Promise<DocumentCreated>
+}
+
+/** What clients do with documents. Ingestion itself happens behind it, see `createIngestion`. */
+export function createDocuments(dependencies: Dependencies): Documents {
+  const { store, index, settlement, wake, log } = dependencies
+
+  const create: Documents['create'] = async (input, idempotencyKey) => {
+    const idempotency = idempotencyKey && { key: idempotencyKey, digest: digestOf(input) }
+    const stored = await store.add(toNew(newDocumentId(), input), idempotency || undefined)
+    wake()
+    return toCreated(stored)
+  }
+
+  const put: Documents['put'] = async (id, input) => {
+    const stored = await store.put(toNew(id, input))
+    wake()
+    return toCreated(stored)
+  }
+
+  const storeItem = ({ id, idempotencyKey, ...input }: DocumentBatch[number]) =>
+    id === undefined ? create(input, idempotencyKey) : put(id, input)
+
+  return {
+    create,
+
+    async createAll(items) {
+      const settled = await Promise.allSettled(items.map(storeItem))
+      const [first] = settled
+      const isNothingStored = settled.every(({ status }) => status === 'rejected')
+      if (isNothingStored && first?.status === 'rejected') throw first.reason
+      return { results: settled.map(toResult) }
+    },
+
+    put,
+
+    async settled(known, seconds, signal) {
+      if (seconds === 0) return known
+      const document = await settlement.wait(known.id, seconds * 1_000, signal)
+      return document ? toCreated(document) : known
+    },
+
+    async get(id) {
+      const document = await store.get(id)
+      if (!document) throw notFound(id)
+      return toDocument(document)
+    },
+
+    async list(query) {
+      const { documents, nextCursor } = await store.list(query)
+      return { documents: documents.map(toDocument), ...(nextCursor && { nextCursor }) }
+    },
+
+    async chunks(id, page) {
+      const found = await store.listChunks({ documentId: id, ...page })
+      if (!found) throw notFound(id)
+      const { chunks, nextCursor } = found
+      return { chunks: chunks.map(toChunk), ...(nextCursor && { nextCursor }) }
+    },
+
+    async remove(id) {
+      const keys = await store.delete(id)
+      if (!keys) throw notFound(id)
+      // Gone from the authority means never shown again; what stays in the index only takes up room there.
+      await index.remove(keys).catch((error: unknown) => {
+        log.warn({ err: error, documentId: id }, 'the index keeps a deleted document until restart')
+      })
+    },
+
+    async retry(id) {
+      const { status } = await store.retry(id)
+      wake()
+      return { id, status }
+    },
+  }
+}
+
+function notFound(id: string): AppError {
+  return new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
+}
+
+function toNew(id: string, { text, title, url, metadata }: DocumentInput) {
+  return { id, text, title, url, metadata }
+}
+
+/** Equal for what would be stored as the same document, whatever the order of its metadata. */
+function digestOf({ text, title, url, metadata = {} }: DocumentInput): string {
+  const facts = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))
+  const content = JSON.stringify([text, title ?? null, url ?? null, facts])
+  return createHash('sha256').update(content).digest('base64url')
+}
+
+/** Throws what is no failure that a client may see. */
+function toResult(outcome: PromiseSettledResult<DocumentCreated>) {
+  if (outcome.status === 'fulfilled') return outcome.value
+  const { reason } = outcome
+  if (!(reason instanceof AppError)) throw reason
+  return { error: { code: reason.code, message: reason.message } }
+}
+
+/** Identifiers sort by time, which keeps inserts into the store's index local. */
+export function newDocumentId(): string {
+  return `doc_${randomUUIDv7().replaceAll('-', '')}`
+}
+
+export function toCreated({ id, status, error }: StoredDocument): DocumentCreated {
+  return { id, status, ...(error && { error }) }
+}
+
+function toChunk({ id, text, heading, start, end, page, pageEnd }: StoredChunk) {
+  return {
+    id,
+    text,
+    ...(heading !== '' && { heading }),
+    start,
+    end,
+    ...(page !== undefined && { page, pageEnd }),
+  }
+}
+
+function toDocument(stored: StoredDocument): Document {
+  const { id, title, url, metadata, file, status, error, attempts, chunkCount, characters } = stored
+  const { revision, servedRevision } = stored
+  return {
+    id,
+    ...(title !== undefined && { title }),
+    ...(url !== undefined && { url }),
+    ...(metadata && { metadata }),
+    ...(file && { file }),
+    status,
+    ...(error && { error }),
+    attempts,
+    revision,
+    ...(servedRevision !== undefined && { servedRevision }),
+    chunks: chunkCount,
+    characters,
+    createdAt: new Date(stored.createdAt).toISOString(),
+    updatedAt: new Date(stored.updatedAt).toISOString(),
+  }
+}

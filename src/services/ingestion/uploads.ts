@@ -1,0 +1,275 @@
+import { createHash, type Hash } from 'node:crypto'
+import { AppError } from '../../errors.ts'
+import type { FormPart } from '../../lib/form-part.ts'
+import { freeYoungMemory } from '../../lib/free-young-memory.ts'
+import type { DocumentCreated } from '../../schemas/document.ts'
+import { FileFields } from '../../schemas/document-file.ts'
+import { toStorable } from '../../schemas/fields.ts'
+import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
+import { mediaTypeOf } from '../extraction/extract-file.ts'
+import {
+  ExtractionError,
+  MOST_CHARACTERS,
+  type ReadText,
+  takeText,
+} from '../extraction/extracted.ts'
+import type { Extractor } from '../extraction/extractor.ts'
+import { newDocumentId, toCreated } from './documents.ts'
+import { createTextBudget } from './text-budget.ts'
+
+/** Each holds a piece or two in memory and waits for the disk in turn with all others. */
+const MOST_UPLOADS = 16
+const RETRY_SECONDS = 5
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'add' | 'put' | 'get' | 'keepFile' | 'dropFile' | 'readFile'>
+  /** Tells the ingestion that there is work. */
+  wake: () => void
+  /** The largest file, in bytes. */
+  mostBytes: number
+}
+
+export interface Files {
+  readonly mostBytes: number
+  /**
+   * As `Documents.create`, of the file in a form. Throws `invalid_request` and `too_many_uploads`, too, and
+   * what `parts` throws; nothing is left then.
+   */
+  create(parts: AsyncIterable<FormPart>, idempotencyKey?: string): Promise<DocumentCreated>
+  /** As `Documents.put`. Throws as `create`. */
+  put(id: string, parts: AsyncIterable<FormPart>): Promise<DocumentCreated>
+  /** The original of a document. Throws `document_not_found`, also where it was not sent as a file. */
+  read(id: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }>
+}
+
+/** What clients do with documents that are files. */
+export function createFiles({ store, wake, mostBytes }: Dependencies): Files {
+  let uploads = 0
+
+  const receive = async <Output>(
+    parts: AsyncIterable<FormPart>,
+    take: (received: ReceivedFile) => Promise<Output>,
+  ): Promise<Output> => {
+    if (uploads >= MOST_UPLOADS) throw tooManyUploads()
+    uploads++
+    try {
+      return await takeOrDrop(await receiveFile(parts, store), take)
+    } finally {
+      uploads--
+    }
+  }
+
+  const takeOrDrop = async <Output>(
+    received: ReceivedFile,
+    take: (received: ReceivedFile) => Promise<Output>,
+  ): Promise<Output> => {
+    try {
+      return await take(received)
+    } catch (error) {
+      await store.dropFile(received.file.number)
+      throw error
+    }
+  }
+
+  return {
+    mostBytes,
+
+    create: (parts, key) =>
+      receive(parts, async ({ file, fields, digest }) => {
+        const document = toNew(newDocumentId(), file, fields)
+        const stored = await store.add(document, key === undefined ? undefined : { key, digest })
+        wake()
+        return toCreated(stored)
+      }),
+
+    put: (id, parts) =>
+      receive(parts, async ({ file, fields }) => {
+        const stored = await store.put(toNew(id, file, fields))
+        wake()
+        return toCreated(stored)
+      }),
+
+    async read(id) {
+      const document = await store.get(id)
+      const pieces = document?.file && (await store.readFile(id))
+      if (!document?.file || !pieces) {
+        const message = document
+          ? `The document "${id}" was not sent as a file`
+          : `There is no document "${id}"`
+        throw new AppError('document_not_found', message, { param: 'id' })
+      }
+      return { ...document.file, pieces }
+    },
+  }
+}
+
+/** Without a title of its own a file goes by its name. */
+function toNew(
+  id: string,
+  file: ReceivedFile['file'],
+  { title = file.name, url, metadata }: ReceivedFile['fields'],
+) {
+  return { id, text: '', file, title, url, metadata }
+}
+
+function tooManyUploads(): AppError {
+  return new AppError('too_many_uploads', 'Too many files are being sent at the same time', {
+    retryAfter: RETRY_SECONDS,
+  })
+}
+
+const LONGEST_NAME = 255
+/** What of an upload may wait to be collected. */
+const BYTES_BETWEEN_COLLECTIONS = 8 * 2 ** 20
+
+interface ReceivedFile {
+  file: NewFile
+  fields: FileFields
+  /** Of all that was sent, the bytes included. */
+  digest: string
+}
+
+type FilePart = Extract<FormPart, { kind: 'file' }>
+
+/**
+ * Keeps the file of a form, and reads the fields beside it. Nothing is kept of a form that is not whole or
+ * not right. Throws `invalid_request`, what the store throws, and what `parts` throws.
+ */
+export async function receiveFile(
+  parts: AsyncIterable<FormPart>,
+  store: Pick<FileStore, 'keepFile' | 'dropFile'>,
+): Promise<ReceivedFile> {
+  const fields = new Map<string, string>()
+  const hash = createHash('sha256')
+  let file: NewFile | undefined
+  try {
+    for await (const part of parts) {
+      if (part.kind === 'field') setField(fields, part.name, part.value)
+      else if (file || part.name !== 'file') throw notOneFile(part.name)
+      else file = await keep(part, hash, store)
+    }
+    if (!file) throw invalid('file', 'is required: a part with the bytes of the file')
+    if (file.size === 0) throw invalid('file', 'must not be empty')
+    const read = readFields(fields)
+    return { file, fields: read, digest: digestOf(file, read, hash) }
+  } catch (error) {
+    if (file) await store.dropFile(file.number)
+    throw error
+  }
+}
+
+async function keep(
+  { fileName, mediaType, bytes }: FilePart,
+  hash: Hash,
+  store: Pick<FileStore, 'keepFile'>,
+): Promise<NewFile> {
+  const name = plainName(fileName)
+  const kept = await store.keepFile(hashed(bytes, hash))
+  return { name, mediaType: mediaTypeOf(name, mediaType), ...kept }
+}
+
+async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {
+  let passed = 0
+  for await (const piece of bytes) {
+    hash.update(piece)
+    passed += piece.length
+    if (passed >= BYTES_BETWEEN_COLLECTIONS) {
+      freeYoungMemory()
+      passed = 0
+    }
+    yield piece
+  }
+}
+
+/** Without a path, and without what no file system would take. */
+function plainName(name = ''): string {
+  const last = name.split(/[\\/]/).at(-1) ?? ''
+  // How browsers write a quotation mark: https://html.spec.whatwg.org/#multipart-form-data
+  const printable = toStorable(last)
+    .replaceAll('%22', '"')
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim()
+  return printable.slice(0, LONGEST_NAME).toWellFormed() || 'file'
+}
+
+function setField(fields: Map<string, string>, name: string, value: string): void {
+  if (fields.has(name)) throw invalid(name, 'must be sent once')
+  fields.set(name, value)
+}
+
+function readFields(fields: ReadonlyMap<string, string>): FileFields {
+  const result = FileFields.safeParse(Object.fromEntries(fields))
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw invalid(issue?.path.join('.') ?? '', issue?.message ?? 'is invalid')
+}
+
+function digestOf(file: NewFile, { title, url, metadata = {} }: FileFields, hash: Hash): string {
+  const facts = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))
+  const content = [hash.digest('base64url'), file.name, file.mediaType, title, url, facts]
+  return createHash('sha256').update(JSON.stringify(content)).digest('base64url')
+}
+
+function notOneFile(name: string): AppError {
+  return invalid(name, 'must be the only part with a file, and its name must be "file"')
+}
+
+function invalid(param: string, message: string): AppError {
+  return new AppError('invalid_request', `${param}: ${message}`, { param })
+}
+
+/** Read out of files and not yet published, in UTF-16 code units; one more file may be read on top of it. */
+const MOST_EXTRACTED = MOST_CHARACTERS
+
+/** The text of a claimed document. */
+export interface OpenSource {
+  /** Of the whole text, in UTF-16 code units. */
+  characters: number
+  /** The text in order. Each piece is let go as the next is taken, so it can be read once. */
+  pieces(): Iterable<string>
+  /** Where the pages of its file begin in it, if it has any. */
+  pageStarts: readonly number[] | undefined
+  /** Says that the text is needed no more. */
+  close(): void
+}
+
+export type OpenSourceOf = (job: IngestionJob, signal: AbortSignal) => Promise<OpenSource>
+
+interface OpenSourceDependencies {
+  store: Pick<DocumentStore, 'readFile'>
+  extractor: Pick<Extractor, 'extract'>
+}
+
+/** Gives the text that came with a document, or reads it out of the file that came instead. Throws `ExtractionError`. */
+export function createSources({ store, extractor }: OpenSourceDependencies): OpenSourceOf {
+  const budget = createTextBudget(MOST_EXTRACTED)
+
+  return async ({ documentId, revision, text, file }, signal) => {
+    if (!file) return sourceOf(text)
+    await budget.room(signal)
+    const pieces = await store.readFile(documentId, revision)
+    if (!pieces) throw new ExtractionError('damaged_file', 'The file is there no more')
+    const read = await extractor.extract(file, pieces, signal)
+    return {
+      characters: read.characters,
+      pieces: () => takeOut(read.pieces),
+      pageStarts: read.pageStarts,
+      close: budget.hold(read.characters),
+    }
+  }
+}
+
+function sourceOf(text: string): OpenSource {
+  return {
+    ...{ characters: text.length, pieces: () => [text] },
+    ...{ pageStarts: undefined, close: () => undefined },
+  }
+}
+
+function* takeOut(pieces: ReadText['pieces']): Generator<string> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+    // One code unit for another, so that the pages still begin where they did.
+    yield toStorable(takeText(piece))
+  }
+}

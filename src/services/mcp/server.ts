@@ -1,0 +1,192 @@
+import { createMcpHandler, type McpHttpHandler, McpServer } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import type { ChatFrame } from '../../schemas/chat.ts'
+import { DocumentId } from '../../schemas/document.ts'
+import { filledText } from '../../schemas/fields.ts'
+import { TopK } from '../../schemas/query.ts'
+import type { Chat } from '../chat/chat.ts'
+import type { Documents } from '../ingestion/documents.ts'
+import type { Retrieval } from '../retrieval/search.ts'
+
+/** Streams that wait for news, all clients together. */
+const MAXIMUM_SUBSCRIPTIONS = 64
+const MAXIMUM_QUESTION = 10_000
+
+const INSTRUCTIONS =
+  'A collection of documents. Use `query` to find passages, `get_document` to read more of a document, and `ask` to have the agent of the server answer a question with citations.'
+
+export interface McpServerParts {
+  retrieval: Pick<Retrieval, 'search'>
+  documents: Pick<Documents, 'get' | 'chunks'>
+  chat: Pick<Chat, 'frames'>
+  version: string
+  log: { error(fields: object, message: string): void }
+}
+
+/** The corpus and the agent as an MCP server, for clients of both eras of the protocol. Nothing is kept between two requests. */
+export function createHandler(dependencies: McpServerParts): McpHttpHandler {
+  const { log } = dependencies
+  return createMcpHandler(() => createServer(dependencies), {
+    maxSubscriptions: MAXIMUM_SUBSCRIPTIONS,
+    onerror: ({ name, message }) => log.error({ name }, `MCP request failed: ${message}`),
+  })
+}
+
+function createServer(dependencies: McpServerParts): McpServer {
+  const { retrieval, documents, chat, version, log } = dependencies
+  const server = new McpServer(
+    { name: 'agent-server', version },
+    { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
+  )
+  const annotations = { readOnlyHint: true, openWorldHint: false }
+  const guarded = (work: () => Promise<string>) => answer(work, log)
+
+  server.registerTool(
+    'query',
+    {
+      title: 'Find passages',
+      description: 'Returns the passages of the documents that answer a question best.',
+      inputSchema: z.object({ query: filledText(MAXIMUM_QUESTION), topK: TopK.default(5) }),
+      annotations,
+    },
+    ({ query, topK }, { mcpReq }) =>
+      guarded(async () => {
+        const { hits } = await retrieval.search({ query, topK }, mcpReq.signal)
+        if (hits.length === 0) return 'Nothing was found.'
+        return hits
+          .map(({ title, url, documentId, text }, index) => {
+            const source = [title, url, `document ${documentId}`].filter(Boolean).join(', ')
+            return `[${index + 1}] ${source}\n${text}`
+          })
+          .join('\n\n')
+      }),
+  )
+  server.registerTool(
+    'get_document',
+    {
+      title: 'Read a document',
+      description: 'Returns the text of a document, in pieces where it is long.',
+      inputSchema: z.object({
+        id: DocumentId,
+        cursor: z.string().min(1).max(200).optional().describe('Where the piece before ended.'),
+      }),
+      annotations,
+    },
+    ({ id, cursor }) => guarded(() => readDocument(documents, id, cursor)),
+  )
+  server.registerTool(
+    'ask',
+    {
+      title: 'Ask the agent',
+      description:
+        'Has the agent answer a question from the documents, with all of its tools; returns the answer and the sources that it cites.',
+      inputSchema: z.object({
+        question: filledText(MAXIMUM_QUESTION),
+        topK: TopK.optional(),
+      }),
+      annotations,
+    },
+    ({ question, topK }, { mcpReq }) => {
+      const progressToken = mcpReq._meta?.progressToken
+      const tell = async (progress: number) => {
+        if (progressToken === undefined) return
+        const params = { progressToken, progress }
+        await mcpReq.notify({ method: 'notifications/progress', params })
+      }
+      return guarded(() => askAgent(chat, { question, topK }, tell, mcpReq.signal))
+    },
+  )
+  return server
+}
+
+/** What this server foresaw is told; anything else is for the log. */
+async function answer(work: () => Promise<string>, log: McpServerParts['log']) {
+  const result = (text: string) => ({ content: [{ type: 'text' as const, text }] })
+  try {
+    return result(await work())
+  } catch (error) {
+    if (error instanceof AppError) return { ...result(error.message), isError: true }
+    log.error({ err: error }, 'MCP tool failed')
+    return { ...result('The tool failed for a reason that is in the log'), isError: true }
+  }
+}
+
+/** Between two signs of life; clients give a call up that shows none. */
+const PROGRESS_MILLISECONDS = 1_000
+
+interface Question {
+  question: string
+  topK: number | undefined
+}
+
+/** The agent's answer and, below it, the sources that its numbers stand for. Throws AppError where the run fails. */
+export async function askAgent(
+  chat: Pick<Chat, 'frames'>,
+  { question, topK }: Question,
+  tell: (progress: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<string> {
+  const messages = [{ role: 'user' as const, content: question }]
+  let text = ''
+  let told = performance.now()
+  let progress = 0
+  for await (const frame of chat.frames({ messages, topK, includeSteps: true }, signal)) {
+    if (frame.type === 'text-delta') text += frame.text
+    if (frame.type === 'done') return `${text}${sourcesOf(frame)}`
+    progress += 1
+    if (performance.now() - told < PROGRESS_MILLISECONDS) continue
+    told = performance.now()
+    await tell(progress)
+  }
+  throw new AppError('internal', 'The answer has no end')
+}
+
+type DoneFrame = Extract<ChatFrame, { type: 'done' }>
+
+function sourcesOf({ hits, artifacts = [] }: DoneFrame): string {
+  const sources = hits.map(({ title, url, documentId }, index) => {
+    const source = [title, url, `document ${documentId}`].filter(Boolean).join(', ')
+    return `[${index + 1}] ${source}`
+  })
+  const files = artifacts.map(({ name, mediaType, url }) => `${name} (${mediaType}): ${url}`)
+  return [listOf('Sources', sources), listOf('Files', files)].join('')
+}
+
+function listOf(title: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : `\n\n${title}:\n${lines.join('\n')}`
+}
+
+/** UTF-16 code units in one answer, but for the last chunk of it. */
+const MAXIMUM_PIECE = 40_000
+const CHUNKS_PER_PAGE = 50
+
+/** A piece of a document's text, put together from its chunks. Throws `document_not_found`. */
+export async function readDocument(
+  documents: Pick<Documents, 'get' | 'chunks'>,
+  id: string,
+  cursor: string | undefined,
+): Promise<string> {
+  const { title, url, status } = await documents.get(id)
+  const head = [title, url, `document ${id}`].filter(Boolean).join(', ')
+  let text = ''
+  let reached = 0
+  let next: string | undefined = cursor
+  do {
+    const page = await documents.chunks(id, {
+      limit: CHUNKS_PER_PAGE,
+      ...(next && { cursor: next }),
+    })
+    for (const chunk of page.chunks) {
+      // Neighbours may overlap, and what stands between two is white space.
+      text +=
+        chunk.start >= reached
+          ? `${text && '\n'}${chunk.text}`
+          : chunk.text.slice(reached - chunk.start)
+      reached = Math.max(reached, chunk.end)
+    }
+    next = page.nextCursor
+  } while (next !== undefined && text.length < MAXIMUM_PIECE)
+  if (text === '') return `${head}\n[no text yet: the document is ${status}]`
+  return `${head}\n\n${text}${next === undefined ? '' : `\n[more: read on with cursor ${next}]`}`
+}

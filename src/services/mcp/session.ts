@@ -1,0 +1,242 @@
+import { setTimeout } from 'node:timers/promises'
+import {
+  type CallToolResult,
+  Client,
+  ClientCredentialsProvider,
+  type FetchLike,
+  type JsonSchemaValidator,
+  type ReadResourceResult,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type Tool,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import { untilAborted } from '../../lib/backoff.ts'
+import { type Environment, expandVariables } from '../../lib/environment.ts'
+import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+import type { McpServer } from './settings.ts'
+
+const LIST_MILLISECONDS = 10_000
+const READ_MILLISECONDS = 20_000
+/** Pages of a list of tools. */
+const MAXIMUM_PAGES = 16
+/** However much progress a call reports. */
+const MAXIMUM_CALL_MILLISECONDS = 600_000
+const LISTEN_AGAIN_MILLISECONDS = 5_000
+const CLIENT = { name: 'agent-server', version: '1' }
+
+export type RemoteTool = Tool
+type TransportKind = 'streamable-http' | 'sse'
+export type Fetch = GuardedFetch['fetch']
+
+export interface SessionTarget {
+  url: URL
+  headers: Readonly<Record<string, string>>
+  /** Tried in this order. */
+  transports: readonly TransportKind[]
+  oauth?: {
+    clientId: string
+    clientSecret: string
+    scope?: string | undefined
+    issuer?: string | undefined
+  }
+  /** Reaches only what may be reached. */
+  fetch: Fetch
+}
+
+interface SessionEvents {
+  /** The server says that its tools have changed. */
+  toolsChanged(): void
+  /** Something went wrong; whether the server still answers has to be asked. */
+  trouble(): void
+}
+
+/** A live conversation with one server. */
+export interface Session {
+  transport: TransportKind
+  protocol: string
+  server: { name: string; version: string }
+  /** Answers every tool, and proves that the server lives. */
+  listTools(signal: AbortSignal): Promise<RemoteTool[]>
+  callTool(call: RemoteCall, signal: AbortSignal): Promise<CallToolResult>
+  readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>
+  close(): Promise<void>
+}
+
+export interface RemoteCall {
+  tool: RemoteTool
+  input: Record<string, unknown>
+  /** Silence after which the call is given up; progress begins it anew. */
+  idleMilliseconds: number
+}
+
+/** Connects by the first transport that the server speaks. Throws what the last one failed with, or the signal's reason. */
+export async function openSession(
+  target: SessionTarget,
+  events: SessionEvents,
+  signal: AbortSignal,
+): Promise<Session> {
+  const [first, ...others] = target.transports
+  if (!first) throw new Error('There is no transport to connect by')
+  try {
+    return await connect(first, target, events, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    if (others.length === 0 || !speaksOtherwise(error)) throw error
+    return await openSession({ ...target, transports: others }, events, signal)
+  }
+}
+
+async function connect(
+  kind: TransportKind,
+  target: SessionTarget,
+  events: SessionEvents,
+  signal: AbortSignal,
+): Promise<Session> {
+  const client = new Client(CLIENT, {
+    versionNegotiation: { mode: 'auto' },
+    listMaxPages: MAXIMUM_PAGES,
+    listChanged: { tools: { autoRefresh: false, onChanged: () => events.toolsChanged() } },
+    jsonSchemaValidator: { getValidator: acceptAnything },
+  })
+  const transport = createTransport(kind, target)
+  try {
+    await untilAborted(client.connect(transport, { signal }), signal)
+  } catch (error) {
+    await client.close()
+    throw error
+  }
+  return toSession(kind, client, events)
+}
+
+/** A server that chose both a pattern and the text to match it could keep this process busy for ever. */
+function acceptAnything<Data>(): JsonSchemaValidator<Data> {
+  // The interface promises a type that nobody here relies on: results are read as text.
+  return (input) => ({ valid: true, data: input as Data, errorMessage: undefined })
+}
+
+function createTransport(kind: TransportKind, target: SessionTarget): Transport {
+  const { url, oauth } = target
+  const provider = oauth && createProvider(oauth)
+  const options = {
+    fetch: withHeaders(target),
+    ...(provider && { authProvider: provider, onInsufficientScope: 'throw' as const }),
+  }
+  return kind === 'sse'
+    ? new SSEClientTransport(url, options)
+    : new StreamableHTTPClientTransport(url, options)
+}
+
+function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget['oauth']>) {
+  const options = { ...client, ...(scope !== undefined && { scope }) }
+  // Without an issuer the secret goes to whichever authorisation server the MCP server names.
+  if (issuer === undefined) return new ClientCredentialsProvider(options)
+  return new ClientCredentialsProvider({ ...options, expectedIssuer: issuer })
+}
+
+/** The headers of the configuration are for the server alone, not for the authorisation server that it names. */
+function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchLike {
+  return (url, { method, headers: own, body, redirect, signal } = {}) => {
+    const all = new Headers(new URL(url).origin === origin ? headers : {})
+    for (const [name, value] of new Headers(own)) all.set(name, value)
+    const text = body instanceof URLSearchParams ? body.toString() : body
+    if (text && typeof text !== 'string') throw new TypeError('Only text is sent to an MCP server')
+    return fetch(url, { method, headers: all, body: text, redirect, signal })
+  }
+}
+
+function toSession(transport: TransportKind, client: Client, events: SessionEvents): Session {
+  const { name, version } = client.getServerVersion() ?? { name: 'unnamed', version: '' }
+  let closing = false
+  const complain = () => {
+    if (!closing) events.trouble()
+  }
+  client.onerror = complain
+  client.onclose = complain
+  void keepListening(client, events, () => closing)
+  return {
+    transport,
+    server: { name, version },
+    protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
+    async listTools(signal) {
+      const options = { signal, timeout: LIST_MILLISECONDS, cacheMode: 'refresh' as const }
+      return (await client.listTools({}, options)).tools
+    },
+    callTool({ tool, input, idleMilliseconds }, signal) {
+      return client.callTool(
+        { name: tool.name, arguments: input },
+        {
+          ...{ signal, toolDefinition: tool, timeout: idleMilliseconds },
+          // Asked for, so that the server tells and the time begins anew.
+          onprogress: () => undefined,
+          resetTimeoutOnProgress: true,
+          maxTotalTimeout: MAXIMUM_CALL_MILLISECONDS,
+        },
+      )
+    },
+    readResource: (uri, signal) =>
+      client.readResource({ uri }, { signal, timeout: READ_MILLISECONDS }),
+    async close() {
+      closing = true
+      await client.close()
+    },
+  }
+}
+
+/** The stream that tells of changes ends when anything between the two ends restarts; a change may have been missed. */
+async function keepListening(
+  client: Client,
+  events: SessionEvents,
+  isClosing: () => boolean,
+): Promise<void> {
+  let subscription = client.autoOpenedSubscription
+  while (subscription && (await subscription.closed) === 'remote' && !isClosing()) {
+    await setTimeout(LISTEN_AGAIN_MILLISECONDS, undefined, { ref: false })
+    subscription = await client.listen(subscription.honoredFilter).catch(() => undefined)
+    if (isClosing()) return
+    if (subscription) events.toolsChanged()
+    else events.trouble()
+  }
+}
+
+const REFUSED_AS_CALLER = [401, 403, 407, 408, 429]
+
+/** An older server does not know the way in and answers 4xx; a server that is down or wants a key is no older for that. */
+function speaksOtherwise(error: unknown): boolean {
+  if (!(error instanceof SdkHttpError)) return false
+  const { status } = error
+  return status >= 400 && status < 500 && !REFUSED_AS_CALLER.includes(status)
+}
+
+/** What a server without a `type` may speak, the current way first. */
+const ANY_TRANSPORT: readonly TransportKind[] = ['streamable-http', 'sse']
+
+/** Where and how to connect, the variables filled in. Throws `MissingVariable`. */
+export function toSessionTarget(
+  { url, type, headers, oauth }: McpServer,
+  environment: Environment,
+  fetch: Fetch,
+): SessionTarget {
+  const fill = (text: string) => expandVariables(text, environment)
+  const filled = Object.entries(headers).map(([name, value]) => [name, fill(value).trim()])
+  return {
+    fetch,
+    url: new URL(fill(url)),
+    headers: Object.fromEntries(filled),
+    transports: transportsOf(type),
+    ...(oauth && {
+      oauth: {
+        clientId: fill(oauth.clientId),
+        clientSecret: fill(oauth.clientSecret),
+        scope: oauth.scope,
+        issuer: oauth.issuer,
+      },
+    }),
+  }
+}
+
+function transportsOf(type: McpServer['type']): readonly TransportKind[] {
+  if (type === undefined) return ANY_TRANSPORT
+  return [type === 'sse' ? 'sse' : 'streamable-http']
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { namesVariable, withoutVariables } from '../../lib/environment.ts'
+import { boundedText } from '../../schemas/fields.ts'
+
+const MAXIMUM_CONNECTIONS = 32
+const MAXIMUM_HEADERS = 32
+const MAXIMUM_ALLOWED_TOOLS = 500
+const DEFAULT_TIMEOUT_SECONDS = 60
+const MAXIMUM_TIMEOUT_SECONDS = 600
+
+/** What travels in these is a secret, whatever it looks like. */
+const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
+// biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
+const NO_SECRET = 'must come from a ${VARIABLE}: secrets do not belong into this file'
+
+const Secret = boundedText(8_000).refine(namesVariable, NO_SECRET)
+
+const Url = boundedText(2_000).refine(isCallable, {
+  message: 'must be a URL that begins with http:// or https://, without a user or a password',
+})
+
+const Headers = z
+  .record(
+    z.string().regex(/^[!#$%&'*+.^_`|~\w-]{1,100}$/, 'must be a header name'),
+    boundedText(8_000),
+  )
+  .superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!SECRET_HEADER.test(name) || namesVariable(value)) continue
+      context.addIssue({ code: 'custom', path: [name], message: NO_SECRET })
+    }
+  })
+  .refine((headers) => Object.keys(headers).length <= MAXIMUM_HEADERS, {
+    message: `must be at most ${MAXIMUM_HEADERS} headers`,
+  })
+
+const OAuth = z.strictObject({
+  clientId: boundedText(1_000),
+  clientSecret: Secret,
+  scope: boundedText(1_000).optional(),
+  issuer: Url.optional().describe('The only authorisation server that may see the secret.'),
+})
+
+const McpServer = z
+  .strictObject({
+    type: z.enum(['http', 'streamable-http', 'sse']).optional(),
+    url: Url,
+    headers: Headers.default({}),
+    oauth: OAuth.optional().describe('Client credentials.'),
+    enabled: z.boolean().default(true),
+    allowTools: z
+      .array(boundedText(128))
+      .max(MAXIMUM_ALLOWED_TOOLS)
+      .optional()
+      .describe('Names of tools as the server has them; all where this is absent.'),
+    timeout: z
+      .int()
+      .min(1)
+      .max(MAXIMUM_TIMEOUT_SECONDS)
+      .default(DEFAULT_TIMEOUT_SECONDS)
+      .describe('Seconds without a sign of progress after which a call is given up.'),
+    command: z
+      .never({ error: 'is not supported: a server is reached by its url, none is run here' })
+      .optional(),
+  })
+  .meta({ id: 'McpServer' })
+
+/** Connections by their names, in the shape that editors have. */
+export const McpServers = z
+  .record(
+    z
+      .string()
+      .max(32)
+      .regex(
+        /^[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)*$/,
+        'must be letters and digits, with single hyphens or underscores between them',
+      ),
+    McpServer,
+  )
+  .refine((servers) => Object.keys(servers).length <= MAXIMUM_CONNECTIONS, {
+    message: `must be at most ${MAXIMUM_CONNECTIONS} servers`,
+  })
+
+export type McpServer = z.output<typeof McpServer>
+
+function isCallable(text: string): boolean {
+  const url = URL.parse(withoutVariables(text))
+  return (
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
+  )
+}

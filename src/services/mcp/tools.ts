@@ -1,0 +1,156 @@
+import { hash } from 'node:crypto'
+import type { CallToolResult, ContentBlock, ReadResourceResult } from '@modelcontextprotocol/client'
+import { freeObject } from '../../schemas/fields.ts'
+import type { Artifacts } from '../tools/artifacts.ts'
+import { ToolFailure } from '../tools/tool-error.ts'
+import { kindOf } from './explain-failure.ts'
+import type { Change } from './lock-file.ts'
+import type { RemoteTool } from './session.ts'
+
+/** Tools of one connection that are taken; models choose badly among more. */
+const MAXIMUM_TOOLS = 128
+/** UTF-16 code units of a tool's schema, as JSON. */
+const MAXIMUM_SCHEMA = 50_000
+
+const Schema = freeObject()
+
+export interface JudgedTool {
+  remote: RemoteTool
+  /** Left out by the configuration. */
+  off: boolean
+  /** Why it must not be used. */
+  refusal?: string
+}
+
+/** The tools of a server, each once, with what speaks against using it. */
+export function judgeTools(
+  remotes: readonly RemoteTool[],
+  allowed: readonly string[] | undefined,
+  changes: ReadonlyMap<string, Change>,
+): JudgedTool[] {
+  const each = new Map(remotes.toReversed().map((remote) => [remote.name, remote]))
+  const unique = remotes.filter((remote) => each.get(remote.name) === remote)
+  return unique.slice(0, MAXIMUM_TOOLS).map((remote) => {
+    const off = allowed !== undefined && !allowed.includes(remote.name)
+    const refusal = refuse(remote, changes.get(remote.name))
+    return { remote, off, ...(refusal !== undefined && { refusal }) }
+  })
+}
+
+function refuse({ inputSchema }: RemoteTool, change: Change | undefined): string | undefined {
+  if (change === 'new')
+    return `The server has added this tool since its tools were accepted; ${HOW}`
+  if (change === 'changed') return `The definition has changed since it was accepted; ${HOW}`
+  if (
+    JSON.stringify(inputSchema).length > MAXIMUM_SCHEMA ||
+    !Schema.safeParse(inputSchema).success
+  ) {
+    return 'The input schema is too large or too deep'
+  }
+  return undefined
+}
+
+const HOW = 'look at it and accept it with POST /agent/mcp/{connection}/test {"accept": true}'
+
+/** What chat-completions models allow. */
+const MAXIMUM_LENGTH = 64
+const HASH_LENGTH = 8
+
+/**
+ * The name under which the model sees a tool of a connection. A name that has to be changed to fit bears a
+ * hash of what it was, so that no two tools get the same; nobody ever reads it back.
+ */
+export function mcpToolName(connection: string, tool: string): string {
+  const wanted = `mcp__${connection}__${tool}`
+  const allowed = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+  if (allowed === wanted && wanted.length <= MAXIMUM_LENGTH) return wanted
+  const kept = allowed.slice(0, MAXIMUM_LENGTH - HASH_LENGTH - 1)
+  return `${kept}_${hash('sha256', wanted).slice(0, HASH_LENGTH)}`
+}
+
+/** Parts of a result that are read. */
+const MAXIMUM_PARTS = 50
+/** Links of a result that are followed, on the server that gave them. */
+const MAXIMUM_LINKS = 5
+/** UTF-16 code units of a text resource that the model reads; a longer one becomes a file. */
+const MAXIMUM_INLINE = 20_000
+const MAXIMUM_NAME = 100
+
+interface Dependencies {
+  artifacts: Pick<Artifacts, 'add'>
+  readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>
+}
+
+/** What a call answered, as the model reads it; pictures, sounds and large resources become files. */
+export async function readResult(
+  { content, structuredContent }: CallToolResult,
+  { artifacts, readResource }: Dependencies,
+  signal: AbortSignal,
+): Promise<string> {
+  let links = 0
+
+  async function keep(name: string, mediaType: string, bytes: Uint8Array): Promise<string> {
+    try {
+      const artifact = await artifacts.add({ name: lastPart(name), mediaType, bytes })
+      return `[file "${artifact.name}", ${artifact.mediaType}, ${artifact.size} bytes: ${artifact.url}]`
+    } catch (error) {
+      const reason = error instanceof ToolFailure ? error.message : kindOf(error)
+      return `[a file could not be kept: ${reason}]`
+    }
+  }
+
+  async function follow(uri: string): Promise<string> {
+    links += 1
+    if (links > MAXIMUM_LINKS) return `[not read: ${uri}]`
+    try {
+      const { contents } = await readResource(uri, signal)
+      const read = contents.slice(0, MAXIMUM_PARTS).map(readContents)
+      return (await Promise.all(read)).join('\n')
+    } catch (error) {
+      signal.throwIfAborted()
+      return `[could not be read: ${uri}, ${kindOf(error)}]`
+    }
+  }
+
+  async function readContents(resource: ReadResourceResult['contents'][number]): Promise<string> {
+    const { uri, mimeType } = resource
+    if ('blob' in resource) {
+      return keep(uri, mimeType ?? 'application/octet-stream', fromBase64(resource.blob))
+    }
+    if (resource.text.length <= MAXIMUM_INLINE) return `${uri}:\n${resource.text}`
+    return keep(uri, mimeType ?? 'text/plain', new TextEncoder().encode(resource.text))
+  }
+
+  async function readBlock(block: ContentBlock): Promise<string> {
+    switch (block.type) {
+      case 'text':
+        return block.text
+      case 'image':
+      case 'audio':
+        return keep(block.type, block.mimeType, fromBase64(block.data))
+      case 'resource':
+        return readContents(block.resource)
+      case 'resource_link':
+        return `${block.name} (${block.uri})\n${await follow(block.uri)}`
+      default:
+        return block satisfies never
+    }
+  }
+
+  const parts: string[] = []
+  // One after the other: files are to be numbered in their order.
+  for (const block of content.slice(0, MAXIMUM_PARTS)) parts.push(await readBlock(block))
+  const rest = content.length - MAXIMUM_PARTS
+  if (rest > 0) parts.push(`[cut: ${rest} more parts]`)
+  const text = parts.join('\n\n')
+  if (text !== '' || structuredContent === undefined) return text || 'The tool answered nothing.'
+  return JSON.stringify(structuredContent)
+}
+
+function fromBase64(data: string): Uint8Array {
+  return Buffer.from(data, 'base64')
+}
+
+function lastPart(uri: string): string {
+  return uri.split(/[?#]/)[0]?.split('/').findLast(Boolean)?.slice(-MAXIMUM_NAME) ?? 'file'
+}

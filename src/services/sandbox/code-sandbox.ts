@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { untilAborted } from '../../lib/backoff.ts'
+import type { Sandbox } from '../../sandboxes/sandbox.ts'
+import { filledText } from '../../schemas/fields.ts'
+import {
+  SANDBOX_KINDS,
+  SANDBOX_LIMITS,
+  type SandboxRecord,
+  type SandboxReport,
+} from '../../schemas/sandbox.ts'
+import { createSandboxChoice } from './choose-sandbox.ts'
+import { createSandboxSessions, type SandboxSessions } from './sessions.ts'
+import { createSandboxVerification } from './verify.ts'
+
+/** The start of the server comes first. */
+const PREPARE_DELAY_MILLISECONDS = 5_000
+/** All probes together. */
+const VERIFY_MILLISECONDS = 300_000
+
+interface Dependencies {
+  settings: SandboxSettings
+  /** Strongest first; none where the sandbox is switched off. */
+  candidates: readonly Sandbox[]
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+}
+
+/** Where the agent runs code: one sandbox for each conversation, of the kind that is configured or the strongest that works. */
+export interface CodeSandbox extends Pick<SandboxSessions, 'run' | 'end'> {
+  readonly limits: SandboxSettings['limits']
+  /** Why no code can be run, as far as is known; nothing where it can. */
+  unavailable(): string | undefined
+  /** The sandbox as it is at this moment. */
+  record(): Promise<SandboxRecord>
+  /** Tries what the sandbox must do and must prevent. Throws `sandbox_unavailable` where there is none. */
+  verify(signal: AbortSignal): Promise<SandboxReport>
+  /** Gets ready for the first run, a while after the server's own start. */
+  start(): void
+  close(): Promise<void>
+}
+
+export function createCodeSandbox({ settings, candidates, log }: Dependencies): CodeSandbox {
+  const { limits } = settings
+  const closing = new AbortController()
+  const { choose, failure, forget } = createSandboxChoice({ candidates, log })
+  const sessions = createSandboxSessions({
+    ...{ sandbox: choose, onFailure: forget, log },
+    maximum: settings.sessions,
+    idleMilliseconds: settings.idleSeconds * 1_000,
+  })
+  const runProbes = createSandboxVerification({ sandbox: choose, sessions })
+  let verifying: Promise<SandboxReport> | undefined
+  let verified: SandboxReport | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  async function prepare(): Promise<void> {
+    try {
+      const sandbox = await choose(closing.signal)
+      sandbox.prepare()
+    } catch (error) {
+      log.info({ err: error }, 'no code can be run')
+    }
+  }
+
+  async function record(): Promise<SandboxRecord> {
+    const told = { limits, ...(verified && { verified }) }
+    if (candidates.length === 0) {
+      return { kind: 'none', state: 'off', reason: 'agent.json switches the sandbox off' }
+    }
+    try {
+      const { kind } = await choose(closing.signal)
+      return { kind, state: 'on', ...told }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const kind = settings.kind === 'auto' ? 'none' : settings.kind
+      return { kind, state: 'unavailable', reason: error.message, ...told }
+    }
+  }
+
+  /** Shared by all who ask meanwhile; none of them can abort it for the others. */
+  async function verifyOnce(): Promise<SandboxReport> {
+    try {
+      const deadline = AbortSignal.timeout(VERIFY_MILLISECONDS)
+      verified = await runProbes(AbortSignal.any([deadline, closing.signal]))
+      return verified
+    } finally {
+      verifying = undefined
+    }
+  }
+
+  return {
+    ...{ limits, run: sessions.run, end: sessions.end, record },
+    unavailable: () =>
+      candidates.length === 0 ? 'agent.json switches the sandbox off' : failure(),
+    async verify(signal) {
+      verifying ??= verifyOnce()
+      return untilAborted(verifying, signal)
+    },
+    start() {
+      if (candidates.length > 0) {
+        timer = setTimeout(() => void prepare(), PREPARE_DELAY_MILLISECONDS).unref()
+      }
+    },
+    async close() {
+      clearTimeout(timer)
+      closing.abort(new AppError('shutting_down', 'The server is being stopped'))
+      await sessions.close()
+      await Promise.all(candidates.map((sandbox) => sandbox.close()))
+    },
+  }
+}
+
+const Kind = z
+  .enum(['auto', ...SANDBOX_KINDS])
+  .describe('`auto`: the strongest that works here; `none`: no code is run.')
+
+/** How code is run; each setting has a default. */
+export const SandboxSettings = z.strictObject({
+  kind: Kind.default('auto'),
+  limits: z.strictObject(SANDBOX_LIMITS).prefault({}).describe('What code may take.'),
+  sessions: z
+    .int()
+    .min(1)
+    .max(1_000)
+    .default(16)
+    .describe(
+      'Conversations with a sandbox at the same time; the one unused for longest goes first.',
+    ),
+  idleSeconds: z
+    .int()
+    .min(1)
+    .max(3_600)
+    .default(300)
+    .describe('How long a sandbox is kept for the next run of its conversation.'),
+  image: filledText(500).default('agent-server-sandbox').describe('For `docker`.'),
+  template: filledText(500).default('code-interpreter-v1').describe('For `e2b`.'),
+  interpreter: z
+    .strictObject({ path: filledText(4_000), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
+    .optional()
+    .describe('For `embedded`: another build of CPython for WASI, and its hash.'),
+})
+export type SandboxSettings = z.output<typeof SandboxSettings>
+
+/** In `agent.json`: the settings, or a kind alone. */
+export const SandboxSection = z.union([Kind, SandboxSettings], {
+  error: `must be auto, ${SANDBOX_KINDS.join(', ')}, or an object with a kind and limits`,
+})
+
+export function readSandboxSettings(section: z.output<typeof SandboxSection>): SandboxSettings {
+  return typeof section === 'string' ? SandboxSettings.parse({ kind: section }) : section
+}

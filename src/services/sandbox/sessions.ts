@@ -1,0 +1,157 @@
+import { AppError } from '../../errors.ts'
+import { untilAborted } from '../../lib/backoff.ts'
+import type { RunRequest, RunResult, Sandbox, SandboxSession } from '../../sandboxes/sandbox.ts'
+
+const OPEN_MILLISECONDS = 60_000
+
+export interface SessionRun extends RunResult {
+  /** Whether nothing of an earlier run was there. */
+  fresh: boolean
+}
+
+export interface SandboxSessions {
+  /**
+   * Runs code in the sandbox of a conversation; opens it where there is none. Throws `sandbox_unavailable`
+   * where none can be opened, and what `signal` was aborted with.
+   */
+  run(conversation: string, request: RunRequest, signal: AbortSignal): Promise<SessionRun>
+  /** Ends the sandbox of a conversation, if there is one. */
+  end(conversation: string): Promise<void>
+  /** Ends all of them; there are no new ones. */
+  close(): Promise<void>
+}
+
+interface Dependencies {
+  sandbox: (signal: AbortSignal) => Promise<Sandbox>
+  /** Called where a sandbox cannot be opened. */
+  onFailure: () => void
+  maximum: number
+  idleMilliseconds: number
+  log: { warn(fields: object, message: string): void }
+}
+
+/** One sandbox for each conversation, as long as it is used. */
+export function createSandboxSessions({
+  sandbox,
+  onFailure,
+  ...shelfOptions
+}: Dependencies): SandboxSessions {
+  const closing = new AbortController()
+  const shelf = createSessionShelf({ open, ...shelfOptions })
+
+  async function open(): Promise<SandboxSession> {
+    const deadline = AbortSignal.timeout(OPEN_MILLISECONDS)
+    const signal = AbortSignal.any([deadline, closing.signal])
+    try {
+      const chosen = await sandbox(signal)
+      return await chosen.open(signal)
+    } catch (error) {
+      onFailure()
+      if (error instanceof AppError) throw error
+      throw new AppError('sandbox_unavailable', 'The sandbox does not start', { cause: error })
+    }
+  }
+
+  return {
+    async run(conversation, request, signal) {
+      closing.signal.throwIfAborted()
+      const { entry, fresh } = await shelf.take(conversation)
+      try {
+        const session = await untilAborted(entry.session, signal)
+        const result = await session.run(request, signal)
+        return { ...result, fresh }
+      } finally {
+        await shelf.release(conversation, entry)
+      }
+    },
+    end: shelf.end,
+    async close() {
+      closing.abort(new AppError('shutting_down', 'The server is being stopped'))
+      await shelf.endAll()
+    },
+  }
+}
+
+/** However busy a conversation is, after this its next run begins anew. */
+const MAXIMUM_AGE_MILLISECONDS = 2 * 3_600_000
+
+interface KeptSession {
+  session: Promise<SandboxSession>
+  openedAt: number
+  /** Runs that wait or are under way. */
+  runs: number
+  expiry?: NodeJS.Timeout | undefined
+}
+
+interface Options {
+  open: () => Promise<SandboxSession>
+  maximum: number
+  idleMilliseconds: number
+  log: { warn(fields: object, message: string): void }
+}
+
+/** Sessions by conversation: bounded in number, the one unused for longest goes first, and each a while after its last run. */
+function createSessionShelf({ open, maximum, idleMilliseconds, log }: Options) {
+  /** The one used last stands last. */
+  const kept = new Map<string, KeptSession>()
+
+  async function end(conversation: string): Promise<void> {
+    const entry = kept.get(conversation)
+    if (!entry) return
+    kept.delete(conversation)
+    clearTimeout(entry.expiry)
+    try {
+      const session = await entry.session
+      await session.kill()
+    } catch (error) {
+      log.warn({ err: error }, 'a sandbox that is not needed any more could not be ended')
+    }
+  }
+
+  function makeRoom(): void {
+    if (kept.size < maximum) return
+    const idle = kept.entries().find(([, { runs }]) => runs === 0)
+    if (!idle) {
+      throw new AppError('sandbox_unavailable', `All ${maximum} sandboxes are at work; try later`)
+    }
+    void end(idle[0])
+  }
+
+  return {
+    /**
+     * What is kept for the conversation and still works, or else a new one; it counts as used until it is
+     * released. Throws `sandbox_unavailable` where all are at work.
+     */
+    async take(conversation: string): Promise<{ entry: KeptSession; fresh: boolean }> {
+      for (let entry = kept.get(conversation); entry; entry = kept.get(conversation)) {
+        entry.runs += 1
+        clearTimeout(entry.expiry)
+        kept.delete(conversation)
+        kept.set(conversation, entry)
+        const session = await entry.session.catch(() => undefined)
+        if (session?.alive && !(isOld(entry) && entry.runs === 1)) return { entry, fresh: false }
+        entry.runs -= 1
+        if (kept.get(conversation) === entry) await end(conversation)
+      }
+      // Without a wait since the look: whoever comes next finds it.
+      makeRoom()
+      const entry: KeptSession = { session: open(), openedAt: Date.now(), runs: 1 }
+      kept.set(conversation, entry)
+      return { entry, fresh: true }
+    },
+    async release(conversation: string, entry: KeptSession): Promise<void> {
+      entry.runs -= 1
+      const session = await entry.session.catch(() => undefined)
+      if (entry.runs > 0 || kept.get(conversation) !== entry) return
+      if (!session?.alive) return end(conversation)
+      clearTimeout(entry.expiry)
+      entry.expiry = setTimeout(() => void end(conversation), idleMilliseconds).unref()
+    },
+    end,
+    async endAll(): Promise<void> {
+      await Promise.all([...kept.keys()].map(end))
+    },
+  }
+}
+
+const isOld = ({ openedAt }: KeptSession) => Date.now() - openedAt > MAXIMUM_AGE_MILLISECONDS

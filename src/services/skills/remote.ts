@@ -1,0 +1,284 @@
+import { hash } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { z } from 'zod'
+import { type GuardedFetch, OutboundError } from '../../lib/outbound/guarded-fetch.ts'
+import type { SkillCopies } from '../../stores/skill-copies.ts'
+import { type Found, readFolder, skillsOfFiles } from './read-folder.ts'
+import { MAXIMUM_SKILL_BYTES, SKILL_FILE, SkillError } from './read-skill.ts'
+import { DEFAULT_SOURCE, type ReadSource } from './skills.ts'
+import { type Files, MAXIMUM_UNPACKED_BYTES, unpackTar, unpackZip } from './unpack.ts'
+
+/** Others may accept something else meanwhile; again and again they do not. */
+const MOST_TRIES = 5
+
+const Copy = z.array(z.tuple([z.string(), z.base64()]))
+
+interface RemoteSkills {
+  /** What was accepted last. Throws `SkillError` where there is no copy of it. */
+  kept(source: string): Promise<Found>
+  /**
+   * What the source gives now: used if it is new or as it was accepted, or if it is accepted by this call.
+   * Otherwise, and where the source gives nothing, the copy is used and the failure told.
+   */
+  update(source: string, fetch: () => Promise<Files>, accept: boolean): Promise<Found>
+}
+
+export function createRemoteSkills(copies: SkillCopies): RemoteSkills {
+  async function kept(source: string): Promise<Found> {
+    const copy = await copies.read(source)
+    const files = copy && decode(copy.bytes)
+    if (!files || digestOf(files) !== copy.digest) throw new SkillError('There is no copy of it')
+    return skillsOfFiles(files, nameOf(source), source)
+  }
+
+  /** False where it differs from what was accepted, and is not to be accepted. */
+  async function keep(source: string, files: Files, accept: boolean): Promise<boolean> {
+    const digest = digestOf(files)
+    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+      const known = await copies.accepted(source)
+      if (known !== undefined && known !== digest && !accept) return false
+      if (await copies.keep(source, { digest, bytes: encode(files) }, known)) return true
+    }
+    throw new SkillError('Others accept something else at the same time')
+  }
+
+  async function fallBack(source: string, reason: string): Promise<Found> {
+    const copy = await kept(source).catch(() => undefined)
+    if (!copy) throw new SkillError(reason)
+    const failure = { name: source, reason: `${reason}; the copy that was accepted is used` }
+    return { skills: copy.skills, failures: [...copy.failures, failure] }
+  }
+
+  return {
+    kept,
+    async update(source, fetch, accept) {
+      let files: Files
+      try {
+        files = await fetch()
+      } catch (error) {
+        if (error instanceof SkillError) return fallBack(source, error.message)
+        throw error
+      }
+      // Before anything is kept: what holds no skill is no better than nothing.
+      const found = skillsOfFiles(files, nameOf(source), source)
+      return (await keep(source, files, accept)) ? found : fallBack(source, CHANGED)
+    },
+  }
+}
+
+const CHANGED =
+  'It has changed since it was accepted; look at it and accept it with POST /agent/skills/reload {"accept": true}'
+
+/** Of the files alone, since the same files may come in different archives. */
+function digestOf(files: Files): string {
+  const parts = [...files].map(([path, content]) => `${hash('sha256', content)} ${path}`)
+  return hash('sha256', parts.toSorted().join('\n'))
+}
+
+function nameOf(source: string): string {
+  const path = URL.parse(source)?.pathname ?? source
+  const last = path.split('/').findLast(Boolean) ?? 'skill'
+  return last.replace(/\.(?:skill|zip|tar\.gz|tgz)$/i, '')
+}
+
+function encode(files: Files): Uint8Array {
+  const copy = [...files].map(([path, content]) => [path, Buffer.from(content).toString('base64')])
+  return Buffer.from(JSON.stringify(copy))
+}
+
+function decode(bytes: Uint8Array): Files | undefined {
+  try {
+    const copy = Copy.parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
+    return new Map(copy.map(([name, content]) => [name, Buffer.from(content, 'base64')]))
+  } catch {
+    // Damaged: as good as none.
+    return undefined
+  }
+}
+
+const MAXIMUM_INDEXED = 64
+const ZIP_MARK = 'PK'
+
+/** `.well-known/agent-skills/index.json`, version 0.2.0 of the draft. */
+const Index = z.object({
+  skills: z
+    .array(
+      z.object({
+        name: z.string().regex(/^[A-Za-z0-9][\w-]{0,63}$/),
+        type: z.enum(['skill-md', 'archive']),
+        url: z.string().max(2_000),
+        digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+      }),
+    )
+    .max(MAXIMUM_INDEXED),
+})
+
+type Fetch = GuardedFetch['fetch']
+type Remote = Exclude<SourceKind, { kind: 'folder' | 'archive' }>
+
+/** The files of a remote source. Throws `SkillError` where there are none to be had. */
+async function fetchSkills(remote: Remote, fetch: Fetch, signal: AbortSignal): Promise<Files> {
+  const bytes = await download(remote.url, fetch, signal)
+  switch (remote.kind) {
+    case 'skill-url': {
+      const folder = remote.url.pathname.split('/').at(-2) || remote.url.hostname
+      return new Map([[`${folder}/${SKILL_FILE}`, bytes]])
+    }
+    case 'archive-url':
+      return unpack(bytes)
+    case 'github':
+      return inFolder(remote.below, await unpackTar(bytes, { below: remote.below }))
+    case 'index-url':
+      return fetchIndexed(remote.url, bytes, fetch, signal)
+    default:
+      return remote satisfies never
+  }
+}
+
+/** The archive's kind is told by its first bytes, for names and media types are often wrong. */
+export function unpack(bytes: Uint8Array): Promise<Files> {
+  const mark = Buffer.from(bytes.subarray(0, ZIP_MARK.length)).toString('latin1')
+  return mark === ZIP_MARK ? unpackZip(bytes) : unpackTar(bytes)
+}
+
+/** A skill that is the folder itself keeps the folder's name. */
+function inFolder(below: string, files: Files): Files {
+  const name = below.split('/').at(-1)
+  if (!name || !files.has(SKILL_FILE)) return files
+  return new Map([...files].map(([path, content]) => [`${name}/${path}`, content]))
+}
+
+async function fetchIndexed(
+  index: URL,
+  bytes: Uint8Array,
+  fetch: Fetch,
+  signal: AbortSignal,
+): Promise<Files> {
+  const all: Files = new Map()
+  let room = MAXIMUM_UNPACKED_BYTES
+  for (const { name, type, url, digest } of parseIndex(bytes)) {
+    const content = await download(new URL(url, index), fetch, signal)
+    if (`sha256:${hash('sha256', content)}` !== digest) {
+      throw new SkillError(`The skill "${name}" is not what the index says: its digest differs`)
+    }
+    const files: Files =
+      type === 'archive' ? await unpack(content) : new Map([[SKILL_FILE, content]])
+    for (const [path, file] of files) {
+      room -= file.length
+      if (room < 0) throw new SkillError(`There are more than ${MAXIMUM_UNPACKED_BYTES} bytes`)
+      all.set(`${name}/${path}`, file)
+    }
+  }
+  return all
+}
+
+function parseIndex(bytes: Uint8Array): z.output<typeof Index>['skills'] {
+  try {
+    return Index.parse(JSON.parse(new TextDecoder().decode(bytes))).skills
+  } catch (error) {
+    throw new SkillError('There is no index of skills of version 0.2.0', { cause: error })
+  }
+}
+
+async function download(url: URL, fetch: Fetch, signal: AbortSignal): Promise<Uint8Array> {
+  try {
+    const response = await fetch(url, { signal })
+    if (response.ok) return new Uint8Array(await response.arrayBuffer())
+    await response.body?.cancel()
+    throw new SkillError(`${url.hostname} answers HTTP ${response.status}`)
+  } catch (error) {
+    if (error instanceof SkillError) throw error
+    if (error instanceof OutboundError) throw new SkillError(error.message, { cause: error })
+    throw new SkillError(`${url.hostname} did not give it in time`, { cause: error })
+  }
+}
+
+const NOTHING: Found = { skills: [], failures: [] }
+
+interface Dependencies {
+  /** The path of a local source. */
+  resolve: (source: string) => string
+  remote: RemoteSkills
+  fetch: GuardedFetch['fetch']
+}
+
+/** Reads sources of every kind; offline, remote ones give the copy that was accepted last. */
+export function createSourceReader({ resolve, remote, fetch }: Dependencies): ReadSource {
+  return async (source, { offline = false, accept = false }, signal) => {
+    const kind = kindOfSource(source)
+    if (kind.kind === 'folder') return readLocalFolder(resolve(source), source)
+    if (kind.kind === 'archive') return readArchive(resolve(source), source)
+    if (offline) return remote.kept(source).catch(() => NOTHING)
+    return remote.update(source, () => fetchSkills(kind, fetch, signal), accept)
+  }
+}
+
+async function readLocalFolder(path: string, source: string): Promise<Found> {
+  try {
+    return await readFolder(path, source)
+  } catch (error) {
+    // What nobody asked for may be missing.
+    if (source === DEFAULT_SOURCE && error instanceof SkillError) return NOTHING
+    throw error
+  }
+}
+
+async function readArchive(path: string, source: string): Promise<Found> {
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => undefined,
+  )
+  if (size === undefined) throw new SkillError('There is no such file')
+  if (size > MAXIMUM_SKILL_BYTES) {
+    throw new SkillError(`The archive has more than ${MAXIMUM_SKILL_BYTES} bytes`)
+  }
+  const name = basename(path).replace(/\.(?:skill|zip|tar\.gz|tgz)$/i, '')
+  return skillsOfFiles(await unpack(await readFile(path)), name, source)
+}
+
+/** What a source of the configuration is. */
+type SourceKind =
+  | { kind: 'folder' }
+  | { kind: 'archive' }
+  | { kind: 'skill-url'; url: URL }
+  | { kind: 'archive-url'; url: URL }
+  | { kind: 'index-url'; url: URL }
+  /** A folder of a repository on GitHub, as the archive that GitHub makes of it. */
+  | { kind: 'github'; url: URL; below: string }
+
+const ARCHIVE = /\.(?:skill|zip|tar\.gz|tgz)$/i
+const GITHUB = /^github:((?!\.)[\w.-]+)\/((?!\.)[\w.-]+)((?:\/[^@]+)?)(?:@([\w./-]+))?$/
+const GITHUB_PAGE =
+  /^https:\/\/github\.com\/([\w.-]+)\/([\w.-]+?)(?:\.git)?(?:\/tree\/([\w.-]+)((?:\/.*)?))?\/?$/
+const INDEX = '/.well-known/agent-skills/index.json'
+
+/** Throws `SkillError` for what looks like a source and is none. */
+export function kindOfSource(source: string): SourceKind {
+  const [, owner, repository, path = '', ref] = GITHUB.exec(source) ?? []
+  if (owner && repository) return github(owner, repository, path, ref)
+  if (source.startsWith('github:')) throw new SkillError('It must be github:owner/repository/path')
+  const page = GITHUB_PAGE.exec(source)
+  if (page?.[1] && page[2]) return github(page[1], page[2], page[4] ?? '', page[3])
+  if (!isRemoteSource(source)) {
+    return { kind: ARCHIVE.test(source) ? 'archive' : 'folder' }
+  }
+  return kindOfUrl(URL.parse(source))
+}
+
+function kindOfUrl(url: URL | null): SourceKind {
+  if (!url || !/^https?:$/.test(url.protocol)) throw new SkillError('It is no URL of http or https')
+  if (/\/skill\.md$/i.test(url.pathname)) return { kind: 'skill-url', url }
+  if (ARCHIVE.test(url.pathname)) return { kind: 'archive-url', url }
+  return { kind: 'index-url', url: url.pathname.endsWith('.json') ? url : new URL(INDEX, url) }
+}
+
+/** Whether somebody else has to be asked for it. */
+export function isRemoteSource(source: string): boolean {
+  return source.startsWith('github:') || /^[a-z][a-z\d+.-]+:\/\//i.test(source)
+}
+
+function github(owner: string, repository: string, path: string, ref = 'HEAD'): SourceKind {
+  const url = new URL(`https://codeload.github.com/${owner}/${repository}/tar.gz/${ref}`)
+  return { kind: 'github', url, below: path.replace(/^\/+|\/+$/g, '') }
+}

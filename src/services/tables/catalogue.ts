@@ -1,0 +1,98 @@
+import type { Filter } from '../../schemas/metadata.ts'
+import type { StoredDocument } from '../../stores/document-store.ts'
+import { type DocumentLookup, TABLE_ENDINGS } from '../../stores/lookup.ts'
+import type { TableFormat } from './table-job.ts'
+
+/** Documents that can be asked as tables; the newest, where there are more. */
+const MOST_TABLES = 2_000
+const PAGE = 500
+
+export interface TableEntry {
+  name: string
+  /** Of the document, or the name of its file. */
+  title: string
+  document: StoredDocument
+  format: TableFormat
+}
+
+const FORMATS: Record<(typeof TABLE_ENDINGS)[number], TableFormat> = {
+  '.csv': 'csv',
+  '.tsv': 'tsv',
+  '.xlsx': 'xlsx',
+  '.parquet': 'parquet',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+}
+
+/** The documents that are tables, each with the name that statements call it by. */
+export async function listTableEntries(
+  lookup: Pick<DocumentLookup, 'findDocuments'>,
+  filter: Filter | undefined,
+  signal: AbortSignal,
+): Promise<TableEntry[]> {
+  const found: Omit<TableEntry, 'name'>[] = []
+  let cursor: string | undefined
+  do {
+    const page = await lookup.findDocuments(
+      { tabular: true, filter, limit: PAGE, ...(cursor && { cursor }) },
+      signal,
+    )
+    found.push(...page.documents.flatMap(toEntry))
+    cursor = page.nextCursor
+  } while (cursor !== undefined && found.length < MOST_TABLES)
+  // The oldest first, so that a new document takes no name from an old one.
+  const entries = found.slice(0, MOST_TABLES).toReversed()
+  const names = distinctNames(entries.map(({ title }) => tableName(title)))
+  return entries.map((entry, index) => ({ ...entry, name: names[index] ?? '' }))
+}
+
+function toEntry(document: StoredDocument): Omit<TableEntry, 'name'>[] {
+  const told = document.file?.name ?? document.title ?? ''
+  const ending = TABLE_ENDINGS.find((known) => told.toLowerCase().endsWith(known))
+  if (ending === undefined) return []
+  return [{ title: document.title ?? told, document, format: FORMATS[ending] }]
+}
+
+const LONGEST_NAME = 48
+
+/** Words that a statement reads as its own; a table of such a name would have to be quoted. */
+const RESERVED = new Set(
+  `all and any as asc between by case cast column create cross desc distinct else end except exists false
+  for from full group having in inner intersect into is join left like limit natural not null offset on or
+  order outer over pivot qualify right select table then true union unpivot using values when where window
+  with`.split(/\s+/),
+)
+
+/** What a statement calls the table of a document with this title or file name. */
+export function tableName(title: string): string {
+  const slug = slugOf(title.replace(/\.[A-Za-z0-9]{1,8}$/, '')) || 'table'
+  const begun = /^\d/.test(slug) ? `t_${slug}` : slug
+  return RESERVED.has(begun) ? `${begun}_table` : begun
+}
+
+export function sheetName(table: string, sheet: string, index: number): string {
+  return `${table}__${slugOf(sheet) || index + 1}`
+}
+
+/** Letters of any script stay: the engine takes them in names. */
+function slugOf(text: string): string {
+  const words = text
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
+  return [...words]
+    .slice(0, LONGEST_NAME)
+    .join('')
+    .replaceAll(/^_+|_+$/g, '')
+}
+
+/** Each name once: a later one that is taken gets a number. */
+export function distinctNames(names: readonly string[]): string[] {
+  const taken = new Set<string>()
+  return names.map((name) => {
+    let [distinct, number] = [name, 2]
+    while (taken.has(distinct)) distinct = `${name}_${number++}`
+    taken.add(distinct)
+    return distinct
+  })
+}

@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { access, rename, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createZstdCompress, createZstdDecompress } from 'node:zlib'
+import { z } from 'zod'
+import { type Line, readLines } from '../../lib/lines.ts'
+import type { CorpusRecord } from '../../stores/corpus.ts'
+import {
+  BodyLine,
+  createRecordDecoder,
+  EndLine,
+  encodeRecord,
+  FORMAT,
+  FORMAT_VERSION,
+  HeaderLine,
+  MAXIMUM_LINE_BYTES,
+} from './corpus-format.ts'
+
+/** What any version of the format begins with. */
+const AnyHeader = z.object({ format: z.literal(FORMAT), version: z.number() })
+
+interface WholeLine {
+  /** From 1. */
+  number: number
+  bytes: Buffer
+}
+
+/**
+ * The records of a file. Throws an Error that says what is wrong with it; one that is cut, or was changed,
+ * is found out at its end, so nothing of it may be kept before.
+ */
+export async function* readCorpusFile(
+  file: string,
+  signal: AbortSignal,
+): AsyncGenerator<CorpusRecord> {
+  const decoder = createRecordDecoder()
+  for await (const { number, bytes } of sealedLines(file, signal)) {
+    if (number === 1) yield readHeader(file, bytes)
+    else {
+      const line = parse(BodyLine, bytes)
+      if (!line) throw damaged(file, `has a line ${number} that is none of the format`)
+      yield* decoder.next(line)
+    }
+  }
+  yield* decoder.end()
+}
+
+/** All lines but the last, which must say that those before it are as they were written. */
+async function* sealedLines(file: string, signal: AbortSignal): AsyncGenerator<WholeLine> {
+  const hash = createHash('sha256')
+  let last: WholeLine | undefined
+  for await (const { number, bytes } of unpackedLines(file, signal)) {
+    if (!bytes) throw damaged(file, `has a line ${number} that is too long`)
+    if (last) {
+      hash.update(last.bytes).update('\n')
+      yield last
+    }
+    last = { number, bytes }
+  }
+  const end = last && parse(EndLine, last.bytes)
+  if (!last || !end) throw damaged(file, 'ends too early')
+  if (end.lines === last.number - 1 && end.sha256 === hash.digest('hex')) return
+  throw damaged(file, 'does not hold what was written into it')
+}
+
+async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator<Line> {
+  const unpacked = createZstdDecompress()
+  // Destroys what is unpacked when the file cannot be read, so that its reader hears of it.
+  const reading = pipeline(createReadStream(file, { signal }), unpacked)
+  try {
+    yield* readLines(unpacked, MAXIMUM_LINE_BYTES)
+    await reading
+  } catch (error) {
+    signal.throwIfAborted()
+    throw isUnpacking(error) ? damaged(file, 'cannot be unpacked', error) : error
+  } finally {
+    unpacked.destroy()
+    await Promise.allSettled([reading])
+  }
+}
+
+function isUnpacking(error: unknown): boolean {
+  if (!(error instanceof Error && 'code' in error)) return false
+  return error.code === 'Z_BUF_ERROR' || String(error.code).startsWith('ZSTD')
+}
+
+function readHeader(file: string, bytes: Buffer): CorpusRecord {
+  const known = parse(AnyHeader, bytes)
+  if (!known) throw damaged(file, 'is no export of a corpus')
+  if (known.version !== FORMAT_VERSION) {
+    throw new Error(
+      `${file} is of version ${known.version} of the format, and this server reads version ${FORMAT_VERSION}: import it with the server that it was made for`,
+    )
+  }
+  const header = parse(HeaderLine, bytes)
+  if (!header) throw damaged(file, 'has a header that cannot be read')
+  const { embedding, documents, chunks, nextChunkKey } = header
+  return { kind: 'start', embedding, documents, chunks, nextChunkKey }
+}
+
+function parse<Schema extends z.ZodType>(schema: Schema, bytes: Buffer) {
+  try {
+    return schema.safeParse(JSON.parse(bytes.toString())).data
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function damaged(file: string, how: string, cause?: unknown): Error {
+  return new Error(`${file} ${how}: nothing was imported`, { cause })
+}
+
+/** Lines are handed to the compressor together, in blocks of about so many characters. */
+const BLOCK_CHARACTERS = 2 ** 18
+const PRIVATE = 0o600
+
+/**
+ * Writes records as lines of JSON, compressed, with a last line that tells whether all are there. The file
+ * has its name only once it is whole and on the disk. Throws where there is such a file.
+ */
+export async function writeCorpusFile(
+  file: string,
+  records: AsyncIterable<CorpusRecord>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await exists(file)) throw new Error(`There is a file ${file} already`)
+  const unfinished = `${file}.part`
+  try {
+    await pipeline(
+      Readable.from(blocks(sealLines(records)), { objectMode: false }),
+      createZstdCompress(),
+      createWriteStream(unfinished, { mode: PRIVATE, flush: true }),
+      { signal },
+    )
+    await rename(unfinished, file)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    signal.throwIfAborted()
+    throw error
+  }
+}
+
+async function* sealLines(records: AsyncIterable<CorpusRecord>): AsyncGenerator<string> {
+  const hash = createHash('sha256')
+  let lines = 0
+  for await (const record of records) {
+    for (const content of encodeRecord(record)) {
+      const line = `${JSON.stringify(content)}\n`
+      hash.update(line)
+      lines++
+      yield line
+    }
+  }
+  yield `${JSON.stringify({ kind: 'end', lines, sha256: hash.digest('hex') })}\n`
+}
+
+async function* blocks(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let block = ''
+  for await (const line of lines) {
+    block += line
+    if (block.length < BLOCK_CHARACTERS) continue
+    yield Buffer.from(block)
+    block = ''
+  }
+  yield Buffer.from(block)
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await access(file)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    throw error
+  }
+}

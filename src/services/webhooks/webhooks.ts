@@ -1,0 +1,154 @@
+import { createHmac } from 'node:crypto'
+import { OutboundError, type OutboundRequest } from '../../lib/outbound/guarded-fetch.ts'
+import type { Announcement, Outbox } from '../../stores/outbox.ts'
+import { createDoorbell } from '../ingestion/completion-waiter.ts'
+
+/** Announcements that are told at the same time. */
+const LANES = 8
+/** Above what telling one may take, so that none is told twice at a time. */
+const TAKEN_MILLISECONDS = 120_000
+/** How often due ones are looked for though nobody rang. */
+const POLL_MILLISECONDS = 2_000
+/** How often it is said again that ends are to be written down. */
+const RENEWAL_MILLISECONDS = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+/** What each further attempt waits, as https://www.standardwebhooks.com recommends: three days in all. */
+const WAITS = [5_000, 5 * MINUTE, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)]
+/** Up to so much of a wait is added by chance, so that a receiver that comes back is not run over. */
+const JITTER = 0.1
+const GONE = 410
+
+interface Dependencies {
+  outbox: Outbox
+  fetch: (url: string, request: OutboundRequest) => Promise<Response>
+  url: string
+  secret: string
+  log: {
+    warn(fields: object, message: string): void
+    error(fields: object, message: string): void
+  }
+  waits?: readonly number[]
+  renewalMilliseconds?: number
+}
+
+export interface Webhooks {
+  start(): Promise<void>
+  /** Says that an ingestion has ended. */
+  wake(): void
+  /** Takes no more, and gives up what is under way: it is due again later. */
+  stop(): Promise<void>
+}
+
+/** Tells a receiver of each document that became `ready` or `failed`, at least once. */
+export function createWebhooks(dependencies: Dependencies): Webhooks {
+  const { outbox, log, waits = WAITS, renewalMilliseconds = RENEWAL_MILLISECONDS } = dependencies
+  const bell = createDoorbell()
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
+  let wantedAt = 0
+
+  const settle = async (announcement: Announcement) => {
+    const { id, documentId, attempt } = announcement
+    const failure = await tell(dependencies, announcement, stopping.signal)
+    const wait = waits[attempt - 1]
+    const fields = { documentId, attempt, failure }
+    if (stopping.signal.aborted) return outbox.putOffAnnouncement(id, Date.now())
+    if (failure !== undefined && wait !== undefined) {
+      log.warn(fields, 'the webhook was not taken; it is sent again later')
+      const milliseconds = Math.round(wait * (1 + Math.random() * JITTER))
+      return outbox.putOffAnnouncement(id, Date.now() + milliseconds)
+    }
+    if (failure !== undefined) log.error(fields, 'the webhook was not taken, and is given up')
+    return outbox.dropAnnouncement(id)
+  }
+
+  const want = async () => {
+    await outbox.announce(true)
+    wantedAt = performance.now()
+  }
+
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      try {
+        if (performance.now() - wantedAt >= renewalMilliseconds) await want()
+        const due = await outbox.takeAnnouncements(LANES, TAKEN_MILLISECONDS)
+        await Promise.all(due.map(settle))
+        if (due.length === LANES) continue
+      } catch (error) {
+        log.error({ err: error }, 'the outbox does not answer; webhooks wait')
+      }
+      await bell.wait(POLL_MILLISECONDS)
+    }
+  }
+
+  return {
+    async start() {
+      await want()
+      running = run()
+    },
+    wake: bell.ring,
+    async stop() {
+      stopping.abort(new Error('The server stops'))
+      bell.ring()
+      await running
+    },
+  }
+}
+
+/** Why it was not taken; nothing if it was. */
+async function tell(
+  { fetch, url, secret }: Dependencies,
+  announcement: Announcement,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { id } = announcement
+  const body = bodyOf(announcement)
+  const signed = signedHeaders(secret, { id, body }, Date.now())
+  try {
+    const response = await fetch(url, {
+      ...{ method: 'POST', redirect: 'manual', body, signal },
+      headers: { 'content-type': 'application/json', ...signed },
+    })
+    await response.body?.cancel()
+    // A receiver that is gone wants to hear no more of it.
+    return response.ok || response.status === GONE ? undefined : `status ${response.status}`
+  } catch (error) {
+    if (error instanceof OutboundError || signal.aborted) return String(error)
+    throw error
+  }
+}
+
+function bodyOf({ documentId, revision, status, error, endedAt }: Announcement): string {
+  return JSON.stringify({
+    type: `document.${status}`,
+    timestamp: new Date(endedAt).toISOString(),
+    data: { id: documentId, revision, status, ...(error && { error }) },
+  })
+}
+
+const PREFIX = 'whsec_'
+
+/**
+ * The headers by which a receiver tells that a message is ours, whole and new, as https://www.standardwebhooks.com
+ * has them. The secret is `whsec_` and its bytes in base64.
+ */
+export function signedHeaders(
+  secret: string,
+  message: { id: string; body: string },
+  now: number,
+): Record<string, string> {
+  const timestamp = Math.floor(now / 1_000)
+  const signature = createHmac('sha256', keyOf(secret))
+    .update(`${message.id}.${timestamp}.${message.body}`)
+    .digest('base64')
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': `v1,${signature}`,
+  }
+}
+
+function keyOf(secret: string): Buffer {
+  return Buffer.from(secret.replace(PREFIX, ''), 'base64')
+}

@@ -1,0 +1,47 @@
+/** Keys taken from the database at a time; those left over when the process ends are never used. */
+const KEYS_PER_BLOCK = 4_096
+
+interface Options {
+  keysPerBlock?: number
+  /** After which what is left of a block is not used any more. */
+  freshMilliseconds?: number
+}
+
+/**
+ * Hands out consecutive keys from blocks that `reserve` has made durable before their first key is used,
+ * so that no key comes twice, not even after a crash.
+ */
+export function createChunkKeyAllocator(
+  reserve: (count: number) => Promise<number>,
+  { keysPerBlock = KEYS_PER_BLOCK, freshMilliseconds = Number.POSITIVE_INFINITY }: Options = {},
+) {
+  let next = 0
+  let end = 0
+  let staleAt = Number.POSITIVE_INFINITY
+  let refilling: Promise<void> | undefined
+
+  const refill = async () => {
+    try {
+      staleAt = performance.now() + freshMilliseconds
+      next = await reserve(keysPerBlock)
+      end = next + keysPerBlock
+    } finally {
+      refilling = undefined
+    }
+  }
+
+  /** The first of `count` consecutive keys. Throws `RangeError` unless `count` is a positive integer. */
+  return async function take(count: number): Promise<number> {
+    if (!Number.isSafeInteger(count) || count < 1) {
+      throw new RangeError(`Cannot reserve ${count} chunk keys`)
+    }
+    if (count > keysPerBlock) return reserve(count)
+    while (end - next < count || performance.now() >= staleAt) {
+      refilling ??= refill()
+      await refilling
+    }
+    const first = next
+    next += count
+    return first
+  }
+}

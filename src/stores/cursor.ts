@@ -1,0 +1,56 @@
+import { AppError } from '../errors.ts'
+
+const BEFORE = 'before'
+const AFTER = 'after'
+
+/** The place of a chunk in its document. */
+interface ChunkPlace {
+  revision: number
+  ordinal: number
+}
+
+/** An opaque word for "the documents stored before the one with this number". */
+export function encodeCursor(number: number): string {
+  return encode(BEFORE, [number])
+}
+
+/** Throws `invalid_request` with param `cursor` for anything `encodeCursor` did not make. */
+export function decodeCursor(cursor: string): number {
+  const [number = 0] = decode(cursor, BEFORE, 1)
+  if (number > 0) return number
+  throw unknownCursor()
+}
+
+/** An opaque word for "the chunks after this one". */
+export function encodeChunkCursor({ revision, ordinal }: ChunkPlace): string {
+  return encode(AFTER, [revision, ordinal])
+}
+
+/** Throws `invalid_request` with param `cursor` for anything `encodeChunkCursor` did not make. */
+export function decodeChunkCursor(cursor: string): ChunkPlace {
+  const [revision = 0, ordinal = 0] = decode(cursor, AFTER, 2)
+  return { revision, ordinal }
+}
+
+/** The answer to a cursor that no list has handed out, or that has outlived its list. */
+export function unknownCursor(): AppError {
+  return new AppError(
+    'invalid_request',
+    'The cursor is not one that this list has handed out, or the list has changed since: begin again without one',
+    { param: 'cursor' },
+  )
+}
+
+function encode(kind: string, numbers: readonly number[]): string {
+  return Buffer.from([kind, ...numbers].join(':')).toString('base64url')
+}
+
+function decode(cursor: string, kind: string, count: number): number[] {
+  const numbers = Buffer.from(cursor, 'base64url').toString().split(':').slice(1).map(Number)
+  const isOurs =
+    numbers.length === count &&
+    numbers.every((number) => Number.isSafeInteger(number) && number >= 0) &&
+    encode(kind, numbers) === cursor
+  if (isOurs) return numbers
+  throw unknownCursor()
+}

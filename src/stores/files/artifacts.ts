@@ -1,0 +1,147 @@
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import {
+  ARTIFACT_BOUNDS,
+  type ArtifactBounds,
+  type ArtifactStore,
+  describeArtifact,
+} from '../artifact-store.ts'
+
+interface Options extends Partial<ArtifactBounds> {
+  /** Made where it is missing; nothing else may write in it. */
+  directory: string
+}
+
+interface Kept {
+  size: number
+  createdAt: number
+}
+
+/** Artifacts as files of one directory, each written whole or not at all. */
+export async function createFileArtifactStore({
+  directory,
+  ...bounds
+}: Options): Promise<ArtifactStore> {
+  const { maximumBytes, maximumTotalBytes, maximumCount, maximumAgeMilliseconds } = {
+    ...ARTIFACT_BOUNDS,
+    ...bounds,
+  }
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const kept = await readDirectory(directory)
+  const pathOf = (id: string) => join(directory, id)
+  const isExpired = ({ createdAt }: Kept) => createdAt + maximumAgeMilliseconds <= Date.now()
+
+  /** Oldest first, until a file of `size` bytes has room. */
+  async function makeRoom(size: number): Promise<void> {
+    let total = kept.values().reduce((sum, file) => sum + file.size, size)
+    for (const [id, file] of kept) {
+      const fits = total <= maximumTotalBytes && kept.size < maximumCount
+      if (fits && !isExpired(file)) return
+      kept.delete(id)
+      total -= file.size
+      await rm(pathOf(id), { force: true })
+    }
+  }
+
+  return {
+    maximumBytes,
+    async add(file) {
+      const { id, ...described } = describeArtifact(file, maximumBytes)
+      const { size } = described
+      await makeRoom(size)
+      const createdAt = Date.now()
+      await write(pathOf(id), { ...described, bytes: file.bytes })
+      kept.set(id, { size, createdAt })
+      return { id, ...described, expiresAt: createdAt + maximumAgeMilliseconds }
+    },
+    async read(id) {
+      const known = kept.get(id)
+      if (!known || isExpired(known)) return undefined
+      const file = await readArtifactFile(pathOf(id))
+      if (!file) return undefined
+      const { bytes, ...described } = file
+      const expiresAt = known.createdAt + maximumAgeMilliseconds
+      return { artifact: { id, ...described, expiresAt }, bytes }
+    },
+  }
+}
+
+/** The files that a former process left, oldest first; halves of files are removed. */
+async function readDirectory(directory: string): Promise<Map<string, Kept>> {
+  const found: [string, Kept][] = []
+  for (const id of await readdir(directory)) {
+    const path = join(directory, id)
+    if (!/^art_[0-9a-f]{32}$/.test(id)) {
+      await rm(path, { recursive: true, force: true })
+      continue
+    }
+    const { size, mtimeMs } = await stat(path)
+    found.push([id, { size, createdAt: mtimeMs }])
+  }
+  return new Map(found.toSorted(([, a], [, b]) => a.createdAt - b.createdAt))
+}
+
+async function write(path: string, file: Parameters<typeof writeArtifactFile>[1]): Promise<void> {
+  try {
+    await writeArtifactFile(path, file)
+  } catch (error) {
+    await rm(`${path}.part`, { force: true })
+    const isFull = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
+    if (!isFull) throw error
+    throw new AppError('storage_full', 'The disk of the artifacts is full', { cause: error })
+  }
+}
+
+const Header = z.object({ name: z.string(), mediaType: z.string(), size: z.int() })
+
+interface ArtifactFile extends z.output<typeof Header> {
+  bytes: Uint8Array
+}
+
+const NEW_LINE = 0x0a
+
+/** One line of JSON, then the bytes; under its final name only once it is whole. */
+async function writeArtifactFile(
+  path: string,
+  { name, mediaType, size, bytes }: ArtifactFile,
+): Promise<void> {
+  const file = await open(`${path}.part`, 'w', 0o600)
+  try {
+    await file.write(`${JSON.stringify({ name, mediaType, size })}\n`)
+    await file.writeFile(bytes)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.part`, path)
+}
+
+/** Nothing where there is no such file, or not all of it. */
+async function readArtifactFile(path: string): Promise<ArtifactFile | undefined> {
+  const content = await readIfThere(path)
+  const end = content?.indexOf(NEW_LINE) ?? -1
+  if (!content || end === -1) return undefined
+  const header = Header.safeParse(parseJson(content.toString('utf8', 0, end)))
+  const bytes = content.subarray(end + 1)
+  if (!header.success || header.data.size !== bytes.length) return undefined
+  return { ...header.data, bytes }
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,54 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { z } from 'zod'
+import type { OpenLedger } from '../lock-file.ts'
+
+/** Ledgers as JSON files of a directory, `<name>.json`, which is made with the first change. */
+export function fileLedgers(directory: string): OpenLedger {
+  return async (name, schema, initial) => {
+    const path = join(directory, `${name}.json`)
+    const text = await readText(path)
+    let content = text === undefined ? initial : parse(path, text, schema)
+    let last: Promise<unknown> = Promise.resolve()
+
+    return {
+      read: async () => content,
+      update(change) {
+        const next = last.then(async () => {
+          const changed = change(content)
+          await mkdir(directory, { recursive: true })
+          await writeFile(`${path}.new`, `${JSON.stringify(changed, null, 2)}\n`, { flush: true })
+          await rename(`${path}.new`, path)
+          content = changed
+          return changed
+        })
+        // The next change waits for this one and does not care how it ended.
+        last = next.catch(() => undefined)
+        return next
+      },
+    }
+  }
+}
+
+function parse<Schema extends z.ZodType>(
+  path: string,
+  text: string,
+  schema: Schema,
+): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (error) {
+    throw new Error(`${path} is not a lock file of this version; mend it or remove it`, {
+      cause: error,
+    })
+  }
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

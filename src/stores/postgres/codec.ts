@@ -1,0 +1,119 @@
+import { createParcelReader } from '../chunk-codec.ts'
+import type { ChunkVectors, KeptChunks, NewChunk } from '../document-store.ts'
+import type { StoredFile } from '../file-store.ts'
+import { bytes, integer, type Row } from '../rows.ts'
+
+export type Value = string | number | boolean | null | undefined | Uint8Array | readonly Value[]
+
+/** A value as the client library sends it. */
+export function toParameter(value: Value): unknown {
+  if (typeof value === 'string') return toColumn(value)
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length)
+  return Array.isArray(value) ? value.map(toParameter) : value
+}
+
+// https://www.postgresql.org/docs/current/catalog-pg-type.html
+const BOOLEAN = 16
+const BYTES = 17
+const LONG = 20
+const INTEGER = 23
+const DOUBLE = 701
+const LONGS = 1_016
+
+/** How the client library reads a column of this type, of which it has the text. */
+export function readColumn(type: number): (value: string) => unknown {
+  switch (type) {
+    case BOOLEAN:
+      return (value) => value === 't'
+    case BYTES:
+      return (value) => Buffer.from(value.slice('\\x'.length), 'hex')
+    case LONG:
+    case INTEGER:
+    case DOUBLE:
+      return Number
+    case LONGS:
+      return (value) => (value === '{}' ? [] : value.slice(1, -1).split(',').map(Number))
+    default:
+      return fromColumn
+  }
+}
+
+/** As much as one read may bring without holding up the event loop for more than a few milliseconds. */
+export const SLICE_BYTES = 2 ** 20
+
+/**
+ * A value of some megabytes, slice by slice: `read` answers the row with the slice at this place, counted from 1, as
+ * `bytes`, and with the whole `size`. Answers the last row with all bytes; nothing where the row is gone.
+ */
+export async function readSlices(
+  read: (place: number) => Promise<Row[]>,
+): Promise<{ row: Row; bytes: Uint8Array } | undefined> {
+  const slices: Uint8Array[] = []
+  for (let start = 0; ; start += SLICE_BYTES) {
+    const [row] = await read(start + 1)
+    if (!row) return undefined
+    slices.push(bytes(row, 'bytes'))
+    if (start + SLICE_BYTES >= integer(row, 'size')) return { row, bytes: Buffer.concat(slices) }
+  }
+}
+
+// PostgreSQL's text holds every character but NUL. A noncharacter, which no text should hold, stands in for it; where
+// one holds it all the same, it is marked as itself: https://www.unicode.org/faq/private_use.html#nonchar1
+const MARK = '\uFDD0'
+const NUL = `${MARK}0`
+const ITSELF = `${MARK}1`
+
+/** A text as a column can hold it. */
+export function toColumn(text: string): string {
+  if (!text.includes('\0') && !text.includes(MARK)) return text
+  return text.replaceAll(MARK, ITSELF).replaceAll('\0', NUL)
+}
+
+/** The text that a column was given by `toColumn`. */
+export function fromColumn(column: string): string {
+  if (!column.includes(MARK)) return column
+  return column.replaceAll(NUL, '\0').replaceAll(ITSELF, MARK)
+}
+
+/** A file's column; what PostgreSQL's JSON cannot hold is left out of the name. */
+export function fileToJson(file: StoredFile | undefined): string | undefined {
+  if (!file) return undefined
+  const { name, mediaType, size } = file
+  const plain = name.replaceAll('\0', ' ').toWellFormed()
+  return JSON.stringify({ name: plain, mediaType, size } satisfies StoredFile)
+}
+
+/** All chunks of a kept file, with their keys: one statement takes them together. */
+export async function gatherParcels(
+  pieces: AsyncIterable<Uint8Array>,
+  { firstKey, count }: KeptChunks,
+): Promise<{ chunks: NewChunk[]; vectors: ChunkVectors | undefined }> {
+  const reader = createParcelReader()
+  const chunks: NewChunk[] = []
+  const parts: ChunkVectors[] = []
+  for await (const piece of pieces) {
+    for (const parcel of reader.push(piece)) {
+      for (const chunk of parcel.chunks) {
+        chunks.push({ ...chunk, key: firstKey + chunks.length, ordinal: chunks.length })
+      }
+      if (parcel.vectors) parts.push(parcel.vectors)
+    }
+  }
+  if (chunks.length !== count) {
+    throw new Error(`There are ${chunks.length} kept chunks instead of ${count}`)
+  }
+  return { chunks, vectors: joined(parts) }
+}
+
+function joined(parts: readonly ChunkVectors[]): ChunkVectors | undefined {
+  const [first] = parts
+  if (!first) return undefined
+  const length = parts.reduce((sum, { values }) => sum + values.length, 0)
+  const values = new Float32Array(length)
+  let position = 0
+  for (const part of parts) {
+    values.set(part.values, position)
+    position += part.values.length
+  }
+  return { ...first, values }
+}

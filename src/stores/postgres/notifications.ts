@@ -1,0 +1,202 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { z } from 'zod'
+import type { StoreListener, StoreNews } from '../outbox.ts'
+import type { Database, Query } from './database.ts'
+import { connectionSettings } from './pool.ts'
+
+const FIRST_PAUSE_MILLISECONDS = 250
+const LONGEST_PAUSE_MILLISECONDS = 10_000
+/** A connection that has silently died hears nothing: it is asked for a sign of life. */
+const HEARTBEAT_MILLISECONDS = 15_000
+const ANSWER_MILLISECONDS = 5_000
+
+interface Options {
+  url: string
+  /** Names that need no quoting. */
+  channels: readonly string[]
+  onMessage: (channel: string, payload: string) => void
+  /** It listens, for the first time or again: what was told in between was missed. */
+  onListening: () => void
+  log: { warn(fields: object, message: string): void }
+}
+
+/** Listens on a connection of its own, made anew whenever it breaks, until closed. */
+function listen({ url, channels, onMessage, onListening, log }: Options) {
+  const stopped = new AbortController()
+  let failures = 0
+
+  const connect = async (client: pg.Client) => {
+    client.on('notification', ({ channel, payload }) => onMessage(channel, payload ?? ''))
+    await client.connect()
+    for (const channel of channels) await client.query(`LISTEN ${channel}`)
+    failures = 0
+    onListening()
+  }
+
+  /** Until the connection breaks, which throws. */
+  const stayAlive = async (client: pg.Client, signal: AbortSignal) => {
+    for (;;) {
+      await pause(HEARTBEAT_MILLISECONDS, undefined, { signal, ref: false })
+      await client.query('SELECT 1')
+    }
+  }
+
+  const listenOnce = async () => {
+    const client = new pg.Client({ ...connectionSettings(url), query_timeout: ANSWER_MILLISECONDS })
+    const broken = new AbortController()
+    client.on('error', () => broken.abort())
+    client.on('end', () => broken.abort())
+    try {
+      await connect(client)
+      await stayAlive(client, AbortSignal.any([stopped.signal, broken.signal]))
+    } finally {
+      void client.end().catch(() => undefined)
+    }
+  }
+
+  const run = async () => {
+    while (!stopped.signal.aborted) {
+      try {
+        await listenOnce()
+      } catch {
+        if (stopped.signal.aborted) return
+        failures++
+        log.warn({ failures }, 'not told what other servers do for a while: connecting again')
+        const longest = Math.min(
+          LONGEST_PAUSE_MILLISECONDS,
+          FIRST_PAUSE_MILLISECONDS * 2 ** failures,
+        )
+        await pause(longest * Math.random(), undefined, { signal: stopped.signal }).catch(
+          () => undefined,
+        )
+      }
+    }
+  }
+  const running = run()
+
+  return {
+    async close() {
+      stopped.abort()
+      await running
+    },
+  }
+}
+
+const JOBS = 'agent_server_jobs'
+const ENDED = 'agent_server_ended'
+
+/**
+ * Told in one statement at most so often, beside the transactions that it is about: a notification within a
+ * transaction makes the commits of a whole database wait for one another.
+ */
+const GATHERING_MILLISECONDS = 25
+/** PostgreSQL's limit is 8,000 bytes. */
+const MOST_IDS_PER_MESSAGE = 20
+/** When more have ended at once, all who wait look for themselves. */
+const MOST_MESSAGES = 50
+
+const NOTIFY: Query = {
+  name: 'notify',
+  text: `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS told (channel, payload)`,
+}
+
+/** No ids stand for any. */
+const Message = z.object({ from: z.string(), ids: z.array(z.string()).optional() })
+
+interface Dependencies {
+  url: string
+  database: Pick<Database, 'write'>
+  /** Names this server: it need not be told what it told itself. */
+  owner: string
+  log: { warn(fields: object, message: string): void }
+}
+
+interface News extends StoreNews, StoreListener {
+  close(): Promise<void>
+}
+
+/** Tells other servers what this one does, and the subscriber here what they do. */
+export function createNews({ url, database, owner, log }: Dependencies): News {
+  const listeners = new Set<StoreListener>()
+  let hasJobs = false
+  let ended = new Set<string>()
+  let telling: Promise<void> | undefined
+
+  const gather = () => {
+    const messages: [string, string][] = hasJobs ? [[JOBS, JSON.stringify({ from: owner })]] : []
+    for (const ids of inMessages([...ended])) {
+      messages.push([ENDED, JSON.stringify({ from: owner, ids })])
+    }
+    hasJobs = false
+    ended = new Set()
+    return messages
+  }
+
+  const tellAll = async () => {
+    while (hasJobs || ended.size > 0) {
+      await pause(GATHERING_MILLISECONDS, undefined, { ref: false })
+      const messages = gather()
+      const values = [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)]
+      // Others look for themselves now and then.
+      await database.write(NOTIFY, values).catch(() => undefined)
+    }
+    telling = undefined
+  }
+  const tell = () => {
+    telling ??= tellAll()
+  }
+
+  const hear = (channel: string, payload: string) => {
+    const message = parse(payload)
+    if (message && message.from !== owner) {
+      for (const listener of listeners) deliver(channel, message.ids, listener)
+    }
+  }
+  const listening = listen({
+    ...{ url, log, channels: [JOBS, ENDED], onMessage: hear },
+    onListening() {
+      for (const listener of listeners) {
+        listener.jobCame()
+        listener.documentEnded()
+      }
+    },
+  })
+
+  return {
+    subscribe: (listener) => void listeners.add(listener),
+    jobCame() {
+      hasJobs = true
+      tell()
+    },
+    documentEnded(id) {
+      if (id !== undefined) ended.add(id)
+      tell()
+    },
+    async close() {
+      await listening.close()
+      await telling
+    },
+  }
+}
+
+function inMessages(ids: readonly string[]): (string[] | undefined)[] {
+  if (ids.length > MOST_IDS_PER_MESSAGE * MOST_MESSAGES) return [undefined]
+  const starts = Array.from({ length: Math.ceil(ids.length / MOST_IDS_PER_MESSAGE) }, (_, i) => i)
+  return starts.map((i) => ids.slice(i * MOST_IDS_PER_MESSAGE, (i + 1) * MOST_IDS_PER_MESSAGE))
+}
+
+/** Anyone may notify on a channel. */
+function parse(payload: string): z.output<typeof Message> | undefined {
+  try {
+    return Message.parse(JSON.parse(payload))
+  } catch {
+    return undefined
+  }
+}
+
+function deliver(channel: string, ids: readonly string[] | undefined, to: StoreListener): void {
+  if (channel === JOBS) to.jobCame()
+  else if (!ids) to.documentEnded()
+  else for (const id of ids) to.documentEnded(id)
+}

@@ -1,0 +1,109 @@
+import { dimensionOf, fromHalfFloats, toHalfFloats } from '../chunk-codec.ts'
+import type { DocumentStore, KeyedVectors, VectorReplacement } from '../document-store.ts'
+import { bytes, integer, type Row, text, toChunk } from '../rows.ts'
+import { CHUNK_COLUMNS, readAllKeys } from './chunks.ts'
+import type { Database, Query } from './database.ts'
+import { holdLock } from './leases.ts'
+
+const EMBEDDING: Query = {
+  name: 'embedding',
+  text: `SELECT model, dimension FROM agent_server.embeddings WHERE vectors = 'current'`,
+}
+const GENERATION: Query = {
+  name: 'vectors_generation',
+  text: `SELECT value FROM agent_server.meta WHERE name = 'vectors_generation'`,
+}
+const VECTORS: Query = {
+  name: 'vectors',
+  text: `SELECT key, vector FROM agent_server.vectors WHERE key = ANY ($1::bigint[]) ORDER BY key`,
+}
+
+type VectorReads = Pick<
+  DocumentStore,
+  'embedding' | 'vectorsGeneration' | 'readVectors' | 'vectorKeys'
+>
+
+/** What is asked of the vectors. */
+export function createVectorReads(database: Pick<Database, 'read'>): VectorReads {
+  return {
+    async embedding() {
+      const [row] = await database.read(EMBEDDING)
+      return row && { model: text(row, 'model'), dimension: integer(row, 'dimension') }
+    },
+    async vectorsGeneration() {
+      const [row] = await database.read(GENERATION)
+      return integer(row, 'value')
+    },
+    async readVectors(keys) {
+      return toVectors(await database.read(VECTORS, [keys]))
+    },
+    vectorKeys: () => readAllKeys(database, 'vectors'),
+  }
+}
+
+/** Reads rows with `key` and `vector`. */
+export function toVectors(rows: readonly Row[]): KeyedVectors {
+  const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
+  const keys = new Uint32Array(rows.length)
+  const values = new Float32Array(rows.length * dimension)
+  for (const [position, row] of rows.entries()) {
+    keys[position] = integer(row, 'key')
+    const start = position * dimension
+    fromHalfFloats(bytes(row, 'vector'), values.subarray(start, start + dimension))
+  }
+  return { keys, dimension, values }
+}
+
+const LONG_MILLISECONDS = 60_000
+/** The second half of an advisory lock; those below are taken by the functions of the schema. */
+const REPLACEMENT_LOCK = 6
+
+const BEGIN: Query = { text: 'SELECT agent_server.begin_vectors($1, $2) AS done' }
+const BEGUN: Query = {
+  name: 'begun_vectors',
+  text: `SELECT model, dimension, (SELECT count(*) FROM agent_server.next_vectors) AS vectors
+    FROM agent_server.embeddings WHERE vectors = 'next'`,
+  milliseconds: LONG_MILLISECONDS,
+}
+const ADD: Query = {
+  name: 'add_next_vectors',
+  text: 'SELECT agent_server.add_next_vectors($1::bigint[], $2, $3)',
+  milliseconds: LONG_MILLISECONDS,
+}
+const SWAP: Query = { text: 'SELECT agent_server.swap_vectors()', milliseconds: LONG_MILLISECONDS }
+const CHUNKS_WITHOUT: Query = {
+  name: 'chunks_without_next',
+  text: `SELECT ${CHUNK_COLUMNS}
+    FROM agent_server.chunks JOIN agent_server.documents ON number = document
+    WHERE chunks.key > $1 AND NOT EXISTS (
+      SELECT 1 FROM agent_server.next_vectors WHERE next_vectors.key = chunks.key)
+    ORDER BY chunks.key LIMIT $2`,
+  milliseconds: LONG_MILLISECONDS,
+}
+
+export function createVectorReplacement(url: string, database: Database): VectorReplacement {
+  return {
+    alone: (work, signal) => holdLock({ url, lock: REPLACEMENT_LOCK }, work, signal),
+    async begin({ model, dimension }) {
+      const [row] = await database.write(BEGIN, [model, dimension])
+      return integer(row, 'done')
+    },
+    async begun() {
+      const [row] = await database.read(BEGUN, [])
+      if (!row) return undefined
+      return {
+        ...{ model: text(row, 'model'), dimension: integer(row, 'dimension') },
+        vectors: integer(row, 'vectors'),
+      }
+    },
+    async chunksWithout(key, limit) {
+      return (await database.read(CHUNKS_WITHOUT, [key, limit])).map(toChunk)
+    },
+    async add({ keys, dimension, values }) {
+      await database.write(ADD, [[...keys], dimension, toHalfFloats(values)])
+    },
+    async finish() {
+      await database.write(SWAP)
+    },
+  }
+}

@@ -1,0 +1,267 @@
+import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import { AppError } from '../../errors.ts'
+import type { Metadata } from '../../schemas/metadata.ts'
+import { decodeCursor, encodeCursor } from '../cursor.ts'
+import {
+  type DocumentStore,
+  type Idempotency,
+  type NewDocument,
+  queueFull,
+  type StoreCounts,
+  type StoredDocument,
+} from '../document-store.ts'
+import type { NewFile, StoredFile } from '../file-store.ts'
+import { integer, type Row, text, toDocument } from '../rows.ts'
+import { createChunkReads } from './chunks.ts'
+import { toStoreError } from './error.ts'
+
+interface Addition extends NewDocument {
+  idempotency?: Idempotency | undefined
+}
+
+/** What clients do to documents. Each write runs inside a transaction of the caller's. */
+export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
+  const { insert, replace } = createRevisions(sql, queueLimit)
+
+  return {
+    add({ idempotency, ...document }: Addition): StoredDocument {
+      const known = idempotency && selectByKey(sql, idempotency)
+      if (known) {
+        if (document.file) sql.run`DELETE FROM files WHERE number = ${document.file.number}`
+        return toDocument(known)
+      }
+      const row = insert(document)
+      if (idempotency) {
+        sql.run`
+          INSERT INTO idempotency_keys (key, digest, document)
+          VALUES (${idempotency.key}, ${idempotency.digest}, ${integer(row, 'number')})`
+      }
+      return toDocument(row)
+    },
+
+    put(document: NewDocument): StoredDocument {
+      const found = sql.get`SELECT number FROM documents WHERE id = ${document.id}`
+      return toDocument(found ? replace(integer(found, 'number'), document) : insert(document))
+    },
+
+    delete(id: string): number[] | undefined {
+      const found = sql.get`SELECT number FROM documents WHERE id = ${id}`
+      if (!found) return undefined
+      const number = integer(found, 'number')
+      const removed = sql.all`SELECT key FROM chunks WHERE document = ${number}`
+      sql.run`DELETE FROM jobs WHERE document = ${number}`
+      sql.run`DELETE FROM chunks WHERE document = ${number}`
+      sql.run`DELETE FROM contents WHERE document = ${number}`
+      sql.run`DELETE FROM files WHERE document = ${number}`
+      sql.run`DELETE FROM replacements WHERE document = ${number}`
+      sql.run`DELETE FROM idempotency_keys WHERE document = ${number}`
+      sql.run`DELETE FROM documents WHERE number = ${number}`
+      return removed.map((row) => integer(row, 'key'))
+    },
+
+    retry(id: string): StoredDocument {
+      const found = sql.get`SELECT number, status, revision FROM documents WHERE id = ${id}`
+      if (!found) {
+        throw new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
+      }
+      if (text(found, 'status') !== 'failed') {
+        throw new AppError('document_not_failed', 'Only a failed document can be retried')
+      }
+      const number = integer(found, 'number')
+      const now = Date.now()
+      sql.run`
+        INSERT INTO jobs (document, revision, run_at)
+        VALUES (${number}, ${integer(found, 'revision')}, ${now})`
+      return toDocument(sql.get`
+        UPDATE documents
+        SET status = 'pending', attempts = 0, error_code = NULL, error_message = NULL,
+          updated_at = ${now}
+        WHERE number = ${number}
+        RETURNING *`)
+    },
+  }
+}
+
+function selectByKey(sql: SQLTagStore, { key, digest }: Idempotency): Row | undefined {
+  const row = sql.get`
+    SELECT documents.*, digest FROM idempotency_keys JOIN documents ON number = document
+    WHERE key = ${key}`
+  if (!row || text(row, 'digest') === digest) return row
+  throw new AppError(
+    'idempotency_conflict',
+    'This Idempotency-Key came with another document before',
+    { param: 'idempotency-key' },
+  )
+}
+
+const LONGEST_PAGE = 1_000
+
+const PAGE = 'SELECT * FROM documents WHERE number < ? ORDER BY number DESC LIMIT ?'
+const PAGE_OF_STATUS =
+  'SELECT * FROM documents WHERE status = ? AND number < ? ORDER BY number DESC LIMIT ?'
+
+const NEXT_JOB = 'SELECT run_at FROM jobs WHERE claim IS NULL ORDER BY run_at LIMIT 1'
+
+type Reads = Pick<
+  DocumentStore,
+  | 'get'
+  | 'hasKey'
+  | 'list'
+  | 'readChunks'
+  | 'chunkKeys'
+  | 'listChunks'
+  | 'identity'
+  | 'counts'
+  | 'nextJobAt'
+> & {
+  /** The number of the last check that was written. */
+  lastCheck(): Promise<number>
+}
+
+/** What is asked of the database. Each query is one statement, and so sees one moment; `refuse` throws while none may run. */
+export function createReads(database: DatabaseSync, refuse: () => void): Reads {
+  const selectDocument = database.prepare('SELECT * FROM documents WHERE id = ?')
+  const selectKey = database.prepare('SELECT 1 FROM idempotency_keys WHERE key = ?')
+  const selectPage = database.prepare(PAGE)
+  const selectPageOfStatus = database.prepare(PAGE_OF_STATUS)
+  const selectCounts = database.prepare('SELECT name, value FROM counts')
+  const selectNextJob = database.prepare(NEXT_JOB)
+  const selectIdentity = database.prepare("SELECT value FROM meta WHERE name = 'identity'")
+  const selectLastCheck = database.prepare("SELECT value FROM meta WHERE name = 'last_check'")
+
+  const read = async <T>(query: () => T): Promise<T> => {
+    refuse()
+    try {
+      return query()
+    } catch (error) {
+      throw toStoreError(error)
+    }
+  }
+  return {
+    get: (id) =>
+      read(() => {
+        const row = selectDocument.get(id)
+        return row && toDocument(row)
+      }),
+
+    hasKey: (key) => read(() => selectKey.get(key) !== undefined),
+
+    list: ({ limit, cursor, status }) =>
+      read(() => {
+        const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
+        const length = Math.max(0, Math.min(limit, LONGEST_PAGE))
+        const rows =
+          status === undefined
+            ? selectPage.all(before, length + 1)
+            : selectPageOfStatus.all(status, before, length + 1)
+        const shown = rows.slice(0, length)
+        const nextCursor = rows.length > length ? cursorAfter(shown.at(-1)) : undefined
+        return { documents: shown.map(toDocument), nextCursor }
+      }),
+
+    ...createChunkReads(database, read),
+
+    identity: () => read(() => String(integer(selectIdentity.get(), 'value'))),
+
+    counts: () => read(() => toCounts(selectCounts.all())),
+
+    nextJobAt: () =>
+      read(() => {
+        const row = selectNextJob.get()
+        return row && integer(row, 'run_at')
+      }),
+
+    lastCheck: () => read(() => integer(selectLastCheck.get(), 'value')),
+  }
+}
+
+function cursorAfter(row: Row | undefined): string {
+  return encodeCursor(integer(row, 'number'))
+}
+
+function toCounts(rows: readonly Row[]): StoreCounts {
+  const values = new Map(rows.map((row) => [text(row, 'name'), integer(row, 'value')]))
+  const count = (name: string) => values.get(name) ?? 0
+  return {
+    documents: {
+      pending: count('pending'),
+      processing: count('processing'),
+      ready: count('ready'),
+      failed: count('failed'),
+    },
+    chunks: count('chunks'),
+    jobs: count('jobs'),
+  }
+}
+
+/** How a document gets a revision and the job to ingest it. Each runs inside a transaction of the caller's. */
+function createRevisions(sql: SQLTagStore, queueLimit: number) {
+  const refuseWhenFull = () => {
+    const jobs = sql.get`SELECT value FROM counts WHERE name = 'jobs'`
+    if (integer(jobs, 'value') >= queueLimit) throw queueFull()
+  }
+
+  /** The content of a revision, and the job to ingest it, in the place of an earlier job if there is one. */
+  const enqueue = (number: number, revision: number, text: string, now: number) => {
+    sql.run`INSERT INTO contents (document, revision, text) VALUES (${number}, ${revision}, ${text})`
+    sql.run`
+      INSERT INTO jobs (document, revision, run_at) VALUES (${number}, ${revision}, ${now})
+      ON CONFLICT (document) DO UPDATE SET revision = ${revision}, run_at = ${now}, claim = NULL`
+  }
+
+  /** Gives a kept file to the revision that was made of it. */
+  const take = (file: NewFile | undefined, number: number, revision: number) => {
+    if (!file) return
+    const taken = sql.run`
+      UPDATE files SET document = ${number}, revision = ${revision}
+      WHERE number = ${file.number} AND document IS NULL`
+    if (taken.changes === 0) throw new Error(`There is no kept file ${file.number}`)
+  }
+
+  const insert = ({ id, text, file, title, url, metadata }: NewDocument): Row | undefined => {
+    refuseWhenFull()
+    const now = Date.now()
+    const row = sql.get`
+      INSERT INTO documents (id, title, url, metadata, file, status, characters, created_at, updated_at)
+      VALUES (${id}, ${title ?? null}, ${url ?? null}, ${toJson(metadata)}, ${fileToJson(file)},
+        'pending', ${text.length}, ${now}, ${now})
+      RETURNING *`
+    const [number, revision] = [integer(row, 'number'), integer(row, 'revision')]
+    enqueue(number, revision, text, now)
+    take(file, number, revision)
+    return row
+  }
+
+  const replace = (number: number, { text, file, title, url, metadata }: NewDocument) => {
+    if (!sql.get`SELECT document FROM jobs WHERE document = ${number}`) refuseWhenFull()
+    const now = Date.now()
+    const row = sql.get`
+      UPDATE documents
+      SET revision = revision + 1, status = 'pending', attempts = 0, error_code = NULL,
+        error_message = NULL, updated_at = ${now}
+      WHERE number = ${number}
+      RETURNING *`
+    sql.run`
+      INSERT OR REPLACE INTO replacements (document, title, url, metadata, file, characters)
+      VALUES (${number}, ${title ?? null}, ${url ?? null}, ${toJson(metadata)},
+        ${fileToJson(file)}, ${text.length})`
+    const served = row?.served_revision ?? 0
+    sql.run`DELETE FROM contents WHERE document = ${number} AND revision <> ${served}`
+    sql.run`DELETE FROM files WHERE document = ${number} AND revision <> ${served}`
+    enqueue(number, integer(row, 'revision'), text, now)
+    take(file, number, integer(row, 'revision'))
+    return row
+  }
+
+  return { insert, replace }
+}
+
+function toJson(metadata: Metadata | undefined): string | null {
+  return metadata === undefined ? null : JSON.stringify(metadata)
+}
+
+function fileToJson(file: NewFile | undefined): string | null {
+  if (!file) return null
+  const { name, mediaType, size } = file
+  return JSON.stringify({ name, mediaType, size } satisfies StoredFile)
+}

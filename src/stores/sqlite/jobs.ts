@@ -1,0 +1,256 @@
+import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import { freeYoungMemory } from '../../lib/free-young-memory.ts'
+import { createParcelReader } from '../chunk-codec.ts'
+import type {
+  ChunkVectors,
+  Claim,
+  DocumentFailure,
+  IngestionJob,
+  KeptChunks,
+  NewChunk,
+} from '../document-store.ts'
+import { bytes, integer, optionalText, type Row, text, toFile, toMetadata } from '../rows.ts'
+import { withSmallCache } from './connection.ts'
+import { insertVectors } from './vector-writes.ts'
+
+// What one claim may bring into memory, one text longer than that excepted.
+const MOST_JOBS_PER_CLAIM = 256
+const MOST_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
+
+/** Taking jobs from the queue and giving them back. Each write runs inside a transaction of the caller's. */
+export function createClaimWrites(sql: SQLTagStore) {
+  const giveBack = (document: number, uncounted: number) => {
+    sql.run`UPDATE jobs SET claim = NULL WHERE document = ${document}`
+    sql.run`
+      UPDATE documents
+      SET status = 'pending', attempts = attempts - ${uncounted}, updated_at = ${Date.now()}
+      WHERE number = ${document}`
+  }
+
+  const claim = (document: number): IngestionJob => {
+    const last = sql.get`
+      UPDATE meta SET value = value + 1 WHERE name = 'last_claim' RETURNING value`
+    sql.run`UPDATE jobs SET claim = ${integer(last, 'value')} WHERE document = ${document}`
+    sql.run`
+      UPDATE documents
+      SET status = 'processing', attempts = attempts + 1, updated_at = ${Date.now()}
+      WHERE number = ${document}`
+    return toJob(sql.get`
+      SELECT id, jobs.revision, claim, attempts, text,
+        iif(replacements.document IS NULL, documents.title, replacements.title) AS title,
+        iif(replacements.document IS NULL, documents.url, replacements.url) AS url,
+        iif(replacements.document IS NULL, documents.metadata, replacements.metadata) AS metadata,
+        iif(replacements.document IS NULL, documents.file, replacements.file) AS file
+      FROM jobs
+      JOIN documents ON number = jobs.document
+      JOIN contents ON contents.document = number AND contents.revision = jobs.revision
+      LEFT JOIN replacements ON replacements.document = number
+      WHERE jobs.document = ${document}`)
+  }
+
+  return {
+    recoverJobs(): number {
+      const claimed = sql.all`SELECT document FROM jobs WHERE claim IS NOT NULL`
+      for (const row of claimed) giveBack(integer(row, 'document'), 0)
+      return claimed.length
+    },
+
+    claimJobs(limit: number): IngestionJob[] {
+      // SQLite takes a negative limit for none at all.
+      const most = Math.max(0, Math.min(limit, MOST_JOBS_PER_CLAIM))
+      const due = sql.all`
+        SELECT document, characters FROM jobs JOIN documents ON number = document
+        WHERE claim IS NULL AND run_at <= ${Date.now()}
+        ORDER BY run_at, document LIMIT ${most}`
+      let characters = 0
+      const few = due.filter((row, i) => {
+        characters += integer(row, 'characters')
+        return i === 0 || characters <= MOST_CHARACTERS_PER_CLAIM
+      })
+      return few.map((row) => claim(integer(row, 'document')))
+    },
+
+    releaseJob(input: { claim: Claim; failure?: DocumentFailure | undefined }): void {
+      const current = selectCurrent(sql, input.claim)
+      if (!current) return
+      giveBack(current.document, 1)
+      if (!input.failure) return
+      const { code, message } = input.failure
+      sql.run`
+        UPDATE documents SET error_code = ${code}, error_message = ${message}
+        WHERE number = ${current.document}`
+    },
+  }
+}
+
+/** How a claim ends without chunks. Each write runs inside a transaction of the caller's. */
+export function createOutcomeWrites(sql: SQLTagStore) {
+  return {
+    failJob(input: {
+      claim: Claim
+      failure: DocumentFailure
+      retryAt: number | undefined
+    }): boolean {
+      const current = selectCurrent(sql, input.claim)
+      if (!current) return false
+      const { failure, retryAt } = input
+      if (retryAt === undefined) sql.run`DELETE FROM jobs WHERE document = ${current.document}`
+      else {
+        sql.run`
+          UPDATE jobs SET claim = NULL, run_at = ${retryAt} WHERE document = ${current.document}`
+      }
+      sql.run`
+        UPDATE documents
+        SET status = ${retryAt === undefined ? 'failed' : 'pending'}, error_code = ${failure.code},
+          error_message = ${failure.message}, updated_at = ${Date.now()}
+        WHERE number = ${current.document}`
+      return true
+    },
+  }
+}
+
+/** Adds a chunk to a document, by its number. */
+export function insertChunk(
+  sql: SQLTagStore,
+  document: number,
+  revision: number,
+  chunk: NewChunk,
+): void {
+  const { key, ordinal, start, end, heading, text, page = null, pageEnd = null } = chunk
+  sql.run`
+    INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text, page, page_end)
+    VALUES (${key}, ${document}, ${revision}, ${ordinal}, ${start}, ${end}, ${heading}, ${text},
+      ${page}, ${pageEnd})`
+}
+
+/** The document of a claim that is still the current one, by its number. */
+function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
+  const row = sql.get`
+    SELECT jobs.document, jobs.revision FROM documents JOIN jobs ON jobs.document = number
+    WHERE id = ${documentId} AND claim = ${claim}`
+  return row && { document: integer(row, 'document'), revision: integer(row, 'revision') }
+}
+
+function toJob(row: Row | undefined): IngestionJob {
+  return {
+    documentId: text(row, 'id'),
+    revision: integer(row, 'revision'),
+    attempt: integer(row, 'attempts'),
+    title: optionalText(row, 'title'),
+    url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
+    text: text(row, 'text'),
+    file: toFile(row),
+    claim: integer(row, 'claim'),
+  }
+}
+
+interface Completion {
+  document: number
+  revision: number
+  /** The keys of the chunks that made room. */
+  replaced: number[]
+}
+
+/** How a claimed document becomes ready. Each write runs inside a transaction of the caller's. */
+export function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore) {
+  const insert = (
+    { document, revision }: Completion,
+    chunks: readonly NewChunk[],
+    vectors: ChunkVectors | undefined,
+  ) => {
+    for (const chunk of chunks) insertChunk(sql, document, revision, chunk)
+    if (vectors) insertVectors(sql, chunks, vectors)
+  }
+
+  /** In bounded memory, however many there are. */
+  const insertKept = (completion: Completion, { file, firstKey, count }: KeptChunks) => {
+    const reader = createParcelReader()
+    let ordinal = 0
+    for (const piece of piecesOf(sql, file)) {
+      for (const { chunks, vectors } of reader.push(piece)) {
+        const first = ordinal
+        const keyed = chunks.map((chunk, i) => ({
+          ...chunk,
+          ordinal: first + i,
+          key: firstKey + first + i,
+        }))
+        insert(completion, keyed, vectors)
+        ordinal += chunks.length
+      }
+      freeYoungMemory()
+    }
+    if (ordinal !== count) throw new Error(`There are ${ordinal} kept chunks instead of ${count}`)
+    sql.run`DELETE FROM files WHERE number = ${file} AND document IS NULL`
+  }
+
+  return {
+    completeJob(input: {
+      claim: Claim
+      chunks: readonly NewChunk[]
+      vectors?: ChunkVectors | undefined
+      text?: string | undefined
+    }): number[] | undefined {
+      const completion = begin(sql, input.claim)
+      if (!completion) return undefined
+      const { chunks, vectors, text } = input
+      insert(completion, chunks, vectors)
+      end(sql, completion, chunks.length)
+      if (text !== undefined) setText(sql, completion, text)
+      return completion.replaced
+    },
+
+    completeKept(input: { claim: Claim; kept: KeptChunks }): number[] | undefined {
+      const completion = begin(sql, input.claim)
+      if (!completion) return undefined
+      withSmallCache(database, () => insertKept(completion, input.kept))
+      end(sql, completion, input.kept.count)
+      setCharacters(sql, completion, input.kept.characters)
+      return completion.replaced
+    },
+  }
+}
+
+function* piecesOf(sql: SQLTagStore, file: number): Generator<Uint8Array> {
+  for (let ordinal = 0; ; ordinal++) {
+    const row = sql.get`SELECT bytes FROM file_pieces WHERE file = ${file} AND ordinal = ${ordinal}`
+    if (!row) return
+    yield bytes(row, 'bytes')
+  }
+}
+
+function begin(sql: SQLTagStore, claim: Claim): Completion | undefined {
+  const current = selectCurrent(sql, claim)
+  if (!current) return undefined
+  const { document, revision } = current
+  const replaced = sql.all`SELECT key FROM chunks WHERE document = ${document}`
+  sql.run`DELETE FROM chunks WHERE document = ${document}`
+  sql.run`DELETE FROM contents WHERE document = ${document} AND revision < ${revision}`
+  sql.run`DELETE FROM files WHERE document = ${document} AND revision < ${revision}`
+  return { document, revision, replaced: replaced.map((row) => integer(row, 'key')) }
+}
+
+function end(sql: SQLTagStore, { document, revision }: Completion, chunks: number): void {
+  sql.run`DELETE FROM jobs WHERE document = ${document}`
+  sql.run`
+    UPDATE documents
+    SET status = 'ready', error_code = NULL, error_message = NULL,
+      served_revision = ${revision}, chunk_count = ${chunks}, updated_at = ${Date.now()}
+    WHERE number = ${document}`
+  sql.run`
+    UPDATE documents
+    SET title = new.title, url = new.url, metadata = new.metadata, file = new.file,
+      characters = new.characters
+    FROM replacements AS new WHERE new.document = number AND number = ${document}`
+  sql.run`DELETE FROM replacements WHERE document = ${document}`
+}
+
+/** There is one revision left by now. */
+function setText(sql: SQLTagStore, completion: Completion, text: string): void {
+  sql.run`UPDATE contents SET text = ${text} WHERE document = ${completion.document}`
+  setCharacters(sql, completion, text.length)
+}
+
+function setCharacters(sql: SQLTagStore, { document }: Completion, characters: number): void {
+  sql.run`UPDATE documents SET characters = ${characters} WHERE number = ${document}`
+}
