@@ -9,7 +9,7 @@ const RUNS_A_ROUND = 100
 const CHUNKS = 1_000
 /** Of the model in each run: one that calls semantic_search, and one that answers. */
 const CALLS = 2
-const PACE = { delayMilliseconds: 10, deltas: 20, intervalMilliseconds: 0 }
+const PACE = { delayMs: 10, deltas: 20, intervalMs: 0 }
 
 /** How much longer a run with one tool call takes than the same two calls of the upstream itself. */
 export async function agentLoop({ seeded, progress, rounds }: Bench): Promise<Findings> {
@@ -46,7 +46,7 @@ export async function agentLoop({ seeded, progress, rounds }: Bench): Promise<Fi
       toRow('/chat', found('chat'), alone),
     ],
     notes: [
-      `The upstream waits ${PACE.delayMilliseconds} ms before each of its two answers; one run at a time, each way in its turn, ${RUNS_A_ROUND} a round, ${rounds} rounds. Until the end of the answer; a call's part is half of what the run takes longer, with both searches and all passages in it.`,
+      `The upstream waits ${PACE.delayMs} ms before each of its two answers; one run at a time, each way in its turn, ${RUNS_A_ROUND} a round, ${rounds} rounds. Until the end of the answer; a call's part is half of what the run takes longer, with both searches and all passages in it.`,
     ],
   }
 }

@@ -7,7 +7,7 @@ import { startServer } from './support/server-process.ts'
 import { median, round, show, spreadOf } from './support/statistics.ts'
 
 /** Until the memory that only starting needed has been given back. */
-const REST_MILLISECONDS = 1_500
+const REST_MS = 1_500
 
 interface Start {
   milliseconds: number
@@ -49,10 +49,10 @@ export async function coldStart(bench: Bench): Promise<Findings> {
 
 async function start(directory: string): Promise<Start> {
   const server = await startServer({ directory })
-  await pause(REST_MILLISECONDS)
+  await pause(REST_MS)
   const bytes = await server.memory()
   await server.stop()
-  return { milliseconds: server.startMilliseconds, bytes }
+  return { milliseconds: server.startMs, bytes }
 }
 
 async function startWithoutIndex(directory: string): Promise<Start> {

@@ -25,10 +25,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.end(JSON.stringify({ data }))
 }
 
-function chunkOf(passage: string): number {
-  const [title = ''] = passage.split('\n', 1)
+function chunkOf(chunk: string): number {
+  const [title = ''] = chunk.split('\n', 1)
   const document = hash(title) % DOCUMENTS
-  return document * CHUNKS_OF_A_DOCUMENT + (hash(passage) % CHUNKS_OF_A_DOCUMENT)
+  return document * CHUNKS_OF_A_DOCUMENT + (hash(chunk) % CHUNKS_OF_A_DOCUMENT)
 }
 
 function hash(words: string): number {

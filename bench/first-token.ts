@@ -7,8 +7,8 @@ import { modelAt, startUpstream } from './support/upstream-process.ts'
 
 const REQUESTS_A_ROUND = 100
 const CHUNKS = 10_000
-const GOAL_MILLISECONDS = 5
-const PACE = { delayMilliseconds: 10, deltas: 20, intervalMilliseconds: 0 }
+const GOAL_MS = 5
+const PACE = { delayMs: 10, deltas: 20, intervalMs: 0 }
 
 /** How much later the first delta comes through the server than from the upstream itself. */
 export async function firstToken({ seeded, progress, rounds }: Bench): Promise<Findings> {
@@ -49,7 +49,7 @@ export async function firstToken({ seeded, progress, rounds }: Bench): Promise<F
       toRow('/chat', found('chat'), direct),
     ],
     notes: [
-      `The upstream waits ${PACE.delayMilliseconds} ms; one request at a time, each way in its turn, ${REQUESTS_A_ROUND} a round, ${rounds} rounds.`,
+      `The upstream waits ${PACE.delayMs} ms; one request at a time, each way in its turn, ${REQUESTS_A_ROUND} a round, ${rounds} rounds.`,
     ],
   }
 }
@@ -67,6 +67,6 @@ function toRow(name: string, times: readonly number[][], direct: readonly number
     'p50 ms': show(spreadOf(medians)),
     'p95 ms': round(percentile(times.flat(), 0.95)),
     'added at p50, ms': own ? '' : show(added),
-    [`≤ ${GOAL_MILLISECONDS} ms`]: own ? '' : verdict(added.median <= GOAL_MILLISECONDS),
+    [`≤ ${GOAL_MS} ms`]: own ? '' : verdict(added.median <= GOAL_MS),
   }
 }

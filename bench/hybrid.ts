@@ -80,7 +80,7 @@ async function measureAt(size: number, environment: Record<string, string>, benc
     'while ingesting p95 ms': round(percentile(busy, 0.95), 3),
     'MB of memory': round(bytes / 2 ** 20, 0),
     'MB on disk': round((await diskBytes(join(directory, 'data'))) / 2 ** 20, 0),
-    'ready, ms': round(again.startMilliseconds, 0),
+    'ready, ms': round(again.startMs, 0),
   }
 }
 

@@ -82,13 +82,9 @@ async function openAlone(directory: string) {
   return {
     async ingest(documents: readonly CorpusDocument[]) {
       for (const { title, text } of documents) {
-        const passages = splitText(text)
-        const keys = Uint32Array.from(passages, () => ++lastKey)
-        await index.add(
-          keys,
-          analyser.batch(passages.map((passage) => ({ title, ...passage }))),
-          [],
-        )
+        const chunks = splitText(text)
+        const keys = Uint32Array.from(chunks, () => ++lastKey)
+        await index.add(keys, analyser.batch(chunks.map((chunk) => ({ title, ...chunk }))), [])
       }
     },
     close: () => index.close(),

@@ -82,9 +82,9 @@ async function build(index: ChunkIndex, size: number, { corpus, progress }: Benc
     replacements: [],
   }
   for (const document of corpus.take(size)) {
-    const passages = splitText(document.text)
+    const chunks = splitText(document.text)
     const begun = performance.now()
-    const terms = analyser.batch(passages.map((passage) => ({ title: document.title, ...passage })))
+    const terms = analyser.batch(chunks.map((chunk) => ({ title: document.title, ...chunk })))
     const analysed = performance.now()
     const keys = Uint32Array.from({ length: terms.size }, (_, i) => built.keys + i)
     await index.add(keys, terms, [])

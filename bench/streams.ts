@@ -6,14 +6,14 @@ import { median, percentile, round, show, spreadOf } from './support/statistics.
 import { modelAt, startUpstream, type Upstream } from './support/upstream-process.ts'
 
 const CHUNKS = 10_000
-const MEMORY_SAMPLE_MILLISECONDS = 100
+const MEMORY_SAMPLE_MS = 100
 
 /** Paced as models write, and as fast as it goes. */
 const LOADS = [
-  { streams: 32, pace: { delayMilliseconds: 50, deltas: 100, intervalMilliseconds: 20 } },
-  { streams: 32, pace: { delayMilliseconds: 50, deltas: 2_000, intervalMilliseconds: 0 } },
-  { streams: 1_000, pace: { delayMilliseconds: 50, deltas: 50, intervalMilliseconds: 100 } },
-  { streams: 1_000, pace: { delayMilliseconds: 50, deltas: 100, intervalMilliseconds: 0 } },
+  { streams: 32, pace: { delayMs: 50, deltas: 100, intervalMs: 20 } },
+  { streams: 32, pace: { delayMs: 50, deltas: 2_000, intervalMs: 0 } },
+  { streams: 1_000, pace: { delayMs: 50, deltas: 50, intervalMs: 100 } },
+  { streams: 1_000, pace: { delayMs: 50, deltas: 100, intervalMs: 0 } },
 ]
 
 type Load = (typeof LOADS)[number]
@@ -57,7 +57,7 @@ async function measure(
   { rounds, progress }: Bench,
 ) {
   await upstream.pace(load.pace)
-  const { intervalMilliseconds: interval } = load.pace
+  const { intervalMs: interval } = load.pace
   const label = `${load.streams} streams, ${interval === 0 ? 'unpaced' : `a delta each ${interval} ms`}`
   const requestsTo = (url: string) =>
     Array.from({ length: load.streams }, (_, at) => {
@@ -87,7 +87,7 @@ async function flood(
   const sample = async () => {
     highest = Math.max(highest, (await server?.memory()) ?? 0)
   }
-  const sampling = setInterval(() => void sample(), MEMORY_SAMPLE_MILLISECONDS)
+  const sampling = setInterval(() => void sample(), MEMORY_SAMPLE_MS)
   const started = performance.now()
   const answers = await Promise.all(requests.map(stream))
   const seconds = (performance.now() - started) / 1_000

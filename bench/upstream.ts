@@ -5,10 +5,10 @@ import { DELTA_MARK } from './support/http-client.ts'
 /** How the answers go: sent by the parent process before each measurement. */
 export interface Pace {
   /** Until the first delta. */
-  delayMilliseconds: number
+  delayMs: number
   deltas: number
   /** Between two deltas; 0 sends them as fast as the reader takes them. */
-  intervalMilliseconds: number
+  intervalMs: number
   /** Has it call semantic_search with one of these, in turn, until a request holds the result of a tool. */
   searches?: readonly string[]
 }
@@ -22,7 +22,7 @@ const END = `${chunk({}, 'stop')}data: [DONE]\n\n`
 const RESULT = '"role":"tool"'
 
 let calls = 0
-let pace: Pace = { delayMilliseconds: 10, deltas: 20, intervalMilliseconds: 0 }
+let pace: Pace = { delayMs: 10, deltas: 20, intervalMs: 0 }
 process.on('message', (next: Pace) => {
   pace = next
   process.send?.({ paced: true })
@@ -33,15 +33,15 @@ const server = createServer((request, response) => {
   if (pace.searches) {
     void buffer(request).then((body) => {
       const next = body.includes(RESULT) ? begin : callTool
-      setTimeout(next, pace.delayMilliseconds, response, pace)
+      setTimeout(next, pace.delayMs, response, pace)
     })
     return
   }
-  request.resume().on('end', () => setTimeout(begin, pace.delayMilliseconds, response, pace))
+  request.resume().on('end', () => setTimeout(begin, pace.delayMs, response, pace))
 })
 server.listen(0, '127.0.0.1', () => process.send?.(server.address()))
 
-function begin(response: ServerResponse, { deltas, intervalMilliseconds }: Pace): void {
+function begin(response: ServerResponse, { deltas, intervalMs }: Pace): void {
   response.writeHead(200, HEAD)
   response.write(ROLE)
   let left = deltas
@@ -53,7 +53,7 @@ function begin(response: ServerResponse, { deltas, intervalMilliseconds }: Pace)
     while (left > 0) if (!sendOne()) return response.once('drain', sendAll)
     return response.end(END)
   }
-  if (intervalMilliseconds === 0) {
+  if (intervalMs === 0) {
     sendAll()
     return
   }
@@ -61,7 +61,7 @@ function begin(response: ServerResponse, { deltas, intervalMilliseconds }: Pace)
   const timer = setInterval(() => {
     if (left > 0) sendOne()
     else response.end(END)
-  }, intervalMilliseconds)
+  }, intervalMs)
   response.on('close', () => clearInterval(timer))
 }
 

@@ -47,7 +47,7 @@ export interface Services {
 interface AppOptions extends HttpOptions {
   serverApiKey: string
   corsOrigin: string[] | undefined
-  shutdownGraceMilliseconds: number
+  shutdownGraceMs: number
   version: string
 }
 
@@ -58,7 +58,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
 
   installErrorHandler(app)
   installRequestLog(app, requestEnded)
-  const stopping = installShutdown(app, options.shutdownGraceMilliseconds)
+  const stopping = installShutdown(app, options.shutdownGraceMs)
   installSecurityHeaders(app)
   // Before authentication: a browser asks for permission without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))

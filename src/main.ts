@@ -12,7 +12,7 @@ import { prepareFirstStart, welcome } from './first-start.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
-const CLOSING_MILLISECONDS = 15_000
+const CLOSING_MS = 15_000
 
 /** What `npm run` has beside the server. */
 const COMMANDS = new Map<string, Command>([
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
-    shutdownGraceMilliseconds: config.SHUTDOWN_GRACE * 1_000,
+    shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })
   const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })
   if (newKey) process.stdout.write(welcome(endpoint, newKey))
@@ -155,7 +155,7 @@ async function closeOn(
     log.error('closing took too long; the server ends, nothing acknowledged is lost')
     process.exit(1)
   }
-  setTimeout(late, SHUTDOWN_GRACE * 1_000 + CLOSING_MILLISECONDS).unref()
+  setTimeout(late, SHUTDOWN_GRACE * 1_000 + CLOSING_MS).unref()
   try {
     await close()
     log.info('closed')

@@ -6,8 +6,8 @@ import { KEY } from './server-process.ts'
 
 /** Requests under way at once. */
 const CONNECTIONS = 16
-const QUEUE_FULL_MILLISECONDS = 100
-const POLL_MILLISECONDS = 20
+const QUEUE_FULL_MS = 100
+const POLL_MS = 20
 
 /** Sends every document over HTTP and resolves once all of them are ready. Throws if one fails. */
 export async function ingest(url: string, documents: Iterable<CorpusDocument>): Promise<void> {
@@ -25,7 +25,7 @@ async function send(url: string, document: CorpusDocument): Promise<void> {
     const { status } = await post(prepared)
     if (status === 202) return
     if (status !== 429) throw new Error(`POST /documents answered ${status}`)
-    await pause(QUEUE_FULL_MILLISECONDS)
+    await pause(QUEUE_FULL_MS)
   }
 }
 
@@ -34,7 +34,7 @@ async function untilIdle(url: string): Promise<void> {
     const { pending, processing, failed } = await countDocuments(url)
     if (failed > 0) throw new Error(`${failed} documents failed`)
     if (pending + processing === 0) return
-    await pause(POLL_MILLISECONDS)
+    await pause(POLL_MS)
   }
 }
 

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const MAIN = new URL('../../src/start.ts', import.meta.url).pathname
-const POLL_MILLISECONDS = 5
-const START_DEADLINE_MILLISECONDS = 600_000
+const POLL_MS = 5
+const START_DEADLINE_MS = 600_000
 
 export const KEY = 'a-key-for-benchmarks'
 
@@ -24,7 +24,7 @@ export interface ServerOptions {
 export interface ServerProcess {
   url: string
   /** Milliseconds from the start of the process until `/readiness` said so. */
-  startMilliseconds: number
+  startMs: number
   /** Resident memory of the process, in bytes; NaN where the system does not tell. */
   memory(): Promise<number>
   stop(): Promise<void>
@@ -36,11 +36,11 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const started = performance.now()
   const child = spawnServer(options, port)
   await untilReady(url, child)
-  const startMilliseconds = performance.now() - started
+  const startMs = performance.now() - started
 
   return {
     url,
-    startMilliseconds,
+    startMs,
     memory: () => residentBytes(child.pid ?? 0),
     async stop() {
       if (child.exitCode !== null) return
@@ -71,11 +71,11 @@ function spawnServer({ directory, environment, nodeFlags = [] }: ServerOptions, 
 }
 
 async function untilReady(url: string, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + START_DEADLINE_MILLISECONDS
+  const deadline = Date.now() + START_DEADLINE_MS
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error('The server ended at its start; see server.log')
     if (await isReady(url)) return
-    await pause(POLL_MILLISECONDS)
+    await pause(POLL_MS)
   }
   throw new Error('The server was not ready in time; see server.log')
 }

@@ -6,7 +6,7 @@ import { DEPTH, mean, measure, percentile } from './measures.ts'
 /** Chunks asked for per query: several may belong to one document, and documents are what is judged. */
 const TOP_K = 50
 const REQUESTS_AT_ONCE = 16
-const POLL_MILLISECONDS = 100
+const POLL_MS = 100
 const TOO_MANY = 429
 
 export interface EvaluationOptions {
@@ -103,7 +103,7 @@ async function settle(call: Call, progress: (done: string) => void): Promise<voi
     const count = open.reduce((sum, { documents }) => sum + documents.length, 0)
     if (count === 0) return
     progress(`${count === 200 ? 'more than 100' : count} documents not ready yet`)
-    await delay(POLL_MILLISECONDS)
+    await delay(POLL_MS)
   }
 }
 

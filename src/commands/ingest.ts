@@ -77,7 +77,7 @@ function tell({ stderr }: CommandContext, summary: FolderSummary): number {
 }
 
 const LANES = 8
-const MOST_LANES = 32
+const MAX_LANES = 32
 
 const OPTIONS = {
   server: { type: 'string' },
@@ -105,8 +105,8 @@ export function readIngestParameters(parameters: readonly string[]): IngestParam
   const [folder, ...more] = positionals
   if (folder === undefined || more.length > 0 || values.help) return undefined
   const concurrency = Number(values.concurrency ?? LANES)
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MOST_LANES) {
-    throw new Error(`--concurrency must be a number from 1 to ${MOST_LANES}`)
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_LANES) {
+    throw new Error(`--concurrency must be a number from 1 to ${MAX_LANES}`)
   }
   const { server, include = [], hidden = false, name = basename(resolve(folder)) } = values
   if (server !== undefined && !/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {

@@ -8,7 +8,7 @@ import { fittingCorpus, moveCorpus, type Watch } from '../services/transfer/move
 import type { CorpusRecord } from '../stores/corpus.ts'
 import type { Command } from './command.ts'
 
-/** `npm run export -- <file>`: all that the authority holds, at one moment, while the server may go on. */
+/** `npm run export -- <file>`: all that the document store holds, at one moment, while the server may go on. */
 export const runExport: Command = async ({ parameters, config, stderr, signal }) => {
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run export -- <file.zst>')
@@ -19,7 +19,7 @@ export const runExport: Command = async ({ parameters, config, stderr, signal })
   return 0
 }
 
-/** `npm run import -- <file>`: all of an export, into an authority that holds nothing. */
+/** `npm run import -- <file>`: all of an export, into a document store that holds nothing. */
 export const runImport: Command = async ({ parameters, config: load, stderr, signal }) => {
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run import -- <file.zst>')

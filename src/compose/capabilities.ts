@@ -13,7 +13,7 @@ import type { Sandbox } from '../sandboxes/sandbox.ts'
 import type { SandboxKind } from '../schemas/sandbox.ts'
 import type { SkillList, SkillReload } from '../schemas/skill.ts'
 import type { AgentConfiguration } from '../services/agent/configuration.ts'
-import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../services/mcp/lock-file.ts'
+import { createPins, MCP_LOCK_FILE, McpPins, NO_PINS } from '../services/mcp/lock-file.ts'
 import type { Mcp } from '../services/mcp/mcp.ts'
 import type { McpServer } from '../services/mcp/settings.ts'
 import {
@@ -38,10 +38,10 @@ import type { SkillCopies } from '../stores/skill-copies.ts'
 import type { AgentStores } from './stores.ts'
 
 /** Of one answer; a whole repository may be in it. */
-const MAXIMUM_DOWNLOAD_BYTES = 64_000_000
-const SKILL_IDLE_MILLISECONDS = 15_000
+const MAX_DOWNLOAD_BYTES = 64_000_000
+const SKILL_IDLE_MS = 15_000
 /** For all sources, which are read side by side. */
-const LOADING_MILLISECONDS = 60_000
+const LOADING_MS = 60_000
 
 interface Parts {
   config: Config
@@ -67,8 +67,8 @@ export async function composeSkills({
 }: Parts): Promise<ComposedSkills> {
   const base = dirname(resolve(config.AGENT_CONFIG))
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
-    maximumBytes: MAXIMUM_DOWNLOAD_BYTES,
-    idleMilliseconds: SKILL_IDLE_MILLISECONDS,
+    maximumBytes: MAX_DOWNLOAD_BYTES,
+    idleMs: SKILL_IDLE_MS,
   })
   const read = createSourceReader({
     resolve: (source) => resolve(base, source),
@@ -79,7 +79,7 @@ export async function composeSkills({
   const skills = createSkills({ settings, read, log })
   const closing = new AbortController()
   const load = (wanted: readonly string[], options: LoadOptions, signal: AbortSignal) => {
-    const late = AbortSignal.timeout(LOADING_MILLISECONDS)
+    const late = AbortSignal.timeout(LOADING_MS)
     return skills.load(wanted, options, AbortSignal.any([signal, closing.signal, late]))
   }
   await load(sources, { offline: true }, closing.signal)
@@ -104,15 +104,15 @@ export async function composeSkills({
 }
 
 /** Of one answer; an event stream that has reached it is opened anew. */
-const MAXIMUM_ANSWER_BYTES = 20_000_000
+const MAX_ANSWER_BYTES = 20_000_000
 /** Longer than any call may be silent, which has a deadline of its own. */
-const MCP_IDLE_MILLISECONDS = 630_000
+const MCP_IDLE_MS = 630_000
 
 interface McpParts {
   config: Config
   servers: Readonly<Record<string, McpServer>>
   environment: Environment
-  stores: Pick<AgentStores, 'artifacts' | 'openLedger'>
+  stores: Pick<AgentStores, 'artifacts' | 'openLockFile'>
   log: FastifyBaseLogger
 }
 
@@ -121,14 +121,14 @@ export async function composeMcp({ config, servers, stores, ...parts }: McpParts
   if (Object.keys(servers).length === 0) return NO_CONNECTIONS
   const { createMcp } = await import('../services/mcp/mcp.ts')
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
-    maximumBytes: MAXIMUM_ANSWER_BYTES,
-    idleMilliseconds: MCP_IDLE_MILLISECONDS,
+    maximumBytes: MAX_ANSWER_BYTES,
+    idleMs: MCP_IDLE_MS,
   })
-  const ledger = await stores.openLedger(MCP_LEDGER, McpPins, NO_PINS)
+  const lockFile = await stores.openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)
   const mcp = createMcp({
     ...{ servers, ...parts },
     fetch: outbound.fetch,
-    pins: createPins(ledger),
+    pins: createPins(lockFile),
     artifacts: (): Artifacts => createArtifacts(stores.artifacts),
   })
   return {

@@ -67,7 +67,7 @@ async function qdrantOptions(
     address: {
       url,
       apiKey: config.QDRANT_API_KEY,
-      deadlineMilliseconds: config.QDRANT_TIMEOUT * 1_000,
+      deadlineMs: config.QDRANT_TIMEOUT * 1_000,
     },
     prefix: config.QDRANT_COLLECTION,
     settings: {
@@ -86,7 +86,7 @@ async function qdrantOptions(
 }
 
 /** Splitting and analysing what is read; the largest batches take seconds. */
-const PREPARATION_MILLISECONDS = 60_000
+const PREPARATION_MS = 60_000
 
 interface Task {
   config: Config & { QDRANT_URL: string }
@@ -94,7 +94,7 @@ interface Task {
   progress: (done: number, total: number) => void
 }
 
-/** Makes the index in Qdrant anew from the authority, beside the one that serves, and puts it in its place. */
+/** Makes the index in Qdrant anew from the document store, beside the one that serves, and puts it in its place. */
 export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<void> {
   await withAuthority(task, async (filling, options) => {
     const next = await createNextIndex(options, signal)
@@ -109,7 +109,7 @@ export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<voi
   })
 }
 
-/** Adds to the index in Qdrant what it lacks of the authority, and makes it where there is none. */
+/** Adds to the index in Qdrant what it lacks of the document store, and makes it where there is none. */
 export async function fillIndex(task: Task, signal: AbortSignal): Promise<void> {
   await withAuthority(task, async (filling, options) => {
     const served = createQdrantIndex(options)
@@ -118,7 +118,7 @@ export async function fillIndex(task: Task, signal: AbortSignal): Promise<void> 
   })
 }
 
-/** Opens the authority that is configured, and closes it when the work is done. */
+/** Opens the document store that is configured, and closes it when the work is done. */
 async function withAuthority(
   { config, log, progress }: Task,
   work: (filling: Filling, options: QdrantIndexOptions) => Promise<void>,
@@ -128,7 +128,7 @@ async function withAuthority(
   )
   const preparer = createPreparer({
     language: config.SEARCH_LANGUAGE,
-    deadlineMilliseconds: PREPARATION_MILLISECONDS,
+    deadlineMs: PREPARATION_MS,
     log,
   })
   try {

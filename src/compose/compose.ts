@@ -7,7 +7,7 @@ import { replaceVectors } from '../services/embedding/re-embed.ts'
 import { createAdmission } from '../services/ingestion/admission.ts'
 import { untilAvailable } from '../services/ingestion/availability.ts'
 import { createLineIngestion } from '../services/ingestion/batch.ts'
-import { createSettlement } from '../services/ingestion/completion-waiter.ts'
+import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
 import { createDocuments } from '../services/ingestion/documents.ts'
 import { createReconciliation } from '../services/ingestion/index-sync.ts'
 import { createPreparer } from '../services/ingestion/preparer.ts'
@@ -30,11 +30,11 @@ import { createSearch } from './search.ts'
 import { listenToOthers, openAgentStores, openStore } from './stores.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
-const INGESTION_GRACE_MILLISECONDS = 5_000
+const INGESTION_GRACE_MS = 5_000
 /** For a database that is away when the server starts. */
-const DATABASE_MILLISECONDS = 60_000
+const DATABASE_MS = 60_000
 /** Splitting and analysing one document; the largest take seconds. */
-const PREPARATION_MILLISECONDS = 60_000
+const PREPARATION_MS = 60_000
 
 interface Composition {
   services: Services
@@ -56,7 +56,8 @@ export async function compose(
   const { AGENT_CONFIG: file } = config
   log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
   const knowledge = await openKnowledge(config, log, onFatal, signal)
-  const { store, index, ingestion, settlement, reconciliation, embedding, metrics } = knowledge
+  const { store, index, ingestion, completionWaiter, reconciliation, embedding, metrics } =
+    knowledge
   const { staging } = knowledge
 
   const { retrieval, reranking, reranker, checkEmbedder } = await createSearch(
@@ -72,7 +73,7 @@ export async function compose(
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
 
-  const documents = createDocuments({ store, index, settlement, wake: ingestion.wake, log })
+  const documents = createDocuments({ store, index, completionWaiter, wake: ingestion.wake, log })
 
   return {
     services: {
@@ -110,7 +111,7 @@ export async function compose(
   }
 }
 
-/** The document side: authority, index, and the ingestion that moves text from one to the other. */
+/** The document side: document store, index, and the ingestion that moves text from one to the other. */
 async function openKnowledge(
   config: Config,
   log: FastifyBaseLogger,
@@ -118,14 +119,14 @@ async function openKnowledge(
   signal?: AbortSignal,
 ) {
   checkWebhookUrl(config)
-  const patience = { milliseconds: DATABASE_MILLISECONDS, signal }
+  const patience = { milliseconds: DATABASE_MS, signal }
   const store = await openStore(config, log, onFatal, patience)
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
   const { index, open, shared } = await openChunkIndex(config, store, log, onFatal)
   const preparer = createPreparer({
     language: config.SEARCH_LANGUAGE,
-    deadlineMilliseconds: PREPARATION_MILLISECONDS,
+    deadlineMs: PREPARATION_MS,
     log,
   })
   const reading = openReading(store, log)
@@ -134,24 +135,24 @@ async function openKnowledge(
     ...{ store, index, preparer, sweep, log },
     hybrid: embedding !== undefined,
   })
-  const settlement = createSettlement(store)
+  const completionWaiter = createCompletionWaiter(store)
   const webhooks = openWebhooks(config, store.outbox, log)
   const ingestion = createIngestion({
     ...{ store, index, preparer, embedding, log, openSource: reading.openSource },
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
-      settlement.ended(outcome)
+      completionWaiter.ended(outcome)
       webhooks.wake()
     },
   })
-  listenToOthers(store, ingestion, settlement)
+  listenToOthers(store, ingestion, completionWaiter)
   const staging = await openStaging(config, store, log)
   const stopping = new AbortController()
   let staged: Promise<void> | undefined
 
   return {
-    ...{ store, index, ingestion, settlement, reconciliation, embedding, staging, metrics },
+    ...{ store, index, ingestion, completionWaiter, reconciliation, embedding, staging, metrics },
     async start() {
       try {
         await untilAvailable(
@@ -180,7 +181,7 @@ async function openKnowledge(
     async close() {
       stopping.abort()
       await staged
-      await ingestion.stop(INGESTION_GRACE_MILLISECONDS)
+      await ingestion.stop(INGESTION_GRACE_MS)
       reading.close()
       await webhooks.stop()
       await preparer.close()
@@ -193,7 +194,7 @@ async function openKnowledge(
 const BUSY =
   'Another process makes the vectors of this database anew: let it finish, or stop it, and run this again'
 
-/** Embeds every passage anew with the model that is configured, while nobody else does. */
+/** Embeds every chunk anew with the model that is configured, while nobody else does. */
 export async function reindex(
   config: Config,
   log: FastifyBaseLogger,

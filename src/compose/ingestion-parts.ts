@@ -11,8 +11,8 @@ import type { DocumentStore, VectorReplacement } from '../stores/document-store.
 import type { Outbox } from '../stores/outbox.ts'
 import { createEmbedder, createNextEmbedder } from './models.ts'
 
-/** For the passages that lack a vector of the new model when the server starts with it. */
-const SWAP_MILLISECONDS = 120_000
+/** For the chunks that lack a vector of the new model when the server starts with it. */
+const SWAP_MS = 120_000
 
 interface EmbeddingStore extends DocumentStore {
   readonly replacement: VectorReplacement
@@ -29,7 +29,7 @@ export async function openEmbedding(config: Config, store: EmbeddingStore, log: 
         createEmbedder: () => createEmbedder(config, model, undefined, log),
       },
       model,
-      AbortSignal.timeout(SWAP_MILLISECONDS),
+      AbortSignal.timeout(SWAP_MS),
     )
     const dimension = await checkEmbedding(store, model)
     const embedder = await createEmbedder(config, model, dimension, log)
@@ -52,21 +52,21 @@ export async function openStaging(
 }
 
 /** Reading the text out of one file; ten thousand pages take about a minute. */
-const DEADLINE_MILLISECONDS = 300_000
+const DEADLINE_MS = 300_000
 /** Each may take several hundred megabytes while it reads. */
 const PROCESSES = 2
 
 /** What reads the text of documents that were sent as files. */
 export function openReading(store: Pick<DocumentStore, 'readFile'>, log: FastifyBaseLogger) {
   const extractor = createExtractor({
-    ...{ processes: PROCESSES, deadlineMilliseconds: DEADLINE_MILLISECONDS, log },
+    ...{ processes: PROCESSES, deadlineMs: DEADLINE_MS, log },
   })
   return { openSource: createSources({ store, extractor }), close: extractor.close }
 }
 
 /** What a receiver answers is not read, but for its status. */
-const MAXIMUM_ANSWER_BYTES = 64 * 1024
-const ANSWER_MILLISECONDS = 20_000
+const MAX_ANSWER_BYTES = 64 * 1024
+const ANSWER_MS = 20_000
 
 /** Throws an Error where WEBHOOK_URL may not be called, whatever its name resolves to. */
 export function checkWebhookUrl({ WEBHOOK_URL: url, OUTBOUND_ALLOW: allow = [] }: Config): void {
@@ -82,9 +82,9 @@ export function openWebhooks(
 ): Webhooks {
   if (url === undefined || secret === undefined) return unwanted(outbox)
   const guarded = createGuardedFetch(createOutboundPolicy(allow), {
-    maximumBytes: MAXIMUM_ANSWER_BYTES,
-    idleMilliseconds: ANSWER_MILLISECONDS,
-    totalMilliseconds: ANSWER_MILLISECONDS,
+    maximumBytes: MAX_ANSWER_BYTES,
+    idleMs: ANSWER_MS,
+    totalMs: ANSWER_MS,
   })
   const webhooks = createWebhooks({ outbox, fetch: guarded.fetch, url, secret, log })
   return {

@@ -13,7 +13,7 @@ export async function createModel(config: Config, log: FastifyBaseLogger): Promi
     apiKey: config.CHAT_API_KEY ?? '',
     baseUrl: config.CHAT_BASE_URL,
     model: config.CHAT_MODEL,
-    idleTimeoutMilliseconds: config.CHAT_IDLE_TIMEOUT * 1_000,
+    idleTimeoutMs: config.CHAT_IDLE_TIMEOUT * 1_000,
     log,
   })
 }

@@ -32,7 +32,7 @@ export async function createSearch(config: Config, parts: Parts, log: FastifyBas
     },
     ...{ store, analyseQuery: analyser.query, reranking },
     meaning: embedding && {
-      // Half of the vectors would find half of the passages, and nobody would know.
+      // Half of the vectors would find half of the chunks, and nobody would know.
       embed: async (text, signal) =>
         reconciliation.progress().state === 'ready' ? embedding.query(text, signal) : undefined,
       nearest: index.nearest,

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { loadConfiguration } from '../services/agent/configuration.ts'
-import type { Settlement } from '../services/ingestion/completion-waiter.ts'
+import type { CompletionWaiter } from '../services/ingestion/completion-waiter.ts'
 import type { Ingestion } from '../services/ingestion/worker.ts'
 import { isRemoteSource } from '../services/skills/remote.ts'
 import { moveAccepted } from '../services/transfer/move-corpus.ts'
@@ -10,11 +10,11 @@ import type { ArtifactStore } from '../stores/artifact-store.ts'
 import type { Corpus } from '../stores/corpus.ts'
 import type { DocumentStore, VectorReplacement } from '../stores/document-store.ts'
 import { createFileArtifactStore } from '../stores/files/artifacts.ts'
-import { fileLedgers } from '../stores/files/lock-file.ts'
+import { fileLockFiles } from '../stores/files/lock-file.ts'
 import { createFileSkillCopies } from '../stores/files/skill-copies.ts'
-import type { OpenLedger } from '../stores/lock-file.ts'
+import type { OpenLockFile } from '../stores/lock-file.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
-import type { Outbox, StoreNews } from '../stores/outbox.ts'
+import type { ChangeNotifications, Outbox } from '../stores/outbox.ts'
 import { createPostgresCorpus } from '../stores/postgres/corpus.ts'
 import { createPostgresStore } from '../stores/postgres/postgres-store.ts'
 import type { Patience } from '../stores/postgres/server-check.ts'
@@ -30,10 +30,10 @@ interface OpenedStore extends DocumentStore {
   /** What the agent keeps; absent where no other server can share the store. */
   readonly agent?: AgentStores
   /** Absent where no other server can share the store. */
-  subscribe?: StoreNews['subscribe']
+  subscribe?: ChangeNotifications['subscribe']
 }
 
-/** The authority that is configured: in PostgreSQL, or in this process and in `DATA_DIR`. With patience one that is away is waited for. */
+/** The document store that is configured: in PostgreSQL, or in this process and in `DATA_DIR`. With patience one that is away is waited for. */
 export async function openStore(
   config: Config,
   log: FastifyBaseLogger,
@@ -52,15 +52,16 @@ export async function openStore(
 export function listenToOthers(
   store: OpenedStore,
   ingestion: Pick<Ingestion, 'wake'>,
-  settlement: Pick<Settlement, 'ended'>,
+  completionWaiter: Pick<CompletionWaiter, 'ended'>,
 ): void {
   store.subscribe?.({
     jobCame: ingestion.wake,
-    documentEnded: (id) => settlement.ended(id === undefined ? undefined : { documentId: id }),
+    documentEnded: (id) =>
+      completionWaiter.ended(id === undefined ? undefined : { documentId: id }),
   })
 }
 
-/** The whole corpus of the authority that is configured. */
+/** The whole corpus of the document store that is configured. */
 export function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Corpus {
   if (DATABASE_URL !== undefined) return createPostgresCorpus(DATABASE_URL)
   return createSqliteCorpus({ directory: DATA_DIR, derived: [join(DATA_DIR, 'index')] })
@@ -69,11 +70,11 @@ export function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Corpus {
 /** What the agent keeps beside documents. */
 export interface AgentStores {
   artifacts: ArtifactStore
-  openLedger: OpenLedger
+  openLockFile: OpenLockFile
   skillCopies: SkillCopies
 }
 
-/** Where servers share the authority, they share what their agents keep with it; otherwise it is in `DATA_DIR`. */
+/** Where servers share the document store, they share what their agents keep with it; otherwise it is in `DATA_DIR`. */
 export async function openAgentStores(
   config: Config,
   { agent }: { agent?: AgentStores },
@@ -90,12 +91,12 @@ export async function openAgentStores(
 async function openAcceptedFiles({
   DATA_DIR: directory,
 }: Config): Promise<Omit<AgentStores, 'artifacts'>> {
-  const openLedger = fileLedgers(directory)
-  const copies = { openLedger, directory: join(directory, 'skills') }
-  return { openLedger, skillCopies: await createFileSkillCopies(copies) }
+  const openLockFile = fileLockFiles(directory)
+  const copies = { openLockFile, directory: join(directory, 'skills') }
+  return { openLockFile, skillCopies: await createFileSkillCopies(copies) }
 }
 
-/** Brings what was accepted of MCP servers and remote skills from `DATA_DIR` to the authority that servers share. */
+/** Brings what was accepted of MCP servers and remote skills from `DATA_DIR` to the document store that servers share. */
 export async function shareAccepted(config: Config, log: FastifyBaseLogger): Promise<void> {
   const { configuration } = await loadConfiguration(config.AGENT_CONFIG)
   const sources = configuration.skills.sources.filter(isRemoteSource)

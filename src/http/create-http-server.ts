@@ -13,10 +13,10 @@ export interface HttpOptions {
 }
 
 /** From the first byte of a request to its last. For uploads on a slow line; what is read whole gets less. */
-const REQUEST_MILLISECONDS = 3_600_000
+const REQUEST_MS = 3_600_000
 /** Longer than the idle limit of common load balancers, so that it is not this side that closes first. */
-const KEEP_ALIVE_MILLISECONDS = 75_000
-const MAXIMUM_PARAMETER = 256
+const KEEP_ALIVE_MS = 75_000
+const MAX_PARAMETER = 256
 
 /** Identifiers of callers are kept for tracing across services, where they are harmless in a log. */
 const REQUEST_ID = /^[\w.:-]{1,100}$/
@@ -27,10 +27,10 @@ export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstan
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
-    requestTimeout: REQUEST_MILLISECONDS,
-    keepAliveTimeout: KEEP_ALIVE_MILLISECONDS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     routerOptions: {
-      maxParamLength: MAXIMUM_PARAMETER,
+      maxParamLength: MAX_PARAMETER,
       ignoreTrailingSlash: true,
       constraints: formRouting,
     },

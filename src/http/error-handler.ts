@@ -99,7 +99,7 @@ function toInvalidRequest(error: ValidationError): AppError {
 }
 
 /** How long a client gets to read the refusal; nothing else would ever close its socket. */
-const FAREWELL_MILLISECONDS = 1_000
+const FAREWELL_MS = 1_000
 
 const CODE_BY_NODE_ERROR: Record<string, ErrorCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -140,7 +140,7 @@ function closed(response: ServerResponse): Promise<void> {
 
 function refuse(socket: Socket, error: NodeJS.ErrnoException): void {
   if (socket.writable) socket.end(refusalOf(error))
-  setTimeout(() => socket.destroy(), FAREWELL_MILLISECONDS).unref()
+  setTimeout(() => socket.destroy(), FAREWELL_MS).unref()
 }
 
 function refusalOf({ code: nodeCode = '' }: NodeJS.ErrnoException): string {

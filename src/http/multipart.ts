@@ -7,11 +7,11 @@ import { mediaTypeOf } from './content-types.ts'
 import { MULTIPART_FORM, watchArrival } from './request-body.ts'
 import { CallerLeft } from './shutdown.ts'
 
-const MOST_PARTS = 20
+const MAX_PARTS = 20
 const LONGEST_FIELD = 65_536
-const MOST_HEADERS = 20
+const MAX_HEADERS = 20
 /** Of boundaries, part headers and fields around a file. */
-const MOST_AROUND = 2_000_000
+const MAX_AROUND = 2_000_000
 
 /** The end of the form, or a part of it. */
 type Arrival = FormPart | 'end'
@@ -25,7 +25,7 @@ export async function* formParts(
   request: IncomingMessage,
   mostBytes: number,
 ): AsyncGenerator<FormPart> {
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes + MOST_AROUND) {
+  if (Number(request.headers['content-length'] ?? 0) > mostBytes + MAX_AROUND) {
     throw tooLarge(mostBytes)
   }
   const form = openForm(request, mostBytes)
@@ -86,7 +86,7 @@ function openForm(request: IncomingMessage, mostBytes: number) {
     stream.on('limit', () => fail(tooLarge(mostBytes)))
     arrive({ kind: 'file', name, fileName, mediaType, bytes: bytesOf(stream) })
   })
-  parser.on('partsLimit', () => fail(invalid(`The form has more than ${MOST_PARTS} parts`)))
+  parser.on('partsLimit', () => fail(invalid(`The form has more than ${MAX_PARTS} parts`)))
   parser.on('finish', () => arrive('end'))
   parser.on('error', () => fail(malformed()))
 
@@ -111,9 +111,9 @@ function openParser({ headers }: IncomingMessage, mostBytes: number): BusboyInst
       headers: { ...headers, 'content-type': type },
       limits: {
         fileSize: mostBytes,
-        parts: MOST_PARTS,
+        parts: MAX_PARTS,
         fieldSize: LONGEST_FIELD,
-        headerPairs: MOST_HEADERS,
+        headerPairs: MAX_HEADERS,
       },
     })
   } catch (error) {

@@ -32,19 +32,19 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
 }
 
 function heldBytes({ headers }: FastifyRequest): number {
-  return isStreamedBody(headers) ? 0 : announcedBytes(headers)
+  return isStreamedBody(headers) ? 0 : declaredBytes(headers)
 }
 
 /** From the head of a request to the last byte of its body. */
-const BODY_MILLISECONDS = 120_000
+const BODY_MS = 120_000
 
 /**
  * Gives a body that is read whole two minutes to arrive. Node's own limit for requests knows no difference
  * between these and uploads, which may take as long as they move.
  */
-export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MILLISECONDS): void {
+export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS): void {
   app.addHook('preParsing', async ({ headers }, reply, payload) => {
-    if (isStreamedBody(headers) || announcedBytes(headers) === 0) return
+    if (isStreamedBody(headers) || declaredBytes(headers) === 0) return
     const timer = setTimeout(() => {
       // Whoever no longer listens has the body, or has given it up.
       if (payload.listenerCount('error') === 0) return
@@ -85,7 +85,7 @@ export function installExpectContinue(app: FastifyInstance): void {
 }
 
 /** Without a byte for so long the sender is taken to be gone. */
-const SILENCE_MILLISECONDS = 60_000
+const SILENCE_MS = 60_000
 
 /**
  * Calls `fail` once if the sender hangs up or falls silent before the request is whole. A reader that is slow
@@ -94,7 +94,7 @@ const SILENCE_MILLISECONDS = 60_000
 export function watchArrival(
   request: IncomingMessage,
   fail: (error: Error) => void,
-  silence = SILENCE_MILLISECONDS,
+  silence = SILENCE_MS,
 ): () => void {
   const timer = setTimeout(() => {
     if (request.readableFlowing) {
@@ -115,7 +115,7 @@ export function watchArrival(
 }
 
 /** How long the body of a request is said to be; infinite where it is not said. */
-export function announcedBytes(headers: IncomingHttpHeaders): number {
+export function declaredBytes(headers: IncomingHttpHeaders): number {
   if (headers['transfer-encoding'] !== undefined) return Number.POSITIVE_INFINITY
   return Number(headers['content-length'] ?? 0)
 }

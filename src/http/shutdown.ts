@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '../errors.ts'
 
-const SWEEP_MILLISECONDS = 100
+const SWEEP_MS = 100
 /** From the end of the grace period until sockets are cut: enough to write an error frame. */
-const FAREWELL_MILLISECONDS = 500
+const FAREWELL_MS = 500
 const RETRY_AFTER_SECONDS = 5
 
 /**
  * Makes `app.close()` end in bounded time with streams open: they may finish within the grace period,
  * then the answered signal aborts, which ends them with an error frame, then what is left is cut.
  */
-export function installShutdown(app: FastifyInstance, graceMilliseconds: number): AbortSignal {
+export function installShutdown(app: FastifyInstance, graceMs: number): AbortSignal {
   const stopping = new AbortController()
   let open = 0
   let closing = false
@@ -29,11 +29,11 @@ export function installShutdown(app: FastifyInstance, graceMilliseconds: number)
     const sweep = setInterval(() => {
       if (open === 0) app.server.closeAllConnections()
       else app.server.closeIdleConnections()
-    }, SWEEP_MILLISECONDS)
+    }, SWEEP_MS)
     const farewell = setTimeout(() => {
       stopping.abort(shuttingDown())
-      setTimeout(() => app.server.closeAllConnections(), FAREWELL_MILLISECONDS).unref()
-    }, graceMilliseconds)
+      setTimeout(() => app.server.closeAllConnections(), FAREWELL_MS).unref()
+    }, graceMs)
     app.server.once('close', () => {
       clearInterval(sweep)
       clearTimeout(farewell)

@@ -72,7 +72,7 @@ export interface IndexStatistics {
 }
 
 /**
- * A search index derived from the authority. It may hold keys that the authority does not (a claim under
+ * A search index derived from the document store. It may hold keys that the document store does not (a claim under
  * way, a deletion not yet applied), so every match is checked there before it is shown. Changes take effect
  * in the order of the calls, awaited or not.
  */
@@ -87,8 +87,8 @@ export interface ChunkIndex {
   /** Whether metadata is kept here with the chunks; where it is not, it need not be given. */
   readonly keepsMetadata: boolean
   /**
-   * Whether `search` and `nearest` take this filter, and find the chunks that the authority would take by it.
-   * Where they do not, the authority resolves it into `only`. Throws what `signal` was aborted with.
+   * Whether `search` and `nearest` take this filter, and find the chunks that the document store would take by it.
+   * Where they do not, the document store resolves it into `only`. Throws what `signal` was aborted with.
    */
   filters(filter: Filter, signal?: AbortSignal): Promise<boolean>
   /** Forgets keys; unknown ones are ignored. When it resolves, neither `search` nor `nearest` returns them. */
@@ -102,7 +102,7 @@ export interface ChunkIndex {
   nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /** As `keys`, for the vectors. */
   vectorKeys(): Promise<Uint32Array>
-  /** Every key held, ascending: what a start compares with the authority. */
+  /** Every key held, ascending: what a start compares with the document store. */
   keys(): Promise<Uint32Array>
   statistics(): Promise<IndexStatistics>
   /** Throws AppError `index_unavailable` where the index cannot be used now. */

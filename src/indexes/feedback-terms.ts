@@ -3,9 +3,9 @@ import { type LengthNorm, type QueryTerms, termWeight } from './term-batch.ts'
 
 // Measured on many judged collections, see docs/retrieval-quality.md.
 /** Terms that the feedback adds at most. */
-const MOST_TERMS = 40
+const MAX_TERMS = 40
 /** Terms that are asked how rare they are, at most: those that weigh most in the best chunks. */
-const MOST_CANDIDATES = 64
+const MAX_CANDIDATES = 64
 
 /** A term of the feedback that the query does not hold. */
 export interface Candidate {
@@ -41,7 +41,7 @@ export function candidateTerms(
       if (weight > known.best.weight) known.best = { chunk, weight }
     }
   }
-  return heaviest([...candidates.values()], MOST_CANDIDATES)
+  return heaviest([...candidates.values()], MAX_CANDIDATES)
 }
 
 /** What BM25 gives each term in each chunk, but for the term's rarity. */
@@ -71,7 +71,7 @@ export function addedTerms(
   const rare = candidates.map(({ term, weight, best }) => {
     return { term, weight: weight * rarity({ term, weight, best }) }
   })
-  const added = heaviest(rare, MOST_TERMS)
+  const added = heaviest(rare, MAX_TERMS)
   const total = added.reduce((sum, { weight }) => sum + weight, 0)
   const asked = query.counts.reduce((sum, count) => sum + count, 0)
   const scale = total > 0 ? (share * asked) / total : 0

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 interface JobOptions {
   /** The most memory its JavaScript heap may take. */
   heapMegabytes: number
-  deadlineMilliseconds: number
+  deadlineMs: number
   /** A directory that the job may write in; what native code reads and writes is its own affair. */
   directory?: string | undefined
 }
@@ -33,7 +33,7 @@ interface Answer {
 export async function runJob(
   entry: URL,
   input: unknown,
-  { heapMegabytes, deadlineMilliseconds, directory }: JobOptions,
+  { heapMegabytes, deadlineMs, directory }: JobOptions,
   signal: AbortSignal,
 ): Promise<unknown> {
   signal.throwIfAborted()
@@ -53,7 +53,7 @@ export async function runJob(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const deadline = AbortSignal.timeout(deadlineMilliseconds)
+  const deadline = AbortSignal.timeout(deadlineMs)
   const either = AbortSignal.any([signal, deadline])
   const kill = () => child.kill('SIGKILL')
   either.addEventListener('abort', kill)

@@ -1,12 +1,12 @@
 import { untilAborted } from './backoff.ts'
 
 /** Lets a few at a time do something costly. */
-export interface Slots {
+export interface Semaphore {
   /** Waits for a turn, in order of arrival. Throws `RangeError` where too many wait, and what `signal` was aborted with. */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-export function createSlots(atOnce: number, mostWaiting: number): Slots {
+export function createSemaphore(atOnce: number, mostWaiting: number): Semaphore {
   const waiting: PromiseWithResolvers<void>[] = []
   let busy = 0
 

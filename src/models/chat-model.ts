@@ -29,8 +29,8 @@ export interface ModelTool {
   parameters: Record<string, unknown>
 }
 
-/** A retrieved passage; its place in the list, from 1, is the number that an answer cites. */
-export interface ModelPassage {
+/** A retrieved chunk; its place in the list, from 1, is the number that an answer cites. */
+export interface ModelChunk {
   title: string
   text: string
 }
@@ -54,7 +54,7 @@ export interface ModelRequest {
   toolChoice?: unknown
   sampling: Sampling
   /** What stands in the messages as text already; for models that quote instead of generating. */
-  passages: readonly ModelPassage[]
+  chunks: readonly ModelChunk[]
 }
 
 export interface Usage {

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { attachment } from '../http/content-types.ts'
 import { formParts, MULTIPART } from '../http/multipart.ts'
 import { acceptNdjson, answerLines, isNdjson } from '../http/ndjson.ts'
-import { announcedBytes, NDJSON } from '../http/request-body.ts'
+import { declaredBytes, NDJSON } from '../http/request-body.ts'
 import { callSignal } from '../http/shutdown.ts'
 import {
   ChosenParams,
@@ -163,7 +163,7 @@ const LARGE_BYTES = 65_536
 /** A hook that refuses a large document before it is read, where the queue is full. */
 export function admit({ admit: ask }: Admission) {
   return async ({ headers, params }: FastifyRequest): Promise<void> => {
-    if (announcedBytes(headers) < LARGE_BYTES) return
+    if (declaredBytes(headers) < LARGE_BYTES) return
     const { id } = Object(params)
     const key = headers['idempotency-key']
     await ask({ id, idempotencyKey: typeof key === 'string' ? key : undefined })

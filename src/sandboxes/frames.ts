@@ -1,5 +1,5 @@
 /** Bytes of a frame's header, which holds names and sizes only. */
-const MAXIMUM_HEADER = 64 * 1_024
+const MAX_HEADER = 64 * 1_024
 const LENGTH_BYTES = 4
 
 /** A header as JSON and the parts that follow it; the header's `sizes` tells how long each is. */
@@ -20,7 +20,7 @@ export function encodeFrame(header: object, parts: readonly Uint8Array[]): Uint8
 /** Reads a frame through `read`, which answers exactly as many bytes as it is asked for. */
 export function* decodeFrame(maximumPayload: number): Generator<number, Frame, Buffer> {
   const length = (yield LENGTH_BYTES).readUInt32BE()
-  if (length > MAXIMUM_HEADER) throw new Error('The header of a frame is too long')
+  if (length > MAX_HEADER) throw new Error('The header of a frame is too long')
   const header: unknown = JSON.parse((yield length).toString())
   if (!hasSizes(header)) throw new Error('A frame does not tell its sizes')
   const total = header.sizes.reduce((sum, size) => sum + size, 0)

@@ -6,9 +6,9 @@ import type { SandboxChannel } from './channel.ts'
 import { createFrameReader, encodeFrame, type Frame } from './frames.ts'
 import {
   isFileName,
-  MAXIMUM_CODE,
-  MAXIMUM_FILES,
-  MAXIMUM_STDIN,
+  MAX_CODE,
+  MAX_FILES,
+  MAX_STDIN,
   type RunRequest,
   type RunResult,
   type SandboxSession,
@@ -17,13 +17,13 @@ import {
 const BYTES_PER_KILOBYTE = 1_024
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
 /** From the start of the interpreter until it can run code. */
-const START_MILLISECONDS = 20_000
+const START_MS = 20_000
 
 const Ready = z.object({ ready: z.literal(true) })
 const Result = z.object({
   exitCode: z.int(),
   outputCut: z.boolean(),
-  names: z.array(z.string()).max(MAXIMUM_FILES),
+  names: z.array(z.string()).max(MAX_FILES),
   filesLeftOut: z.int().min(0),
 })
 
@@ -34,7 +34,7 @@ interface Waiting {
 
 /** The most bytes that go into one run or come out of it: its files, and its code or output. */
 export function maximumPayload({ fileMegabytes, outputKilobytes }: SandboxLimits): number {
-  const words = outputKilobytes * BYTES_PER_KILOBYTE + (MAXIMUM_CODE + MAXIMUM_STDIN) * 3
+  const words = outputKilobytes * BYTES_PER_KILOBYTE + (MAX_CODE + MAX_STDIN) * 3
   return fileMegabytes * BYTES_PER_MEGABYTE + words
 }
 
@@ -45,7 +45,7 @@ export async function createInterpreterSession(
   signal: AbortSignal,
 ): Promise<SandboxSession> {
   const frames = readFrames(channel, limits)
-  const deadline = AbortSignal.timeout(START_MILLISECONDS)
+  const deadline = AbortSignal.timeout(START_MS)
   try {
     const first = await untilAborted(frames.next(), AbortSignal.any([signal, deadline]))
     Ready.parse(first.header)

@@ -1,12 +1,12 @@
 import type { SandboxKind, SandboxLimits } from '../schemas/sandbox.ts'
 
 /** The most files that go into one run, and that come out of it. */
-export const MAXIMUM_FILES = 32
+export const MAX_FILES = 32
 /** UTF-16 code units of the code and of the standard input of one run. */
-export const MAXIMUM_CODE = 100_000
-export const MAXIMUM_STDIN = 1_000_000
+export const MAX_CODE = 100_000
+export const MAX_STDIN = 1_000_000
 /** Bytes of a file's path, below the working directory. */
-export const MAXIMUM_NAME = 200
+export const MAX_NAME = 200
 
 /** A file of the working directory; `name` is its path there, such as `report/table.csv`. */
 export interface SandboxFile {
@@ -69,6 +69,6 @@ export interface Sandbox {
 
 /** A path below the working directory that every system can keep: no way out of it, nothing hidden, nothing unprintable. */
 export function isFileName(name: string): boolean {
-  if (Buffer.byteLength(name) > MAXIMUM_NAME || /[\p{C}\\]/u.test(name)) return false
+  if (Buffer.byteLength(name) > MAX_NAME || /[\p{C}\\]/u.test(name)) return false
   return name.split('/').every((step) => /^[^.]/.test(step))
 }

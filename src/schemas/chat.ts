@@ -6,13 +6,13 @@ import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
 
 /** UTF-16 code units of one message; longer input belongs into a document. */
-export const MAXIMUM_MESSAGE = 1_000_000
-export const MAXIMUM_MESSAGES = 2_000
+export const MAX_MESSAGE = 1_000_000
+export const MAX_MESSAGES = 2_000
 
 const ChatMessage = z
   .object({
     role: z.enum(['user', 'assistant', 'system']),
-    content: boundedText(MAXIMUM_MESSAGE).meta({ description: 'Message text.' }),
+    content: boundedText(MAX_MESSAGE).meta({ description: 'Message text.' }),
   })
   .meta({ id: 'ChatMessage' })
 
@@ -21,7 +21,7 @@ export const ChatRequest = z
     messages: z
       .array(ChatMessage)
       .min(1)
-      .max(MAXIMUM_MESSAGES)
+      .max(MAX_MESSAGES)
       .refine((messages) => lastUserText(messages).trim() !== '', {
         message: 'must hold a user message with text',
       })

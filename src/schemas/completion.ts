@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ARTIFACTS } from './artifact.ts'
-import { FINISH_REASONS, lastUserText, MAXIMUM_MESSAGE, MAXIMUM_MESSAGES } from './chat.ts'
+import { FINISH_REASONS, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from './chat.ts'
 import { boundedText, ConversationId, freeObject, LIMITS_REACHED, optional } from './fields.ts'
 import { Filter } from './metadata.ts'
 import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
@@ -8,12 +8,12 @@ import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
 
-const MAXIMUM_TOOLS = 128
+const MAX_TOOLS = 128
 
-const TextPart = z.object({ type: z.literal('text'), text: boundedText(MAXIMUM_MESSAGE) })
+const TextPart = z.object({ type: z.literal('text'), text: boundedText(MAX_MESSAGE) })
 
 const Content = z
-  .union([boundedText(MAXIMUM_MESSAGE), z.array(TextPart).max(1_000)], {
+  .union([boundedText(MAX_MESSAGE), z.array(TextPart).max(1_000)], {
     error: 'must be a string or a list of text parts; other kinds of parts are not supported',
   })
   .meta({ description: 'Text, or text parts. Images, audio and files are not supported.' })
@@ -25,8 +25,8 @@ const ExtraContent = freeObject().meta({
 
 /** What some providers refuse to do without when a call's result comes. */
 const Reasoning = {
-  reasoning_content: boundedText(MAXIMUM_MESSAGE).nullish(),
-  reasoning_details: z.array(freeObject()).max(MAXIMUM_TOOLS).nullish(),
+  reasoning_content: boundedText(MAX_MESSAGE).nullish(),
+  reasoning_details: z.array(freeObject()).max(MAX_TOOLS).nullish(),
 }
 
 const ToolCall = z.object({
@@ -34,7 +34,7 @@ const ToolCall = z.object({
   type: z.literal('function').default('function'),
   function: z.object({
     name: z.string().min(1).max(256),
-    arguments: boundedText(MAXIMUM_MESSAGE),
+    arguments: boundedText(MAX_MESSAGE),
   }),
   extra_content: ExtraContent.nullish(),
 })
@@ -46,7 +46,7 @@ export const CompletionMessage = z
     z.object({
       role: z.literal('assistant'),
       content: Content.nullish(),
-      tool_calls: z.array(ToolCall).max(MAXIMUM_TOOLS).nullish(),
+      tool_calls: z.array(ToolCall).max(MAX_TOOLS).nullish(),
       ...Reasoning,
     }),
     z.object({ role: z.literal('tool'), content: Content, tool_call_id: z.string().max(256) }),
@@ -72,7 +72,7 @@ export const CompletionRequest = z
     messages: z
       .array(CompletionMessage)
       .min(1)
-      .max(MAXIMUM_MESSAGES)
+      .max(MAX_MESSAGES)
       .refine((messages) => lastUserText(messages.map(toPlain)).trim() !== '', {
         message: 'must hold a user message with text',
       }),
@@ -91,7 +91,7 @@ export const CompletionRequest = z
     seed: z.int().nullish(),
     response_format: freeObject().nullish(),
     reasoning_effort: z.string().max(32).nullish(),
-    tools: z.array(ClientTool).max(MAXIMUM_TOOLS).nullish().meta({
+    tools: z.array(ClientTool).max(MAX_TOOLS).nullish().meta({
       description: "The client's own tools: calls to them are returned as `tool_calls`.",
     }),
     tool_choice: z.union([z.string().max(32), freeObject()]).nullish(),

@@ -60,16 +60,16 @@ export const LineResult = z.union([LineStored, LineRefused]).meta({
 export type DocumentLine = z.output<typeof DocumentLine>
 export type LineResult = z.output<typeof LineResult>
 
-const MAXIMUM_BATCH = 1_000
+const MAX_BATCH = 1_000
 
 export const DocumentBatch = z
   .array(DocumentLine)
   .min(1)
-  .max(MAXIMUM_BATCH)
+  .max(MAX_BATCH)
   .superRefine(refuseTwins)
   .meta({
     id: 'NewDocuments',
-    description: `At most ${MAXIMUM_BATCH} documents; BODY_LIMIT bounds them further.`,
+    description: `At most ${MAX_BATCH} documents; BODY_LIMIT bounds them further.`,
     examples: [[{ text: 'Owls hunt at night.' }, { id: 'herons', text: 'Herons wait.' }]],
   })
 

@@ -4,7 +4,7 @@ import { boundedText, filledText, optional } from './fields.ts'
 import { Metadata } from './metadata.ts'
 
 /** UTF-16 code units; the body limit bounds it further. */
-const MAXIMUM_TEXT = 50_000_000
+const MAX_TEXT = 50_000_000
 
 export const DocumentId = z
   .string()
@@ -28,7 +28,7 @@ const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta
 
 export const DocumentInput = z
   .object({
-    text: filledText(MAXIMUM_TEXT).meta({ description: 'Raw text content of the document.' }),
+    text: filledText(MAX_TEXT).meta({ description: 'Raw text content of the document.' }),
     title: optional(boundedText(1_000)).meta({ description: 'Title of the document.' }),
     url: optional(boundedText(4_000)).meta({ description: 'URL where the document originated.' }),
     metadata: optional(Metadata),

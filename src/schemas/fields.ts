@@ -43,12 +43,12 @@ export function filledText(maximum: number) {
 }
 
 /** Levels; what is deeper overflows the stack of whoever writes it as JSON again. */
-const MAXIMUM_DEPTH = 100
+const MAX_DEPTH = 100
 
 /** An object whose fields are somebody else's business, to be passed on as it is. */
 export function freeObject() {
-  return z.record(z.string(), z.unknown()).refine((value) => !isDeeperThan(value, MAXIMUM_DEPTH), {
-    message: `must not be deeper than ${MAXIMUM_DEPTH} levels`,
+  return z.record(z.string(), z.unknown()).refine((value) => !isDeeperThan(value, MAX_DEPTH), {
+    message: `must not be deeper than ${MAX_DEPTH} levels`,
   })
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError } from '../errors.ts'
 
 /** More would hide the first cause, not explain it. */
-const MAXIMUM_ISSUES = 5
+const MAX_ISSUES = 5
 
 interface Issue {
   /** As a dotted path; empty for the whole. */
@@ -13,7 +13,7 @@ interface Issue {
 /** What is wrong with an input, in one error that names the first field at fault. */
 export function invalidRequest(issues: readonly Issue[], cause: unknown): AppError {
   const lines = issues
-    .slice(0, MAXIMUM_ISSUES)
+    .slice(0, MAX_ISSUES)
     .map(({ field, message }) => (field ? `${field}: ${message}` : message))
   const param = issues[0]?.field || undefined
   return new AppError('invalid_request', lines.join('; '), { param, cause })
@@ -47,35 +47,35 @@ const UNITS: Readonly<Record<string, string>> = {
  * `topK: must be at most 100`. What this does not know keeps the words of Zod.
  */
 export function speakPlainly(): void {
-  z.config({ customError: tellIssue })
+  z.config({ customError: formatIssue })
 }
 
-function tellIssue(issue: z.core.$ZodRawIssue): string | undefined {
+function formatIssue(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_type') {
-    return issue.input === undefined ? 'is required' : tellKind(issue.expected)
+    return issue.input === undefined ? 'is required' : formatKind(issue.expected)
   }
-  if (issue.code === 'invalid_value') return tellValues(issue.values)
+  if (issue.code === 'invalid_value') return formatValues(issue.values)
   if (issue.code === 'too_small') {
-    return tellBound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
+    return formatBound(issue.origin, issue.inclusive ? 'at least' : 'more than', issue.minimum)
   }
   if (issue.code === 'too_big') {
-    return tellBound(issue.origin, issue.inclusive ? 'at most' : 'less than', issue.maximum)
+    return formatBound(issue.origin, issue.inclusive ? 'at most' : 'less than', issue.maximum)
   }
   if (issue.code === 'unrecognized_keys') return `has unknown fields: ${issue.keys.join(', ')}`
   return undefined
 }
 
-function tellKind(expected: string): string | undefined {
+function formatKind(expected: string): string | undefined {
   const kind = KINDS[expected]
   return kind && `must be ${kind}`
 }
 
-function tellValues(values: readonly z.core.util.Primitive[]): string {
+function formatValues(values: readonly z.core.util.Primitive[]): string {
   const told = values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value)))
   return told.length === 1 ? `must be ${told[0]}` : `must be one of ${told.join(', ')}`
 }
 
-function tellBound(origin: string, bound: string, limit: number | bigint): string {
+function formatBound(origin: string, bound: string, limit: number | bigint): string {
   const unit = UNITS[origin]
   return unit ? `must have ${bound} ${limit} ${unit}` : `must be ${bound} ${limit}`
 }

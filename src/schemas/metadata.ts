@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { boundedText, optional } from './fields.ts'
 
-const MAXIMUM_FIELDS = 32
-const MAXIMUM_VALUES = 100
-const MAXIMUM_PARTS = 20
+const MAX_FIELDS = 32
+const MAX_VALUES = 100
+const MAX_PARTS = 20
 /** Names and values in a filter, which bound what it costs. */
-const MAXIMUM_SIZE = 1_000
+const MAX_SIZE = 1_000
 
 const FieldName = z.string().regex(/^[A-Za-z_][\w.-]{0,63}$/, {
   error: 'must be a letter or _, then at most 63 of A-Z a-z 0-9 _ . -',
@@ -25,12 +25,12 @@ export const Metadata = z
   .record(FieldName, Scalar, {
     error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
   })
-  .refine((metadata) => Object.keys(metadata).length <= MAXIMUM_FIELDS, {
-    message: `must not have more than ${MAXIMUM_FIELDS} fields`,
+  .refine((metadata) => Object.keys(metadata).length <= MAX_FIELDS, {
+    message: `must not have more than ${MAX_FIELDS} fields`,
   })
   .meta({
     id: 'Metadata',
-    description: `Flat facts about a document, at most ${MAXIMUM_FIELDS}, for filters and shown with its hits.`,
+    description: `Flat facts about a document, at most ${MAX_FIELDS}, for filters and shown with its hits.`,
     examples: [{ language: 'en', year: 2026, public: true }],
   })
 
@@ -38,7 +38,7 @@ const FieldCondition = z
   .strictObject({
     field: FieldName.meta({ description: 'Name of a field of the metadata.' }),
     eq: optional(Scalar).meta({ description: 'Equal to this.' }),
-    in: optional(z.array(Scalar).min(1).max(MAXIMUM_VALUES)).meta({
+    in: optional(z.array(Scalar).min(1).max(MAX_VALUES)).meta({
       description: 'Equal to one of these.',
     }),
     gt: optional(Bound).meta({ description: 'More than this.' }),
@@ -64,7 +64,7 @@ export type FieldCondition = z.output<typeof FieldCondition>
 export type Filter = FieldCondition | { and: Filter[] } | { or: Filter[] } | { not: Filter }
 
 const nested = (part: z.ZodType<Filter>) => {
-  const parts = z.array(part).min(1).max(MAXIMUM_PARTS)
+  const parts = z.array(part).min(1).max(MAX_PARTS)
   const shapes = [
     FieldCondition,
     z.strictObject({ and: parts }),
@@ -80,8 +80,8 @@ const FilterLevel3 = nested(FilterLevel4).meta({ id: 'FilterLevel3' })
 const FilterLevel2 = nested(FilterLevel3).meta({ id: 'FilterLevel2' })
 
 export const Filter: z.ZodType<Filter> = nested(FilterLevel2)
-  .refine((filter) => countValues(filter) <= MAXIMUM_SIZE, {
-    message: `must not hold more than ${MAXIMUM_SIZE} values`,
+  .refine((filter) => countValues(filter) <= MAX_SIZE, {
+    message: `must not hold more than ${MAX_SIZE} values`,
   })
   .meta({
     id: 'Filter',

@@ -34,14 +34,14 @@ export interface ArtifactBounds {
   /** Of all files together. */
   maximumTotalBytes: number
   maximumCount: number
-  maximumAgeMilliseconds: number
+  maximumAgeMs: number
 }
 
 export const ARTIFACT_BOUNDS: ArtifactBounds = {
   maximumBytes: 25_000_000,
   maximumTotalBytes: 1_000_000_000,
   maximumCount: 10_000,
-  maximumAgeMilliseconds: 7 * 24 * 3_600_000,
+  maximumAgeMs: 7 * 24 * 3_600_000,
 }
 
 /** What is kept of a new artifact beside its bytes, under an id of its own. Throws RangeError where it is too large. */
@@ -60,7 +60,7 @@ export function describeArtifact(
   }
 }
 
-const MAXIMUM_CHARACTERS = 120
+const MAX_CHARACTERS = 120
 const FALLBACK = 'file'
 
 // Separators of folders, what shells and Windows treat apart, controls, and marks that reverse the reading.
@@ -75,9 +75,9 @@ function safeName(name: string): string {
     .trim()
   if (cleaned === '') return FALLBACK
   const characters = [...cleaned]
-  if (characters.length <= MAXIMUM_CHARACTERS) return cleaned
+  if (characters.length <= MAX_CHARACTERS) return cleaned
   const ending = /\.[A-Za-z0-9]{1,10}$/.exec(cleaned)?.[0] ?? ''
-  return characters.slice(0, MAXIMUM_CHARACTERS - ending.length).join('') + ending
+  return characters.slice(0, MAX_CHARACTERS - ending.length).join('') + ending
 }
 
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,99}$/

@@ -2,31 +2,31 @@ import { deserialize, serialize } from 'node:v8'
 import type { ChunkVectors, NewChunk } from './document-store.ts'
 
 /** Some chunks of a long document in their order, before they have keys. */
-export interface ChunkParcel {
+export interface ChunkBatch {
   chunks: readonly Omit<NewChunk, 'key' | 'ordinal'>[]
   vectors: ChunkVectors | undefined
 }
 
-/** Of the number before each parcel that says how long it is. */
+/** Of the number before each chunk batch that says how long it is. */
 const HEAD_BYTES = 4
 
-/** What else the parcel holds travels with it. */
-export function packParcel<Parcel extends ChunkParcel>(parcel: Parcel): Buffer {
-  const body = serialize(parcel)
+/** What else the chunk batch holds travels with it. */
+export function packChunkBatch<Parcel extends ChunkBatch>(batch: Parcel): Buffer {
+  const body = serialize(batch)
   const head = Buffer.alloc(HEAD_BYTES)
   head.writeUInt32LE(body.length)
   return Buffer.concat([head, body])
 }
 
-interface ParcelReader<Parcel> {
-  /** The parcels that are whole with these bytes, the next ones of the file. */
+interface ChunkBatchReader<Parcel> {
+  /** The chunk batches that are whole with these bytes, the next ones of the file. */
   push(bytes: Uint8Array): Generator<Parcel>
 }
 
-/** Takes parcels out of the bytes of a file, holding no more than one of them. */
-export function createParcelReader<
-  Parcel extends ChunkParcel = ChunkParcel,
->(): ParcelReader<Parcel> {
+/** Takes chunk batches out of the bytes of a file, holding no more than one of them. */
+export function createChunkBatchReader<
+  Parcel extends ChunkBatch = ChunkBatch,
+>(): ChunkBatchReader<Parcel> {
   let held: Uint8Array[] = []
   let length = 0
 
@@ -58,7 +58,7 @@ export function createParcelReader<
 
 /**
  * Vectors are kept as 16-bit floats, which takes half of the room: their rounding, below 0.05 % of each
- * number, moves a cosine by some 0.0001, far less than what tells two passages apart. See
+ * number, moves a cosine by some 0.0001, far less than what tells two chunks apart. See
  * docs/retrieval-quality.md for what was measured.
  */
 export function toHalfFloats(vector: Float32Array): Uint8Array<ArrayBuffer> {

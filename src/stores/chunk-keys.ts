@@ -4,7 +4,7 @@ const KEYS_PER_BLOCK = 4_096
 interface Options {
   keysPerBlock?: number
   /** After which what is left of a block is not used any more. */
-  freshMilliseconds?: number
+  freshMs?: number
 }
 
 /**
@@ -13,7 +13,7 @@ interface Options {
  */
 export function createChunkKeyAllocator(
   reserve: (count: number) => Promise<number>,
-  { keysPerBlock = KEYS_PER_BLOCK, freshMilliseconds = Number.POSITIVE_INFINITY }: Options = {},
+  { keysPerBlock = KEYS_PER_BLOCK, freshMs = Number.POSITIVE_INFINITY }: Options = {},
 ) {
   let next = 0
   let end = 0
@@ -22,7 +22,7 @@ export function createChunkKeyAllocator(
 
   const refill = async () => {
     try {
-      staleAt = performance.now() + freshMilliseconds
+      staleAt = performance.now() + freshMs
       next = await reserve(keysPerBlock)
       end = next + keysPerBlock
     } finally {

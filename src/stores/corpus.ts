@@ -54,13 +54,13 @@ export interface CorpusPiece {
 /** The start, then each document with its chunks and after them the pieces of its files. */
 export type CorpusRecord = CorpusStart | CorpusDocument | CorpusChunks | CorpusPiece
 
-/** All that an authority holds, from one place to another: nothing is split or embedded again, and no id or key changes. */
+/** All that a document store holds, from one place to another: nothing is split or embedded again, and no id or key changes. */
 export interface Corpus {
   /**
    * One moment's view, whatever is written meanwhile, in bounded memory; of what comes after a mark, where one is
    * given. Throws what `signal` was aborted with, and `CorpusChanged` where the mark is of other documents.
    */
-  readCorpus(signal: AbortSignal, after?: CopyMark): AsyncIterable<CorpusRecord>
+  readCorpus(signal: AbortSignal, after?: CopyCheckpoint): AsyncIterable<CorpusRecord>
   /**
    * All of it or nothing, in bounded memory, while no server runs on it. Throws `store_unavailable` where
    * there are documents already, an Error where records are missing, and what reading them throws.
@@ -71,7 +71,7 @@ export interface Corpus {
 }
 
 /** How far a copy has come, and of what it is: the first documents of a corpus, in their order. */
-export interface CopyMark {
+export interface CopyCheckpoint {
   documents: number
   chunks: number
   /** Of what tells these documents, as they were, from all others. */
@@ -81,13 +81,13 @@ export interface CopyMark {
 /** Copying that goes on where it was interrupted. */
 export interface CorpusCopies {
   /** What an interrupted copy has left; nothing where there is none. */
-  copied(): Promise<CopyMark | undefined>
+  copied(): Promise<CopyCheckpoint | undefined>
   /**
    * Adds what comes after a mark, or begins where there is none. Servers may start on it once all is there. Throws
    * as `writeCorpus`, but what was copied stays; and an Error where something else was copied meanwhile.
    */
   continueAfter(
-    mark: CopyMark | undefined,
+    mark: CopyCheckpoint | undefined,
     records: AsyncIterable<CorpusRecord>,
     signal: AbortSignal,
   ): Promise<void>
@@ -172,13 +172,13 @@ export class CorpusChanged extends Error {
 }
 
 /** Of a copy of which there is nothing yet. */
-export function firstMark({ embedding }: Pick<CorpusStart, 'embedding'>): CopyMark {
+export function firstCheckpoint({ embedding }: Pick<CorpusStart, 'embedding'>): CopyCheckpoint {
   const { model, dimension } = embedding ?? {}
   return { documents: 0, chunks: 0, digest: digestOf([model, dimension]) }
 }
 
 /** One document further on. A claim that ended or was given back changes `updatedAt`, as all else does. */
-export function nextMark(mark: CopyMark, document: StoredDocument): CopyMark {
+export function nextCheckpoint(mark: CopyCheckpoint, document: StoredDocument): CopyCheckpoint {
   const { id, revision, servedRevision, chunkCount, characters, updatedAt } = document
   return {
     documents: mark.documents + 1,
@@ -196,7 +196,7 @@ export function nextMark(mark: CopyMark, document: StoredDocument): CopyMark {
 }
 
 /** What is left of a corpus behind a mark. */
-export function startAfter(start: CorpusStart, { documents, chunks }: CopyMark): CorpusStart {
+export function startAfter(start: CorpusStart, { documents, chunks }: CopyCheckpoint): CorpusStart {
   return { ...start, documents: start.documents - documents, chunks: start.chunks - chunks }
 }
 
@@ -204,13 +204,13 @@ export function startAfter(start: CorpusStart, { documents, chunks }: CopyMark):
 export async function skipCopied(
   next: () => Promise<StoredDocument | undefined>,
   start: CorpusStart,
-  after: CopyMark,
+  after: CopyCheckpoint,
 ): Promise<void> {
-  let mark = firstMark(start)
+  let mark = firstCheckpoint(start)
   while (mark.documents < after.documents) {
     const document = await next()
     if (!document) throw new CorpusChanged()
-    mark = nextMark(mark, document)
+    mark = nextCheckpoint(mark, document)
   }
   if (mark.digest !== after.digest) throw new CorpusChanged()
 }

@@ -29,7 +29,7 @@ export interface Idempotency {
 }
 
 /**
- * A document as the authority holds it, without its text. While a replacement is under way, or after it has
+ * A document as the document store holds it, without its text. While a replacement is under way, or after it has
  * failed, `title`, `url`, `metadata`, `file`, `characters` and `chunkCount` are still those of the revision
  * that is served. Times are milliseconds since the epoch.
  */
@@ -74,13 +74,13 @@ export interface IngestionJob extends Claim {
   file: StoredFile | undefined
 }
 
-/** A passage of a document; `start` and `end` are offsets into the document's text, in UTF-16 code units. */
+/** A chunk of a document; `start` and `end` are offsets into the document's text, in UTF-16 code units. */
 export interface NewChunk {
   /** From `reserveChunkKeys`: unique for ever, never used again, fits 32 bits. */
   key: number
   ordinal: number
   text: string
-  /** The headings above the passage, outermost first, joined by ` > `; empty where there are none. */
+  /** The headings above the chunk, outermost first, joined by ` > `; empty where there are none. */
   heading: string
   start: number
   end: number
@@ -110,8 +110,8 @@ export interface KeyedVectors {
   values: Float32Array<ArrayBuffer>
 }
 
-/** The chunks of a long document, kept as a file of parcels: see `packParcel`. */
-export interface KeptChunks {
+/** The chunks of a long document, kept as a file of chunk batches: see `packChunkBatch`. */
+export interface StagedChunks {
   /** The number of the file, which no document has. */
   file: number
   /** From `reserveChunkKeys`: the first chunk's, the others follow. */
@@ -171,7 +171,7 @@ export interface ChunkPage {
 }
 
 /**
- * The authority: it alone says which documents and chunks exist. Every promise that resolves after a
+ * The document store: it alone says which documents and chunks exist. Every promise that resolves after a
  * write resolves after the write is durable. Indexes are derived and may hold keys that are not (yet, or
  * any more) here; what is not here is never shown.
  */
@@ -208,7 +208,7 @@ export interface DocumentStore extends FileStore {
   claimJobs(limit: number): Promise<IngestionJob[]>
   /**
    * In one step: the chunks in with their vectors, an earlier revision's chunks out, title, url and metadata
-   * those of the claimed revision, the document `ready`, the job gone. `text` is what was read out of a file. Answers the keys put out; nothing if the claim is no longer current (the caller's chunks
+   * those of the claimed revision, the document `ready`, the job gone. `text` is what was read out of a file. Answers the keys superseded; nothing if the claim is no longer current (the caller's chunks
    * then do not exist). The first vectors say what `embedding` is; those of another one are refused.
    */
   completeJob(
@@ -221,7 +221,7 @@ export interface DocumentStore extends FileStore {
    * As `completeJob`, of chunks that are too many to be in memory at once; the file is gone if it answers keys.
    * Of what was read out of a file no more than the chunks is kept: its text is theirs.
    */
-  completeKept(job: Claim, chunks: KeptChunks): Promise<number[] | undefined>
+  completeStaged(job: Claim, chunks: StagedChunks): Promise<number[] | undefined>
   /** With `retryAt` the document waits as `pending` until then; without, it is `failed`. Either way the failure is kept. */
   failJob(job: Claim, failure: DocumentFailure, retryAt?: number): Promise<boolean>
   /**
@@ -256,10 +256,10 @@ export interface DocumentStore extends FileStore {
   /** The key of every chunk that has a vector, ascending. */
   vectorKeys(): Promise<Uint32Array>
 
-  /** Tells this authority from every other: an index of another one is of no use. */
+  /** Tells this document store from every other: an index of another one is of no use. */
   identity(): Promise<string>
   counts(): Promise<StoreCounts>
-  /** Throws `store_unavailable` when the authority cannot read and write. */
+  /** Throws `store_unavailable` when the document store cannot read and write. */
   check(signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }

@@ -8,14 +8,14 @@ export interface StoredFile {
 }
 
 /** The bytes of a file that no document has yet. */
-interface KeptFile {
+interface StagedUpload {
   number: number
   /** Bytes. */
   size: number
 }
 
 /** A kept file as the content of a document that is added or put. */
-export interface NewFile extends StoredFile, Pick<KeptFile, 'number'> {}
+export interface NewFile extends StoredFile, Pick<StagedUpload, 'number'> {}
 
 /** The originals of documents that were sent as files. They come and go in the transactions of their documents. */
 export interface FileStore {
@@ -24,11 +24,11 @@ export interface FileStore {
    * file whose `pieces` throw; one that no document ever took is gone after the next start. Resolves once
    * all is durable. Throws `storage_full`, `queue_full`, and what `pieces` throws.
    */
-  keepFile(pieces: AsyncIterable<Uint8Array>): Promise<KeptFile>
+  keepFile(pieces: AsyncIterable<Uint8Array>): Promise<StagedUpload>
   /** Removes a file that no document has taken; does nothing otherwise. */
   dropFile(number: number): Promise<void>
   /** The bytes of a file that no document has taken. */
-  readKept(number: number): AsyncIterable<Uint8Array>
+  readStaged(number: number): AsyncIterable<Uint8Array>
   /**
    * The bytes of a document's file as it is served, or the newest before the first is; with `revision`, of
    * that one. Nothing where there is no such file. Reading one that is replaced or deleted meanwhile throws

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 
 /** A small value that says what has been accepted before. */
-export interface Ledger<Content> {
+export interface LockFile<Content> {
   /** As it is now, whoever has changed it last. */
   read(): Promise<Content>
   /**
@@ -12,11 +12,11 @@ export interface Ledger<Content> {
 }
 
 /**
- * Opens a ledger by its name, of letters and hyphens; one that is not there yet is `initial`. What cannot be
+ * Opens a lock file by its name, of letters and hyphens; one that is not there yet is `initial`. What cannot be
  * understood throws, here or when it is read: to begin anew would accept whatever is found.
  */
-export type OpenLedger = <Schema extends z.ZodType>(
+export type OpenLockFile = <Schema extends z.ZodType>(
   name: string,
   schema: Schema,
   initial: z.output<Schema>,
-) => Promise<Ledger<z.output<Schema>>>
+) => Promise<LockFile<z.output<Schema>>>

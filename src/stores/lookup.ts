@@ -37,7 +37,7 @@ export interface ValueQuery {
 export const TABLE_ENDINGS = ['.csv', '.tsv', '.xlsx', '.parquet', '.jsonl', '.ndjson'] as const
 
 /**
- * Questions about the documents that are served, answered through indexes of the authority. Each may take
+ * Questions about the documents that are served, answered through indexes of the document store. Each may take
  * its time on a large corpus and holds nobody else up; throws what `signal` was aborted with.
  */
 export interface DocumentLookup {

@@ -1,7 +1,7 @@
 import type { DocumentFailure } from './document-store.ts'
 
 /** That the ingestion of a document has ended, to be told outside. The same each time it is tried. */
-export interface Announcement {
+export interface OutboxEvent {
   /** Tells it from every other there ever was. */
   id: string
   documentId: string
@@ -29,10 +29,10 @@ export interface Outbox {
    * Takes some that are due, oldest first, and counts the attempt. Whoever takes them has them alone for so
    * long; what is neither dropped nor put off by then is due again.
    */
-  takeAnnouncements(limit: number, milliseconds: number): Promise<Announcement[]>
-  /** Makes an announcement due at a time, in milliseconds since the epoch. */
-  putOffAnnouncement(id: string, dueAt: number): Promise<void>
-  dropAnnouncement(id: string): Promise<void>
+  takeEvents(limit: number, milliseconds: number): Promise<OutboxEvent[]>
+  /** Makes an outbox event due at a time, in milliseconds since the epoch. */
+  postponeEvent(id: string, dueAt: number): Promise<void>
+  removeEvent(id: string): Promise<void>
 }
 
 /** What a store hears of the other servers that share it. None of it may throw. */
@@ -44,6 +44,6 @@ export interface StoreListener {
 }
 
 /** Tells what other servers do, as soon as may be; what it misses has to be looked for now and then. */
-export interface StoreNews {
+export interface ChangeNotifications {
   subscribe(listener: StoreListener): void
 }

@@ -6,15 +6,15 @@ import { openSession } from '../../src/services/mcp/session.ts'
  * Our connection as the client that the protocol's own conformance suite examines: it connects to the address
  * that it is given, lists the tools, and calls each. See docs/mcp.md for the command.
  */
-const DEADLINE_MILLISECONDS = 20_000
+const DEADLINE_MS = 20_000
 const LOOPBACK = ['127.0.0.1', 'localhost', '::1']
 
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}')
 const outbound = createGuardedFetch(createOutboundPolicy(LOOPBACK), {
   maximumBytes: 1_000_000,
-  idleMilliseconds: DEADLINE_MILLISECONDS,
+  idleMs: DEADLINE_MS,
 })
-const signal = AbortSignal.timeout(DEADLINE_MILLISECONDS)
+const signal = AbortSignal.timeout(DEADLINE_MS)
 const oauth = { clientId: context.client_id, clientSecret: context.client_secret }
 const session = await openSession(
   {
@@ -28,7 +28,7 @@ const session = await openSession(
   signal,
 )
 for (const tool of await session.listTools(signal)) {
-  const call = { tool, input: { a: 2, b: 3 }, idleMilliseconds: DEADLINE_MILLISECONDS }
+  const call = { tool, input: { a: 2, b: 3 }, idleMs: DEADLINE_MS }
   await session.callTool(call, signal)
 }
 await session.close()

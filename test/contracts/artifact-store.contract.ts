@@ -112,7 +112,7 @@ export function describeKeptArtifacts(name: string, { create }: KeptArtifactsCas
     })
 
     it('gives nothing that is past its age', async () => {
-      const store = await create({ maximumAgeMilliseconds: 50 })
+      const store = await create({ maximumAgeMs: 50 })
       const { id, expiresAt } = await store.add(fileOf(1))
       expect(Math.abs(Date.now() - expiresAt)).toBeLessThan(10_000)
       await pause(100)

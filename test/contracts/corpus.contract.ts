@@ -3,8 +3,8 @@ import {
   type Corpus,
   CorpusChanged,
   type CorpusRecord,
-  firstMark,
-  nextMark,
+  firstCheckpoint,
+  nextCheckpoint,
   startAfter,
 } from '../../src/stores/corpus.ts'
 import type { ChunkVectors, DocumentStore } from '../../src/stores/document-store.ts'
@@ -66,12 +66,12 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
       const all = await Array.fromAsync(corpus.readCorpus(signal))
       const [start] = all
       if (start?.kind !== 'start') throw new Error('There is no start')
-      let mark = firstMark(start)
+      let mark = firstCheckpoint(start)
       for (const [place, record] of all.entries()) {
         if (record.kind !== 'document') continue
         const rest = await Array.fromAsync(corpus.readCorpus(signal, mark))
         expect(rest).toEqual([startAfter(start, mark), ...all.slice(place)])
-        mark = nextMark(mark, record.document)
+        mark = nextCheckpoint(mark, record.document)
       }
       expect(await Array.fromAsync(corpus.readCorpus(signal, mark))).toMatchObject([
         { kind: 'start', documents: 0, chunks: 0 },
@@ -179,7 +179,7 @@ async function ingest(store: DocumentStore, id: string, count: number, text?: st
   if (job?.documentId !== id) throw new Error(`Claimed ${job?.documentId} instead of ${id}`)
   const first = await store.reserveChunkKeys(count)
   const chunks = Array.from({ length: count }, (_, ordinal) => {
-    const words = `Passage ${ordinal} of ${id} 👋`
+    const words = `PreparedChunk ${ordinal} of ${id} 👋`
     const place = { start: ordinal, end: ordinal + 1, page: ordinal + 1, pageEnd: ordinal + 2 }
     return { key: first + ordinal, ordinal, text: words, heading: 'A > B', ...place }
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { packParcel } from '../../src/stores/chunk-codec.ts'
+import { packChunkBatch } from '../../src/stores/chunk-codec.ts'
 import type { DocumentStore, NewDocument } from '../../src/stores/document-store.ts'
 import type { DocumentLookup } from '../../src/stores/lookup.ts'
 
@@ -108,9 +108,9 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
         ...{ text, heading: '', start, end: start + text.length },
       })
       const chunks = [chunk('Owls hunt.', 0), chunk('hunt. By night.', 5), chunk('Here.', 22)]
-      const kept = await store.keepFile(pieces(packParcel({ chunks, vectors: undefined })))
+      const kept = await store.keepFile(pieces(packChunkBatch({ chunks, vectors: undefined })))
       const firstKey = await store.reserveChunkKeys(3)
-      await store.completeKept(job, { file: kept.number, firstKey, count: 3, characters: 27 })
+      await store.completeStaged(job, { file: kept.number, firstKey, count: 3, characters: 27 })
       expect(await store.lookup.readText('long', signal)).toBe('Owls hunt. By night.\n\nHere.')
     })
 

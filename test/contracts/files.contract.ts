@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { packParcel } from '../../src/stores/chunk-codec.ts'
+import { packChunkBatch } from '../../src/stores/chunk-codec.ts'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import type { FileStore } from '../../src/stores/file-store.ts'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
@@ -23,16 +23,16 @@ async function read(content: AsyncIterable<Uint8Array> | undefined): Promise<Buf
 }
 
 /** So many parcels of so many chunks each, with pages and vectors. */
-async function keepChunks(store: DocumentStore, parcels: number, each: number) {
-  const count = parcels * each
-  const parcel = (number: number) => ({
+async function keepChunks(store: DocumentStore, batches: number, each: number) {
+  const count = batches * each
+  const batch = (number: number) => ({
     chunks: Array.from({ length: each }, (_, i) => chunkAt(number * each + i)),
     vectors: {
       ...{ model: 'model-a', dimension: 2 },
       values: Float32Array.from({ length: each * 2 }, (_, i) => i % 2),
     },
   })
-  const bytes = Array.from({ length: parcels }, (_, number) => packParcel(parcel(number)))
+  const bytes = Array.from({ length: batches }, (_, number) => packChunkBatch(batch(number)))
   const { number: file } = await store.keepFile(inPieces(...bytes))
   const firstKey = await store.reserveChunkKeys(count)
   const keys = Array.from({ length: count }, (_, i) => firstKey + i)
@@ -104,7 +104,7 @@ export function describeFiles(on: StoreFixture): void {
       await addFile('a', bytesOf(9))
       const job = await on.claim()
       const { kept, keys } = await keepChunks(on.store, 3, 40)
-      expect(await on.store.completeKept(job, kept)).toEqual([])
+      expect(await on.store.completeStaged(job, kept)).toEqual([])
       const document = { status: 'ready', chunkCount: 120, characters: 1_200 }
       expect(await on.store.get('a')).toMatchObject(document)
       expect(await on.store.counts()).toEqual(countsOf({ ready: 1, chunks: 120 }))
@@ -114,7 +114,7 @@ export function describeFiles(on: StoreFixture): void {
       const { values } = await on.store.readVectors([keys[119] ?? 0])
       expect(values).toEqual(Float32Array.of(0, 1))
       expect(await readFile('a')).toHaveLength(9)
-      await expect(read(on.store.readKept(kept.file))).rejects.toMatchObject({
+      await expect(read(on.store.readStaged(kept.file))).rejects.toMatchObject({
         code: 'document_not_found',
       })
     })
@@ -124,11 +124,11 @@ export function describeFiles(on: StoreFixture): void {
       const job = await on.claim()
       const { kept, keys } = await keepChunks(on.store, 1, 2)
       const more = { ...kept, count: kept.count + 1 }
-      await expect(on.store.completeKept(job, more)).rejects.toThrow(/2 kept chunks instead of 3/)
+      await expect(on.store.completeStaged(job, more)).rejects.toThrow(/2 kept chunks instead of 3/)
       await on.store.releaseJob(job)
-      expect(await on.store.completeKept(job, kept)).toBeUndefined()
+      expect(await on.store.completeStaged(job, kept)).toBeUndefined()
       expect(await on.store.readChunks(keys)).toEqual([])
-      expect((await read(on.store.readKept(kept.file)))?.length).toBeGreaterThan(0)
+      expect((await read(on.store.readStaged(kept.file)))?.length).toBeGreaterThan(0)
       await on.store.dropFile(kept.file)
       expect(await on.claim()).toMatchObject({ documentId: 'a' })
     })

@@ -25,8 +25,7 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
     await opened.outbox.announce(true)
     return opened
   }
-  const take = ({ outbox }: Opened, milliseconds = LEASE) =>
-    outbox.takeAnnouncements(9, milliseconds)
+  const take = ({ outbox }: Opened, milliseconds = LEASE) => outbox.takeEvents(9, milliseconds)
 
   describe(`The outbox of ${name}`, () => {
     it('holds each document that became ready, or failed, with the reason', async () => {
@@ -62,7 +61,7 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
       const second = await take(opened, 0)
       expect(second).toMatchObject([{ documentId: 'a', revision: 2, attempt: 1 }])
       expect(second[0]?.id).not.toBe(first?.id)
-      await opened.outbox.dropAnnouncement(first?.id ?? '')
+      await opened.outbox.removeEvent(first?.id ?? '')
       expect(await take(opened)).toHaveLength(1)
     })
 
@@ -89,10 +88,10 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
       await complete(opened)
       await complete(opened)
       const [a, b] = await take(opened)
-      await opened.outbox.putOffAnnouncement(a?.id ?? '', Date.now() - 1)
-      await opened.outbox.dropAnnouncement(b?.id ?? '')
+      await opened.outbox.postponeEvent(a?.id ?? '', Date.now() - 1)
+      await opened.outbox.removeEvent(b?.id ?? '')
       expect(await take(opened)).toMatchObject([{ documentId: 'a', attempt: 2 }])
-      await opened.outbox.putOffAnnouncement(a?.id ?? '', Date.now() + LEASE)
+      await opened.outbox.postponeEvent(a?.id ?? '', Date.now() + LEASE)
       expect(await take(opened)).toEqual([])
     })
 

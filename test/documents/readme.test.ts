@@ -19,13 +19,13 @@ const NOT_RUN = new Map([
   ['npm run eval -- <folder in BEIR layout>', 'a pattern; test/scripts/eval.test.ts fills it in'],
   [
     'curl -s "$URL/documents?wait=60" -H "Authorization: Bearer $KEY" \\',
-    'its file is the reader’s own; test/border/files.test.ts sends such forms',
+    'its file is the reader’s own; test/api/files.test.ts sends such forms',
   ],
   ['docker build --tag agent-server-sandbox sandbox-image', 'needs a registry of images'],
   ['npm run reindex', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',
-    'needs a file; test/border/lines.test.ts sends the same',
+    'needs a file; test/api/lines.test.ts sends the same',
   ],
   [
     'npm run ingest -- <folder> --metadata language=en',
@@ -36,12 +36,12 @@ const NOT_RUN = new Map([
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],
   [
     'npx --yes @modelcontextprotocol/conformance@0.1.16 client --command "node test/conformance/mcp-client.ts" --scenario tools_call',
-    'installs packages; test/border/mcp.test.ts speaks to real servers',
+    'installs packages; test/api/mcp.test.ts speaks to real servers',
   ],
   ['CHAT_MODEL=extractive', 'lines of .env, no commands'],
   [
     'QDRANT_URL=http://127.0.0.1:6333 npm start',
-    'needs Qdrant; test/border/qdrant.test.ts has a fake',
+    'needs Qdrant; test/api/qdrant.test.ts has a fake',
   ],
   ['npm run rebuild-index', 'as above'],
   [

@@ -16,7 +16,7 @@ import { createSeededRandom, type SeededRandom } from './crash/seeded-random.ts'
 /** As in crash.test.ts. */
 const CYCLES = Number(process.env.CRASH_CYCLES ?? 4)
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
-const CYCLE_MILLISECONDS = 60_000
+const CYCLE_MS = 60_000
 /** Of the requests to the embedder while documents are replaced. */
 const FAILED_SHARE = 0.3
 
@@ -26,7 +26,7 @@ it.each([
   ['with an embedder that comes and goes', 4],
 ])(
   `${CYCLES} kills while documents are replaced by texts and files leave each found, whole, and as it was put last: %s (CRASH_SEED=${SEED})`,
-  { ...verifies('documents.put.swap', 'files.crash'), timeout: CYCLES * CYCLE_MILLISECONDS },
+  { ...verifies('documents.put.swap', 'files.crash'), timeout: CYCLES * CYCLE_MS },
   async (how, count) => {
     const random = createSeededRandom(SEED)
     const embedder = how === 'by words' ? undefined : await openEmbedder(random)

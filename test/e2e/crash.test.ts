@@ -23,23 +23,23 @@ import { populate, workALittle, workUntilGone } from './crash/work.ts'
 const CYCLES = Number(process.env.CRASH_CYCLES ?? 5)
 const DOCUMENTS = Number(process.env.CRASH_DOCUMENTS ?? 40)
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
-const CYCLE_MILLISECONDS = 60_000
+const CYCLE_MS = 60_000
 /** Every so many cycles the queue is worked off before the next kill. */
 const SETTLED_EVERY = 10
 
 it(`${CYCLES} kills while ${DOCUMENTS} documents come and go lose none and double none (CRASH_SEED=${SEED})`, {
-  timeout: CYCLES * CYCLE_MILLISECONDS,
+  timeout: CYCLES * CYCLE_MS,
 }, async () => {
   const random = createSeededRandom(SEED)
-  const ledger = createLedger(random)
+  const lockFile = createLedger(random)
   const directory = await temporaryDirectory()
   const data = join(directory, 'data')
   const tally = createTally()
   let server = await startServerProcess({}, { directory })
-  await populate({ server, ledger, documents: DOCUMENTS })
+  await populate({ server, lockFile, documents: DOCUMENTS })
 
   for (let cycle = 1; cycle <= CYCLES; cycle += 1) {
-    const work = workUntilGone({ server, ledger, random, documents: DOCUMENTS })
+    const work = workUntilGone({ server, lockFile, random, documents: DOCUMENTS })
     if (random.chance(0.5)) await killWhileStopping(server, data, random)
     else await killWhileWorking(server, random)
     await work
@@ -52,16 +52,16 @@ it(`${CYCLES} kills while ${DOCUMENTS} documents come and go lose none and doubl
 
     server = await startServerProcess({}, { directory })
     tally.start(server)
-    await expectKept(server, ledger)
-    if (cycle % SETTLED_EVERY === 0) await expectSettled(server, ledger)
+    await expectKept(server, lockFile)
+    if (cycle % SETTLED_EVERY === 0) await expectSettled(server, lockFile)
   }
 
-  await workALittle({ server, ledger, random })
-  await expectSettled(server, ledger)
+  await workALittle({ server, lockFile, random })
+  await expectSettled(server, lockFile)
   expect(await server.stop()).toEqual({ code: 0, signal: null })
-  await expectOnDisk(data, ledger)
-  tally.count('documents ever added', ledger.entries.length)
-  tally.count('documents at the end', ledger.in('kept').length)
+  await expectOnDisk(data, lockFile)
+  tally.count('documents ever added', lockFile.entries.length)
+  tally.count('documents at the end', lockFile.in('kept').length)
   if (process.env.CRASH_CYCLES) process.stdout.write(`${tally.text()}\n`)
 })
 
@@ -91,7 +91,7 @@ function createTally() {
         sumOf(server, 'search index lacks chunks; adding them', 'total'),
       )
       count('chunks dropped', sumOf(server, 'search index rid of unknown chunks', 'chunks'))
-      count('milliseconds to ready', Math.round(server.startMilliseconds))
+      count('milliseconds to ready', Math.round(server.startMs))
     },
     text: () => Array.from(counts, ([what, number]) => `${what}: ${number}`).join('\n'),
   }

@@ -10,10 +10,10 @@ import { type ServerProcess, startServerProcess } from '../support/server-proces
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const MEGABYTE = 1_000_000
-const MOST_MORE = 100 * MEGABYTE
+const MAX_MORE = 100 * MEGABYTE
 const LARGE = 199 * MEGABYTE
 /** In UTF-8, of letters that take two bytes: 9.9 million characters. */
-const MOST_TEXT = 17_600_000
+const MAX_TEXT = 17_600_000
 const CYCLES = 3
 
 describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (needs /proc)', () => {
@@ -26,7 +26,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (nee
   it.each([
     ['a table that becomes ready', 'big.csv', Buffer.from(rows(22_000)), LARGE, 'ready'],
     ['a file that is not read', 'big.bin', Buffer.from(noise), LARGE, 'failed'],
-    ['as much text as a file may hold', 'big.txt', paragraph, MOST_TEXT, 'ready'],
+    ['as much text as a file may hold', 'big.txt', paragraph, MAX_TEXT, 'ready'],
   ])(
     'grows by less than 100 MB with a large file: %s',
     verifies('files.memory'),
@@ -37,7 +37,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (nee
       const response = await sendLarge(server, name, piece, size)
       const { id } = DocumentCreated.parse(await response.json())
       expect(await settledDocument(server.request, id)).toMatchObject({ status })
-      expect(memoryOf(server, 'VmHWM') - before).toBeLessThan(MOST_MORE)
+      expect(memoryOf(server, 'VmHWM') - before).toBeLessThan(MAX_MORE)
     },
   )
 })

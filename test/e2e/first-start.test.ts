@@ -34,11 +34,11 @@ function printedCommands(text: string): string[] {
 }
 
 /** Two clones and starts; on a busy machine each takes a while. */
-const TIMEOUT_MILLISECONDS = 120_000
+const TIMEOUT_MS = 120_000
 
 describe.skipIf(!hasProgram('curl') || !hasProgram('npm') || !hasProgram('git'))(
   'A fresh clone (needs curl, git and npm)',
-  { timeout: TIMEOUT_MILLISECONDS },
+  { timeout: TIMEOUT_MS },
   () => {
     it('writes a .env, and its three printed commands lead to a cited answer as they are', async () => {
       const directory = await cloneRepository()

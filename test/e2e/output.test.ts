@@ -14,7 +14,7 @@ import {
 } from '../support/upstream-replies.ts'
 
 /** An idle server takes about 200 MB, of which a third is Node.js itself. */
-const MOST_IDLE_MEGABYTES = 300
+const MAX_IDLE_MEGABYTES = 300
 
 /** Words that stand for what nobody but its owner may read. */
 const PRIVATE = {
@@ -58,7 +58,7 @@ describe('A server', () => {
     const { pid } = await startServerProcess()
     const status = await readFile(`/proc/${pid}/status`, 'utf8')
     const megabytes = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
-    expect(megabytes).toBeLessThan(MOST_IDLE_MEGABYTES)
+    expect(megabytes).toBeLessThan(MAX_IDLE_MEGABYTES)
   })
 
   it('writes no key and nothing of documents, questions and answers into its log', async () => {

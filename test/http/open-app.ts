@@ -15,7 +15,7 @@ export const open = { config: { public: true } }
 
 interface Options {
   bodyLimit?: number
-  graceMilliseconds?: number
+  graceMs?: number
 }
 
 export interface OpenApp {
@@ -42,7 +42,7 @@ export const ERROR_LEVEL = 50
 /** The real HTTP parts around the routes of one test, on a free port; closes itself after the test. */
 export async function openApp(
   addRoutes: (app: FastifyInstance, stopping: AbortSignal) => void,
-  { bodyLimit = 100_000, graceMilliseconds = 0 }: Options = {},
+  { bodyLimit = 100_000, graceMs = 0 }: Options = {},
 ): Promise<OpenApp> {
   const log: LogLine[] = []
   const ended: EndedRequest[] = []
@@ -56,7 +56,7 @@ export async function openApp(
     ended.push(request)
     for (const resolve of waiting.splice(0)) resolve(request)
   })
-  const stopping = installShutdown(app, graceMilliseconds)
+  const stopping = installShutdown(app, graceMs)
   installAuthentication(app, KEY)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)

@@ -40,7 +40,7 @@ async function elapsed(work: Promise<unknown>): Promise<number> {
 describe('closing with an open stream', () => {
   it('waits for it to finish within the grace period', async () => {
     const second = Promise.withResolvers<string>()
-    const { app, port } = await openApp(streams(second.promise), { graceMilliseconds: NEVER })
+    const { app, port } = await openApp(streams(second.promise), { graceMs: NEVER })
     const client = await connectRaw(port)
     client.send(rawPost('/stream'))
     await client.until(/data: one/)
@@ -54,7 +54,7 @@ describe('closing with an open stream', () => {
 
   it('ends it with an error frame after the grace period', async () => {
     const { app, port, log } = await openApp(streams(new Promise(() => undefined)), {
-      graceMilliseconds: 50,
+      graceMs: 50,
     })
     const client = await connectRaw(port)
     client.send(rawPost('/stream'))
@@ -77,7 +77,7 @@ describe('closing with an open stream', () => {
           sendEvents(reply, events, DIALECT)
         })
       },
-      { graceMilliseconds: 20 },
+      { graceMs: 20 },
     )
     const client = await connectRaw(port)
     client.send(rawPost('/stream'))
@@ -98,7 +98,7 @@ describe('closing with an open stream', () => {
           sendEvents(reply, events, DIALECT)
         })
       },
-      { graceMilliseconds: 20 },
+      { graceMs: 20 },
     )
     const client = await connectRaw(port)
     client.send(rawPost('/stream'))
@@ -120,7 +120,7 @@ describe('closing with a request that waits', () => {
           throw signal.reason
         })
       },
-      { graceMilliseconds: 20 },
+      { graceMs: 20 },
     )
     const response = fetch(`${url}/wait`)
     await entered.promise
@@ -141,8 +141,7 @@ async function connectAccepted({ app, port }: OpenApp): Promise<RawClient> {
 }
 
 describe('closing without an open request', () => {
-  const openIdle = () =>
-    openApp(streams(new Promise(() => undefined)), { graceMilliseconds: NEVER })
+  const openIdle = () => openApp(streams(new Promise(() => undefined)), { graceMs: NEVER })
 
   it.each([
     ['no connection', 0],
@@ -183,7 +182,7 @@ describe('closing without an open request', () => {
 describe('a request that comes while the server closes', () => {
   it('is refused with 503, Retry-After and the envelope, and its connection is closed', async () => {
     const second = Promise.withResolvers<string>()
-    const { app, port } = await openApp(streams(second.promise), { graceMilliseconds: NEVER })
+    const { app, port } = await openApp(streams(second.promise), { graceMs: NEVER })
     const client = await connectRaw(port)
     client.send(rawPost('/stream'))
     await client.until(/data: one/)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readCorpus, readQueries } from '../../scripts/eval/collection.ts'
 import { DEPTH, mean, measure } from '../../scripts/eval/measures.ts'
 import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
-import { MOST_CHUNKS_BUILT } from '../../src/indexes/embedded/build-segment.ts'
+import { MAX_CHUNKS_BUILT } from '../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../src/indexes/embedded/lexical.ts'
 
 const COLLECTIONS = new URL('../../../shared/data/', import.meta.url)
@@ -17,8 +17,8 @@ async function ndcgOn(collection: string): Promise<number> {
   const batch = analyser.batch(documents.map((document) => ({ ...document, heading: '' })))
   const keys = Uint32Array.from(documents, (_, i) => i)
   const index = createLexicalIndex([])
-  for (let from = 0; from < batch.size; from += MOST_CHUNKS_BUILT) {
-    index.add(keys, batch, from, Math.min(batch.size, from + MOST_CHUNKS_BUILT))
+  for (let from = 0; from < batch.size; from += MAX_CHUNKS_BUILT) {
+    index.add(keys, batch, from, Math.min(batch.size, from + MAX_CHUNKS_BUILT))
   }
   const queries = await readQueries(folder)
   const found = queries.map(({ text, relevant }) => {

@@ -5,7 +5,7 @@ import { JobExhausted, JobRefusal, runJob } from '../../src/lib/child-process.ts
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const ENTRY = new URL('./answering-process.ts', import.meta.url)
-const LIMITS = { heapMegabytes: 64, deadlineMilliseconds: 20_000 }
+const LIMITS = { heapMegabytes: 64, deadlineMs: 20_000 }
 const { signal } = new AbortController()
 const run = (input: object, more: object = {}) =>
   runJob(ENTRY, input, { ...LIMITS, ...more }, signal)
@@ -36,7 +36,7 @@ describe('A job', () => {
   })
 
   it('that takes too long is ended', async () => {
-    const late = run({ what: 'hang' }, { deadlineMilliseconds: 400 })
+    const late = run({ what: 'hang' }, { deadlineMs: 400 })
     await expect(late).rejects.toThrow('took too long')
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSlots } from '../../src/lib/semaphore.ts'
+import { createSemaphore } from '../../src/lib/semaphore.ts'
 
 const { signal } = new AbortController()
 
@@ -16,11 +16,11 @@ function createWork() {
   }
 }
 
-describe('Slots', () => {
+describe('Semaphore', () => {
   it('let so many work at once, and the next in its turn', async () => {
-    const slots = createSlots(1, 5)
+    const semaphore = createSemaphore(1, 5)
     const [first, second] = [createWork(), createWork()]
-    const all = [slots.run(first.work, signal), slots.run(second.work, signal)]
+    const all = [semaphore.run(first.work, signal), semaphore.run(second.work, signal)]
     await new Promise(setImmediate)
     expect([first.begun(), second.begun()]).toEqual([1, 0])
     first.held.resolve('first')
@@ -29,27 +29,27 @@ describe('Slots', () => {
   })
 
   it('are free again after work that failed', async () => {
-    const slots = createSlots(1, 0)
-    await expect(slots.run(() => Promise.reject(new Error('broken')), signal)).rejects.toThrow()
-    expect(await slots.run(async () => 'next', signal)).toBe('next')
+    const semaphore = createSemaphore(1, 0)
+    await expect(semaphore.run(() => Promise.reject(new Error('broken')), signal)).rejects.toThrow()
+    expect(await semaphore.run(async () => 'next', signal)).toBe('next')
   })
 
   it('refuse one more than may wait', async () => {
-    const slots = createSlots(1, 0)
+    const semaphore = createSemaphore(1, 0)
     const { held, work } = createWork()
-    const first = slots.run(work, signal)
-    await expect(slots.run(work, signal)).rejects.toThrow(RangeError)
+    const first = semaphore.run(work, signal)
+    await expect(semaphore.run(work, signal)).rejects.toThrow(RangeError)
     held.resolve('done')
     await first
   })
 
   it('let a waiting one leave, and lose no turn by it', async () => {
-    const slots = createSlots(1, 5)
+    const semaphore = createSemaphore(1, 5)
     const { held, work } = createWork()
-    const first = slots.run(work, signal)
+    const first = semaphore.run(work, signal)
     const leaving = new AbortController()
-    const second = slots.run(work, leaving.signal)
-    const third = slots.run(async () => 'third', signal)
+    const second = semaphore.run(work, leaving.signal)
+    const third = semaphore.run(async () => 'third', signal)
     leaving.abort(new Error('gone'))
     await expect(second).rejects.toThrow('gone')
     held.resolve('done')

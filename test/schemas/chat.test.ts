@@ -3,8 +3,8 @@ import {
   ChatFrame,
   ChatRequest,
   lastUserText,
-  MAXIMUM_MESSAGE,
-  MAXIMUM_MESSAGES,
+  MAX_MESSAGE,
+  MAX_MESSAGES,
 } from '../../src/schemas/chat.ts'
 import { issuesOf, pathsOf } from './issues-of.ts'
 
@@ -30,10 +30,10 @@ describe('a chat request', () => {
       { messages: [user('a'), { role: 'assistant', content: '' }] },
     ],
     ['topK at its bounds', { ...question, topK: 100 }],
-    ['a message of the greatest length', { messages: [user('a'.repeat(MAXIMUM_MESSAGE))] }],
+    ['a message of the greatest length', { messages: [user('a'.repeat(MAX_MESSAGE))] }],
     [
       'the greatest number of messages',
-      { messages: Array.from({ length: MAXIMUM_MESSAGES }, () => user('a')) },
+      { messages: Array.from({ length: MAX_MESSAGES }, () => user('a')) },
     ],
     ['fields that nobody knows', { ...question, model: 'x', stream: true, extra: { deep: [] } }],
   ])('is taken with %s', (_case, request) => {
@@ -45,7 +45,7 @@ describe('a chat request', () => {
     ['with no message', { messages: [] }, 'messages'],
     [
       'with too many messages',
-      { messages: Array.from({ length: MAXIMUM_MESSAGES + 1 }, () => user('a')) },
+      { messages: Array.from({ length: MAX_MESSAGES + 1 }, () => user('a')) },
       'messages',
     ],
     ['with null for a message', { messages: [null] }, 'messages.0'],
@@ -58,7 +58,7 @@ describe('a chat request', () => {
     ['with content that is no string', { messages: [user(['a'])] }, 'messages.0.content'],
     [
       'with content past the bound',
-      { messages: [user('a'.repeat(MAXIMUM_MESSAGE + 1))] },
+      { messages: [user('a'.repeat(MAX_MESSAGE + 1))] },
       'messages.0.content',
     ],
     ['without a user message', { messages: [{ role: 'system', content: 'a' }] }, 'messages'],

@@ -59,7 +59,7 @@ function createForTest(behaviour: Behaviour = {}) {
         return { ...stored, id, status: 'pending' }
       },
     },
-    settlement: { wait: async () => settled },
+    completionWaiter: { wait: async () => settled },
     index: {
       remove: async (removed) => {
         note('remove', removed)

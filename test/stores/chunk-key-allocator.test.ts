@@ -29,7 +29,7 @@ describe('A block of chunk keys', () => {
 
   it('is not used any more once it is stale', async () => {
     const reserve = createCounter()
-    const take = createChunkKeyAllocator(reserve, { keysPerBlock: 10, freshMilliseconds: 60_000 })
+    const take = createChunkKeyAllocator(reserve, { keysPerBlock: 10, freshMs: 60_000 })
     const now = vi.spyOn(performance, 'now')
     now.mockReturnValue(0)
     expect(await take(1)).toBe(1)

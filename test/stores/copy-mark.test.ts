@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import {
   CorpusChanged,
   type CorpusStart,
-  firstMark,
-  nextMark,
+  firstCheckpoint,
+  nextCheckpoint,
   skipCopied,
   startAfter,
 } from '../../src/stores/corpus.ts'
@@ -26,7 +26,7 @@ function document(id: string, more: Partial<StoredDocument> = {}): StoredDocumen
 
 const DOCUMENTS = [document('a'), document('b'), document('c')]
 const markOf = (documents: readonly StoredDocument[], start = START) =>
-  documents.reduce(nextMark, firstMark(start))
+  documents.reduce(nextCheckpoint, firstCheckpoint(start))
 
 /** Skips what a mark was made of, among these documents; answers the first that is left. */
 async function skip(documents: readonly StoredDocument[], after = markOf(DOCUMENTS.slice(0, 2))) {
@@ -45,7 +45,7 @@ describe('The mark of a copy', () => {
   it('leads to the first document that was not copied, whatever comes after it', async () => {
     expect(await skip(DOCUMENTS)).toBe('c')
     expect(await skip([...DOCUMENTS.slice(0, 2), document('z')])).toBe('z')
-    expect(await skip(DOCUMENTS, firstMark(START))).toBe('a')
+    expect(await skip(DOCUMENTS, firstCheckpoint(START))).toBe('a')
   })
 
   it.each([

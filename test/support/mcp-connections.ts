@@ -5,7 +5,7 @@ import { startScriptedUpstream } from './scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from './server.ts'
 import { writeAgentFile } from './temporary-files.ts'
 
-const SETTLE_MILLISECONDS = 10_000
+const SETTLE_MS = 10_000
 
 /** A whole server with these connections and a scripted model. */
 export async function startWith(mcpServers: object, environment: Record<string, string> = {}) {
@@ -29,7 +29,7 @@ export function settled(server: TestServer, name: string, state: string) {
 
 /** Polls until what `look` finds matches. */
 export function poll(look: () => Promise<unknown>, wanted: object) {
-  return expect.poll(look, { timeout: SETTLE_MILLISECONDS }).toMatchObject(wanted)
+  return expect.poll(look, { timeout: SETTLE_MS }).toMatchObject(wanted)
 }
 
 /** The tools of MCP servers in /agent/tools. */

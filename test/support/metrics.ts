@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TestServer } from './server.ts'
 
-const SETTLING_MILLISECONDS = 5_000
-const POLL_MILLISECONDS = 5
+const SETTLING_MS = 5_000
+const POLL_MS = 5
 
 /** The samples of `/metrics`, by name and labels as they are written. */
 export async function readMetrics({ request }: TestServer): Promise<Map<string, number>> {
@@ -18,10 +18,10 @@ export async function readMetrics({ request }: TestServer): Promise<Map<string, 
 
 /** Resolves once no agent run is open; throws where one stays open. */
 export async function allRunsEnded(server: TestServer): Promise<void> {
-  const deadline = Date.now() + SETTLING_MILLISECONDS
+  const deadline = Date.now() + SETTLING_MS
   while (Date.now() < deadline) {
     if ((await readMetrics(server)).get('agent_server_runs_open') === 0) return
-    await pause(POLL_MILLISECONDS)
+    await pause(POLL_MS)
   }
   throw new Error('A run is left open')
 }

@@ -39,7 +39,7 @@ export interface ScriptedReranker {
 }
 
 /** As many texts as Text Embeddings Inference takes at once. */
-const MOST_TEXTS = 32
+const MAX_TEXTS = 32
 
 /**
  * A fake reranking server on 127.0.0.1: no model, a text scores by the part of the question's words that it
@@ -75,7 +75,7 @@ function rankingOf({ query, documents, texts }: RerankRequest, kind: RerankerKin
   const list = kind === 'tei' ? texts : documents
   const missing = `Failed to deserialize the JSON body: missing field \`texts\` at line 1`
   if (!list) return { status: 422, body: { error: missing, error_type: 'Validation' } }
-  if (kind === 'tei' && list.length > MOST_TEXTS) {
+  if (kind === 'tei' && list.length > MAX_TEXTS) {
     return {
       status: 422,
       body: { error: 'batch size > maximum allowed', error_type: 'Validation' },

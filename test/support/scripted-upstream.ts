@@ -8,7 +8,7 @@ import { onTestFinished, TestRunner } from 'vitest'
 export type Step =
   | { send: string | Uint8Array }
   | { until: PromiseLike<unknown> }
-  | { pauseMilliseconds: number }
+  | { pauseMs: number }
   /** Destroys the socket; before any `send`, the client never sees a header. */
   | { cut: true }
   /** Says nothing more until the client leaves. */
@@ -157,7 +157,7 @@ async function play(
 async function take(step: Step, { closed }: RecordedRequest, response: ServerResponse) {
   if ('send' in step) await flushed(response, step.send)
   else if ('until' in step) await Promise.race([step.until, closed])
-  else if ('pauseMilliseconds' in step) await pause(step.pauseMilliseconds)
+  else if ('pauseMs' in step) await pause(step.pauseMs)
   else if ('hang' in step) await closed
   else response.socket?.destroy()
 }

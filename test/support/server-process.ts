@@ -12,8 +12,8 @@ import { z } from 'zod'
 import { ingester, requester, TEST_KEY, type TestServer } from './server.ts'
 
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const START_MILLISECONDS = 60_000
-const POLL_MILLISECONDS = 5
+const START_MS = 60_000
+const POLL_MS = 5
 const LISTENING = /listening at (http:\/\/\S+?),/
 
 const LogLine = z.looseObject({ level: z.number(), time: z.number(), msg: z.string().default('') })
@@ -52,7 +52,7 @@ export interface Launched {
 export interface ServerProcess extends TestServer, Launched {
   directory: string
   /** From the start of the process until it was what was waited for. */
-  startMilliseconds: number
+  startMs: number
   /** SIGKILL, as a crash. */
   crash(): Promise<void>
   /** SIGTERM, as an orderly stop. */
@@ -105,11 +105,11 @@ export async function startServerProcess(
   if (TestRunner.getCurrentTest()) onTestFinished(close)
   const url = LISTENING.exec(await launched.said(LISTENING))?.[1] ?? ''
   if (until === 'ready') await untilReady(url, launched)
-  const startMilliseconds = performance.now() - started
+  const startMs = performance.now() - started
 
   const request = requester(url, environment.SERVER_API_KEY ?? TEST_KEY)
   return Object.assign(launched, {
-    ...{ url, directory, startMilliseconds, request, close },
+    ...{ url, directory, startMs, request, close },
     ingest: ingester(request),
     async crash() {
       launched.send('SIGKILL')
@@ -195,7 +195,7 @@ function parseLine(line: string): LogLine[] {
 }
 
 async function untilReady(url: string, launched: Launched): Promise<void> {
-  const deadline = AbortSignal.timeout(START_MILLISECONDS)
+  const deadline = AbortSignal.timeout(START_MS)
   let ended = false
   void launched.exited.then(() => {
     ended = true
@@ -204,7 +204,7 @@ async function untilReady(url: string, launched: Launched): Promise<void> {
     if (ended || deadline.aborted) {
       throw new Error(`The server did not become ready:\n${launched.stdout}${launched.stderr}`)
     }
-    await pause(POLL_MILLISECONDS)
+    await pause(POLL_MS)
   }
 }
 

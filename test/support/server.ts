@@ -15,8 +15,8 @@ import type { Metadata } from '../../src/schemas/metadata.ts'
 export const TEST_KEY = 'a-key-for-tests-only'
 export const MODEL_KEY = 'sk-key-of-the-chat-model'
 
-const INGESTION_MILLISECONDS = 20_000
-const POLL_MILLISECONDS = 5
+const INGESTION_MS = 20_000
+const POLL_MS = 5
 
 export interface TestServer {
   url: string
@@ -92,7 +92,7 @@ export async function startServer(
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
-    shutdownGraceMilliseconds: config.SHUTDOWN_GRACE * 1_000,
+    shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })
   beforeListen?.(app)
   const url = await app.listen({ host: config.HOST, port: config.PORT })
@@ -147,11 +147,11 @@ export async function settledDocument(
   request: TestServer['request'],
   id: string,
 ): Promise<Document> {
-  const deadline = Date.now() + INGESTION_MILLISECONDS
+  const deadline = Date.now() + INGESTION_MS
   while (Date.now() < deadline) {
     const document = Document.parse(await (await request(`/documents/${id}`)).json())
     if (document.status === 'ready' || document.status === 'failed') return document
-    await pause(POLL_MILLISECONDS)
+    await pause(POLL_MS)
   }
   throw new Error('The document was not ingested in time')
 }

@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { ROOT } from '../support/source-tree.ts'
 
-const PATIENCE_MILLISECONDS = 300_000
-const HEALTH_MILLISECONDS = 60_000
+const PATIENCE_MS = 300_000
+const HEALTH_MS = 60_000
 
 export interface Ended {
   code: number
@@ -23,7 +23,7 @@ export function docker(...parameters: string[]): Promise<Ended> {
 
 /** As `docker`, for any other program. */
 export function runCommand(program: string, parameters: readonly string[]): Promise<Ended> {
-  const options = { cwd: fileURLToPath(ROOT), timeout: PATIENCE_MILLISECONDS }
+  const options = { cwd: fileURLToPath(ROOT), timeout: PATIENCE_MS }
   return new Promise((resolve) => {
     const child = execFile(program, parameters, options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
@@ -36,7 +36,7 @@ export async function healthy(container: string): Promise<void> {
   const wanted = [`container=${container}`, 'event=health_status', 'event=die']
   const filters = wanted.flatMap((filter) => ['--filter', filter])
   const follow = ['events', '--since', '0', ...filters, '--format', '{{.Status}}']
-  const events = spawn('docker', follow, { timeout: HEALTH_MILLISECONDS })
+  const events = spawn('docker', follow, { timeout: HEALTH_MS })
   try {
     for await (const status of createInterface(events.stdout)) {
       if (status === 'health_status: healthy') return

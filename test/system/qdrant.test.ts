@@ -9,7 +9,7 @@ import { compareRankings, hasCranfield } from '../indexes/qdrant/compare-ranking
 import { qdrantIndexAt, SETTINGS } from '../indexes/qdrant/qdrant-index.ts'
 
 const { TEST_QDRANT_URL: url = '', QDRANT_API_KEY: apiKey } = process.env
-const address = { url, apiKey, deadlineMilliseconds: 30_000 }
+const address = { url, apiKey, deadlineMs: 30_000 }
 
 /** An index of its own, whose collections can be dropped again. */
 async function openIndex(more: Partial<QdrantIndexOptions> = {}) {

@@ -14,7 +14,7 @@ import { docker, hasEngine, runCommand } from './docker.ts'
 
 /** What a process may grow by for reasons of its own. */
 const SLACK_MEGABYTES = 30
-const IDLE_CONNECTIONS_MILLISECONDS = 20_000
+const IDLE_CONNECTIONS_MS = 20_000
 
 const { signal } = new AbortController()
 
@@ -78,7 +78,7 @@ async function leavesNothing(sandbox: Sandbox, runs: number, count: number): Pro
   await sandbox.close()
   expect(await processesWith(MARK)).toEqual([])
   // Connections to an engine are kept for the next request, and closed by themselves after some seconds.
-  const patience = { timeout: IDLE_CONNECTIONS_MILLISECONDS }
+  const patience = { timeout: IDLE_CONNECTIONS_MS }
   await expect.poll(openDescriptors, patience).toBeLessThanOrEqual(descriptors + 2)
 }
 

@@ -32,7 +32,7 @@ export interface Analyser {
 const ANALYSIS_VERSION = 1
 /** The title names what a document is about: counted twice it measured best. */
 const TITLE_WEIGHT = 2
-const MOST_QUERY_TERMS = 1_000
+const MAX_QUERY_TERMS = 1_000
 
 export function createAnalyser(language: AnalyserLanguage): Analyser {
   const vocabulary = createVocabulary(language)
@@ -69,7 +69,7 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
         if (also) return
         for (const term of vocabulary.termsOf(lower, start, end)) {
           const count = occurrences.get(term) ?? 0
-          if (count > 0 || occurrences.size < MOST_QUERY_TERMS) occurrences.set(term, count + 1)
+          if (count > 0 || occurrences.size < MAX_QUERY_TERMS) occurrences.set(term, count + 1)
         }
       })
       return {

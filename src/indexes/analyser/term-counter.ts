@@ -1,5 +1,5 @@
 const FIRST_PLACES = 1_024
-const MOST_OCCURRENCES = 255
+const MAX_OCCURRENCES = 255
 
 /** The terms of one chunk: ascending and distinct, with their weighted counts beside them. */
 export interface CountedTerms {
@@ -43,7 +43,7 @@ export function createTermCounter(): TermCounter {
       const counts = new Uint8Array(terms.length)
       for (let i = 0; i < terms.length; i++) {
         const place = placeOf(table, terms[i] ?? 0)
-        counts[i] = Math.min(table.counts[place] ?? 0, MOST_OCCURRENCES)
+        counts[i] = Math.min(table.counts[place] ?? 0, MAX_OCCURRENCES)
       }
       return { terms, counts }
     },

@@ -2,9 +2,9 @@ import type { TermBatch } from '../term-batch.ts'
 import { allocateSegment, countLive, type Segment } from './segment.ts'
 
 /** The most chunks that one segment is built of at once, so that no build stalls a search. */
-export const MOST_CHUNKS_BUILT = 128
+export const MAX_CHUNKS_BUILT = 128
 
-/** A segment of the chunks `[from, to)` of a batch, at most `MOST_CHUNKS_BUILT`. Of a key that comes twice the last counts. */
+/** A segment of the chunks `[from, to)` of a batch, at most `MAX_CHUNKS_BUILT`. Of a key that comes twice the last counts. */
 export function buildSegment(
   keys: Uint32Array,
   batch: TermBatch,
@@ -35,7 +35,7 @@ function byAscendingKey(keys: Uint32Array, from: number, to: number): number[] {
 
 // A posting packed as term, ordinal and count fits the 53 bits of a double: 32 + 7 + 8.
 const COUNT_VALUES = 2 ** 8
-const BELOW_TERM = COUNT_VALUES * MOST_CHUNKS_BUILT
+const BELOW_TERM = COUNT_VALUES * MAX_CHUNKS_BUILT
 
 function sortedPostings(chunks: readonly number[], batch: TermBatch): Float64Array {
   const start = (chunk: number) => batch.offsets[chunk] ?? 0

@@ -5,7 +5,7 @@ import type { ChunkIndex, IndexMatch, Ranking } from '../chunk-index.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
 /** How long a close waits for the last changes to be written. */
-const CLOSE_MILLISECONDS = 10_000
+const CLOSE_MS = 10_000
 
 interface EmbeddedIndexOptions {
   /** Held by this index alone; it keeps its files there. */
@@ -44,14 +44,14 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
     })
     await Promise.race([
       flushed,
-      setTimeout(CLOSE_MILLISECONDS, undefined, { signal: late.signal }).catch(() => undefined),
+      setTimeout(CLOSE_MS, undefined, { signal: late.signal }).catch(() => undefined),
     ])
     late.abort()
     await thread.terminate()
   }
 
   return {
-    // Looking among keys that the authority names costs nothing here: both are in this process.
+    // Looking among keys that the document store names costs nothing here: both are in this process.
     keepsMetadata: false,
     filters: async () => false,
 

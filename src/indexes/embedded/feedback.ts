@@ -21,7 +21,7 @@ interface Lift {
 /**
  * The best `limit` of what a query has found, each lifted by what it holds of the terms that feedback adds.
  * Only those chunks are looked up, so that the time hardly depends on how many others there are. A chunk
- * that was removed since it was found stays where it is: the authority tells.
+ * that was removed since it was found stays where it is: the document store tells.
  */
 export function liftFound(
   segments: readonly Segment[],

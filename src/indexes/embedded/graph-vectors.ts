@@ -14,7 +14,7 @@ const SEARCH_CANDIDATES = 128
 const THREADS = 1
 /** How much deeper each further look for chunks that pass a filter goes, and where looking ends. */
 const DEEPER = 4
-const MOST_LOOKED_AT = 6_400
+const MAX_LOOKED_AT = 6_400
 
 type Library = typeof import('usearch')
 
@@ -98,7 +98,7 @@ function wrap(index: Index, dimension: number, held: Set<number>) {
       for (let wanted = limit; held.size > 0; wanted *= DEEPER) {
         const most = Math.min(wanted, held.size)
         found = rank(index.search(vector, most, THREADS), limit, allowed ?? held)
-        if (found.keys.length >= limit || most === held.size || wanted >= MOST_LOOKED_AT) break
+        if (found.keys.length >= limit || most === held.size || wanted >= MAX_LOOKED_AT) break
       }
       return found.keys.length < Math.min(limit, held.size) && !only
         ? fillUp(found, limit, held)

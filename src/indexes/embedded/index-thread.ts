@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '../../lib/thread.ts'
 import type { IndexQuery, IndexStatistics, NearestQuery, VectorBatch } from '../chunk-index.ts'
 import type { TermBatch } from '../term-batch.ts'
-import { MOST_CHUNKS_BUILT } from './build-segment.ts'
+import { MAX_CHUNKS_BUILT } from './build-segment.ts'
 import { createLexicalIndex } from './lexical.ts'
 import { createMaintenance } from './maintenance.ts'
 import { openSnapshot } from './snapshot.ts'
@@ -88,10 +88,10 @@ function change(apply: () => Promise<void> | void): Promise<void> {
 }
 
 async function add({ keys, terms }: Addition): Promise<void> {
-  for (let from = 0; from < terms.size; from += MOST_CHUNKS_BUILT) {
+  for (let from = 0; from < terms.size; from += MAX_CHUNKS_BUILT) {
     // Searches that came meanwhile are answered between two parts of a large batch.
     if (from > 0) await setImmediate()
-    index.add(keys, terms, from, Math.min(from + MOST_CHUNKS_BUILT, terms.size))
+    index.add(keys, terms, from, Math.min(from + MAX_CHUNKS_BUILT, terms.size))
     maintenance.wake()
     await maintenance.room()
   }

@@ -19,7 +19,7 @@ export interface LexicalIndex {
   readonly segments: readonly Segment[]
   /** Grows with every change of what the index holds. */
   readonly version: number
-  /** Adds the chunks `[from, to)` of a batch, at most `MOST_CHUNKS_BUILT`. */
+  /** Adds the chunks `[from, to)` of a batch, at most `MAX_CHUNKS_BUILT`. */
   add(keys: Uint32Array, batch: TermBatch, from: number, to: number): void
   remove(keys: Iterable<number>): void
   /** Puts the outcome of a merge in the place of its sources. */

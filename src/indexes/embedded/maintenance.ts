@@ -2,13 +2,13 @@ import type { Notice } from '../../lib/thread.ts'
 import { inSlices } from './in-slices.ts'
 import type { LexicalIndex } from './lexical.ts'
 import { chooseMerge, chooseMergeToWrite, mergeSegments } from './merge.ts'
-import { MOST_CHUNKS, type Segment } from './segment.ts'
+import { MAX_CHUNKS, type Segment } from './segment.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** Chunks that may wait to be written: what a crash costs is to index them again. */
-const MOST_UNWRITTEN = MOST_CHUNKS / 8
+const MAX_UNWRITTEN = MAX_CHUNKS / 8
 /** More segments slow searches down, so whoever adds then waits for merges. */
-const MOST_SEGMENTS = 128
+const MAX_SEGMENTS = 128
 
 interface Dependencies {
   index: LexicalIndex
@@ -30,7 +30,7 @@ export function createMaintenance({ index, snapshot, notify }: Dependencies): Ma
   let jobs: Promise<unknown> = Promise.resolve()
   let awake = false
   let writtenVersion = index.version
-  let writeAbove = MOST_UNWRITTEN
+  let writeAbove = MAX_UNWRITTEN
 
   const enqueue = (job: () => Promise<void>): Promise<void> => {
     const done = jobs.then(job)
@@ -57,7 +57,7 @@ export function createMaintenance({ index, snapshot, notify }: Dependencies): Ma
       index.segments.filter((segment) => snapshot.isWritten(segment) || fresh.includes(segment)),
     )
     writtenVersion = version
-    writeAbove = MOST_UNWRITTEN
+    writeAbove = MAX_UNWRITTEN
   }
 
   const tidy = async () => {
@@ -65,7 +65,7 @@ export function createMaintenance({ index, snapshot, notify }: Dependencies): Ma
     if (group) await merge(group)
     const waiting = unwritten().reduce((sum, { live }) => sum + live, 0)
     if (waiting > writeAbove) {
-      writeAbove = waiting + MOST_UNWRITTEN
+      writeAbove = waiting + MAX_UNWRITTEN
       await write()
     }
     if (chooseMerge(index.segments)) wake()
@@ -86,7 +86,7 @@ export function createMaintenance({ index, snapshot, notify }: Dependencies): Ma
     wake,
 
     async room() {
-      if (index.segments.length <= MOST_SEGMENTS) return
+      if (index.segments.length <= MAX_SEGMENTS) return
       wake()
       await jobs
     },

@@ -1,4 +1,4 @@
-import { allocateSegment, countLive, MOST_CHUNKS, type Segment } from './segment.ts'
+import { allocateSegment, countLive, MAX_CHUNKS, type Segment } from './segment.ts'
 
 /** Postings handled between two chances to pause. */
 const POSTINGS_PER_STEP = 8_192
@@ -24,7 +24,7 @@ export interface Merge {
 
 /**
  * One segment of all that is live in `segments`, which may be searched, and may lose chunks, between two steps.
- * No live key is in two of them, and together they hold at most `MOST_CHUNKS` live chunks.
+ * No live key is in two of them, and together they hold at most `MAX_CHUNKS` live chunks.
  */
 export function* mergeSegments(segments: readonly Segment[]): Generator<void, Merge> {
   const sources = segments.map((segment) => ({
@@ -175,9 +175,9 @@ const FAN_IN = 8
 /** Segments are alike when their sizes have the same power of eight. */
 const TIER_BITS = 3
 /** The most segments merged at once, when they are merged to be written. */
-const MOST_SOURCES = 16
+const MAX_SOURCES = 16
 /** The share of removed chunks at which a segment is rewritten. */
-const MOST_REMOVED = 0.3
+const MAX_REMOVED = 0.3
 
 /** The segments to merge next, small ones first; nothing when all is well. */
 export function chooseMerge(segments: readonly Segment[]): Segment[] | undefined {
@@ -192,7 +192,7 @@ export function chooseMerge(segments: readonly Segment[]): Segment[] | undefined
     }
     from += alike.length
   }
-  const worn = bySize.find(({ keys, live }) => live < keys.length * (1 - MOST_REMOVED))
+  const worn = bySize.find(({ keys, live }) => live < keys.length * (1 - MAX_REMOVED))
   return worn && [worn]
 }
 
@@ -200,7 +200,7 @@ export function chooseMerge(segments: readonly Segment[]): Segment[] | undefined
 export function chooseMergeToWrite(unwritten: readonly Segment[]): Segment[] | undefined {
   const fitting = takeFitting(
     unwritten.toSorted((a, b) => a.live - b.live),
-    MOST_SOURCES,
+    MAX_SOURCES,
   )
   return fitting.length > 1 ? fitting : undefined
 }
@@ -214,6 +214,6 @@ function takeFitting(segments: readonly Segment[], most: number): Segment[] {
   let chunks = 0
   return segments.slice(0, most).filter(({ live }) => {
     chunks += live
-    return chunks <= MOST_CHUNKS
+    return chunks <= MAX_CHUNKS
   })
 }

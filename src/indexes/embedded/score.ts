@@ -1,6 +1,6 @@
 import type { Ranking } from '../chunk-index.ts'
 import type { LengthNorm } from '../term-batch.ts'
-import { lowerBound, MOST_CHUNKS, type Segment } from './segment.ts'
+import { lowerBound, MAX_CHUNKS, type Segment } from './segment.ts'
 
 /** The postings `[from, to)` of one term. What it adds to a score is always below `bound`. */
 export interface Postings {
@@ -14,9 +14,9 @@ const LOOKUP_COST = 16
 /** Lists that much longer than all before them are worth a look at how good the candidates are already. */
 const LONG_LIST = 2
 
-const scores = new Float64Array(MOST_CHUNKS)
+const scores = new Float64Array(MAX_CHUNKS)
 /** The ordinals whose score is not zero. */
-const candidates = new Uint16Array(MOST_CHUNKS)
+const candidates = new Uint16Array(MAX_CHUNKS)
 
 /** Memory that all searches share. */
 export const SCORING_BYTES = scores.byteLength + candidates.byteLength

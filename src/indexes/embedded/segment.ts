@@ -1,7 +1,7 @@
 import { type LengthNorm, lengthNorm } from '../term-batch.ts'
 
 /** Chunk ordinals take 16 bits, which saves two of five bytes per posting and keeps scores in the processor's cache. */
-export const MOST_CHUNKS = 65_536
+export const MAX_CHUNKS = 65_536
 
 /**
  * An inverted index of some chunks, never changed but for what is removed. A chunk is known by its ordinal,

@@ -3,8 +3,8 @@ import type { CollectionSettings, MemoryPlacement } from '../qdrant-settings.ts'
 import { type QdrantConnection, QdrantRefusal, unavailable } from './connection.ts'
 
 /** To lay a collection down on every node of a cluster. */
-const LAYING_MILLISECONDS = 60_000
-const LAYING = { timeout: String(LAYING_MILLISECONDS / 1_000) }
+const LAYING_MS = 60_000
+const LAYING = { timeout: String(LAYING_MS / 1_000) }
 const CONFLICTS = [400, 409]
 
 const Done = z.literal(true)
@@ -44,7 +44,7 @@ export interface Collections {
 
 export function createCollections({ call }: QdrantConnection): Collections {
   const lay = (method: 'PUT' | 'DELETE', path: string, body: object, signal?: AbortSignal) => {
-    const bounds = { query: LAYING, deadlineMilliseconds: LAYING_MILLISECONDS }
+    const bounds = { query: LAYING, deadlineMs: LAYING_MS }
     return call({ method, path, body, result: Done, ...bounds }, signal)
   }
 
@@ -81,7 +81,7 @@ export function createCollections({ call }: QdrantConnection): Collections {
 
     async index(name, index, signal) {
       const request = { method: 'PUT', path: `${pathOf(name)}/index`, body: index } as const
-      const bounds = { query: { wait: 'true' }, deadlineMilliseconds: LAYING_MILLISECONDS }
+      const bounds = { query: { wait: 'true' }, deadlineMs: LAYING_MS }
       const { status } = await call({ ...request, ...bounds, result: Change }, signal)
       if (status !== 'completed')
         throw unavailable('The search index has not taken a change in time')
@@ -98,16 +98,13 @@ export function createCollections({ call }: QdrantConnection): Collections {
           : [...left, { create_alias: { alias_name, collection_name } }]
       })
       const request = { path: '/collections/aliases', query: LAYING, body: { actions } }
-      const bounds = { result: Done, deadlineMilliseconds: LAYING_MILLISECONDS }
+      const bounds = { result: Done, deadlineMs: LAYING_MS }
       await call({ method: 'POST', ...request, ...bounds }, signal)
     },
 
     async drop(name, signal) {
       const request = { path: pathOf(name), query: LAYING, result: z.boolean() }
-      await call(
-        { method: 'DELETE', ...request, deadlineMilliseconds: LAYING_MILLISECONDS },
-        signal,
-      )
+      await call({ method: 'DELETE', ...request, deadlineMs: LAYING_MS }, signal)
     },
   }
 }

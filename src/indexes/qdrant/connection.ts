@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { retryAfterOf } from '../../lib/backoff.ts'
 
-const MOST_ATTEMPTS = 4
-const FIRST_WAIT_MILLISECONDS = 100
+const MAX_ATTEMPTS = 4
+const FIRST_WAIT_MS = 100
 /** A server that asks for more patience than this is reported instead of waited for. */
-const MOST_WAIT_MILLISECONDS = 3_000
+const MAX_WAIT_MS = 3_000
 /** A page of ten thousand keys takes 300 kB, four thousand matches as much. */
-const MOST_ANSWER_BYTES = 32 * 1024 * 1024
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
 const Envelope = z.object({ result: z.unknown() })
 
@@ -16,7 +16,7 @@ export interface QdrantAddress {
   url: string
   apiKey?: string | undefined
   /** For one call with all its attempts, unless it says otherwise. */
-  deadlineMilliseconds: number
+  deadlineMs: number
 }
 
 interface QdrantRequest<Result> {
@@ -24,7 +24,7 @@ interface QdrantRequest<Result> {
   path: string
   query?: Record<string, string>
   body?: unknown
-  deadlineMilliseconds?: number
+  deadlineMs?: number
   /** What the answer's `result` must be. */
   result: z.ZodType<Result>
   /** The answer is the result itself. */
@@ -42,7 +42,7 @@ export interface QdrantConnection {
 /** An attempt that failed in a way that may pass. */
 interface Failure {
   error: Error
-  waitMilliseconds?: number | undefined
+  waitMs?: number | undefined
 }
 
 /**
@@ -52,15 +52,15 @@ interface Failure {
 export function connectToQdrant(address: QdrantAddress): QdrantConnection {
   return {
     async call(request, signal) {
-      const { deadlineMilliseconds = address.deadlineMilliseconds } = request
-      const deadline = AbortSignal.timeout(deadlineMilliseconds)
+      const { deadlineMs = address.deadlineMs } = request
+      const deadline = AbortSignal.timeout(deadlineMs)
       const limit = signal ? AbortSignal.any([signal, deadline]) : deadline
       try {
         return await callUntilDone(address, request, limit)
       } catch (error) {
         signal?.throwIfAborted()
         if (!deadline.aborted) throw error
-        const seconds = deadlineMilliseconds / 1_000
+        const seconds = deadlineMs / 1_000
         throw unavailable(`The search index did not answer within ${seconds} s`, error)
       }
     },
@@ -75,9 +75,9 @@ async function callUntilDone<Result>(
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(address, request, limit)
     if ('result' in outcome) return outcome.result
-    const backoff = FIRST_WAIT_MILLISECONDS * 2 ** (attempt - 1) * (0.5 + Math.random())
-    const wait = outcome.waitMilliseconds ?? backoff
-    if (attempt === MOST_ATTEMPTS || wait > MOST_WAIT_MILLISECONDS) throw outcome.error
+    const backoff = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random())
+    const wait = outcome.waitMs ?? backoff
+    if (attempt === MAX_ATTEMPTS || wait > MAX_WAIT_MS) throw outcome.error
     await delay(wait, undefined, { signal: limit })
   }
 }
@@ -96,7 +96,7 @@ async function send<Result>(
   const content = body !== undefined && { body: JSON.stringify(body) }
   try {
     const response = await fetch(target, { method, headers, signal, redirect: 'error', ...content })
-    const text = await readBounded(response, MOST_ANSWER_BYTES)
+    const text = await readBounded(response, MAX_ANSWER_BYTES)
     if (!response.ok) return failureOf(response, text)
     const answer = JSON.parse(text)
     return { result: result.parse(bare ? answer : Envelope.parse(answer).result) }
@@ -112,7 +112,7 @@ async function send<Result>(
 function failureOf({ status, headers }: Response, text: string): Failure {
   const error = errorOf(status, text.slice(0, 500))
   if (!passes(status)) throw error
-  return { error, waitMilliseconds: retryAfterOf(headers) }
+  return { error, waitMs: retryAfterOf(headers) }
 }
 
 /** `fetch` names a header that cannot be sent with its value. */

@@ -96,8 +96,8 @@ function conditionsOf(filter: Filter): FieldCondition[] {
   return [filter]
 }
 
-/** Each takes memory and files in every segment; ranges of what has none are resolved by the authority. */
-const MOST_INDEXES = 128
+/** Each takes memory and files in every segment; ranges of what has none are resolved by the document store. */
+const MAX_INDEXES = 128
 
 /** The payload indexes of one collection: a filter is sent to Qdrant only where all that it looks at has one. */
 export interface PayloadIndexes {
@@ -139,7 +139,7 @@ export function createPayloadIndexes(
   }
 
   const makeOnce = async (key: string) => {
-    if (held.has(key) || held.size >= MOST_INDEXES) return
+    if (held.has(key) || held.size >= MAX_INDEXES) return
     const made = making.get(key) ?? make(key).finally(() => making.delete(key))
     making.set(key, made)
     await made

@@ -5,15 +5,15 @@ import { type QdrantConnection, unavailable } from './connection.ts'
 import { type PayloadCondition, toPayloadFilter } from './filters.ts'
 import type { Payload } from './payload.ts'
 
-/** A key is a point's id as it is: no authority gives one out twice. */
-const MOST_KEY = 2 ** 32 - 1
-const WRITING_MILLISECONDS = 30_000
+/** A key is a point's id as it is: no document store gives one out twice. */
+const MAX_KEY = 2 ** 32 - 1
+const WRITING_MS = 30_000
 const PAGE_KEYS = 10_000
 const BATCH_REMOVALS = 10_000
 /** Changes of one call that are under way at once. */
 const LANES = 4
 
-const Key = z.int().min(0).max(MOST_KEY)
+const Key = z.int().min(0).max(MAX_KEY)
 const Match = z.object({ id: Key, score: z.number() })
 const Matches = z.object({ points: z.array(Match) })
 const Change = z.object({ status: z.string() })
@@ -49,7 +49,7 @@ export function createPoints({ call }: QdrantConnection, collection: string): Po
   const path = `${pathOf(collection)}/points`
 
   const change = async (method: 'PUT' | 'POST', to: string, body: object) => {
-    const bounds = { query: { wait: 'true' }, deadlineMilliseconds: WRITING_MILLISECONDS }
+    const bounds = { query: { wait: 'true' }, deadlineMs: WRITING_MS }
     const { status } = await call({ method, path: path + to, body, result: Change, ...bounds })
     // Anything else says that it will be done, but not yet.
     if (status !== 'completed') {
@@ -82,7 +82,7 @@ export function createPoints({ call }: QdrantConnection, collection: string): Po
       do {
         const body = { limit: PAGE_KEYS, with_payload: false, ...(offset != null && { offset }) }
         const request = { method: 'POST', path: `${path}/scroll`, body, result: Page } as const
-        const page = await call({ ...request, deadlineMilliseconds: WRITING_MILLISECONDS })
+        const page = await call({ ...request, deadlineMs: WRITING_MS })
         pages.push(Uint32Array.from(page.points, ({ id }) => id))
         offset = page.next_page_offset
       } while (offset != null)
@@ -177,7 +177,7 @@ function rangeOf(keys: ArrayLike<number>): { least: number; most: number } {
 /** Asked for beyond the limit: of equal scores Qdrant keeps any, we the lowest keys. */
 const SPARE = 16
 /** Keys that one query names at most; more are asked about in parts. */
-const MOST_NAMED = 200_000
+const MAX_NAMED = 200_000
 
 /**
  * The best of one search. Where it is to look among more keys than one query can name, it asks in parts:
@@ -196,9 +196,9 @@ export async function bestOf(
 
 function filtersFor(only: Uint32Array | undefined): (PayloadCondition | undefined)[] {
   if (!only) return [undefined]
-  const parts = Math.ceil(only.length / MOST_NAMED)
+  const parts = Math.ceil(only.length / MAX_NAMED)
   return Array.from({ length: parts }, (_, part) => {
-    const keys = only.subarray(part * MOST_NAMED, (part + 1) * MOST_NAMED)
+    const keys = only.subarray(part * MAX_NAMED, (part + 1) * MAX_NAMED)
     return { must: [{ has_id: Array.from(keys) }] }
   })
 }

@@ -84,7 +84,7 @@ export function createVectorsPart(
   }
 }
 
-/** Searching reads the small vectors alone where they tell enough: the authority's own decide in the end. */
+/** Searching reads the small vectors alone where they tell enough: the document store's own decide in the end. */
 function lookingAt(quantisation: Quantisation): object {
   if (quantisation === 'none') return {}
   if (quantisation === 'int8') return { params: { quantization: { rescore: false } } }

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { Agent, type Response as Answer, type Dispatcher, fetch } from 'undici'
 import { literalAddress, type OutboundPolicy } from './policy.ts'
 
-const CONNECT_MILLISECONDS = 10_000
+const CONNECT_MS = 10_000
 const TIMEOUT_CODES = /^UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT$/
 const USER_AGENT = 'agent-server'
 
@@ -11,9 +11,9 @@ export interface OutboundBounds {
   /** The most bytes of an answer that are read, once decompressed. */
   maximumBytes: number
   /** The longest silence: before the head of the answer, and between two parts of its body. */
-  idleMilliseconds: number
+  idleMs: number
   /** For the whole call, redirects and body included; absent for streams that stay open. */
-  totalMilliseconds?: number
+  totalMs?: number
 }
 
 export interface OutboundRequest {
@@ -42,9 +42,9 @@ export interface GuardedFetch {
  */
 export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBounds): GuardedFetch {
   const agent = new Agent({
-    connect: { lookup: guardedLookup(policy), timeout: CONNECT_MILLISECONDS },
-    headersTimeout: bounds.idleMilliseconds,
-    bodyTimeout: bounds.idleMilliseconds,
+    connect: { lookup: guardedLookup(policy), timeout: CONNECT_MS },
+    headersTimeout: bounds.idleMs,
+    bodyTimeout: bounds.idleMs,
   })
   const dispatcher = agent.compose(guardLiterals(policy))
   return {
@@ -125,8 +125,8 @@ function guardedLookup(policy: OutboundPolicy): LookupFunction {
   }
 }
 
-function limitTime({ totalMilliseconds }: OutboundBounds, signal: AbortSignal | undefined) {
-  const total = totalMilliseconds === undefined ? [] : [AbortSignal.timeout(totalMilliseconds)]
+function limitTime({ totalMs }: OutboundBounds, signal: AbortSignal | undefined) {
+  const total = totalMs === undefined ? [] : [AbortSignal.timeout(totalMs)]
   return AbortSignal.any([...total, ...(signal ? [signal] : [])])
 }
 

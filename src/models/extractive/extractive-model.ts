@@ -5,13 +5,13 @@ import { quotableUnits, type Unit } from './quotable-units.ts'
 import { type Candidate, chooseQuotes, type Question, toCandidate } from './quotes.ts'
 
 /** Sentences that are weighed against each other; a hundred chunks hold about as many. */
-const MAXIMUM_CANDIDATES = 3_000
-const MAXIMUM_QUESTION_CHARACTERS = 4_000
+const MAX_CANDIDATES = 3_000
+const MAX_QUESTION_CHARACTERS = 4_000
 /** A word with the space around it; scripts without spaces are cut into short runs. */
 const DELTA = /\s*\S{1,16}\s*/gu
 
 /**
- * A model that generates nothing: it quotes the sentences of the passages that answer the question best.
+ * A model that generates nothing: it quotes the sentences of the chunks that answer the question best.
  * It needs no key and no network, never calls a tool, and its token counts are estimates.
  */
 export function createExtractiveModel(): ChatModel {
@@ -20,7 +20,7 @@ export function createExtractiveModel(): ChatModel {
 
 async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
   signal.throwIfAborted()
-  const candidates = await readPassages(request, signal)
+  const candidates = await hydrateChunks(request, signal)
   const chosen = chooseQuotes(readQuestion(request.messages), candidates)
   const written = writeAnswer(
     chosen,
@@ -47,11 +47,11 @@ async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   }
 }
 
-/** One passage per turn of the event loop, so that many long ones do not hold up other requests. */
-async function readPassages({ passages }: ModelRequest, signal: AbortSignal): Promise<Candidate[]> {
+/** One chunk per turn of the event loop, so that many long ones do not hold up other requests. */
+async function hydrateChunks({ chunks }: ModelRequest, signal: AbortSignal): Promise<Candidate[]> {
   const candidates: Candidate[] = []
-  for (const [index, { title, text }] of passages.entries()) {
-    if (candidates.length >= MAXIMUM_CANDIDATES) break
+  for (const [index, { title, text }] of chunks.entries()) {
+    if (candidates.length >= MAX_CANDIDATES) break
     for (const unit of quotableUnits(index, text)) candidates.push(toCandidate(unit, title))
     await nextTurn()
     signal.throwIfAborted()
@@ -61,38 +61,38 @@ async function readPassages({ passages }: ModelRequest, signal: AbortSignal): Pr
 
 function readQuestion(messages: readonly ModelMessage[]): Question {
   const asked = messages.filter(({ role }) => role === 'user').map(({ content }) => content)
-  const [text = '', before = ''] = asked.toReversed().map(withoutPassages)
+  const [text = '', before = ''] = asked.toReversed().map(withoutChunks)
   return { text, before }
 }
 
-/** The agent puts the passages before the question, in a block that no passage can close. */
-function withoutPassages(content: string): string {
+/** The agent puts the chunks before the question, in a block that no chunk can close. */
+function withoutChunks(content: string): string {
   const end = content.startsWith('<passages>') ? content.indexOf('</passages>') : -1
   const question = end === -1 ? content : content.slice(end + '</passages>'.length)
-  return question.trim().slice(0, MAXIMUM_QUESTION_CHARACTERS)
+  return question.trim().slice(0, MAX_QUESTION_CHARACTERS)
 }
 
 const LEAD = 'From your documents:'
 const NOTHING =
   'Nothing in your documents answers this. Only quotes can be given: no language model is configured.'
 
-const MAXIMUM_QUOTE_CHARACTERS = 400
-const MAXIMUM_CODE_LINES = 20
-const MAXIMUM_CODE_CHARACTERS = 1_000
+const MAX_QUOTE_CHARACTERS = 400
+const MAX_CODE_LINES = 20
+const MAX_CODE_CHARACTERS = 1_000
 
-/** A passage's own `[1]` would pass for a citation; links and code keep theirs. */
+/** A chunk's own `[1]` would pass for a citation; links and code keep theirs. */
 const NUMBER_IN_BRACKETS = /\[(\d+)\](?!\()/g
 /** Sentences that lean on the one before. */
 const LEANING = /^(?:it|this|that|these|those|they|he|she|however|therefore|such)\b/i
 
-/** Writes the chosen quotes as Markdown, each with the number of its passage, from 1. */
+/** Writes the chosen quotes as Markdown, each with the number of its chunk, from 1. */
 function writeAnswer(chosen: readonly Unit[], units: readonly Unit[]): string {
   if (chosen.length === 0) return NOTHING
   const quotes = joinNeighbours(chosen, units).map(writeQuote)
   return `${LEAD}\n\n${quotes.join('\n')}`.trimEnd()
 }
 
-/** Quotes that follow each other in a passage become one; the best of them decides its place. */
+/** Quotes that follow each other in a chunk become one; the best of them decides its place. */
 function joinNeighbours(chosen: readonly Unit[], units: readonly Unit[]): Unit[][] {
   const groups: Unit[][] = []
   for (const unit of chosen) {
@@ -104,7 +104,7 @@ function joinNeighbours(chosen: readonly Unit[], units: readonly Unit[]): Unit[]
 }
 
 function areNeighbours(one: Unit, other: Unit): boolean {
-  return one.passage === other.passage && Math.abs(one.position - other.position) === 1
+  return one.chunk === other.chunk && Math.abs(one.position - other.position) === 1
 }
 
 function byPosition(one: Unit, other: Unit): number {
@@ -122,7 +122,7 @@ function withAntecedent(group: Unit[], units: readonly Unit[]): Unit[] {
 }
 
 function writeQuote(group: readonly Unit[]): string {
-  const number = (group[0]?.passage ?? 0) + 1
+  const number = (group[0]?.chunk ?? 0) + 1
   const separator = group.every(({ kind }) => kind === 'item') ? '; ' : ' '
   const text = cut(
     tidy(
@@ -138,7 +138,7 @@ function writeQuote(group: readonly Unit[]): string {
 }
 
 function writeCode(code: readonly string[]): string {
-  const lines = code.slice(0, MAXIMUM_CODE_LINES).join('\n').slice(0, MAXIMUM_CODE_CHARACTERS)
+  const lines = code.slice(0, MAX_CODE_LINES).join('\n').slice(0, MAX_CODE_CHARACTERS)
   return ['```', ...lines.split('\n'), '```'].map((line) => `  ${line}`).join('\n')
 }
 
@@ -153,8 +153,8 @@ function tidy(text: string): string {
 }
 
 function cut(text: string): string {
-  if (text.length <= MAXIMUM_QUOTE_CHARACTERS) return text
-  const end = text.lastIndexOf(' ', MAXIMUM_QUOTE_CHARACTERS)
-  const kept = text.slice(0, end > MAXIMUM_QUOTE_CHARACTERS / 2 ? end : MAXIMUM_QUOTE_CHARACTERS)
+  if (text.length <= MAX_QUOTE_CHARACTERS) return text
+  const end = text.lastIndexOf(' ', MAX_QUOTE_CHARACTERS)
+  const kept = text.slice(0, end > MAX_QUOTE_CHARACTERS / 2 ? end : MAX_QUOTE_CHARACTERS)
   return `${kept.toWellFormed().trimEnd()}…`
 }

@@ -1,8 +1,8 @@
-/** A piece of a passage that makes sense when quoted alone. */
+/** A piece of a chunk that makes sense when quoted alone. */
 export interface Unit {
-  /** Place of its passage in the list, from 0. */
-  passage: number
-  /** Place within the passage, from 0. */
+  /** Place of its chunk in the list, from 0. */
+  chunk: number
+  /** Place within the chunk, from 0. */
   position: number
   kind: 'sentence' | 'item' | 'code'
   /** Plain Markdown of one paragraph; empty for code without an introduction. */
@@ -14,10 +14,10 @@ export interface Unit {
 }
 
 /** Longer texts are looked at in part: a bound on the work, far above the size of a chunk. */
-const MAXIMUM_CHARACTERS = 16_000
-const MAXIMUM_UNITS = 200
+const MAX_CHARACTERS = 16_000
+const MAX_UNITS = 200
 /** How much of a list its introduction takes along. */
-const MAXIMUM_LISTED_CHARACTERS = 300
+const MAX_LISTED_CHARACTERS = 300
 
 const FENCE = /^\s*(?:```|~~~)/
 const HEADING = /^\s{0,3}#{1,6}\s+(.*?)\s*#*$/
@@ -39,12 +39,12 @@ const LONG_PIECE = /.{1,400}(?:\s|$)|.{1,400}/gsu
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' })
 
-/** Cuts a passage of Markdown or plain text into what can be quoted, in reading order. */
-export function quotableUnits(passage: number, text: string): Unit[] {
+/** Cuts a chunk of Markdown or plain text into what can be quoted, in reading order. */
+export function quotableUnits(chunk: number, text: string): Unit[] {
   const units: Unit[] = []
-  const lines = text.slice(0, MAXIMUM_CHARACTERS).split(/\r?\n/)
+  const lines = text.slice(0, MAX_CHARACTERS).split(/\r?\n/)
   const state: State = {
-    passage,
+    chunk,
     units,
     heading: '',
     introduction: undefined,
@@ -55,11 +55,11 @@ export function quotableUnits(passage: number, text: string): Unit[] {
   for (const line of lines) readLine(state, line)
   endCode(state)
   endParagraph(state)
-  return units.slice(0, MAXIMUM_UNITS)
+  return units.slice(0, MAX_UNITS)
 }
 
 interface State {
-  passage: number
+  chunk: number
   units: Unit[]
   heading: string
   /** The last sentence, while it ends in a colon and what it introduces may follow. */
@@ -103,7 +103,7 @@ function addItem(state: State, item: string): void {
   endParagraph(state)
   const { introduction } = state
   const unit = addUnit(state, 'item', item.trim())
-  if (!introduction || introduction.text.length > MAXIMUM_LISTED_CHARACTERS) return
+  if (!introduction || introduction.text.length > MAX_LISTED_CHARACTERS) return
   unit.context += ` ${introduction.text}`
   introduction.text += `${INTRODUCES.test(introduction.text) ? ' ' : '; '}${unit.text}`
   state.introduction = introduction
@@ -164,8 +164,8 @@ function partsOf(sentence: string): string[] {
 }
 
 function addUnit(state: State, kind: Unit['kind'], text: string): Unit {
-  const { passage, units, heading } = state
-  const unit: Unit = { passage, position: units.length, kind, text, code: [], context: heading }
+  const { chunk, units, heading } = state
+  const unit: Unit = { chunk, position: units.length, kind, text, code: [], context: heading }
   units.push(unit)
   state.introduction = undefined
   return unit

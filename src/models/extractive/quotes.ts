@@ -1,8 +1,8 @@
 import type { Unit } from './quotable-units.ts'
 import { CHARACTER_WORTH, isWord, termsOf } from './terms.ts'
 
-const MAXIMUM_QUOTES = 4
-const MAXIMUM_QUESTION_TERMS = 64
+const MAX_QUOTES = 4
+const MAX_QUESTION_TERMS = 64
 
 /** The part of the question, by weight, that a quote and what stands above it share at least. */
 const LEAST_COVERAGE = 0.2
@@ -24,7 +24,7 @@ const HEADING_WORTH = 0.5
 const TITLE_WORTH = 0.25
 /** A word of the question before, which "and on Sunday?" leans on. */
 const EARLIER_WORTH = 0.2
-/** Each place further down in the list of passages. */
+/** Each place further down in the list of chunks. */
 const RANK_COST = 0.08
 /** BM25's length normalisation, softer than usual: sentences differ less than documents. */
 const LENGTH_WEIGHT = 0.4
@@ -83,7 +83,7 @@ function scoreCandidate(
   const words = [...worths.keys()].filter((term) => own.has(term)).length
   if (!(coverage >= least || words >= ENOUGH_WORDS)) return 0
   const score = byOwn + HEADING_WORTH * byHeading + TITLE_WORTH * byTitle
-  return (score * (byTitleAlone ? BY_TITLE_ALONE : 1)) / (1 + RANK_COST * unit.passage)
+  return (score * (byTitleAlone ? BY_TITLE_ALONE : 1)) / (1 + RANK_COST * unit.chunk)
 }
 
 function worthOf(terms: ReadonlySet<string>, worths: ReadonlyMap<string, number>): number {
@@ -94,7 +94,7 @@ function weighQuestion({ text, before }: Question): Map<string, number> {
   const earlier = termsOf(before).map((term): [string, number] => [term, EARLIER_WORTH])
   const now = termsOf(text).map((term): [string, number] => [term, 1])
   // The later entry of a term wins.
-  const weights = new Map([...earlier, ...now].slice(-MAXIMUM_QUESTION_TERMS))
+  const weights = new Map([...earlier, ...now].slice(-MAX_QUESTION_TERMS))
   for (const [term, weight] of weights)
     if (isWord(term)) weights.set(term, weight * CHARACTER_WORTH)
   return weights
@@ -116,7 +116,7 @@ function pickDiverse(scored: readonly Scored[]): Scored[] {
   const best = scored.reduce((top, { score }) => Math.max(top, score), 0)
   let left = scored.filter(({ score }) => score >= best * LEAST_SHARE_OF_BEST)
   const chosen: Scored[] = []
-  while (left.length > 0 && chosen.length < MAXIMUM_QUOTES) {
+  while (left.length > 0 && chosen.length < MAX_QUOTES) {
     const value = (candidate: Scored) =>
       candidate.score * (1 - REDUNDANCY_COST * likeness(candidate, chosen))
     const next = left.reduce((top, candidate) => (value(candidate) > value(top) ? candidate : top))

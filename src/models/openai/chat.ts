@@ -11,7 +11,7 @@ import type {
   Sampling,
 } from '../chat-model.ts'
 import { type ConnectionOptions, createOpenAiConnection, type ModelLog } from './connection.ts'
-import { createDialect, type Dialect, learnDialect, MAXIMUM_LESSONS } from './dialect.ts'
+import { createDialect, type Dialect, learnDialect, MAX_LESSONS } from './dialect.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createRedactor, toUpstreamFailure, type UpstreamFailure } from './failures.ts'
 import { isJsonObject, type JsonObject } from './json.ts'
@@ -68,7 +68,7 @@ export function createOpenAiModel({ model, log, ...connecting }: OpenAiModelOpti
     body: JsonObject,
   ): number | undefined {
     if (tries.spoken) return undefined
-    if (tries.lessons < MAXIMUM_LESSONS && learnDialect(dialect, failure, body, log)) {
+    if (tries.lessons < MAX_LESSONS && learnDialect(dialect, failure, body, log)) {
       tries.lessons += 1
       return 0
     }
@@ -105,7 +105,7 @@ function assertHeaderValue(apiKey: string): void {
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('The API key does not fit into a header')
 }
 
-const MAXIMUM_NAME = 64
+const MAX_NAME = 64
 
 /** Writes a request in the dialect that the server accepts; fields that are `undefined` stay unsent. */
 export function toRequestBody(
@@ -179,7 +179,7 @@ function toToolCall({ callId, name, arguments: written, extra }: ModelToolCall):
 
 /** Models invent names with dots and tags in them, which servers then refuse in the next request. */
 function toolName(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAXIMUM_NAME) || 'unnamed'
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_NAME) || 'unnamed'
 }
 
 function toTool({ name, description, parameters }: ModelTool): JsonObject {

@@ -8,16 +8,16 @@ import { post } from './json-request.ts'
 import { type AnswerReader, createAnswerReader } from './stream.ts'
 
 /** How long the usage may come after the end of the answer. */
-const USAGE_MILLISECONDS = 3_000
+const USAGE_MS = 3_000
 /** The SDK's own time-out ends at the headers and cannot be turned off: the watchdog is always sooner. */
-const SDK_TIMEOUT_MILLISECONDS = 2 ** 31 - 1
+const SDK_TIMEOUT_MS = 2 ** 31 - 1
 
 export interface ConnectionOptions {
   apiKey: string
   /** The address before `/chat/completions`. */
   baseUrl: string
   /** The longest silence of the upstream that is waited out, before the first byte too. */
-  idleTimeoutMilliseconds: number
+  idleTimeoutMs: number
 }
 
 interface OpenAiConnection {
@@ -28,7 +28,7 @@ interface OpenAiConnection {
 export function createOpenAiConnection(options: ConnectionOptions): OpenAiConnection {
   return {
     async *call(body, signal) {
-      const watchdog = createWatchdog(options.idleTimeoutMilliseconds)
+      const watchdog = createWatchdog(options.idleTimeoutMs)
       const reader = createAnswerReader()
       const stop = AbortSignal.any([signal, watchdog.signal])
       try {
@@ -58,7 +58,7 @@ async function* textsOf(
   const parameters = body as unknown as ChatCompletionCreateParamsStreaming
   for await (const chunk of await client.chat.completions.create(parameters, { signal })) {
     const text = reader.read(chunk)
-    if (reader.finished) watchdog.limit(USAGE_MILLISECONDS)
+    if (reader.finished) watchdog.limit(USAGE_MS)
     if (text) yield { type: 'text-delta', text }
   }
 }
@@ -75,17 +75,17 @@ function createClient({ apiKey, baseUrl }: ConnectionOptions, watchdog: Watchdog
     webhookSecret: null,
     maxRetries: 0,
     logLevel: 'off',
-    timeout: SDK_TIMEOUT_MILLISECONDS,
+    timeout: SDK_TIMEOUT_MS,
     fetch: createWatchedFetch({ apiKey, watchdog }),
   })
 }
 
-const MAXIMUM_ERROR_BYTES = 64 * 1024
-const MAXIMUM_WHOLE_ANSWER_BYTES = 16 * 1024 * 1024
+const MAX_ERROR_BYTES = 64 * 1024
+const MAX_WHOLE_ANSWER_BYTES = 16 * 1024 * 1024
 /** The longest line of a stream; the SDK itself would buffer without a bound. */
-const MAXIMUM_LINE_BYTES = 8 * 1024 * 1024
+const MAX_LINE_BYTES = 8 * 1024 * 1024
 /** How long the end of a read answer may take before its connection is given up. */
-const DRAIN_MILLISECONDS = 1_000
+const DRAIN_MS = 1_000
 
 const NEWLINE = 10
 const BRACE = '{'
@@ -126,7 +126,7 @@ function createWatchedFetch({ apiKey, watchdog }: Options): typeof fetch {
     const body = bodyOf(message, watchdog)
     const status = message.statusCode ?? 0
     if (status < 200 || status > 299) {
-      const words = await readText(body, MAXIMUM_ERROR_BYTES)
+      const words = await readText(body, MAX_ERROR_BYTES)
       throw failureOfStatus(status, headersOf(message), words)
     }
     return new Response(await openBody(body), { headers: headersOf(message) })
@@ -149,7 +149,7 @@ function bodyOf(message: IncomingMessage, watchdog: Watchdog): Body {
     },
     destroy: () => void message.destroy(),
     async drain() {
-      const timer = setTimeout(() => message.destroy(), DRAIN_MILLISECONDS)
+      const timer = setTimeout(() => message.destroy(), DRAIN_MS)
       message.once('close', () => clearTimeout(timer))
       await parts.return?.()
       message.resume()
@@ -165,7 +165,7 @@ async function openBody(body: Body): Promise<ReadableStream<Uint8Array>> {
     throw new UpstreamFailure({ kind: 'web-page', status: 200 })
   }
   if (start !== BRACE) return watchBody(body, first)
-  const whole = await readText(body, MAXIMUM_WHOLE_ANSWER_BYTES, first)
+  const whole = await readText(body, MAX_WHOLE_ANSWER_BYTES, first)
   const answer = parseJson(whole)
   if (!isObject(answer)) throw new UpstreamFailure({ kind: 'unreadable', words: whole })
   return new Blob([`data: ${JSON.stringify(answer)}\n\n`]).stream()
@@ -176,7 +176,7 @@ function watchBody(body: Body, first: Buffer | undefined): ReadableStream<Uint8A
   const measure = (bytes: Buffer) => {
     const lineEnd = bytes.lastIndexOf(NEWLINE)
     lineBytes = lineEnd === -1 ? lineBytes + bytes.length : bytes.length - lineEnd - 1
-    if (lineBytes <= MAXIMUM_LINE_BYTES) return
+    if (lineBytes <= MAX_LINE_BYTES) return
     throw new UpstreamFailure({ kind: 'unreadable', words: 'a line longer than is accepted' })
   }
   return new ReadableStream<Uint8Array>(
@@ -210,7 +210,7 @@ async function readText(body: Body, maximumBytes: number, first?: Buffer): Promi
 }
 
 /** The longest a Node timer can run. */
-const MAXIMUM_TIMER_MILLISECONDS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 interface Watchdog {
   /** Aborted once the upstream kept silent for too long. */
@@ -225,9 +225,9 @@ interface Watchdog {
  * Watches the waits for an upstream, and those only: a reader that takes its time between two chunks is
  * not a stalled upstream.
  */
-function createWatchdog(limitMilliseconds: number): Watchdog {
+function createWatchdog(limitMs: number): Watchdog {
   const controller = new AbortController()
-  let limit = Math.min(limitMilliseconds, MAXIMUM_TIMER_MILLISECONDS)
+  let limit = Math.min(limitMs, MAX_TIMER_MS)
   return {
     signal: controller.signal,
     async watch(work) {

@@ -68,7 +68,7 @@ const LESSONS: readonly Lesson[] = [
 ]
 
 /** The most times that one request can be written anew. */
-export const MAXIMUM_LESSONS = LESSONS.length
+export const MAX_LESSONS = LESSONS.length
 
 export function createDialect(): Dialect {
   return { streamUsage: true, tools: true, maxTokensField: 'max_tokens', reasoning: true }

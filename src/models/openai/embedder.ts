@@ -47,7 +47,7 @@ export function createOpenAiEmbedder(options: EmbeddingCallsOptions): Embedder {
 }
 
 /** How often a text that is too long for the model is cut in half. */
-const MOST_CUTS = 8
+const MAX_CUTS = 8
 /** Any model embeds this; one that refuses it does not work at all. */
 const PLAIN_TEXT = 'text'
 
@@ -83,7 +83,7 @@ export function createEmbedEach(call: EmbeddingCalls['call'], explaining: Explai
     const outcome = await attempt([text], signal)
     if (outcome instanceof EmbedderError) return outcome
     if (Array.isArray(outcome)) return outcome[0] ?? new EmbedderError('unavailable', 'No vector')
-    if (!isTooLong(outcome) || cuts === MOST_CUTS) return blame(outcome, signal)
+    if (!isTooLong(outcome) || cuts === MAX_CUTS) return blame(outcome, signal)
     return one(firstHalf(text), signal, cuts + 1)
   }
 

@@ -5,9 +5,9 @@ import { isObject, type JsonObject, objectOf, parseJson } from './json.ts'
 import { requestJson } from './json-request.ts'
 
 /** A request that takes longer is given up. */
-const DEADLINE_MILLISECONDS = 60_000
+const DEADLINE_MS = 60_000
 /** A batch of 32 vectors of 4,096 numbers takes a tenth of it. */
-const MOST_ANSWER_BYTES = 32 * 2 ** 20
+const MAX_ANSWER_BYTES = 32 * 2 ** 20
 
 export interface EmbeddingServer {
   apiKey: string
@@ -26,8 +26,8 @@ export async function requestEmbeddings(
     {
       ...{ apiKey, baseUrl, path: '/embeddings' },
       body: { model, input: texts, encoding_format: 'float' },
-      deadlineMilliseconds: DEADLINE_MILLISECONDS,
-      mostAnswerBytes: MOST_ANSWER_BYTES,
+      deadlineMs: DEADLINE_MS,
+      mostAnswerBytes: MAX_ANSWER_BYTES,
     },
     signal,
   )

@@ -30,7 +30,7 @@ const CHAT_MODEL: UpstreamNames = {
   input: 'conversation',
 }
 
-const MAXIMUM_EXCERPT = 300
+const MAX_EXCERPT = 300
 /** How the servers say that the prompt is longer than the model's window. */
 export const TOO_LONG =
   /context[ _-]?(?:length|size|window)|maximum (?:prompt|input) length|prompt is too long|too many (?:input )?tokens|less than \d+ tokens|too large to process/i
@@ -68,7 +68,7 @@ function urlHint({ baseUrl, path }: UpstreamNames): string {
 /** The error that a caller is told. Its cause keeps more for the log, without secrets. */
 export function explainFailure({ facts }: UpstreamFailure, explaining: Explaining): AppError {
   const [code, message] = explain(facts, explaining)
-  const retryAfter = facts.retryAfterMilliseconds
+  const retryAfter = facts.retryAfterMs
   return new AppError(code, message, {
     ...(code === 'upstream_rate_limited' &&
       retryAfter !== undefined && { retryAfter: Math.max(1, Math.ceil(retryAfter / 1_000)) }),
@@ -135,7 +135,7 @@ function excerptOf(words: string, redact: Explaining['redact']): string {
     .trim()
     .split(/[\r\n]/, 1)
   const clean = line.replace(/[\p{Cc}\p{Cf}]/gu, '').trim()
-  return clean.length > MAXIMUM_EXCERPT ? `${clean.slice(0, MAXIMUM_EXCERPT)}…` : clean
+  return clean.length > MAX_EXCERPT ? `${clean.slice(0, MAX_EXCERPT)}…` : clean
 }
 
 /** The `msg` entries of a list of validation errors, as servers made with FastAPI answer. */

@@ -18,7 +18,7 @@ export interface FailureFacts {
   code?: string | undefined
   /** What the upstream said, raw: it may hold secrets, so it is cleaned before anyone sees it. */
   words?: string
-  retryAfterMilliseconds?: number | undefined
+  retryAfterMs?: number | undefined
   /** True where the upstream asked not to be tried again. */
   final?: boolean
 }
@@ -34,8 +34,8 @@ export class UpstreamFailure extends Error {
   }
 }
 
-const MAXIMUM_WORDS = 4_000
-const MAXIMUM_CAUSES = 5
+const MAX_WORDS = 4_000
+const MAX_CAUSES = 5
 
 const TIMEOUT_CODES = new Set([
   'ETIMEDOUT',
@@ -74,7 +74,7 @@ export function toUpstreamFailure(thrown: unknown): UpstreamFailure {
   const causes = causesOf(thrown)
   const known = causes.find((cause) => cause instanceof UpstreamFailure)
   if (known) return known
-  const words = causes.map(describe).join(': ').slice(0, MAXIMUM_WORDS)
+  const words = causes.map(describe).join(': ').slice(0, MAX_WORDS)
   const codes = causes.map((cause) => codeOf(cause) ?? '')
   const kind = networkFailure(thrown, codes)
   if (kind) return new UpstreamFailure({ kind, words })
@@ -101,7 +101,7 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
     status: EXACT_STATUS[code] ?? status,
     code,
     words,
-    retryAfterMilliseconds: retryAfterOf(headers),
+    retryAfterMs: retryAfterOf(headers),
     final: headers.get('x-should-retry') === 'false',
   })
 }
@@ -110,14 +110,14 @@ export function failureOfStatus(status: number, headers: Headers, body: string):
 function readError(body: unknown): { code?: string; words: string } {
   const outer = Array.isArray(body) ? body[0] : body
   const error = isObject(outer) ? (outer.error ?? outer) : outer
-  if (!isObject(error)) return { words: String(error ?? '').slice(0, MAXIMUM_WORDS) }
+  if (!isObject(error)) return { words: String(error ?? '').slice(0, MAX_WORDS) }
   const names = [error.code, error.type].map(String)
   const code = names.find((name) => name in STATUS_IN_STREAM) ?? names.find(statusIn)
   const message = nonEmptyString(error.message) ?? nonEmptyString(error.detail)
   // Behind a router, the provider's own words stand in the metadata.
   const raw = isObject(error.metadata) ? nonEmptyString(error.metadata.raw) : undefined
   const words = [message ?? JSON.stringify(error), raw].filter(Boolean).join(' ')
-  return { ...(code && { code }), words: words.slice(0, MAXIMUM_WORDS) }
+  return { ...(code && { code }), words: words.slice(0, MAX_WORDS) }
 }
 
 /** The HTTP status that some servers give as the code. */
@@ -128,7 +128,7 @@ function statusIn(code: string): number | undefined {
 function causesOf(thrown: unknown): unknown[] {
   const causes = [thrown]
   let last = thrown
-  while (last instanceof Error && last.cause !== undefined && causes.length < MAXIMUM_CAUSES) {
+  while (last instanceof Error && last.cause !== undefined && causes.length < MAX_CAUSES) {
     last = last.cause
     causes.push(last)
   }

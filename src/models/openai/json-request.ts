@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
-const MOST_ERROR_BYTES = 64 * 1024
+const MAX_ERROR_BYTES = 64 * 1024
 
 interface JsonRequest {
   apiKey: string
@@ -11,17 +11,17 @@ interface JsonRequest {
   path: string
   body: unknown
   /** The answer is given up after that long. */
-  deadlineMilliseconds: number
+  deadlineMs: number
   /** More of an answer is not read. */
   mostAnswerBytes: number
 }
 
 /** One POST, tried once: the body of the answer. Throws UpstreamFailure, or what `signal` was aborted with. */
 export async function requestJson(
-  { apiKey, baseUrl, path, body, deadlineMilliseconds, mostAnswerBytes }: JsonRequest,
+  { apiKey, baseUrl, path, body, deadlineMs, mostAnswerBytes }: JsonRequest,
   signal: AbortSignal,
 ): Promise<string> {
-  const deadline = AbortSignal.timeout(deadlineMilliseconds)
+  const deadline = AbortSignal.timeout(deadlineMs)
   try {
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
       method: 'POST',
@@ -35,7 +35,7 @@ export async function requestJson(
       redirect: 'manual',
       signal: AbortSignal.any([signal, deadline]),
     })
-    const answer = await readText(response, response.ok ? mostAnswerBytes : MOST_ERROR_BYTES)
+    const answer = await readText(response, response.ok ? mostAnswerBytes : MAX_ERROR_BYTES)
     if (!response.ok) throw failureOfStatus(response.status, response.headers, answer)
     if (answer.trimStart().startsWith('<')) throw new UpstreamFailure({ kind: 'web-page' })
     return answer

@@ -82,11 +82,11 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
 }
 
 /** A request that takes longer is given up; whoever asks has less patience. */
-const DEADLINE_MILLISECONDS = 30_000
+const DEADLINE_MS = 30_000
 /** A hundred results with their texts, which some servers send back, take a tenth of it. */
-const MOST_ANSWER_BYTES = 4 * 2 ** 20
+const MAX_ANSWER_BYTES = 4 * 2 ** 20
 /** Text Embeddings Inference takes no more texts at once unless it is told to. */
-const MOST_TEXTS = 32
+const MAX_TEXTS = 32
 
 export interface RerankServer {
   apiKey: string
@@ -131,8 +131,8 @@ async function send(
   const answer = await requestJson(
     {
       ...{ apiKey, baseUrl, path: '/rerank', body },
-      deadlineMilliseconds: DEADLINE_MILLISECONDS,
-      mostAnswerBytes: MOST_ANSWER_BYTES,
+      deadlineMs: DEADLINE_MS,
+      mostAnswerBytes: MAX_ANSWER_BYTES,
     },
     signal,
   )
@@ -149,8 +149,8 @@ function toTexts({ query, texts }: RerankQuestion): object {
 
 function inParts({ query, texts }: RerankQuestion): RerankQuestion[] {
   const parts: RerankQuestion[] = []
-  for (let from = 0; from < texts.length; from += MOST_TEXTS) {
-    parts.push({ query, texts: texts.slice(from, from + MOST_TEXTS) })
+  for (let from = 0; from < texts.length; from += MAX_TEXTS) {
+    parts.push({ query, texts: texts.slice(from, from + MAX_TEXTS) })
   }
   return parts
 }

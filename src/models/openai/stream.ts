@@ -4,8 +4,8 @@ import { failureInStream, UpstreamFailure } from './failures.ts'
 import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } from './json.ts'
 
 /** Past this, the reasoning that goes back with the tool results is cut. */
-const MAXIMUM_REASONING_CHARACTERS = 1_000_000
-const MAXIMUM_REASONING_DETAILS = 64
+const MAX_REASONING_CHARACTERS = 1_000_000
+const MAX_REASONING_DETAILS = 64
 
 export interface AnswerReader {
   /** Takes the next chunk and gives the text in it. Throws UpstreamFailure where it reports an error. */
@@ -81,12 +81,12 @@ function createReasoningKeeper() {
   const details: unknown[] = []
   return {
     keep({ reasoning_content, reasoning_details }: JsonObject) {
-      const room = MAXIMUM_REASONING_CHARACTERS - content.length
+      const room = MAX_REASONING_CHARACTERS - content.length
       content += (nonEmptyString(reasoning_content) ?? '').slice(0, room)
       const more = Array.isArray(reasoning_details) ? reasoning_details : []
       for (const detail of more) {
         const isKept = isObject(detail) && detail.type === 'reasoning.encrypted'
-        if (isKept && details.length < MAXIMUM_REASONING_DETAILS) details.push(detail)
+        if (isKept && details.length < MAX_REASONING_DETAILS) details.push(detail)
       }
     },
     attach(calls: ModelToolCall[]): ModelToolCall[] {
@@ -102,8 +102,8 @@ function createReasoningKeeper() {
   }
 }
 
-const MAXIMUM_CALLS = 128
-const MAXIMUM_ARGUMENT_CHARACTERS = 1_000_000
+const MAX_CALLS = 128
+const MAX_ARGUMENT_CHARACTERS = 1_000_000
 
 interface PendingCall {
   id: string | undefined
@@ -141,7 +141,7 @@ export function createToolCallAccumulator(): ToolCallAccumulator {
   }
 
   function begin(fragment: Fragment): PendingCall {
-    if (calls.length === MAXIMUM_CALLS) throw tooMuch('tool calls')
+    if (calls.length === MAX_CALLS) throw tooMuch('tool calls')
     const call = { id: undefined, name: undefined, arguments: '', extra: undefined }
     calls.push(call)
     if (fragment.index !== undefined) newestByIndex.set(fragment.index, call)
@@ -158,7 +158,7 @@ export function createToolCallAccumulator(): ToolCallAccumulator {
       call.name ??= fragment.name
       call.arguments += fragment.arguments
       call.extra ??= fragment.extra
-      if (call.arguments.length > MAXIMUM_ARGUMENT_CHARACTERS) throw tooMuch('tool arguments')
+      if (call.arguments.length > MAX_ARGUMENT_CHARACTERS) throw tooMuch('tool arguments')
     },
     calls: () =>
       calls.filter(({ name, arguments: written }) => name || written).map(toModelToolCall),

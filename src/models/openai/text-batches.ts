@@ -1,8 +1,8 @@
 /** Bounds of one request. Text Embeddings Inference takes no more texts unless it is told to. */
-const MOST_TEXTS = 32
-const MOST_CHARACTERS = 64_000
+const MAX_TEXTS = 32
+const MAX_CHARACTERS = 64_000
 /** Requests under way at once. */
-const MOST_REQUESTS = 4
+const MAX_REQUESTS = 4
 
 type Vector = Float32Array<ArrayBuffer>
 
@@ -49,7 +49,7 @@ export function createTextBatches(
 
   const pump = () => {
     waiting = waiting.filter(({ signal }) => !signal.aborted)
-    while (underWay < MOST_REQUESTS && waiting.length > 0) {
+    while (underWay < MAX_REQUESTS && waiting.length > 0) {
       underWay++
       void run(takeBatch(waiting))
     }
@@ -81,9 +81,9 @@ function takeBatch(waiting: Item[]): Item[] {
   let characters = 0
   const tooMuch = waiting.findIndex(({ text }, position) => {
     characters += text.length
-    return position > 0 && characters > MOST_CHARACTERS
+    return position > 0 && characters > MAX_CHARACTERS
   })
-  return waiting.splice(0, Math.min(tooMuch < 0 ? waiting.length : tooMuch, MOST_TEXTS))
+  return waiting.splice(0, Math.min(tooMuch < 0 ? waiting.length : tooMuch, MAX_TEXTS))
 }
 
 /** Aborted when nobody waits for the batch any more; `finished` ends the watch. */

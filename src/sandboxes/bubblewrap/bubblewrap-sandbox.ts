@@ -99,7 +99,7 @@ const ownUser = () => (process.getuid?.() === 0 ? NOBODY : undefined)
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
 /** Python maps more than it uses; what it uses is bounded by the control group where there is one. */
 const ADDRESS_SPACE_FACTOR = 2
-const MAXIMUM_OPEN = 256
+const MAX_OPEN = 256
 const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
 /** Where the filter of system calls is read from: what a child is given beside its streams. */
 const FILTER_DESCRIPTOR = 3
@@ -135,7 +135,7 @@ function resourceLimits({ memoryMegabytes, processes, fileMegabytes }: SandboxLi
     `--as=${memoryMegabytes * ADDRESS_SPACE_FACTOR * BYTES_PER_MEGABYTE}`,
     `--nproc=${processes}`,
     `--fsize=${fileMegabytes * BYTES_PER_MEGABYTE}`,
-    `--nofile=${MAXIMUM_OPEN}`,
+    `--nofile=${MAX_OPEN}`,
     '--core=0',
   ]
 }

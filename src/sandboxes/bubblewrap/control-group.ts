@@ -11,7 +11,7 @@ const BYTES_PER_MEGABYTE = 1_024 * 1_024
 const PERIOD_MICROSECONDS = 100_000
 /** Processes that were killed count until the system's first process has taken note of it. */
 const REMOVAL_TRIES = 200
-const REMOVAL_PAUSE_MILLISECONDS = 50
+const REMOVAL_PAUSE_MS = 50
 
 /** The kernel's own account of what a sandbox's processes take together. */
 interface ControlGroup {
@@ -98,6 +98,6 @@ async function remove(directory: string): Promise<void> {
       () => true,
       () => false,
     )
-    if (!removed) await pause(REMOVAL_PAUSE_MILLISECONDS)
+    if (!removed) await pause(REMOVAL_PAUSE_MS)
   }
 }

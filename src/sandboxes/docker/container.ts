@@ -13,7 +13,7 @@ export const OWNER_LABEL = 'agent-server.sandbox'
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
 const NANOSECONDS_PER_SECOND = 1e9
 const USER = 1_000
-const MAXIMUM_OPEN = 256
+const MAX_OPEN = 256
 const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
 /** Of the processor, for a loop whose server has gone without ending it. */
 const LAST_RESORT_SECONDS = 3_600
@@ -67,7 +67,7 @@ function hostOptions(limits: SandboxLimits): ContainerCreateOptions['HostConfig'
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges'],
     Ulimits: [
-      { Name: 'nofile', Soft: MAXIMUM_OPEN, Hard: MAXIMUM_OPEN },
+      { Name: 'nofile', Soft: MAX_OPEN, Hard: MAX_OPEN },
       { Name: 'core', Soft: 0, Hard: 0 },
       { Name: 'fsize', Soft: fileBytes, Hard: fileBytes },
       { Name: 'cpu', Soft: LAST_RESORT_SECONDS, Hard: LAST_RESORT_SECONDS },

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 const E2B_URL = 'https://api.e2b.app'
 /** Where the daemon in each sandbox listens. */
 const DAEMON_PORT = 49_983
-const DEADLINE_MILLISECONDS = 30_000
+const DEADLINE_MS = 30_000
 /** `user:` as the user that processes run as. */
 const AS_USER = `Basic ${Buffer.from('user:').toString('base64')}`
 
@@ -30,7 +30,7 @@ interface Options {
 /** The provider's interface, as far as it is needed. Failures are AppError `sandbox_unavailable`, with the remedy. */
 export function createE2bApi({ apiKey, apiUrl = E2B_URL, fetch: send = fetch }: Options) {
   async function call(method: string, path: string, body: object | undefined, signal: AbortSignal) {
-    const deadline = AbortSignal.timeout(DEADLINE_MILLISECONDS)
+    const deadline = AbortSignal.timeout(DEADLINE_MS)
     const response = await send(`${apiUrl}${path}`, {
       method,
       headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
@@ -107,7 +107,7 @@ function messageFor(status: number): string {
 const END_OF_STREAM = 2
 const HEAD_BYTES = 5
 /** A message holds at most one read of a pipe. */
-const MAXIMUM_MESSAGE = 8 * 1_024 * 1_024
+const MAX_MESSAGE = 8 * 1_024 * 1_024
 
 /** One message in the envelope of the Connect protocol: flags, length, JSON. */
 export function encodeEnvelope(message: object): Buffer {
@@ -143,6 +143,6 @@ export async function* decodeEnvelopes(body: AsyncIterable<Uint8Array>): AsyncGe
 function lengthOf(held: Buffer): number {
   if (held.length < HEAD_BYTES) return Number.POSITIVE_INFINITY
   const length = held.readUInt32BE(1)
-  if (length > MAXIMUM_MESSAGE) throw new Error('A message of the daemon is too long')
+  if (length > MAX_MESSAGE) throw new Error('A message of the daemon is too long')
   return HEAD_BYTES + length
 }

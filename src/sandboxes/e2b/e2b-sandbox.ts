@@ -14,7 +14,7 @@ const MARGIN_SECONDS = 60
 /** Python maps more than it uses. */
 const ADDRESS_SPACE_FACTOR = 2
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
-const REMOVAL_MILLISECONDS = 30_000
+const REMOVAL_MS = 30_000
 
 interface Options {
   limits: SandboxLimits
@@ -93,7 +93,7 @@ export function createE2bSandbox(options: Options): Sandbox {
 
   async function remove({ id }: RemoteSandbox): Promise<void> {
     try {
-      await api.remove(id, AbortSignal.timeout(REMOVAL_MILLISECONDS))
+      await api.remove(id, AbortSignal.timeout(REMOVAL_MS))
     } catch (error) {
       log.warn({ err: error, sandbox: id }, 'a remote sandbox is left to its provider to end')
     }

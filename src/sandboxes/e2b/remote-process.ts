@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { SandboxChannel } from '../channel.ts'
 import { decodeEnvelopes, encodeEnvelope, type RemoteSandbox } from './e2b-api.ts'
 
-const START_MILLISECONDS = 30_000
-const INPUT_MILLISECONDS = 60_000
+const START_MS = 30_000
+const INPUT_MS = 60_000
 /** Bytes of input that one request carries. */
 const INPUT_BYTES = 256 * 1_024
 const LAST_WORDS = 2_000
@@ -31,7 +31,7 @@ export async function startRemoteProcess(
   signal: AbortSignal,
 ): Promise<Omit<SandboxChannel, 'kill'>> {
   const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(new Error('late')), START_MILLISECONDS)
+  const timer = setTimeout(() => deadline.abort(new Error('late')), START_MS)
   const response = await fetch(`${daemon.url}/process.Process/Start`, {
     method: 'POST',
     headers: {
@@ -89,7 +89,7 @@ function inputOf({ url, headers }: RemoteSandbox['daemon'], pid: number): Writab
           'connect-protocol-version': '1',
         },
         body: JSON.stringify({ process: { pid }, input: { stdin } }),
-        signal: AbortSignal.timeout(INPUT_MILLISECONDS),
+        signal: AbortSignal.timeout(INPUT_MS),
       })
       await response.body?.cancel()
       if (!response.ok) throw new Error(`The daemon takes no input: status ${response.status}`)

@@ -27,7 +27,7 @@ const HEAP_MEGABYTES = 128
 const BYTES_PER_KILOBYTE = 1_024
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
 /** So that the next one does not take the processor from the run that has just begun. */
-const SPARE_DELAY_MILLISECONDS = 1_000
+const SPARE_DELAY_MS = 1_000
 
 interface Options {
   limits: SandboxLimits
@@ -67,7 +67,7 @@ export function createEmbeddedSandbox({
     const taken = spare
     spare = undefined
     clearTimeout(spareTimer)
-    spareTimer = setTimeout(prepare, SPARE_DELAY_MILLISECONDS).unref()
+    spareTimer = setTimeout(prepare, SPARE_DELAY_MS).unref()
     const prepared = await taken?.catch(() => undefined)
     return prepared?.alive ? prepared : start(signal)
   }

@@ -1,6 +1,6 @@
 import { Directory, Fd, Inode, wasi } from '@bjorn3/browser_wasi_shim'
 
-const MAXIMUM_NAME_BYTES = 255
+const MAX_NAME_BYTES = 255
 
 /** A directory whose new entries count towards the quota. */
 export class MemoryDirectory extends Directory {
@@ -49,7 +49,7 @@ export class MemoryDirectory extends Directory {
   }
 
   #create(name: string, isDirectory: boolean): { ret: number; entry: Inode | null } {
-    if (Buffer.byteLength(name) > MAXIMUM_NAME_BYTES) {
+    if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
       return { ret: wasi.ERRNO_NAMETOOLONG, entry: null }
     }
     if (!this.quota.take(0, 1)) return { ret: wasi.ERRNO_NOSPC, entry: null }

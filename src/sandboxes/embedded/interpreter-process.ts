@@ -17,7 +17,7 @@ export interface InterpreterSettings {
 }
 
 /** Files and directories that there may be. */
-const MAXIMUM_NODES = 4_096
+const MAX_NODES = 4_096
 /** Ways from JavaScript to other processes and to native code; nothing here needs them. */
 const FORBIDDEN = ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', 'dlopen']
 
@@ -25,7 +25,7 @@ const settings: InterpreterSettings = JSON.parse(process.argv[2] ?? '')
 new Worker(new URL('./watchdog-thread.ts', import.meta.url), { workerData: process.ppid }).unref()
 for (const name of FORBIDDEN) Reflect.deleteProperty(process, name)
 
-const most = { bytes: settings.fileBytes, nodes: MAXIMUM_NODES }
+const most = { bytes: settings.fileBytes, nodes: MAX_NODES }
 const quota = createQuota(most, () => measureUsage(root, openFiles()))
 const root = new MemoryDirectory(quota)
 const work = new MemoryDirectory(quota)

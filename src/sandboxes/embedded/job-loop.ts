@@ -1,5 +1,5 @@
 import { decodeFrame, encodeFrame, type Frame } from '../frames.ts'
-import { isFileName, MAXIMUM_FILES } from '../sandbox.ts'
+import { isFileName, MAX_FILES } from '../sandbox.ts'
 import { filesBelow, type MemoryDirectory } from './file-system.ts'
 import {
   type InputStream,
@@ -50,7 +50,7 @@ export function createJobLoop(parts: Dependencies) {
 
   function finish(exitCode: number): void {
     const changed = [...filesBelow(work)].filter(({ file }) => file.changed)
-    const kept = changed.filter(({ name }) => isFileName(name)).slice(0, MAXIMUM_FILES)
+    const kept = changed.filter(({ name }) => isFileName(name)).slice(0, MAX_FILES)
     const header = {
       exitCode,
       outputCut: budget.cut,

@@ -2,7 +2,7 @@ import { readSync, writeSync } from 'node:fs'
 import { Fd, Inode, type WASI, wasi } from '@bjorn3/browser_wasi_shim'
 
 /** Files that may be open at the same time. */
-const MAXIMUM_OPEN = 512
+const MAX_OPEN = 512
 const SUBSCRIPTION_BYTES = 48
 const NANOSECONDS_PER_MILLISECOND = 1e6
 /** Where a subscription holds what it waits for, and an event what has happened. */
@@ -48,7 +48,7 @@ function openAtFreeDescriptor(
 ): unknown {
   const descriptors: (Fd | undefined)[] = system.fds
   const free = descriptors.indexOf(undefined)
-  if (free < 0 && descriptors.length >= MAXIMUM_OPEN) return wasi.ERRNO_MFILE
+  if (free < 0 && descriptors.length >= MAX_OPEN) return wasi.ERRNO_MFILE
   const result = system.wasiImport.path_open?.(...parameters)
   if (result !== wasi.ERRNO_SUCCESS || free < 0) return result
   descriptors[free] = descriptors.pop()
@@ -170,7 +170,7 @@ export class OutputStream extends Device {
 const STDIN = 0
 const STDOUT = 1
 /** Between two looks at a stream that is not ready. */
-const PAUSE_MILLISECONDS = 2
+const PAUSE_MS = 2
 
 /** Exactly `size` bytes of standard input; undefined once it has ended. */
 export function readExactly(size: number): Buffer | undefined {
@@ -198,7 +198,7 @@ function retrying(work: () => number): number {
     } catch (error) {
       if (codeOf(error) === 'EOF') return 0
       if (codeOf(error) !== 'EAGAIN') throw error
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MILLISECONDS)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
     }
   }
 }

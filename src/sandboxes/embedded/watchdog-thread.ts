@@ -1,9 +1,9 @@
 import { workerData } from 'node:worker_threads'
 
-const INTERVAL_MILLISECONDS = 1_000
+const INTERVAL_MS = 1_000
 
 // An endless loop holds the main thread, which therefore cannot see that the server has gone.
 const server: number = workerData
 setInterval(() => {
   if (process.ppid !== server) process.kill(process.pid, 'SIGKILL')
-}, INTERVAL_MILLISECONDS)
+}, INTERVAL_MS)

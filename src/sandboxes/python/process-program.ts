@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
-import { MAXIMUM_FILES, MAXIMUM_NAME } from '../sandbox.ts'
+import { MAX_FILES, MAX_NAME } from '../sandbox.ts'
 
 const BYTES_PER_KILOBYTE = 1_024
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
@@ -21,8 +21,8 @@ export function processParameters(limits: SandboxLimits, own: OwnConfinement = {
     ...own,
     outputBytes: outputKilobytes * BYTES_PER_KILOBYTE,
     fileBytes: fileMegabytes * BYTES_PER_MEGABYTE,
-    files: MAXIMUM_FILES,
-    name: MAXIMUM_NAME,
+    files: MAX_FILES,
+    name: MAX_NAME,
   }
   const program = readProgram(new URL('./process-driver.py', import.meta.url))
   return ['-I', '-B', '-c', program, JSON.stringify(settings)]

@@ -24,7 +24,7 @@ export interface RunEnd {
   usage: Usage | undefined
   /** The limits that kept the run from something. */
   limitsReached?: readonly LimitName[] | undefined
-  /** The passages for the question were found by words alone, because the embedder did not answer. */
+  /** The chunks for the question were found by words alone, because the embedder did not answer. */
   degraded?: boolean | undefined
   /** What the model cited though nothing has that number; it is marked in the text. */
   unknownCitations?: readonly number[] | undefined
@@ -35,7 +35,7 @@ export interface AgentRequest {
   /** As the client names it; nothing is kept for a run without one. */
   conversationId?: string | undefined
   topK: number
-  /** Documents that the run may find passages in; all where there is none. */
+  /** Documents that the run may find chunks in; all where there is none. */
   filter?: Filter | undefined
   sampling: Sampling
   /** Tools that the client runs itself. One that bears the name of a server's tool hides it for this run. */

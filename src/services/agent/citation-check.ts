@@ -81,7 +81,7 @@ const LONGEST_MARK = 200
 /** Numbers from `[2-9]`; a wider range is no citation. */
 const WIDEST_RANGE = 50
 /** Longer numbers that were not given out are years and the like, not citations. */
-const MOST_DIGITS = 3
+const MAX_DIGITS = 3
 const ITEM = /^(\d+)(?: ?[-\u2013\u2014] ?(\d+))?$/
 
 /** What stands in place of a citation that cites nothing. */
@@ -113,13 +113,13 @@ function settleMark(mark: string, known: KnownNumbers, isAttached: boolean): str
   const numbers = numbersIn(mark) ?? []
   const cited = numbers.filter((number) => known.has(number))
   for (const number of numbers) {
-    if (!known.has(number) && String(number).length <= MOST_DIGITS) known.onUnknown(number)
+    if (!known.has(number) && String(number).length <= MAX_DIGITS) known.onUnknown(number)
   }
   if (cited.length > 0) {
     const marks = cited.map((number) => `[${number}]`).join('')
     return cited.length < numbers.length ? marks + UNKNOWN_MARK : marks
   }
-  const isData = numbers.length > 1 || numbers.some((number) => String(number).length > MOST_DIGITS)
+  const isData = numbers.length > 1 || numbers.some((number) => String(number).length > MAX_DIGITS)
   return isData && !isAttached ? `(${mark.slice(1, -1)})` : UNKNOWN_MARK
 }
 

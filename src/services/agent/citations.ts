@@ -43,11 +43,11 @@ export function createCitations(): Citations {
   }
 }
 
-/** The passages as a model reads them. A passage cannot close the block that marks it as data. */
-export function renderPassages(passages: readonly NumberedHit[]): string {
-  if (passages.length === 0) return '<passages>\nNothing was found.\n</passages>'
-  const blocks = passages.map(({ number, hit }) => {
-    // On one line, so that a title cannot look like a passage of its own.
+/** The chunks as a model reads them. A chunk cannot close the block that marks it as data. */
+export function renderChunks(chunks: readonly NumberedHit[]): string {
+  if (chunks.length === 0) return '<passages>\nNothing was found.\n</passages>'
+  const blocks = chunks.map(({ number, hit }) => {
+    // On one line, so that a title cannot look like a chunk of its own.
     const source = [hit.title, hit.heading].filter(Boolean).join(' > ').replaceAll(/\s+/g, ' ')
     return `[${number}]${source && ` ${asData(source)}`}\n${asData(hit.text)}`
   })

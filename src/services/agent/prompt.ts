@@ -1,6 +1,6 @@
 import type { ModelMessage } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN, sizeOfMessages } from '../../models/token-estimate.ts'
-import { type NumberedHit, renderPassages } from './citations.ts'
+import { type NumberedHit, renderChunks } from './citations.ts'
 
 /** The part of the window kept free for the answer, tool calls and the estimate's error. */
 const RESERVE = 0.3
@@ -38,16 +38,16 @@ export interface PromptOptions {
 
 /**
  * One system message (many chat templates allow only one, at the start), then as many of the latest turns
- * as fit the window, the passages standing before the question. The last turn is always kept whole.
+ * as fit the window, the chunks standing before the question. The last turn is always kept whole.
  */
 export function assemblePrompt(
   { messages, instructions }: Conversation,
-  passages: readonly NumberedHit[],
+  chunks: readonly NumberedHit[],
   { prompt, catalogue = () => '', contextTokens }: PromptOptions,
 ): ModelMessage[] {
   const parts = [RULES, prompt, catalogue(), ...instructions]
   const system = parts.filter((part) => part.trim() !== '').join('\n\n')
-  const turns = toTurns(withPassages(messages, passages))
+  const turns = toTurns(withChunks(messages, chunks))
   let room = contextTokens * (1 - RESERVE) * BYTES_PER_TOKEN - Buffer.byteLength(system)
 
   const kept: ModelMessage[][] = []
@@ -59,27 +59,27 @@ export function assemblePrompt(
   return [{ role: 'system', content: system }, ...kept.flat()]
 }
 
-/** How many passages, best first, may be shown: at most half of the window goes to them. */
-export function fitPassages(
-  passages: readonly NumberedHit[],
+/** How many chunks, best first, may be shown: at most half of the window goes to them. */
+export function fitChunks(
+  chunks: readonly NumberedHit[],
   contextTokens: number,
 ): readonly NumberedHit[] {
   let room = (contextTokens / 2) * BYTES_PER_TOKEN
-  const end = passages.findIndex(({ hit }) => {
+  const end = chunks.findIndex(({ hit }) => {
     room -= Buffer.byteLength(hit.text)
     return room < 0
   })
-  return end === -1 ? passages : passages.slice(0, Math.max(end, 1))
+  return end === -1 ? chunks : chunks.slice(0, Math.max(end, 1))
 }
 
-function withPassages(
+function withChunks(
   messages: readonly ModelMessage[],
-  passages: readonly NumberedHit[],
+  chunks: readonly NumberedHit[],
 ): ModelMessage[] {
   const question = messages.findLastIndex(({ role }) => role === 'user')
   return messages.map((message, index) =>
     index === question
-      ? { role: 'user', content: `${renderPassages(passages)}\n\n${message.content}` }
+      ? { role: 'user', content: `${renderChunks(chunks)}\n\n${message.content}` }
       : message,
   )
 }

@@ -21,7 +21,7 @@ import {
   relayAnswer,
   type Turn,
 } from './model-turn.ts'
-import { assemblePrompt, fitPassages, fitResults, type PromptOptions } from './prompt.ts'
+import { assemblePrompt, fitChunks, fitResults, type PromptOptions } from './prompt.ts'
 import { useTools } from './tool-calls.ts'
 
 interface Dependencies {
@@ -46,7 +46,7 @@ export function createAgent(parts: Dependencies): Agent {
 
   async function* run(request: AgentRequest, signal: AbortSignal): AsyncGenerator<AgentEvent> {
     const context = await begin(request, signal)
-    const messages = assemblePrompt(request.conversation, context.passages, prompt)
+    const messages = assemblePrompt(request.conversation, context.chunks, prompt)
     const { usage } = context
 
     for (let round = 1; ; round += 1) {
@@ -75,13 +75,13 @@ export function createAgent(parts: Dependencies): Agent {
     const query = questionOf(request)
     const { hits, degraded } = await retrieval.search({ query, topK, filter }, signal)
     const shared = { citations: createCitations(), artifacts: createArtifacts(artifacts) }
-    const passages = fitPassages(shared.citations.add(hits), prompt.contextTokens)
+    const chunks = fitChunks(shared.citations.add(hits), prompt.contextTokens)
     const spend = (spent: Usage) => {
       usage.add(spent)
       budget.charge(spent)
     }
     return {
-      ...{ ...shared, passages, degraded, budget, usage },
+      ...{ ...shared, chunks, degraded, budget, usage },
       tools: tools.open({ ...shared, filter, conversation, spend }),
     }
   }
@@ -89,7 +89,7 @@ export function createAgent(parts: Dependencies): Agent {
   async function* ask(
     request: AgentRequest,
     messages: readonly ModelMessage[],
-    { passages, tools: own, budget, citations }: RunContext,
+    { chunks, tools: own, budget, citations }: RunContext,
     turn: Turn,
     signal: AbortSignal,
   ): AsyncGenerator<AgentEvent, Answer> {
@@ -100,7 +100,7 @@ export function createAgent(parts: Dependencies): Agent {
       tools: offered,
       toolChoice: offered.length > 0 ? choiceOf(request, turn) : undefined,
       sampling: request.sampling,
-      passages: passages.map(({ hit }) => hit),
+      chunks: chunks.map(({ hit }) => hit),
     }
     const { answerTime } = budget
     const events = model.stream(asked, AbortSignal.any([signal, answerTime]))
@@ -119,7 +119,7 @@ interface RunContext {
   tools: RunTools
   budget: RunBudget
   usage: ReturnType<typeof createUsageSum>
-  passages: readonly NumberedHit[]
+  chunks: readonly NumberedHit[]
   degraded: boolean
 }
 

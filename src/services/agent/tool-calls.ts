@@ -4,9 +4,9 @@ import type { AgentEvent } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
 
 /** Tool calls of one round that are run; a model that asks for more is told so. */
-const MAXIMUM_CALLS = 16
+const MAX_CALLS = 16
 
-const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAXIMUM_CALLS} calls at once`)
+const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAX_CALLS} calls at once`)
 const TOO_MANY = failed('Not run: no more tools can be called for this question. Answer now.')
 const TOO_LATE = failed('Ended: the time for this question is over. Answer now.')
 
@@ -24,10 +24,10 @@ export async function* useTools(
   for (const { callId, name, arguments: text } of calls) {
     yield { type: 'tool-call', callId, tool: name, input: tools.readInput(text) }
   }
-  const allowed = budget.takeCalls(Math.min(calls.length, MAXIMUM_CALLS))
+  const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
   const results = await Promise.all(
     calls.map(async (call, index) => {
-      if (index >= MAXIMUM_CALLS) return TOO_MANY_AT_ONCE
+      if (index >= MAX_CALLS) return TOO_MANY_AT_ONCE
       return index < allowed ? callInTime(call, { tools, budget }, signal) : TOO_MANY
     }),
   )

@@ -8,7 +8,7 @@ const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
 const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean]
 /** Choices of form, joiners and direction marks, which have no sign of their own. */
 const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
-const MOST_TOLD = 10
+const MAX_TOLD = 10
 
 /**
  * The font files that hold every sign of the texts in a drawing. Throws `JobRefusal` with the signs that none
@@ -26,9 +26,9 @@ export async function fontsFor(svg: string): Promise<string[]> {
     missing = left
   }
   if (missing.length === 0) return files
-  const more = missing.length > MOST_TOLD ? ' …' : ''
+  const more = missing.length > MAX_TOLD ? ' …' : ''
   throw new JobRefusal(
-    `There is no sign for ${missing.slice(0, MOST_TOLD).join(' ')}${more} to draw the chart with: name these things otherwise`,
+    `There is no sign for ${missing.slice(0, MAX_TOLD).join(' ')}${more} to draw the chart with: name these things otherwise`,
   )
 }
 

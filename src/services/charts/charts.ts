@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { JobExhausted, JobRefusal, runJob } from '../../lib/child-process.ts'
-import { createSlots } from '../../lib/semaphore.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import type { RenderedChart } from './render.ts'
 import type { ChartSpecification } from './specification.ts'
 
 const ENTRY = new URL('./chart-process.ts', import.meta.url)
-const LIMITS = { heapMegabytes: 512, deadlineMilliseconds: 30_000 }
+const LIMITS = { heapMegabytes: 512, deadlineMs: 30_000 }
 const AT_ONCE = 2
-const MOST_WAITING = 50
+const MAX_WAITING = 50
 
 const Rendered = z.object({ svg: z.string(), png: z.instanceof(Uint8Array) })
 
@@ -18,11 +18,14 @@ export interface Charts {
 
 /** Draws charts, a few at a time, each in a process of its own. */
 export function createCharts(): Charts {
-  const slots = createSlots(AT_ONCE, MOST_WAITING)
+  const semaphore = createSemaphore(AT_ONCE, MAX_WAITING)
   return {
     async render(specification, signal) {
       try {
-        const output = await slots.run(() => runJob(ENTRY, specification, LIMITS, signal), signal)
+        const output = await semaphore.run(
+          () => runJob(ENTRY, specification, LIMITS, signal),
+          signal,
+        )
         return Rendered.parse(output)
       } catch (error) {
         if (!(error instanceof JobExhausted)) throw error

@@ -8,7 +8,7 @@ import { CHART_FONT, type ChartSpecification } from './specification.ts'
 
 /** Pixels of the SVG, either way; many small charts side by side can be wider than any of them. */
 const LARGEST_SIDE = 6_000
-const MOST_SVG_CHARACTERS = 10_000_000
+const MAX_SVG_CHARACTERS = 10_000_000
 /** Pixels of the picture for one of the SVG, where that is not too many. */
 const SCALE = 2
 const WIDEST_PICTURE = 4_000
@@ -23,7 +23,7 @@ export async function renderChart(specification: ChartSpecification): Promise<Re
   const svg = await draw(specification)
   const [, width = 0, height = 0] =
     /width="([\d.]+)" height="([\d.]+)"/.exec(svg)?.map(Number) ?? []
-  if (Math.max(width, height) > LARGEST_SIDE || svg.length > MOST_SVG_CHARACTERS) {
+  if (Math.max(width, height) > LARGEST_SIDE || svg.length > MAX_SVG_CHARACTERS) {
     throw new JobRefusal('The chart is too large: take fewer rows or fewer values of `column`')
   }
   const fonts = await fontsFor(svg)

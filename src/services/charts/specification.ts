@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { boundedText, filledText } from '../../schemas/fields.ts'
 
-export const MOST_CHART_ROWS = 5_000
-const MOST_COLUMNS = 30
+export const MAX_CHART_ROWS = 5_000
+const MAX_COLUMNS = 30
 
 const Value = z.union([boundedText(500), z.number(), z.boolean(), z.null()])
 
@@ -42,7 +42,7 @@ export const ChartRequest = z
     rows: z
       .array(z.record(z.string().min(1).max(200), Value))
       .min(1)
-      .max(MOST_CHART_ROWS)
+      .max(MAX_CHART_ROWS)
       .optional()
       .describe('The data, unless `sql` is given.'),
     sql: filledText(10_000)
@@ -54,8 +54,8 @@ export const ChartRequest = z
   .refine(({ rows, sql }) => (rows === undefined) !== (sql === undefined), {
     message: 'must have either rows or sql',
   })
-  .refine(({ rows = [] }) => rows.every((row) => Object.keys(row).length <= MOST_COLUMNS), {
-    message: `must not have more than ${MOST_COLUMNS} columns`,
+  .refine(({ rows = [] }) => rows.every((row) => Object.keys(row).length <= MAX_COLUMNS), {
+    message: `must not have more than ${MAX_COLUMNS} columns`,
   })
   .refine(({ mark, x, y, theta, color }) => (mark === 'pie' ? theta && color : x || y), {
     message: 'a pie needs theta and color, any other chart x or y',

@@ -1,4 +1,4 @@
-import { createSlots } from '../../lib/semaphore.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import type { ChatModel, Usage } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
@@ -8,9 +8,9 @@ const AT_ONCE = 4
 const NOTE_TOKENS = 300
 const ANSWER_TOKENS = 1_500
 /** UTF-16 code units that one call reads. */
-const MOST_READ = 24_000
+const MAX_READ = 24_000
 /** UTF-16 code units of notes that one call joins. */
-const MOST_NOTES = 40_000
+const MAX_NOTES = 40_000
 
 export interface ReadDocument {
   document: StoredDocument
@@ -41,11 +41,11 @@ export async function mapReduce(
   documents: readonly ReadDocument[],
   signal: AbortSignal,
 ): Promise<MapReduced> {
-  const slots = createSlots(AT_ONCE, Number.MAX_SAFE_INTEGER)
+  const semaphore = createSemaphore(AT_ONCE, Number.MAX_SAFE_INTEGER)
   const batches = packed(documents)
   let calls = 0
   const ask = (prompt: string, tokens: number) =>
-    slots.run(() => {
+    semaphore.run(() => {
       calls += 1
       return askModel(reader, prompt, tokens, signal)
     }, signal)
@@ -53,7 +53,7 @@ export async function mapReduce(
   const settled = await Promise.allSettled(
     batches.map(async (batch): Promise<Note> => {
       const parts = batch.map(({ document, text }) =>
-        asDocument(document.title ?? document.id, text.slice(0, MOST_READ).toWellFormed()),
+        asDocument(document.title ?? document.id, text.slice(0, MAX_READ).toWellFormed()),
       )
       const prompt = `${parts.join('\n\n')}\n\nNote in a few lines what these documents say about: ${question}\nName the document with each note. If they say nothing about it, answer exactly: NOTHING`
       return {
@@ -71,7 +71,7 @@ export async function mapReduce(
     ask,
   )
   const done = notes.flatMap((note) => note.documents)
-  const cut = documents.filter(({ text }) => text.length > MOST_READ).length
+  const cut = documents.filter(({ text }) => text.length > MAX_READ).length
   return {
     answer,
     notes: telling,
@@ -89,7 +89,7 @@ async function reduce(
   ask: (prompt: string, tokens: number) => Promise<string>,
 ): Promise<string> {
   if (notes.length === 0) return 'None of the documents says anything about it.'
-  const groups = grouped(notes, MOST_NOTES)
+  const groups = grouped(notes, MAX_NOTES)
   const joined = await Promise.all(
     groups.map((group) =>
       ask(
@@ -103,7 +103,7 @@ async function reduce(
 }
 
 function packed(documents: readonly ReadDocument[]): ReadDocument[][] {
-  return grouped(documents, MOST_READ, ({ text }) => Math.min(text.length, MOST_READ))
+  return grouped(documents, MAX_READ, ({ text }) => Math.min(text.length, MAX_READ))
 }
 
 function grouped<T>(
@@ -147,7 +147,7 @@ async function askModel(
       { role: 'system' as const, content: RULES },
       { role: 'user' as const, content: prompt },
     ],
-    ...{ tools: [], sampling: { maxTokens, temperature: 0 }, passages: [] },
+    ...{ tools: [], sampling: { maxTokens, temperature: 0 }, chunks: [] },
   }
   let text = ''
   for await (const event of model.stream(request, signal)) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** Words that may be held in mind; the rarest are forgotten when there are more. */
-const MOST_TERMS = 200_000
+const MAX_TERMS = 200_000
 
 interface TermCount {
   term: string
@@ -25,7 +25,7 @@ export function createTermStatistics(isStopWord: (word: string) => boolean) {
         known.documents += 1
         counts.set(term, known)
       }
-      if (counts.size > MOST_TERMS) forgetRarest(counts)
+      if (counts.size > MAX_TERMS) forgetRarest(counts)
     },
     top(limit: number): TermCount[] {
       return [...counts]

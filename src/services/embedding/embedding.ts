@@ -4,17 +4,17 @@ import type { ChunkVectors, DocumentStore } from '../../stores/document-store.ts
 import { createOutage } from '../ingestion/availability.ts'
 
 /** A question is answered by words alone rather than later than this. */
-const QUERY_MILLISECONDS = 2_000
+const QUERY_MS = 2_000
 /** A readiness check asks the model only if nobody else has for this long. */
-const FRESH_MILLISECONDS = 60_000
+const FRESH_MS = 60_000
 
 export interface Embedding {
-  /** The vectors of passages, in order. Throws `EmbedderError`, at once while the embedder is known to be down. */
-  documents(passages: readonly EmbeddedText[], signal: AbortSignal): Promise<ChunkVectors>
+  /** The vectors of chunks, in order. Throws `EmbedderError`, at once while the embedder is known to be down. */
+  documents(chunks: readonly EmbeddedText[], signal: AbortSignal): Promise<ChunkVectors>
   /** The vector of a question; nothing where the embedder does not give one in time. Throws only what `signal` was aborted with. */
   query(text: string, signal?: AbortSignal): Promise<Float32Array<ArrayBuffer> | undefined>
   /** How long to leave the embedder alone, in milliseconds; 0 while it works. */
-  pauseMilliseconds(): number
+  pauseMs(): number
   /** For readiness: throws AppError where the embedder does not work. */
   check(signal: AbortSignal): Promise<void>
 }
@@ -49,22 +49,22 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
   /** As `attempt`, for a question: a model that takes too long counts as down. */
   const ask = (text: string, signal: AbortSignal | undefined) =>
     attempt(async () => {
-      const deadline = AbortSignal.timeout(QUERY_MILLISECONDS)
+      const deadline = AbortSignal.timeout(QUERY_MS)
       const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
       try {
         return await embedder.embedQuery(text, stop)
       } catch (error) {
         signal?.throwIfAborted()
         if (!deadline.aborted) throw error
-        const message = `The embedding model did not answer within ${QUERY_MILLISECONDS} ms`
+        const message = `The embedding model did not answer within ${QUERY_MS} ms`
         throw new EmbedderError('unavailable', message)
       }
     })
 
   return {
-    async documents(passages, signal) {
+    async documents(chunks, signal) {
       const vectors = await attempt(() =>
-        embedder.embedDocuments(passages.map(toEmbeddedText), signal),
+        embedder.embedDocuments(chunks.map(toEmbeddedText), signal),
       )
       return { model: embedder.name, ...joinVectors(vectors) }
     },
@@ -79,10 +79,10 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
       }
     },
 
-    pauseMilliseconds: outage.pauseMilliseconds,
+    pauseMs: outage.pauseMs,
 
     async check(signal) {
-      if (outage.quietMilliseconds() < FRESH_MILLISECONDS) return
+      if (outage.quietMs() < FRESH_MS) return
       try {
         await ask('ready', signal)
       } catch (error) {
@@ -122,18 +122,18 @@ export async function checkEmbedding(
 }
 
 /** How long a start waits for an embedder; one that is down by then is found out later. */
-const START_MILLISECONDS = 5_000
+const START_MS = 5_000
 
 /** Throws an Error that names the remedy where the embedder gives vectors of another dimension than those kept. */
 export async function checkDimension(embedder: Embedder): Promise<void> {
   try {
-    await embedder.embedQuery('dimension', AbortSignal.timeout(START_MILLISECONDS))
+    await embedder.embedQuery('dimension', AbortSignal.timeout(START_MS))
   } catch (error) {
     if (error instanceof EmbedderError && error.kind === 'changed') throw new Error(error.message)
   }
 }
 
-/** The fields of a passage that are embedded. */
+/** The fields of a chunk that are embedded. */
 export interface EmbeddedText {
   title: string | undefined
   heading: string

@@ -4,7 +4,7 @@ import type { Readiness } from '../../schemas/ops.ts'
 import type { DocumentStore, StoredChunk, VectorReplacement } from '../../stores/document-store.ts'
 import { joinVectors, toEmbeddedText } from './embedding.ts'
 
-/** Passages embedded and kept at a time: what an interruption costs. */
+/** Chunks embedded and kept at a time: what an interruption costs. */
 const BATCH_CHUNKS = 256
 
 interface Replacing {
@@ -15,9 +15,9 @@ interface Replacing {
 }
 
 /**
- * Embeds every passage with `embedder`, beside the vectors in use, then puts the new ones in their place in
+ * Embeds every chunk with `embedder`, beside the vectors in use, then puts the new ones in their place in
  * one step. Interrupted at any moment, it goes on where it was when it is run again. Throws what the embedder
- * throws, and an Error that names the document where the embedder refuses a passage.
+ * throws, and an Error that names the document where the embedder refuses a chunk.
  */
 export async function replaceVectors(dependencies: Replacing, signal: AbortSignal) {
   await embedAnew(dependencies, 0, signal)
@@ -25,7 +25,7 @@ export async function replaceVectors(dependencies: Replacing, signal: AbortSigna
 }
 
 /**
- * As `replaceVectors`, but leaves the vectors in use in their place: passages after the key `after` are
+ * As `replaceVectors`, but leaves the vectors in use in their place: chunks after the key `after` are
  * embedded beside them. Answers the last key that was.
  */
 async function embedAnew(
@@ -77,8 +77,8 @@ async function nameRefused(
   }
 }
 
-/** Looked for new passages that often, once all have been embedded, and tried again that long after a failure. */
-const POLL_MILLISECONDS = 10_000
+/** Looked for new chunks that often, once all have been embedded, and tried again that long after a failure. */
+const POLL_MS = 10_000
 /** Keys are given out before their chunks are kept, so that a later chunk may bear an earlier key, but not one earlier than that. */
 const LATEST_KEYS = 65_536
 
@@ -92,12 +92,12 @@ export interface Staging {
 
 interface Dependencies extends Omit<Replacing, 'progress'> {
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
-  pollMilliseconds?: number
+  pollMs?: number
 }
 
 /** Makes the vectors of the model to come beside those in use, while the server serves; a start with that model then swaps them. */
 export function createStaging(dependencies: Dependencies): Staging {
-  const { embedder, log, pollMilliseconds = POLL_MILLISECONDS } = dependencies
+  const { embedder, log, pollMs = POLL_MS } = dependencies
   let progress: StagingProgress = { model: embedder.name, state: 'embedding', done: 0, total: 0 }
   let last = 0
 
@@ -138,16 +138,16 @@ export function createStaging(dependencies: Dependencies): Staging {
         } catch (error) {
           if (!signal.aborted) failed(error)
         }
-        await pause(pollMilliseconds, undefined, { signal }).catch(() => undefined)
+        await pause(pollMs, undefined, { signal }).catch(() => undefined)
       }
     },
   }
 }
 
-/** Passages that may still lack a vector of the new model at the start, which waits for them. */
-const MOST_EMBEDDED_AT_START = 1_024
+/** Chunks that may still lack a vector of the new model at the start, which waits for them. */
+const MAX_EMBEDDED_AT_START = 1_024
 /** Between two looks whether another server has done it. */
-const PAUSE_MILLISECONDS = 500
+const PAUSE_MS = 500
 
 interface SwapStagedDependencies extends Omit<Replacing, 'embedder' | 'progress' | 'store'> {
   store: Pick<DocumentStore, 'counts' | 'embedding'>
@@ -170,7 +170,7 @@ export async function swapStaged(
   const swap = (alone: AbortSignal) => swapAlone(dependencies, model, alone)
   while ((await missing(dependencies, model)) !== undefined) {
     if (await replacement.alone(swap, signal)) return
-    await pause(PAUSE_MILLISECONDS, undefined, { signal })
+    await pause(PAUSE_MS, undefined, { signal })
   }
 }
 
@@ -184,7 +184,7 @@ async function swapAlone(dependencies: SwapStagedDependencies, model: string, si
   await replaceVectors({ store, replacement, embedder: await createEmbedder(), progress }, signal)
 }
 
-/** How many passages lack a vector of the model; nothing where there is nothing to swap. */
+/** How many chunks lack a vector of the model; nothing where there is nothing to swap. */
 async function missing({ store, replacement }: SwapStagedDependencies, model: string) {
   const [kept, begun, { chunks }] = await Promise.all([
     store.embedding(),
@@ -193,5 +193,5 @@ async function missing({ store, replacement }: SwapStagedDependencies, model: st
   ])
   if (kept?.model === model || begun?.model !== model) return undefined
   const left = chunks - begun.vectors
-  return left > MOST_EMBEDDED_AT_START ? undefined : left
+  return left > MAX_EMBEDDED_AT_START ? undefined : left
 }

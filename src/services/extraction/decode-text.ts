@@ -1,12 +1,12 @@
 import { detect } from 'chardet'
-import { MOST_CHARACTERS, tooLong } from './extracted.ts'
+import { MAX_CHARACTERS, tooLong } from './extracted.ts'
 
 /** Enough to tell an encoding by. */
 const SAMPLE_BYTES = 65_536
 /** No encoding takes more for a character. */
-const MOST_BYTES_PER_CHARACTER = 4
+const MAX_BYTES_PER_CHARACTER = 4
 /** Binary files hold far more control characters than this, texts next to none. */
-const MOST_CONTROLS = 0.002
+const MAX_CONTROLS = 0.002
 /** UTF-16 of Western text has a zero in every second byte; of other scripts still in each space and line end. */
 const LEAST_ZEROS = 0.02
 const FALLBACK = 'windows-1252'
@@ -21,7 +21,7 @@ const MARKS: readonly (readonly [string, readonly number[]])[] = [
 export function decodeText(bytes: Buffer): string | undefined {
   const encoding = encodingOf(bytes)
   if (encoding === undefined) return undefined
-  if (bytes.length > MOST_CHARACTERS * MOST_BYTES_PER_CHARACTER) throw tooLong()
+  if (bytes.length > MAX_CHARACTERS * MAX_BYTES_PER_CHARACTER) throw tooLong()
   const text = new TextDecoder(encoding).decode(bytes).replaceAll(/\r\n?/g, '\n')
   return isText(text.slice(0, SAMPLE_BYTES)) ? text : undefined
 }
@@ -74,5 +74,5 @@ function isText(sample: string): boolean {
     const code = sample.charCodeAt(i)
     if (code < 32 && !(code >= 9 && code <= 13) && code !== 27) controls++
   }
-  return controls <= sample.length * MOST_CONTROLS
+  return controls <= sample.length * MAX_CONTROLS
 }

@@ -3,19 +3,19 @@ import {
   type Extracted,
   ExtractionError,
   fenced,
-  MOST_CHARACTERS,
+  MAX_CHARACTERS,
   type SourceFile,
   tooLong,
 } from './extracted.ts'
 import { openZip, type ZipArchive } from './zip-archive.ts'
 
-const MOST_TABLE_BYTES = 16 * 2 ** 20
+const MAX_TABLE_BYTES = 16 * 2 ** 20
 
 /** The text of a file, which is recognised by what it holds and then by its name. Throws `ExtractionError` only. */
 export async function extractFile(file: SourceFile): Promise<Extracted> {
   try {
     const extracted = await extractKnown(file)
-    if (extracted.text.length > MOST_CHARACTERS) throw tooLong()
+    if (extracted.text.length > MAX_CHARACTERS) throw tooLong()
     return extracted
   } catch (error) {
     throw toExtractionError(error)
@@ -58,7 +58,7 @@ function zipKindOf(zip: ZipArchive): FileKind | undefined {
 
 async function extractText(file: SourceFile): Promise<Extracted> {
   // Of a table the beginning is enough: the agent's tools read the whole of it.
-  const most = kindByName(file.name) === 'csv' ? MOST_TABLE_BYTES : file.bytes.length
+  const most = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
   const text = decodeText(file.bytes.subarray(0, most))
   if (text === undefined) throw unsupported('it is neither a document nor text')
   const kind = textKindOf(text, file.name)

@@ -23,7 +23,7 @@ export interface SourceFile {
 }
 
 /** A longer text belongs into several documents: a hit tells where in a document it stands. */
-export const MOST_CHARACTERS = 10_000_000
+export const MAX_CHARACTERS = 10_000_000
 
 export interface BoundedText {
   /** Throws `text_too_long` where it would be. */
@@ -33,7 +33,7 @@ export interface BoundedText {
 }
 
 /** Gathers a text that can only become so long. */
-export function createBoundedText(most = MOST_CHARACTERS): BoundedText {
+export function createBoundedText(most = MAX_CHARACTERS): BoundedText {
   const parts: string[] = []
   let length = 0
   return {
@@ -50,7 +50,7 @@ export function createBoundedText(most = MOST_CHARACTERS): BoundedText {
 }
 
 export function tooLong(): ExtractionError {
-  const millions = MOST_CHARACTERS / 1_000_000
+  const millions = MAX_CHARACTERS / 1_000_000
   return new ExtractionError(
     'text_too_long',
     `The file holds more than ${millions} million characters of text: send it in parts`,

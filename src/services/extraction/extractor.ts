@@ -3,13 +3,13 @@ import { ExtractionError, type ReadText } from './extracted.ts'
 import { type ReadingProcess, startReadingProcess } from './reader-process.ts'
 
 /** A process holds what its parsers keep; after so long without a file it is let go. */
-const IDLE_MILLISECONDS = 60_000
+const IDLE_MS = 60_000
 
 export interface ExtractorOptions {
   /** How many files are read at the same time, each in a process of its own. */
   processes: number
   /** How long one file may take. */
-  deadlineMilliseconds: number
+  deadlineMs: number
   log?: { warn(fields: object, message: string): void }
 }
 
@@ -27,12 +27,8 @@ export interface Extractor {
 }
 
 /** Reads files in processes of their own, which are replaced when a file is too much for one. */
-export function createExtractor({
-  processes,
-  deadlineMilliseconds,
-  log,
-}: ExtractorOptions): Extractor {
-  const slots = createSlots(processes)
+export function createExtractor({ processes, deadlineMs, log }: ExtractorOptions): Extractor {
+  const semaphore = createSemaphore(processes)
   const idle: ReadingProcess[] = []
   const all = new Set<ReadingProcess>()
   let letGo: NodeJS.Timeout | undefined
@@ -53,7 +49,7 @@ export function createExtractor({
     if (!reader.isAlive()) return drop(reader)
     idle.push(reader)
     clearTimeout(letGo)
-    letGo = setTimeout(dropIdle, IDLE_MILLISECONDS).unref()
+    letGo = setTimeout(dropIdle, IDLE_MS).unref()
   }
 
   const read: Extractor['extract'] = async (file, pieces, signal) => {
@@ -61,7 +57,7 @@ export function createExtractor({
     const reader = take()
     const ended = Promise.withResolvers<never>()
     const stop = () => ended.reject(signal.reason)
-    const timer = setTimeout(() => ended.reject(tooLate()), deadlineMilliseconds)
+    const timer = setTimeout(() => ended.reject(tooLate()), deadlineMs)
     signal.addEventListener('abort', stop)
     try {
       const extracted = await Promise.race([reader.extract(file, pieces), ended.promise])
@@ -82,7 +78,7 @@ export function createExtractor({
 
   return {
     async extract(file, pieces, signal) {
-      const leave = await slots.enter(signal)
+      const leave = await semaphore.enter(signal)
       try {
         return await read(file, pieces, signal)
       } finally {
@@ -105,13 +101,13 @@ function tooLate(): ExtractionError {
   return new ExtractionError('extraction_timeout', 'Reading the file took too long')
 }
 
-interface Slots {
+interface Semaphore {
   /** Waits for a free place, in order, and answers what gives it back. Throws the reason of the signal. */
   enter(signal: AbortSignal): Promise<() => void>
 }
 
 /** So many at a time; those who wait are as many as documents are under way. */
-export function createSlots(places: number): Slots {
+export function createSemaphore(places: number): Semaphore {
   const waiting: (() => void)[] = []
   let free = places
 

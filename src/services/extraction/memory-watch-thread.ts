@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 // Beside the thread that reads, which may be busy for as long as it lives: memory outside the JavaScript heap
 // has no limit of its own, and nobody else would notice that the server is gone.
 
-const LOOK_MILLISECONDS = 100
+const LOOK_MS = 100
 /** The runtime, the parsers and what they make of a file, besides the file itself and one copy of it. */
 const BASE_BYTES = 768 * 2 ** 20
 const COPIES = 2
@@ -17,4 +17,4 @@ parentPort?.on('message', ({ fileBytes }: { fileBytes: number }) => {
 setInterval(() => {
   const isOrphan = process.ppid !== server
   if (isOrphan || process.memoryUsage.rss() > most) process.kill(process.pid, 'SIGKILL')
-}, LOOK_MILLISECONDS)
+}, LOOK_MS)

@@ -1,8 +1,8 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
 import { ExtractionError } from './extracted.ts'
 
-const MOST_ENTRIES = 20_000
-const MOST_UNPACKED = 1_000_000_000
+const MAX_ENTRIES = 20_000
+const MAX_UNPACKED = 1_000_000_000
 /** One entry that is read as a whole. */
 const LARGEST_ENTRY = 256 * 2 ** 20
 /** Office files reach 20 or so; only beyond this size is it worth asking. */
@@ -55,14 +55,14 @@ async function readDirectory(bytes: Buffer) {
   let unpacked = 0
   try {
     const zip = await fromBufferPromise(bytes)
-    if (zip.entryCount > MOST_ENTRIES) throw tooLarge()
+    if (zip.entryCount > MAX_ENTRIES) throw tooLarge()
     for await (const entry of zip.eachEntry()) {
       unpacked += entry.uncompressedSize
       if (entry.isEncrypted()) throw encrypted()
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry)
     }
     const isBomb = unpacked > HARMLESS_UNPACKED && unpacked / bytes.length > HIGHEST_RATIO
-    if (isBomb || unpacked > MOST_UNPACKED) throw tooLarge()
+    if (isBomb || unpacked > MAX_UNPACKED) throw tooLarge()
     return { zip, entries }
   } catch (error) {
     throw error instanceof ExtractionError ? error : damaged('its directory cannot be read', error)

@@ -13,9 +13,9 @@ import {
   type ServerClient,
 } from './server-client.ts'
 
-const POLL_MILLISECONDS = 1_000
+const POLL_MS = 1_000
 /** How long a document that is stored may take until it can be found. */
-const SETTLING_MILLISECONDS = 600_000
+const SETTLING_MS = 600_000
 
 interface FolderOptions {
   folder: string
@@ -27,7 +27,7 @@ interface FolderOptions {
   concurrency: number
   client: ServerClient
   progress: (done: number, failed: number) => void
-  settlingMilliseconds?: number
+  settlingMs?: number
 }
 
 interface FailedFile {
@@ -127,17 +127,17 @@ function isOf({ digest }: FileDocument, { metadata }: Seen): boolean {
 }
 
 async function untilSettled(
-  { client, settlingMilliseconds = SETTLING_MILLISECONDS }: FolderOptions,
+  { client, settlingMs = SETTLING_MS }: FolderOptions,
   { id }: FileDocument,
   signal: AbortSignal,
 ): Promise<Pick<Seen, 'status' | 'error'>> {
-  const deadline = performance.now() + settlingMilliseconds
+  const deadline = performance.now() + settlingMs
   for (;;) {
     const seen = await client.get(id, signal)
     if (!seen) throw new FileRefusal('The document was deleted meanwhile')
     const isSettled = seen.status === 'ready' || seen.status === 'failed'
     if (isSettled || performance.now() > deadline) return seen
-    await pause(POLL_MILLISECONDS, undefined, { signal })
+    await pause(POLL_MS, undefined, { signal })
   }
 }
 
@@ -151,7 +151,7 @@ function isUnreadable(error: unknown): error is Error & { code: string } {
 }
 
 /** More belong into several folders, or into a program of their own. */
-const MOST_FILES = 1_000_000
+const MAX_FILES = 1_000_000
 
 interface WalkOptions {
   /** Patterns of which a path must match one; none means all. */
@@ -186,7 +186,7 @@ export async function walkFolder(
         .map(pathOf)
         .filter(isIncluded),
     )
-    if (files.length > MOST_FILES) throw new Error(`${folder} has more than ${MOST_FILES} files`)
+    if (files.length > MAX_FILES) throw new Error(`${folder} has more than ${MAX_FILES} files`)
   }
   return files.sort()
 }

@@ -8,10 +8,10 @@ import { Document, DocumentCreated } from '../../schemas/document.ts'
 import { ErrorBody } from '../../schemas/error.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
 
-const REQUEST_MILLISECONDS = 300_000
+const REQUEST_MS = 300_000
 /** How long a busy server, or one that is being restarted, is asked again. */
-const PATIENCE_MILLISECONDS = 600_000
-const MOST_BREAKS = 5
+const PATIENCE_MS = 600_000
+const MAX_BREAKS = 5
 const LONGEST_PAUSE_SECONDS = 60
 const BUSY_STATUSES = [429, 503]
 
@@ -35,12 +35,12 @@ interface ClientOptions {
   url: string
   key: string
   waitSeconds?: number
-  patienceMilliseconds?: number
+  patienceMs?: number
 }
 
 /** Talks to a running server; waits where it is busy, and asks again where the connection breaks. */
 export function createServerClient(options: ClientOptions): ServerClient {
-  const { url, key, waitSeconds = 20, patienceMilliseconds = PATIENCE_MILLISECONDS } = options
+  const { url, key, waitSeconds = 20, patienceMs = PATIENCE_MS } = options
   const headers = { authorization: `Bearer ${key}`, 'user-agent': 'agent-server-ingest' }
 
   const send = async (
@@ -48,15 +48,15 @@ export function createServerClient(options: ClientOptions): ServerClient {
     request: () => Promise<RequestInit>,
     signal: AbortSignal,
   ): Promise<Response> => {
-    const deadline = performance.now() + patienceMilliseconds
+    const deadline = performance.now() + patienceMs
     for (let breaks = 0; ; ) {
-      const limit = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MILLISECONDS)])
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)])
       const { headers: more, ...rest } = await request()
       const response = await fetch(`${url}${path}`, {
         ...{ ...rest, headers: { ...headers, ...more }, signal: limit },
       }).catch((error: unknown) => {
         signal.throwIfAborted()
-        if (breaks >= MOST_BREAKS || performance.now() > deadline) throw unreachable(url, error)
+        if (breaks >= MAX_BREAKS || performance.now() > deadline) throw unreachable(url, error)
       })
       if (response && !isBusy(response, deadline)) return response
       await response?.body?.cancel()

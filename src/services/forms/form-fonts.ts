@@ -13,7 +13,7 @@ const LOOSE_MARK = /\p{M}/u
 /** Marks that only choose between forms of the sign before them. */
 const CHOICE_OF_FORM = /[\ufe00-\ufe0f]/gu
 const CONTROL = /(?![\t\n\r])\p{Cc}/gu
-const MOST_TOLD = 10
+const MAX_TOLD = 10
 
 export interface FormFont {
   bytes: Uint8Array
@@ -76,6 +76,6 @@ function distinct(text: string, isMeant: (sign: string) => boolean): string[] {
 }
 
 function told(signs: readonly string[]): string {
-  const more = signs.length > MOST_TOLD ? ' …' : ''
-  return signs.slice(0, MOST_TOLD).join(' ') + more
+  const more = signs.length > MAX_TOLD ? ' …' : ''
+  return signs.slice(0, MAX_TOLD).join(' ') + more
 }

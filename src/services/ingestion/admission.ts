@@ -14,7 +14,7 @@ interface Arrival {
 }
 
 /**
- * Refuses what the queue has no room for before anybody has sent it. The authority asks again when it is there:
+ * Refuses what the queue has no room for before anybody has sent it. The document store asks again when it is there:
  * the queue may have filled up meanwhile.
  */
 export interface Admission {

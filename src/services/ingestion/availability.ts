@@ -1,16 +1,16 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { untilAborted } from '../../lib/backoff.ts'
-import { backoffMilliseconds } from './retry-policy.ts'
+import { backoffMs } from './retry-policy.ts'
 
-const BACKOFF = { firstMilliseconds: 250, mostMilliseconds: 15_000 }
+const BACKOFF = { firstMs: 250, mostMs: 15_000 }
 
 interface Log {
   warn(fields: object, message: string): void
 }
 
 /**
- * Does `work` again and again for as long as the index or the authority does not answer. Throws whatever
+ * Does `work` again and again for as long as the index or the document store does not answer. Throws whatever
  * else goes wrong, and the reason of `signal`.
  */
 export async function untilAvailable<Output>(
@@ -29,7 +29,7 @@ export async function untilAvailable<Output>(
         'a part that the server needs does not answer; trying again',
       )
     }
-    await pause(backoffMilliseconds(failures, BACKOFF), signal)
+    await pause(backoffMs(failures, BACKOFF), signal)
   }
 }
 
@@ -46,7 +46,7 @@ type FedIndex = Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
 interface WatchedIndex {
   index: FedIndex
   /** How long to leave the index alone, in milliseconds; 0 while it works. */
-  pauseMilliseconds(): number
+  pauseMs(): number
   /** It failed when it was last asked. */
   isDown(): boolean
 }
@@ -80,7 +80,7 @@ export function watchIndex(index: FedIndex, log: WatchIndexLog, now: () => numbe
       addVectors: (batch, metadata) => attempt(() => index.addVectors(batch, metadata)),
       remove: (keys) => attempt(() => index.remove(keys)),
     },
-    pauseMilliseconds: outage.pauseMilliseconds,
+    pauseMs: outage.pauseMs,
     isDown: outage.isDown,
   }
 }
@@ -112,10 +112,10 @@ export async function settlesWithin(
 }
 
 /** How long a part that failed is left alone: doubled with each failure. */
-const FIRST_PAUSE_MILLISECONDS = 1_000
-const LONGEST_PAUSE_MILLISECONDS = 30_000
+const FIRST_PAUSE_MS = 1_000
+const LONGEST_PAUSE_MS = 30_000
 /** After a pause one caller tries; the others wait this long for how it goes. */
-const TRIAL_MILLISECONDS = 2_000
+const TRIAL_MS = 2_000
 
 interface Dependencies {
   /** As in “the embedding model works again”. */
@@ -134,9 +134,9 @@ interface Outage {
   failed(error: Error): void
   isDown(): boolean
   /** 0 unless it is down. */
-  pauseMilliseconds(): number
+  pauseMs(): number
   /** Since it was seen to work; infinite while it is down, and at first. */
-  quietMilliseconds(): number
+  quietMs(): number
 }
 
 export function createOutage({ name, consequence, now, log }: Dependencies): Outage {
@@ -146,13 +146,13 @@ export function createOutage({ name, consequence, now, log }: Dependencies): Out
   let isTried = false
   let closedUntil = 0
   let worked = Number.NEGATIVE_INFINITY
-  const pauseMilliseconds = () => Math.max(0, closedUntil - now())
+  const pauseMs = () => Math.max(0, closedUntil - now())
 
   return {
     enter() {
       if (!last) return
-      if (pauseMilliseconds() > 0) throw last
-      closedUntil = now() + TRIAL_MILLISECONDS
+      if (pauseMs() > 0) throw last
+      closedUntil = now() + TRIAL_MS
       isTried = true
     },
     ended() {
@@ -169,14 +169,14 @@ export function createOutage({ name, consequence, now, log }: Dependencies): Out
       // Callers that were under way together fail together, which is one failure.
       if (isNew || isTried) failures++
       isTried = false
-      const pause = FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1)
-      closedUntil = now() + Math.min(LONGEST_PAUSE_MILLISECONDS, pause)
+      const pause = FIRST_PAUSE_MS * 2 ** (failures - 1)
+      closedUntil = now() + Math.min(LONGEST_PAUSE_MS, pause)
       if (isNew) {
         log.warn({ err: error }, `${name} does not work: ${consequence}`)
       }
     },
-    pauseMilliseconds,
+    pauseMs,
     isDown: () => last !== undefined,
-    quietMilliseconds: () => (last ? Number.POSITIVE_INFINITY : now() - worked),
+    quietMs: () => (last ? Number.POSITIVE_INFINITY : now() - worked),
   }
 }

@@ -5,24 +5,24 @@ import { DocumentLine, LINES, type LineResult } from '../../schemas/document-bat
 import { refusalOf } from '../../schemas/invalid-request.ts'
 import type { Documents } from './documents.ts'
 
-/** How many lines may be on their way into the authority at the same time, which share the wait for the disk. */
+/** How many lines may be on their way into the document store at the same time, which share the wait for the disk. */
 const LINES_UNDER_WAY = 64
 /** And of how many bytes, one line longer than that excepted. */
 const BYTES_UNDER_WAY = 16 * 2 ** 20
-const POLL_MILLISECONDS = 200
+const POLL_MS = 200
 
 interface Dependencies {
   documents: Pick<Documents, 'create' | 'put'>
   log: { error(fields: object, message: string): void }
   /** How long lines wait for room in a queue that takes nothing. */
-  patienceMilliseconds?: number
+  patienceMs?: number
 }
 
 /** Stores a stream of documents, one JSON object per line. */
 export interface LineIngestion {
   /**
    * Answers each line that is not blank, in their order, as soon as it is durable or refused. Reads no faster
-   * than the authority takes, and waits while the queue is full. Rejects with what reading `source` throws and
+   * than the document store takes, and waits while the queue is full. Rejects with what reading `source` throws and
    * what `signal` is aborted with: what was answered by then is stored.
    */
   run(
@@ -33,10 +33,10 @@ export interface LineIngestion {
 }
 
 /** Long enough for a busy queue to move, short enough for proxies that wait for the first result. */
-const PATIENCE_MILLISECONDS = 30_000
+const PATIENCE_MS = 30_000
 
 export function createLineIngestion(dependencies: Dependencies): LineIngestion {
-  const { documents, log, patienceMilliseconds = PATIENCE_MILLISECONDS } = dependencies
+  const { documents, log, patienceMs = PATIENCE_MS } = dependencies
 
   const store = async (bytes: Buffer) => {
     const { id, idempotencyKey, ...input } = parseLine(bytes)
@@ -45,7 +45,7 @@ export function createLineIngestion(dependencies: Dependencies): LineIngestion {
 
   return {
     async run(source, answer, signal) {
-      const waiting = createWaiting(patienceMilliseconds)
+      const waiting = createWaiting(patienceMs)
       const take = async ({ number: line, bytes }: Line): Promise<LineResult> => {
         try {
           if (!bytes) throw tooLong()
@@ -121,7 +121,7 @@ async function* boundedLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /** Room in the queue, for as long as it goes on moving. */
-function createWaiting(patienceMilliseconds: number) {
+function createWaiting(patienceMs: number) {
   let lastStored = performance.now()
   return {
     async forRoom<Result>(store: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
@@ -132,9 +132,9 @@ function createWaiting(patienceMilliseconds: number) {
           return result
         } catch (error) {
           const isFull = error instanceof AppError && error.code === 'queue_full'
-          if (!isFull || performance.now() - lastStored > patienceMilliseconds) throw error
+          if (!isFull || performance.now() - lastStored > patienceMs) throw error
         }
-        await pause(POLL_MILLISECONDS, undefined, { signal })
+        await pause(POLL_MS, undefined, { signal })
       }
     },
   }

@@ -1,9 +1,9 @@
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 
 /** Looks again this often though nobody rang: another server may have ingested the document. */
-const RECHECK_MILLISECONDS = 1_000
+const RECHECK_MS = 1_000
 
-export interface Settlement {
+export interface CompletionWaiter {
   /** Says that an attempt at this document has ended; without one, that any may have. */
   ended(outcome?: { documentId: string }): void
   /**
@@ -15,7 +15,7 @@ export interface Settlement {
 }
 
 /** Lets requests wait for the end of an ingestion without asking for it over and over. */
-export function createSettlement(store: Pick<DocumentStore, 'get'>): Settlement {
+export function createCompletionWaiter(store: Pick<DocumentStore, 'get'>): CompletionWaiter {
   const listeners = new Map<string, Set<() => void>>()
 
   const listen = (id: string, listener: () => void) => {
@@ -34,7 +34,7 @@ export function createSettlement(store: Pick<DocumentStore, 'get'>): Settlement 
     },
 
     async wait(id, milliseconds, signal) {
-      const bell = createDoorbell()
+      const bell = createNotifier()
       const leave = listen(id, bell.ring)
       signal.addEventListener('abort', bell.ring)
       const end = performance.now() + milliseconds
@@ -43,7 +43,7 @@ export function createSettlement(store: Pick<DocumentStore, 'get'>): Settlement 
           const document = await store.get(id)
           const left = end - performance.now()
           if (!document || isSettled(document) || left <= 0 || signal.aborted) return document
-          await bell.wait(Math.min(left, RECHECK_MILLISECONDS))
+          await bell.wait(Math.min(left, RECHECK_MS))
         }
       } finally {
         leave()
@@ -58,13 +58,13 @@ function isSettled({ status }: StoredDocument): boolean {
 }
 
 /** Lets one loop sleep until there is something to do. A ring while nobody waits is kept for the next wait. */
-interface Doorbell {
+interface Notifier {
   ring(): void
   /** Answers true at the next ring, false after `milliseconds` without one. */
   wait(milliseconds: number): Promise<boolean>
 }
 
-export function createDoorbell(): Doorbell {
+export function createNotifier(): Notifier {
   let rung = false
   let waiter: (() => void) | undefined
   return {

@@ -12,12 +12,12 @@ import type {
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
 import type { DocumentStore, StoredChunk, StoredDocument } from '../../stores/document-store.ts'
-import type { Settlement } from './completion-waiter.ts'
+import type { CompletionWaiter } from './completion-waiter.ts'
 
 interface Dependencies {
   store: Pick<DocumentStore, 'add' | 'put' | 'get' | 'list' | 'listChunks' | 'delete' | 'retry'>
   index: Pick<ChunkIndex, 'remove'>
-  settlement: Pick<Settlement, 'wait'>
+  completionWaiter: Pick<CompletionWaiter, 'wait'>
   /** Tells the ingestion that there is work. */
   wake: () => void
   log: { warn(fields: object, message: string): void }
@@ -51,7 +51,7 @@ export interface Documents {
 
 /** What clients do with documents. Ingestion itself happens behind it, see `createIngestion`. */
 export function createDocuments(dependencies: Dependencies): Documents {
-  const { store, index, settlement, wake, log } = dependencies
+  const { store, index, completionWaiter, wake, log } = dependencies
 
   const create: Documents['create'] = async (input, idempotencyKey) => {
     const idempotency = idempotencyKey && { key: idempotencyKey, digest: digestOf(input) }
@@ -84,7 +84,7 @@ export function createDocuments(dependencies: Dependencies): Documents {
 
     async settled(known, seconds, signal) {
       if (seconds === 0) return known
-      const document = await settlement.wait(known.id, seconds * 1_000, signal)
+      const document = await completionWaiter.wait(known.id, seconds * 1_000, signal)
       return document ? toCreated(document) : known
     },
 
@@ -109,7 +109,7 @@ export function createDocuments(dependencies: Dependencies): Documents {
     async remove(id) {
       const keys = await store.delete(id)
       if (!keys) throw notFound(id)
-      // Gone from the authority means never shown again; what stays in the index only takes up room there.
+      // Gone from the document store means never shown again; what stays in the index only takes up room there.
       await index.remove(keys).catch((error: unknown) => {
         log.warn({ err: error, documentId: id }, 'the index keeps a deleted document until restart')
       })

@@ -2,7 +2,7 @@ import type { IngestionJob } from '../../stores/document-store.ts'
 import type { ClaimEnd } from './process-document.ts'
 
 /** The text that should be under way at most, in UTF-16 code units: it bounds the memory taken by long documents. */
-const MOST_CHARACTERS = 16_000_000
+const MAX_CHARACTERS = 16_000_000
 /** Taken for the length of a document before any has been seen. */
 const LONG_DOCUMENT = 1_000_000
 /** Of the newest document's length in what is expected of the next. */
@@ -34,7 +34,7 @@ interface Options {
   onEnd: (outcome: IngestionOutcome) => void
 }
 
-interface WorkInHand {
+interface InFlightJobs {
   take(job: IngestionJob): void
   /**
    * How many documents to take now: half of the places when half are free, and none before. One half is
@@ -47,7 +47,7 @@ interface WorkInHand {
 }
 
 /** Keeps account of the documents under way. */
-export function createWorkInHand({ concurrency, ingest, onEnd }: Options): WorkInHand {
+export function createInFlightJobs({ concurrency, ingest, onEnd }: Options): InFlightJobs {
   const underWay = new Set<Promise<void>>()
   const ended = { ready: 0, failed: 0, retried: 0, superseded: 0, released: 0, waiting: 0 }
   let characters = 0
@@ -79,8 +79,8 @@ export function createWorkInHand({ concurrency, ingest, onEnd }: Options): WorkI
     },
     room() {
       const free = concurrency - underWay.size
-      if (free < concurrency / 2 || characters >= MOST_CHARACTERS) return 0
-      const fitting = Math.floor((MOST_CHARACTERS - characters) / expected)
+      if (free < concurrency / 2 || characters >= MAX_CHARACTERS) return 0
+      const fitting = Math.floor((MAX_CHARACTERS - characters) / expected)
       return Math.max(1, Math.min(Math.ceil(concurrency / 2), fitting))
     },
     async done() {

@@ -10,7 +10,7 @@ const BATCH_CHUNKS = 512
 /** Batches under way at once, so that reading, analysing and adding overlap. */
 const LANES = 3
 const BATCH_REMOVALS = 10_000
-const PROGRESS_LOG_MILLISECONDS = 5_000
+const PROGRESS_LOG_MS = 5_000
 
 interface Dependencies {
   store: Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
@@ -41,7 +41,7 @@ interface ReconciliationProgress {
 
 export interface Reconciliation {
   /**
-   * Makes the index hold what the authority holds; run before ingestion begins. Rejects with the reason
+   * Makes the index hold what the document store holds; run before ingestion begins. Rejects with the reason
    * of `signal`, and with what a part throws; either way it can be run again and goes on from there.
    */
   run(signal: AbortSignal): Promise<void>
@@ -86,7 +86,7 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
     const begun = performance.now()
     const tell = (message: string) => log.info(rate(progress, begun), message)
     tell('search index lacks chunks; adding them')
-    const timer = setInterval(tell, PROGRESS_LOG_MILLISECONDS, 'adding chunks to the search index')
+    const timer = setInterval(tell, PROGRESS_LOG_MS, 'adding chunks to the search index')
     try {
       await addAll(missing, additions.terms)
       if (missingVectors.length > 0) progress = { ...progress, state: 'adding-vectors' }
@@ -127,7 +127,7 @@ function refuseWhile(
   throw new AppError('index_not_ready', `${what}: ${done} of ${total} chunks done`)
 }
 
-/** The authority is read first: what it has was put into the index before. */
+/** The document store is read first: what it has was put into the index before. */
 function createComparison({ store, index }: Pick<Dependencies, 'store' | 'index'>) {
   return {
     async compare() {
@@ -145,7 +145,7 @@ function createComparison({ store, index }: Pick<Dependencies, 'store' | 'index'
   }
 }
 
-/** Reads from the authority what the index lacks, and adds it. */
+/** Reads from the document store what the index lacks, and adds it. */
 function createAdditions({ store, index, preparer }: AdditionDependencies) {
   return {
     async terms(keys: readonly number[]) {
@@ -199,10 +199,10 @@ function rate({ done, total }: Pick<ReconciliationProgress, 'done' | 'total'>, b
 }
 
 /** What comes while the new index is filled is fetched in rounds, each shorter than the one before. */
-const MOST_ROUNDS = 10
+const MAX_ROUNDS = 10
 /** A round that adds no more than this is the last: the switch is near enough to what is there. */
 const FEW = 200
-const PROGRESS_MILLISECONDS = 500
+const PROGRESS_MS = 500
 
 type FillingStore = Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
 type FilledIndex = Pick<
@@ -228,20 +228,20 @@ interface Replacement extends Filling {
 }
 
 /**
- * Fills an index from the authority while another one serves, puts it in that one's place, and adds what
+ * Fills an index from the document store while another one serves, puts it in that one's place, and adds what
  * came in between. Throws the reason of `signal`; run again, it goes on from there.
  */
 export async function replaceIndex(
   { serve, next, ...parts }: Replacement,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let round = 1; round <= MOST_ROUNDS; round++) {
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
     if ((await fill(next, parts, signal)) <= FEW) break
   }
   await completeIndex(await serve(), parts, signal)
 }
 
-/** Adds what an index that serves lacks. What it holds beyond the authority may be the servers' and stays. */
+/** Adds what an index that serves lacks. What it holds beyond the document store may be the servers' and stays. */
 export async function completeIndex(
   index: FilledIndex,
   parts: Filling,
@@ -258,7 +258,7 @@ async function fill(
 ): Promise<number> {
   const reconciliation = createReconciliation({ ...parts, index })
   const tell = () => report(reconciliation.progress(), progress)
-  const timer = setInterval(tell, PROGRESS_MILLISECONDS)
+  const timer = setInterval(tell, PROGRESS_MS)
   try {
     await untilAvailable(() => reconciliation.run(signal), parts.log, signal)
   } finally {

@@ -5,8 +5,8 @@ import type { TermBatch } from '../../indexes/term-batch.ts'
 import { serveThread, transferring } from '../../lib/thread.ts'
 import {
   type IndexedText,
-  type PackedPassages,
-  packPassages,
+  type PackedChunks,
+  packChunks,
   type Source,
   type SplitContext,
 } from './prepare.ts'
@@ -16,9 +16,9 @@ export interface PrepareThreadData {
   language: AnalyserLanguage
 }
 
-/** A prepared source on its way between threads; without passages the source holds no text. */
+/** A prepared source on its way between threads; without chunks the source holds no text. */
 export interface PackedSource {
-  passages: PackedPassages
+  chunks: PackedChunks
   terms: TermBatch
   context: SplitContext
 }
@@ -32,16 +32,16 @@ const methods = {
 
   prepare(sources: readonly Source[]) {
     const packed = sources.map(prepareOne)
-    const buffers = packed.flatMap(({ passages, terms }) => [
-      passages.bounds.buffer,
-      passages.headingOf.buffer,
+    const buffers = packed.flatMap(({ chunks, terms }) => [
+      chunks.bounds.buffer,
+      chunks.headingOf.buffer,
       ...buffersOf(terms),
     ])
     return transferring(packed, buffers)
   },
 
-  analyse(passages: readonly IndexedText[]) {
-    const terms = analyser.batch(passages)
+  analyse(chunks: readonly IndexedText[]) {
+    const terms = analyser.batch(chunks)
     return transferring(terms, buffersOf(terms))
   },
 }
@@ -51,9 +51,9 @@ export type PrepareMethods = typeof methods
 serveThread(methods)
 
 function prepareOne({ title, text, context: before }: Source): PackedSource {
-  const { passages, context } = splitPiece(text, before)
-  const terms = analyser.batch(passages.map((passage) => ({ title, ...passage })))
-  return { passages: packPassages(passages), terms, context }
+  const { chunks, context } = splitPiece(text, before)
+  const terms = analyser.batch(chunks.map((chunk) => ({ title, ...chunk })))
+  return { chunks: packChunks(chunks), terms, context }
 }
 
 function buffersOf({ lengths, offsets, terms, counts }: TermBatch): ArrayBuffer[] {

@@ -1,7 +1,7 @@
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { freeAllMemory } from '../../lib/free-young-memory.ts'
-import { type ChunkParcel, packParcel } from '../../stores/chunk-codec.ts'
+import { type ChunkBatch, packChunkBatch } from '../../stores/chunk-codec.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { EmbeddedText, Embedding } from '../embedding/embedding.ts'
 import { withoutText } from './retry-policy.ts'
@@ -17,8 +17,8 @@ export interface Source {
   context?: SplitContext | undefined
 }
 
-/** A passage before it has a key; `start` and `end` are offsets into the source text, in UTF-16 code units. */
-export interface Passage {
+/** A chunk before it has a key; `start` and `end` are offsets into the source text, in UTF-16 code units. */
+export interface PreparedChunk {
   text: string
   heading: string
   start: number
@@ -29,12 +29,12 @@ export interface Passage {
 }
 
 export interface Prepared {
-  passages: Passage[]
-  /** One entry per passage, in order. */
+  chunks: PreparedChunk[]
+  /** One entry per chunk, in order. */
   terms: TermBatch
 }
 
-/** A piece of a long text; it has no passages where it holds nothing but blanks. */
+/** A piece of a long text; it has no chunks where it holds nothing but blanks. */
 export interface PreparedPiece extends Prepared {
   /** For the next piece. */
   context: SplitContext
@@ -46,8 +46,8 @@ export interface Preparer {
   prepare(source: Source, signal?: AbortSignal): Promise<Prepared>
   /** As `prepare`, of a piece of a long text; offsets are those into the piece. */
   preparePiece(source: Source, signal?: AbortSignal): Promise<PreparedPiece>
-  /** Analyses passages that exist already, to rebuild an index. */
-  analyse(passages: readonly IndexedText[]): Promise<TermBatch>
+  /** Analyses chunks that exist already, to rebuild an index. */
+  analyse(chunks: readonly IndexedText[]): Promise<TermBatch>
   close(): Promise<void>
 }
 
@@ -103,18 +103,18 @@ const SEGMENTS_BETWEEN_COLLECTIONS = 8
 /** Vectors come as text, which takes many times their room. */
 const SEGMENTS_WITH_VECTORS = 1
 
-export interface ParcelDependencies {
+export interface ChunkBatchDependencies {
   preparer: Pick<Preparer, 'preparePiece'>
   embedding?: Pick<Embedding, 'documents'> | undefined
 }
 
-/** A parcel with what the index takes. */
-export interface IndexedParcel extends ChunkParcel {
+/** A chunk batch with what the index takes. */
+export interface IndexedChunkBatch extends ChunkBatch {
   terms: TermBatch
 }
 
-/** Of the parcels so far. */
-export interface ParcelTally {
+/** Of the chunk batches so far. */
+export interface ChunkTally {
   /** Chunks. */
   count: number
   characters: number
@@ -123,16 +123,16 @@ export interface ParcelTally {
 interface Progress {
   title: string | undefined
   source: OpenSource
-  tally: ParcelTally
+  tally: ChunkTally
   context: SplitContext | undefined
 }
 
 /**
- * Splits and embeds a text segment by segment, answering the packed parcel of each and keeping `tally`. Throws
+ * Splits and embeds a text segment by segment, answering the packed chunk batch of each and keeping `tally`. Throws
  * what preparing and embedding throw, and AppError `invalid_request` in the end where there was no text.
  */
-export async function* parcelsOf(
-  dependencies: ParcelDependencies,
+export async function* chunkBatchesOf(
+  dependencies: ChunkBatchDependencies,
   { title, source, tally }: Omit<Progress, 'context'>,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
@@ -143,50 +143,50 @@ export async function* parcelsOf(
     // Nothing of the text is held on to here, so that it can be freed.
     if (number % between === 0) freeAllMemory()
     signal.throwIfAborted()
-    const { done, parcel } = await prepareNext(dependencies, segments, progress, signal)
+    const { done, batch } = await prepareNext(dependencies, segments, progress, signal)
     if (done) break
-    if (parcel) yield parcel
+    if (batch) yield batch
   }
   if (tally.count === 0) throw withoutText()
 }
 
 async function prepareNext(
-  { preparer, embedding }: ParcelDependencies,
+  { preparer, embedding }: ChunkBatchDependencies,
   segments: Iterator<string>,
   progress: Progress,
   signal: AbortSignal,
-): Promise<{ done: boolean; parcel?: Buffer }> {
+): Promise<{ done: boolean; batch?: Buffer }> {
   const { value: text, done } = segments.next()
   if (done) return { done }
   const { title, source, tally, context } = progress
   const prepared = await preparer.preparePiece({ title, text, context }, signal)
-  const moved = prepared.passages.map((passage) => movedBy(passage, tally.characters))
+  const moved = prepared.chunks.map((chunk) => movedBy(chunk, tally.characters))
   const chunks = numberPages(moved, source.pageStarts)
   progress.context = prepared.context
   tally.characters += text.length
   tally.count += chunks.length
   if (chunks.length === 0) return { done: false }
   const vectors = await embedding?.documents(withTitle(title, chunks), signal)
-  const parcel = packParcel<IndexedParcel>({ chunks, vectors, terms: prepared.terms })
-  return { done: false, parcel }
+  const batch = packChunkBatch<IndexedChunkBatch>({ chunks, vectors, terms: prepared.terms })
+  return { done: false, batch }
 }
 
-function movedBy(passage: Passage, offset: number): Passage {
-  return { ...passage, start: passage.start + offset, end: passage.end + offset }
+function movedBy(chunk: PreparedChunk, offset: number): PreparedChunk {
+  return { ...chunk, start: chunk.start + offset, end: chunk.end + offset }
 }
 
-/** Tells each passage on which pages it stands, given where each page begins in the text. */
+/** Tells each chunk on which pages it stands, given where each page begins in the text. */
 export function numberPages(
-  passages: readonly Passage[],
+  chunks: readonly PreparedChunk[],
   pageStarts: readonly number[] | undefined,
-): Passage[] {
-  if (!pageStarts) return [...passages]
-  return passages.map((passage) => {
-    const page = pageAt(pageStarts, passage.start)
+): PreparedChunk[] {
+  if (!pageStarts) return [...chunks]
+  return chunks.map((chunk) => {
+    const page = pageAt(pageStarts, chunk.start)
     return {
-      ...passage,
+      ...chunk,
       page,
-      pageEnd: pageAt(pageStarts, Math.max(passage.start, passage.end - 1)),
+      pageEnd: pageAt(pageStarts, Math.max(chunk.start, chunk.end - 1)),
     }
   })
 }
@@ -203,19 +203,19 @@ function pageAt(starts: readonly number[], offset: number): number {
   return low
 }
 
-/** Passages as they are embedded. */
+/** Chunks as they are embedded. */
 export function withTitle(
   title: string | undefined,
-  passages: readonly Pick<Passage, 'heading' | 'text'>[],
+  chunks: readonly Pick<PreparedChunk, 'heading' | 'text'>[],
 ): EmbeddedText[] {
-  return passages.map(({ heading, text }) => ({ title, heading, text }))
+  return chunks.map(({ heading, text }) => ({ title, heading, text }))
 }
 
 /** Chunks that are looked at, spread evenly over all there are. */
 const SAMPLE = 2_000
 /** Chunks read at a time. */
 const BATCH = 500
-/** Taken where there are too few chunks to tell: the mean of 22,000 passages of English documentation. */
+/** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
 const USUAL_LENGTH = 167
 const FEWEST = 100
 
@@ -240,20 +240,20 @@ export async function measureLength({ store, analyser }: Dependencies): Promise<
   return chunks > 0 && terms > 0 ? terms / chunks : USUAL_LENGTH
 }
 
-/** Passages without their texts, which both threads can cut from the source: buffers cross threads without copying. */
-export interface PackedPassages {
-  /** `start` and `end` of each passage in turn. */
+/** Chunks without their texts, which both threads can cut from the source: buffers cross threads without copying. */
+export interface PackedChunks {
+  /** `start` and `end` of each chunk in turn. */
   bounds: Uint32Array<ArrayBuffer>
-  /** Which of `headings` stands above each passage. */
+  /** Which of `headings` stands above each chunk. */
   headingOf: Uint32Array<ArrayBuffer>
   headings: readonly string[]
 }
 
-export function packPassages(passages: readonly Passage[]): PackedPassages {
+export function packChunks(chunks: readonly PreparedChunk[]): PackedChunks {
   const headings = new Map<string, number>()
-  const bounds = new Uint32Array(passages.length * 2)
-  const headingOf = new Uint32Array(passages.length)
-  for (const [index, { start, end, heading }] of passages.entries()) {
+  const bounds = new Uint32Array(chunks.length * 2)
+  const headingOf = new Uint32Array(chunks.length)
+  for (const [index, { start, end, heading }] of chunks.entries()) {
     const number = headings.get(heading) ?? headings.size
     headings.set(heading, number)
     bounds[index * 2] = start
@@ -263,7 +263,7 @@ export function packPassages(passages: readonly Passage[]): PackedPassages {
   return { bounds, headingOf, headings: [...headings.keys()] }
 }
 
-export function unpackPassages(text: string, packed: PackedPassages): Passage[] {
+export function unpackChunks(text: string, packed: PackedChunks): PreparedChunk[] {
   const { bounds, headingOf, headings } = packed
   return Array.from(headingOf, (number, index) => {
     const start = bounds[index * 2] ?? 0

@@ -7,7 +7,7 @@ import {
   type PreparedPiece,
   type Preparer,
   type Source,
-  unpackPassages,
+  unpackChunks,
 } from './prepare.ts'
 import type { PackedSource, PrepareMethods, PrepareThreadData } from './prepare-thread.ts'
 import { PreparationError, withoutText } from './retry-policy.ts'
@@ -17,7 +17,7 @@ const HEAP_MEGABYTES = 1_024
 export interface PreparerOptions {
   language: AnalyserLanguage
   /** How long splitting and analysing one document may take. */
-  deadlineMilliseconds: number
+  deadlineMs: number
   /** The most memory one document may make the thread take. */
   heapMegabytes?: number
   log?: { warn(fields: object, message: string): void }
@@ -29,23 +29,23 @@ export interface PreparerOptions {
  * Throws AppError `queue_full` when too many calls wait for the thread.
  */
 export function createPreparer(options: PreparerOptions): Preparer {
-  const { language, deadlineMilliseconds, heapMegabytes = HEAP_MEGABYTES, log } = options
+  const { language, deadlineMs, heapMegabytes = HEAP_MEGABYTES, log } = options
   const thread = superviseThread({
     data: { language },
-    deadlineMilliseconds,
+    deadlineMs,
     heapMegabytes,
     log,
   })
   const queue = createPrepareQueue({
     prepare: (sources) => thread.run((open) => open.call('prepare', sources)),
-    analyse: (passages) => thread.run((open) => open.call('analyse', passages)),
+    analyse: (chunks) => thread.run((open) => open.call('analyse', chunks)),
   })
 
   return {
     async prepare(source, signal) {
-      const { passages, terms } = unpack(source, await queue.prepare(source, signal))
-      if (passages.length === 0) throw withoutText()
-      return { passages, terms }
+      const { chunks, terms } = unpack(source, await queue.prepare(source, signal))
+      if (chunks.length === 0) throw withoutText()
+      return { chunks, terms }
     },
     preparePiece: async (source, signal) => unpack(source, await queue.prepare(source, signal)),
     analyse: queue.analyse,
@@ -56,12 +56,12 @@ export function createPreparer(options: PreparerOptions): Preparer {
   }
 }
 
-function unpack(source: Source, { passages, terms, context }: PackedSource): PreparedPiece {
-  return { passages: unpackPassages(source.text, passages), terms, context }
+function unpack(source: Source, { chunks, terms, context }: PackedSource): PreparedPiece {
+  return { chunks: unpackChunks(source.text, chunks), terms, context }
 }
 
 /** The most calls that may wait for the thread. */
-const MOST_WAITING = 1_024
+const MAX_WAITING = 1_024
 /** Small documents go to the thread together, up to this many and this much text. */
 const BATCH_DOCUMENTS = 64
 const BATCH_CHARACTERS = 131_072
@@ -80,7 +80,7 @@ interface SourceTask extends Settle<PackedSource> {
 
 interface AnalyseTask extends Settle<TermBatch> {
   kind: 'analyse'
-  passages: readonly IndexedText[]
+  chunks: readonly IndexedText[]
 }
 
 type Task = SourceTask | AnalyseTask
@@ -88,7 +88,7 @@ type Task = SourceTask | AnalyseTask
 /** What the thread does; it is given one call at a time, so that a deadline is one call's own. */
 interface PrepareQueueThread {
   prepare(sources: readonly Source[]): Promise<readonly PackedSource[]>
-  analyse(passages: readonly IndexedText[]): Promise<TermBatch>
+  analyse(chunks: readonly IndexedText[]): Promise<TermBatch>
 }
 
 /**
@@ -97,7 +97,7 @@ interface PrepareQueueThread {
  */
 interface PrepareQueue {
   prepare(source: Source, signal?: AbortSignal): Promise<PackedSource>
-  analyse(passages: readonly IndexedText[]): Promise<TermBatch>
+  analyse(chunks: readonly IndexedText[]): Promise<TermBatch>
   /** Rejects what waits. What is under way ends with the thread. */
   close(): void
 }
@@ -126,7 +126,7 @@ export function createPrepareQueue(thread: PrepareQueueThread): PrepareQueue {
     const [first] = waiting
     if (first?.kind !== 'analyse') return prepareTogether(takeBatch(waiting))
     waiting.shift()
-    await thread.analyse(first.passages).then(first.resolve, first.reject)
+    await thread.analyse(first.chunks).then(first.resolve, first.reject)
   }
 
   const runAll = async () => {
@@ -140,7 +140,7 @@ export function createPrepareQueue(thread: PrepareQueueThread): PrepareQueue {
 
   const enqueue = (task: Task) => {
     if (closed) throw shuttingDown()
-    if (waiting.length >= MOST_WAITING) {
+    if (waiting.length >= MAX_WAITING) {
       throw new AppError('queue_full', 'Too many documents wait to be split')
     }
     waiting.push(task)
@@ -161,9 +161,9 @@ export function createPrepareQueue(thread: PrepareQueueThread): PrepareQueue {
       signal?.addEventListener('abort', leave, { once: true })
       return promise.finally(() => signal?.removeEventListener('abort', leave))
     },
-    async analyse(passages) {
+    async analyse(chunks) {
       const { promise, resolve, reject } = Promise.withResolvers<TermBatch>()
-      enqueue({ kind: 'analyse', passages, resolve, reject })
+      enqueue({ kind: 'analyse', chunks, resolve, reject })
       return promise
     },
     close() {
@@ -197,13 +197,13 @@ function takeBatch(waiting: Task[]): SourceTask[] {
   return batch
 }
 
-const START_DEADLINE_MILLISECONDS = 30_000
-/** Half of what there would be by itself: terms and passages are many and short-lived. */
+const START_DEADLINE_MS = 30_000
+/** Half of what there would be by itself: terms and chunks are many and short-lived. */
 const YOUNG_MEGABYTES = 24
 
 interface Options {
   data: PrepareThreadData
-  deadlineMilliseconds: number
+  deadlineMs: number
   heapMegabytes: number
   log: { warn(fields: object, message: string): void } | undefined
 }
@@ -219,7 +219,7 @@ interface SupervisedThread {
 }
 
 function superviseThread(options: Options): SupervisedThread {
-  const { data, deadlineMilliseconds, heapMegabytes, log } = options
+  const { data, deadlineMs, heapMegabytes, log } = options
   const ended = new WeakSet<Thread<PrepareMethods>>()
   let current: Thread<PrepareMethods> | undefined
 
@@ -235,7 +235,7 @@ function superviseThread(options: Options): SupervisedThread {
     })
     current = thread
     try {
-      await within(START_DEADLINE_MILLISECONDS, thread.call('ready', undefined), startLate)
+      await within(START_DEADLINE_MS, thread.call('ready', undefined), startLate)
       return thread
     } catch (cause) {
       await drop(thread)
@@ -252,7 +252,7 @@ function superviseThread(options: Options): SupervisedThread {
     async run(call) {
       const thread = current ?? (await start())
       try {
-        return await within(deadlineMilliseconds, call(thread), late)
+        return await within(deadlineMs, call(thread), late)
       } catch (error) {
         const failure = ended.has(thread)
           ? new PreparationError('preparation_crashed', error)
@@ -271,7 +271,7 @@ function superviseThread(options: Options): SupervisedThread {
 }
 
 function startLate(): Error {
-  return new Error(`not ready after ${START_DEADLINE_MILLISECONDS} ms`)
+  return new Error(`not ready after ${START_DEADLINE_MS} ms`)
 }
 
 function late(): Error {

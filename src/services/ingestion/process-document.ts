@@ -8,7 +8,7 @@ import { numberPages, type Preparer, withTitle } from './prepare.ts'
 import { type Publisher, UnconfirmedError } from './publish.ts'
 import type { createLongPublishing } from './publish-long.ts'
 import {
-  backoffMilliseconds,
+  backoffMs,
   exhausted,
   type Failure,
   IndexError,
@@ -33,7 +33,7 @@ export type ClaimEnd =
   | { status: 'superseded' }
   /** Given back unfinished by a shutdown. */
   | { status: 'released' }
-  /** Given back unfinished because the embedder, the index or the authority is down. */
+  /** Given back unfinished because the embedder, the index or the document store is down. */
   | { status: 'waiting'; failure: Failure }
 
 interface Dependencies {
@@ -45,10 +45,10 @@ interface Dependencies {
   log: IngestionLog
 }
 
-const OUTAGE_BACKOFF = { firstMilliseconds: 100, mostMilliseconds: 10_000 }
+const OUTAGE_BACKOFF = { firstMs: 100, mostMs: 10_000 }
 
 /**
- * Brings one claimed document to its end. Throws nothing: an authority that cannot be told how it went is
+ * Brings one claimed document to its end. Throws nothing: a document store that cannot be told how it went is
  * asked again until it answers or `signal` is aborted, which gives the claim back.
  */
 export function createDocumentIngestion(dependencies: Dependencies) {
@@ -75,7 +75,7 @@ export function createDocumentIngestion(dependencies: Dependencies) {
     signal: AbortSignal,
   ): Promise<ClaimEnd> => {
     const again = isWorthRetrying(failure, job.attempt, retry.attempts)
-    const retryAt = again ? now() + backoffMilliseconds(job.attempt, retry.backoff) : undefined
+    const retryAt = again ? now() + backoffMs(job.attempt, retry.backoff) : undefined
     const isCurrent = await untilAnswered(() => store.failJob(job, failure, retryAt), signal)
     if (!isCurrent) return { status: 'superseded' }
     return { status: again ? 'retried' : 'failed', failure }
@@ -124,7 +124,7 @@ export function createDocumentIngestion(dependencies: Dependencies) {
   }
 }
 
-/** Asks the authority again and again until it answers. */
+/** Asks the document store again and again until it answers. */
 function untilAnswers(log: IngestionLog) {
   return async <Output>(ask: () => Promise<Output>, signal: AbortSignal): Promise<Output> => {
     for (let failures = 1; ; failures++) {
@@ -134,7 +134,7 @@ function untilAnswers(log: IngestionLog) {
         signal.throwIfAborted()
         log.warn({ err: error }, 'cannot tell the authority how ingestion went; asking again')
       }
-      await pause(backoffMilliseconds(failures, OUTAGE_BACKOFF), signal)
+      await pause(backoffMs(failures, OUTAGE_BACKOFF), signal)
     }
   }
 }
@@ -173,13 +173,13 @@ export function createMakeReady(dependencies: MakeReadyDependencies) {
   const publishWhole = async (job: IngestionJob, source: OpenSource, signal: AbortSignal) => {
     const text = [...source.pieces()].join('')
     const prepared = await preparer.prepare({ title: job.title, text }, signal)
-    const passages = numberPages(prepared.passages, source.pageStarts)
-    const vectors = await embedding?.documents(withTitle(job.title, passages), signal)
+    const chunks = numberPages(prepared.chunks, source.pageStarts)
+    const vectors = await embedding?.documents(withTitle(job.title, chunks), signal)
     const extracted = job.file && text
     const { terms } = prepared
-    const publishing = publisher.publish(job, { passages, terms }, vectors, extracted)
+    const publishing = publisher.publish(job, { chunks, terms }, vectors, extracted)
     const isReady = await untilAborted(publishing, signal)
-    return isReady ? { chunks: passages.length } : undefined
+    return isReady ? { chunks: chunks.length } : undefined
   }
 
   return async (job: IngestionJob, signal: AbortSignal): Promise<MadeReady | undefined> => {

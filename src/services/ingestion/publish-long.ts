@@ -2,18 +2,18 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { untilAborted } from '../../lib/backoff.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
-import { createParcelReader } from '../../stores/chunk-codec.ts'
+import { createChunkBatchReader } from '../../stores/chunk-codec.ts'
 import type {
   ChunkVectors,
   DocumentStore,
   IngestionJob,
-  KeptChunks,
+  StagedChunks,
 } from '../../stores/document-store.ts'
 import {
-  type IndexedParcel,
-  type ParcelDependencies,
-  type ParcelTally,
-  parcelsOf,
+  type ChunkBatchDependencies,
+  type ChunkTally,
+  chunkBatchesOf,
+  type IndexedChunkBatch,
 } from './prepare.ts'
 import { type Publisher, UnconfirmedError } from './publish.ts'
 import { IndexError } from './retry-policy.ts'
@@ -21,10 +21,10 @@ import type { OpenSource } from './uploads.ts'
 
 export type LongDocumentStore = Pick<
   DocumentStore,
-  'keepFile' | 'readKept' | 'dropFile' | 'reserveChunkKeys' | 'completeKept'
+  'keepFile' | 'readStaged' | 'dropFile' | 'reserveChunkKeys' | 'completeStaged'
 >
 
-interface Dependencies extends ParcelDependencies {
+interface Dependencies extends ChunkBatchDependencies {
   store: LongDocumentStore
   index: Pick<ChunkIndex, 'add' | 'addVectors'>
   publisher: Pick<Publisher, 'forget'>
@@ -32,17 +32,17 @@ interface Dependencies extends ParcelDependencies {
 
 /**
  * Makes a long document ready in pieces, so that it never is in memory whole: each piece is split, embedded
- * and laid on the disk. When all are there the index takes them in turn, and then the authority in one step.
+ * and laid on the disk. When all are there the index takes them in turn, and then the document store in one step.
  * Answers how many chunks, or nothing if the claim is no longer current. Throws as `Publisher.publish`, and
  * what preparing and embedding throw.
  */
 export function createLongPublishing(dependencies: Dependencies) {
   const { store, index, publisher } = dependencies
 
-  const addToIndex = async ({ metadata }: IngestionJob, { file, firstKey }: KeptChunks) => {
-    const reader = createParcelReader<IndexedParcel>()
+  const addToIndex = async ({ metadata }: IngestionJob, { file, firstKey }: StagedChunks) => {
+    const reader = createChunkBatchReader<IndexedChunkBatch>()
     let next = firstKey
-    for await (const piece of store.readKept(file)) {
+    for await (const piece of store.readStaged(file)) {
       for (const { chunks, vectors, terms } of reader.push(piece)) {
         const keys = rangeOf(next, chunks.length)
         const facts = chunks.map(() => metadata)
@@ -54,7 +54,7 @@ export function createLongPublishing(dependencies: Dependencies) {
     }
   }
 
-  const publish = async (job: IngestionJob, kept: KeptChunks): Promise<boolean> => {
+  const publish = async (job: IngestionJob, kept: StagedChunks): Promise<boolean> => {
     const keys = Array.from(rangeOf(kept.firstKey, kept.count))
     try {
       await addToIndex(job, kept)
@@ -62,11 +62,11 @@ export function createLongPublishing(dependencies: Dependencies) {
       await publisher.forget(keys)
       throw new IndexError('the index did not take the chunks', { cause })
     }
-    const putOut = await store.completeKept(job, kept).catch((cause: unknown) => {
+    const superseded = await store.completeStaged(job, kept).catch((cause: unknown) => {
       throw new UnconfirmedError(keys, cause)
     })
-    await publisher.forget(putOut ?? keys)
-    return putOut !== undefined
+    await publisher.forget(superseded ?? keys)
+    return superseded !== undefined
   }
 
   return async (
@@ -74,9 +74,9 @@ export function createLongPublishing(dependencies: Dependencies) {
     source: OpenSource,
     signal: AbortSignal,
   ): Promise<{ chunks: number } | undefined> => {
-    const tally: ParcelTally = { count: 0, characters: 0 }
-    const parcels = parcelsOf(dependencies, { title: job.title, source, tally }, signal)
-    const { number: file } = await store.keepFile(parcels)
+    const tally: ChunkTally = { count: 0, characters: 0 }
+    const batches = chunkBatchesOf(dependencies, { title: job.title, source, tally }, signal)
+    const { number: file } = await store.keepFile(batches)
     let isReady = false
     try {
       const firstKey = await store.reserveChunkKeys(tally.count)
@@ -97,7 +97,7 @@ function ownVectors(keys: Uint32Array<ArrayBuffer>, { dimension, values }: Chunk
   return { keys, dimension, values: values.slice() }
 }
 
-/** Without the rest of the parcel, which would go to the index's thread with them. */
+/** Without the rest of the chunk batch, which would go to the index's thread with them. */
 function ownTerms({ size, lengths, offsets, terms, counts }: TermBatch): TermBatch {
   return {
     size,

@@ -21,7 +21,7 @@ interface Dependencies {
 export interface Publisher {
   /**
    * Makes a prepared document ready; `extracted` is the text that was read out of its file. Answers false if the claim is no longer current, because the document
-   * was deleted or replaced meanwhile. Throws `IndexError`, and `UnconfirmedError` when the authority has
+   * was deleted or replaced meanwhile. Throws `IndexError`, and `UnconfirmedError` when the document store has
    * not said whether it took the chunks: until it has, they stay in the index.
    */
   publish(
@@ -30,13 +30,13 @@ export interface Publisher {
     vectors?: ChunkVectors,
     extracted?: string,
   ): Promise<boolean>
-  /** Whether the authority has the chunks of a document, of which these are the keys. */
+  /** Whether the document store has the chunks of a document, of which these are the keys. */
   exist(keys: readonly number[]): Promise<boolean>
-  /** Takes chunks out of the index that the authority lacks. Throws nothing: what stays is never shown. */
+  /** Takes chunks out of the index that the document store lacks. Throws nothing: what stays is never shown. */
   forget(keys: readonly number[]): Promise<void>
 }
 
-/** The authority may or may not have taken a document's chunks. */
+/** The document store may or may not have taken a document's chunks. */
 export class UnconfirmedError extends Error {
   override readonly name = 'UnconfirmedError'
   readonly keys: readonly number[]
@@ -50,7 +50,7 @@ export class UnconfirmedError extends Error {
 interface Entry {
   job: IngestionJob
   prepared: Prepared
-  /** One per passage, where there are any. */
+  /** One per chunk, where there are any. */
   vectors: ChunkVectors | undefined
   extracted: string | undefined
   resolve: (isReady: boolean) => void
@@ -62,7 +62,7 @@ interface KeyedEntry extends Entry {
 }
 
 /**
- * The index first, the authority after it: `ready` then means that the very next query finds the document.
+ * The index first, the document store after it: `ready` then means that the very next query finds the document.
  * Documents that come while others are being published wait and share the next round.
  */
 export function createPublisher({ store, index, log }: Dependencies): Publisher {
@@ -99,8 +99,8 @@ export function createPublisher({ store, index, log }: Dependencies): Publisher 
       await forget(keys)
       throw new IndexError('the index did not take the chunks', { cause })
     }
-    const putOut = await Promise.all(keyed.map(complete))
-    await forget(putOut.flat())
+    const superseded = await Promise.all(keyed.map(complete))
+    await forget(superseded.flat())
   }
 
   /** Answers the keys that are to leave the index. */
@@ -108,9 +108,9 @@ export function createPublisher({ store, index, log }: Dependencies): Publisher 
     const { job, chunks, vectors, extracted } = entry
     const keys = keysOf([entry])
     try {
-      const putOut = await store.completeJob(job, chunks, vectors, extracted)
-      entry.resolve(putOut !== undefined)
-      return putOut ?? keys
+      const superseded = await store.completeJob(job, chunks, vectors, extracted)
+      entry.resolve(superseded !== undefined)
+      return superseded ?? keys
     } catch (cause) {
       entry.reject(new UnconfirmedError(keys, cause))
       return []
@@ -149,7 +149,7 @@ function takeBatch(waiting: Entry[]): Entry[] {
   let chunks = 0
   let count = 0
   for (const { prepared } of waiting) {
-    chunks += prepared.passages.length
+    chunks += prepared.chunks.length
     if (count > 0 && chunks > BATCH_CHUNKS) break
     count++
   }
@@ -157,15 +157,15 @@ function takeBatch(waiting: Entry[]): Entry[] {
 }
 
 function countChunks(entries: readonly Entry[]): number {
-  return entries.reduce((total, { prepared }) => total + prepared.passages.length, 0)
+  return entries.reduce((total, { prepared }) => total + prepared.chunks.length, 0)
 }
 
 function withKeys(entries: readonly Entry[], first: number): KeyedEntry[] {
   let key = first
   return entries.map((entry) => ({
     ...entry,
-    chunks: entry.prepared.passages.map((passage, ordinal) => ({
-      ...passage,
+    chunks: entry.prepared.chunks.map((chunk, ordinal) => ({
+      ...chunk,
       key: key++,
       ordinal,
     })),

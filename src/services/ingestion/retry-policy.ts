@@ -8,21 +8,21 @@ export interface RetryOptions {
   attempts: number
   backoff: {
     /** About how long the second attempt waits. */
-    firstMilliseconds: number
+    firstMs: number
     /** The longest any attempt waits. */
-    mostMilliseconds: number
+    mostMs: number
   }
 }
 
 export const RETRY: RetryOptions = {
   attempts: 5,
-  backoff: { firstMilliseconds: 1_000, mostMilliseconds: 300_000 },
+  backoff: { firstMs: 1_000, mostMs: 300_000 },
 }
 
 /** Each wait is this many times as long as the one before it. */
 const BACKOFF_FACTOR = 4
 /** Too slow, too big or refused may be the moment's fault, but hardly twice. */
-const MOST_PREPARATION_ATTEMPTS = 2
+const MAX_PREPARATION_ATTEMPTS = 2
 
 /** What a document's `error` may hold as its code; see docs/ingestion.md. */
 export const FAILURE_CODES = [
@@ -99,7 +99,7 @@ export function isWorthRetrying({ code }: Failure, attempt: number, attempts: nu
     case 'preparation_timeout':
     case 'preparation_crashed':
     case 'embedding_refused':
-      return attempt < Math.min(attempts, MOST_PREPARATION_ATTEMPTS)
+      return attempt < Math.min(attempts, MAX_PREPARATION_ATTEMPTS)
     case 'embedder_unavailable':
     case 'index_unavailable':
     case 'index_failed':
@@ -113,12 +113,12 @@ export function isWorthRetrying({ code }: Failure, attempt: number, attempts: nu
 }
 
 /** How long to wait after the `attempt`th failure: exponential, the last half of it random so that retries spread. */
-export function backoffMilliseconds(
+export function backoffMs(
   attempt: number,
-  { firstMilliseconds, mostMilliseconds }: RetryOptions['backoff'],
+  { firstMs, mostMs }: RetryOptions['backoff'],
   random: () => number = Math.random,
 ): number {
-  const full = Math.min(mostMilliseconds, firstMilliseconds * BACKOFF_FACTOR ** (attempt - 1))
+  const full = Math.min(mostMs, firstMs * BACKOFF_FACTOR ** (attempt - 1))
   return Math.round(full * (0.5 + random() / 2))
 }
 

@@ -3,10 +3,10 @@ import type { DocumentStore } from '../../stores/document-store.ts'
 import { pause, untilAvailable } from './availability.ts'
 
 /**
- * Another server's claim may hold keys that are in the index already and not yet in the authority. From one
+ * Another server's claim may hold keys that are in the index already and not yet in the document store. From one
  * to the other is a moment; however slow both are, no claim takes as long as this.
  */
-const GRACE_MILLISECONDS = 3_600_000
+const GRACE_MS = 3_600_000
 const BATCH_REMOVALS = 10_000
 
 interface Log {
@@ -18,19 +18,19 @@ interface Dependencies {
   store: Pick<DocumentStore, 'chunkKeys'>
   index: Pick<ChunkIndex, 'remove'>
   log: Log
-  graceMilliseconds?: number
+  graceMs?: number
 }
 
-/** Rids a shared index of chunks that the authority lacks: what is never shown may stay a while. */
+/** Rids a shared index of chunks that the document store lacks: what is never shown may stay a while. */
 export interface OrphanSweep {
-  /** These keys are in the index and not in the authority. */
+  /** These keys are in the index and not in the document store. */
   suspect(keys: readonly number[]): void
   /** Takes suspects out once none can be anybody's any more, until `signal` is aborted. */
   run(signal: AbortSignal): Promise<void>
 }
 
 export function createOrphanSweep(dependencies: Dependencies): OrphanSweep {
-  const { store, index, log, graceMilliseconds = GRACE_MILLISECONDS } = dependencies
+  const { store, index, log, graceMs = GRACE_MS } = dependencies
   const suspects = new Set<number>()
 
   const sweep = async (signal: AbortSignal) => {
@@ -51,7 +51,7 @@ export function createOrphanSweep(dependencies: Dependencies): OrphanSweep {
     async run(signal) {
       if (suspects.size === 0) return
       try {
-        await pause(graceMilliseconds, signal)
+        await pause(graceMs, signal)
         await untilAvailable(() => sweep(signal), log, signal)
       } catch (error) {
         // What is left is found again by the next start.
@@ -64,7 +64,7 @@ export function createOrphanSweep(dependencies: Dependencies): OrphanSweep {
 interface KeyDifference {
   /** In the index only. */
   orphans: number[]
-  /** In the authority only. */
+  /** In the document store only. */
   missing: number[]
 }
 

@@ -10,7 +10,7 @@ import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
 import { mediaTypeOf } from '../extraction/extract-file.ts'
 import {
   ExtractionError,
-  MOST_CHARACTERS,
+  MAX_CHARACTERS,
   type ReadText,
   takeText,
 } from '../extraction/extracted.ts'
@@ -19,7 +19,7 @@ import { newDocumentId, toCreated } from './documents.ts'
 import { createTextBudget } from './text-budget.ts'
 
 /** Each holds a piece or two in memory and waits for the disk in turn with all others. */
-const MOST_UPLOADS = 16
+const MAX_UPLOADS = 16
 const RETRY_SECONDS = 5
 
 interface Dependencies {
@@ -51,7 +51,7 @@ export function createFiles({ store, wake, mostBytes }: Dependencies): Files {
     parts: AsyncIterable<FormPart>,
     take: (received: ReceivedFile) => Promise<Output>,
   ): Promise<Output> => {
-    if (uploads >= MOST_UPLOADS) throw tooManyUploads()
+    if (uploads >= MAX_UPLOADS) throw tooManyUploads()
     uploads++
     try {
       return await takeOrDrop(await receiveFile(parts, store), take)
@@ -220,7 +220,7 @@ function invalid(param: string, message: string): AppError {
 }
 
 /** Read out of files and not yet published, in UTF-16 code units; one more file may be read on top of it. */
-const MOST_EXTRACTED = MOST_CHARACTERS
+const MAX_EXTRACTED = MAX_CHARACTERS
 
 /** The text of a claimed document. */
 export interface OpenSource {
@@ -243,7 +243,7 @@ interface OpenSourceDependencies {
 
 /** Gives the text that came with a document, or reads it out of the file that came instead. Throws `ExtractionError`. */
 export function createSources({ store, extractor }: OpenSourceDependencies): OpenSourceOf {
-  const budget = createTextBudget(MOST_EXTRACTED)
+  const budget = createTextBudget(MAX_EXTRACTED)
 
   return async ({ documentId, revision, text, file }, signal) => {
     if (!file) return sourceOf(text)

@@ -4,9 +4,9 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
 import { pause, settlesWithin, watchIndex } from './availability.ts'
-import { createDoorbell } from './completion-waiter.ts'
+import { createNotifier } from './completion-waiter.ts'
 import {
-  createWorkInHand,
+  createInFlightJobs,
   type IngestionOutcome,
   type IngestionStatistics,
 } from './in-flight-jobs.ts'
@@ -14,11 +14,11 @@ import type { Preparer } from './prepare.ts'
 import { createDocumentIngestion, createMakeReady, type IngestionLog } from './process-document.ts'
 import { createPublisher } from './publish.ts'
 import { createLongPublishing, type LongDocumentStore } from './publish-long.ts'
-import { backoffMilliseconds, RETRY, type RetryOptions } from './retry-policy.ts'
+import { backoffMs, RETRY, type RetryOptions } from './retry-policy.ts'
 import type { OpenSourceOf } from './uploads.ts'
 
 /** How long claims that outlive the grace have to be given back. */
-const RELEASE_MILLISECONDS = 2_000
+const RELEASE_MS = 2_000
 
 export interface IngestionOptions {
   store: Pick<
@@ -38,12 +38,12 @@ export interface IngestionOptions {
   /** Where the text of a claimed document comes from. */
   openSource: OpenSourceOf
   /** Absent where search goes by words alone. */
-  embedding?: Pick<Embedding, 'documents' | 'pauseMilliseconds'> | undefined
+  embedding?: Pick<Embedding, 'documents' | 'pauseMs'> | undefined
   log: IngestionLog
   /** The most documents under way at a time. */
   concurrency: number
   retry?: RetryOptions
-  /** Milliseconds since the epoch, as the authority counts them. */
+  /** Milliseconds since the epoch, as the document store counts them. */
   now?: () => number
   /** Called at the end of each claim. Must not throw. */
   onOutcome?: (outcome: IngestionOutcome) => void
@@ -55,7 +55,7 @@ export interface Ingestion {
   /** Says that a document came. */
   wake(): void
   /** Claims nothing more, waits for what is under way, and gives back what is not done within the grace. */
-  stop(graceMilliseconds: number): Promise<void>
+  stop(graceMs: number): Promise<void>
   statistics(): IngestionStatistics
 }
 
@@ -71,7 +71,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const ingest = createDocumentIngestion({ store, makeReady, publisher, retry, now, log })
   const abandoned = new AbortController()
 
-  const work = createWorkInHand({
+  const work = createInFlightJobs({
     concurrency,
     ingest: (job) => ingest(job, abandoned.signal),
     onEnd(outcome) {
@@ -82,12 +82,11 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     },
   })
   // Nothing is claimed while nothing could be embedded or indexed.
-  const pauseMilliseconds = () =>
-    Math.max(embedding?.pauseMilliseconds() ?? 0, watched.pauseMilliseconds())
+  const pauseMs = () => Math.max(embedding?.pauseMs() ?? 0, watched.pauseMs())
   const room = () => {
     // One document tries whether the index works again.
     if (watched.isDown() && work.statistics().underWay > 0) return 0
-    if (pauseMilliseconds() === 0) return watched.isDown() ? 1 : work.room()
+    if (pauseMs() === 0) return watched.isDown() ? 1 : work.room()
     resumeLater()
     return 0
   }
@@ -97,7 +96,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     alarm ??= setTimeout(() => {
       alarm = undefined
       loop.jobCame()
-    }, pauseMilliseconds())
+    }, pauseMs())
   }
   let looping: Promise<void> = Promise.resolve()
 
@@ -108,24 +107,24 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       looping = loop.run()
     },
     wake: loop.jobCame,
-    async stop(graceMilliseconds) {
+    async stop(graceMs) {
       loop.stop()
       clearTimeout(alarm)
       const finished = looping.then(work.done)
-      if (await settlesWithin(finished, graceMilliseconds)) return
+      if (await settlesWithin(finished, graceMs)) return
       log.warn({ ...work.statistics() }, 'giving back documents whose ingestion is not finished')
       abandoned.abort(new AppError('shutting_down', 'The server is shutting down'))
-      await settlesWithin(finished, RELEASE_MILLISECONDS)
+      await settlesWithin(finished, RELEASE_MS)
     },
     statistics: work.statistics,
   }
 }
 
-/** Asks for work this often though nobody rang: other servers may share the authority. */
-const IDLE_POLL_MILLISECONDS = 30_000
-/** Where nothing was to be had though something is due: the authority's clock is behind, or another server took it. */
-const LEAST_PAUSE_MILLISECONDS = 100
-const OUTAGE_BACKOFF = { firstMilliseconds: 100, mostMilliseconds: 30_000 }
+/** Asks for work this often though nobody rang: other servers may share the document store. */
+const IDLE_POLL_MS = 30_000
+/** Where nothing was to be had though something is due: the document store's clock is behind, or another server took it. */
+const LEAST_PAUSE_MS = 100
+const OUTAGE_BACKOFF = { firstMs: 100, mostMs: 30_000 }
 
 interface Dependencies {
   store: Pick<DocumentStore, 'claimJobs' | 'nextJobAt'>
@@ -146,9 +145,9 @@ interface ClaimLoop {
   stop(): void
 }
 
-/** Survives an authority that does not answer: asks again, ever more seldom. */
+/** Survives a document store that does not answer: asks again, ever more seldom. */
 export function createClaimLoop({ store, room, take, now, log }: Dependencies): ClaimLoop {
-  const bell = createDoorbell()
+  const bell = createNotifier()
   const stopped = new AbortController()
   let drained = false
   let foundNothing = false
@@ -169,9 +168,9 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies): 
   }
 
   const sleep = async () => {
-    const least = foundNothing ? LEAST_PAUSE_MILLISECONDS : 0
-    const untilDue = drained ? Math.max(least, dueAt - now()) : IDLE_POLL_MILLISECONDS
-    const isRung = await bell.wait(Math.min(untilDue, IDLE_POLL_MILLISECONDS))
+    const least = foundNothing ? LEAST_PAUSE_MS : 0
+    const untilDue = drained ? Math.max(least, dueAt - now()) : IDLE_POLL_MS
+    const isRung = await bell.wait(Math.min(untilDue, IDLE_POLL_MS))
     if (!isRung) drained = false
   }
 
@@ -182,7 +181,7 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies): 
       outages++
       drained = false
       log.warn({ err: error, outages }, 'cannot claim documents for ingestion; asking again')
-      await pause(backoffMilliseconds(outages, OUTAGE_BACKOFF), stopped.signal)
+      await pause(backoffMs(outages, OUTAGE_BACKOFF), stopped.signal)
     }
   }
 

@@ -13,12 +13,12 @@ import type { McpServer } from './settings.ts'
 import { type JudgedTool, judgeTools, mcpToolName, readResult } from './tools.ts'
 
 /** A call that progresses may take as long, in all. */
-const CALL_MILLISECONDS = 620_000
+const CALL_MS = 620_000
 /** A server that was silent for longer is asked for its tools before one is called. */
-const TRUSTED_MILLISECONDS = 30_000
-const MAXIMUM_DESCRIPTION = 4_000
+const TRUSTED_MS = 30_000
+const MAX_DESCRIPTION = 4_000
 /** UTF-16 code units of a server's own words on a call that it refuses. */
-const MAXIMUM_MESSAGE = 1_000
+const MAX_MESSAGE = 1_000
 
 interface ConnectionOptions {
   name: string
@@ -69,10 +69,10 @@ export function createConnection(options: ConnectionOptions): Connection {
     return {
       name: mcpToolName(name, remote.name),
       title: remote.title ?? remote.annotations?.title ?? remote.name,
-      description: description.slice(0, MAXIMUM_DESCRIPTION),
+      description: description.slice(0, MAX_DESCRIPTION),
       source: `mcp:${name}`,
       inputSchema: { properties: {}, ...schema },
-      deadlineMilliseconds: CALL_MILLISECONDS,
+      deadlineMs: CALL_MS,
       unavailable: () => (link.session ? refusal : link.reason),
       run: (input, context, signal) => run(remote.name, input, context, signal),
     }
@@ -80,7 +80,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   /** The tool as the server has it now, if it may still be used. Throws `ToolFailure`. */
   async function current(tool: string, signal: AbortSignal): Promise<RemoteTool> {
-    await untilAborted(link.prove(TRUSTED_MILLISECONDS), signal).catch((error: unknown) => {
+    await untilAborted(link.prove(TRUSTED_MS), signal).catch((error: unknown) => {
       signal.throwIfAborted()
       throw new ToolFailure(explainFailure(error), { cause: error })
     })
@@ -99,7 +99,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     const parsed = Input.safeParse(input)
     if (!parsed.success) throw new ToolInputError('The arguments must be an object')
     const tool = await current(name, signal)
-    const call = { tool, input: parsed.data, idleMilliseconds: settings.timeout * 1_000 }
+    const call = { tool, input: parsed.data, idleMs: settings.timeout * 1_000 }
     return callRemote(link, call, artifacts, signal)
   }
 
@@ -140,5 +140,5 @@ async function callRemote(
 /** A refusal in the server's own words, which tell the model what to mend; any other failure in ours. */
 function explainCall(error: unknown): string {
   if (!(error instanceof ProtocolError)) return explainFailure(error)
-  return `${explainFailure(error)}: ${error.message.slice(0, MAXIMUM_MESSAGE)}`
+  return `${explainFailure(error)}: ${error.message.slice(0, MAX_MESSAGE)}`
 }

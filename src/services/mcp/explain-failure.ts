@@ -11,7 +11,7 @@ import { AppError } from '../../errors.ts'
 import { MissingVariable } from '../../lib/environment.ts'
 import { outboundCause } from '../../lib/outbound/guarded-fetch.ts'
 
-const MAXIMUM_DEPTH = 5
+const MAX_DEPTH = 5
 
 /** What went wrong with a server, in words of this program alone: neither a secret nor the server's text is in them. */
 export function explainFailure(error: unknown): string {
@@ -86,7 +86,7 @@ function explainCode({ code, message }: SdkError): string | undefined {
 function causes(error: unknown): Error[] {
   const found: Error[] = []
   let current = error
-  while (current instanceof Error && found.length < MAXIMUM_DEPTH) {
+  while (current instanceof Error && found.length < MAX_DEPTH) {
     found.push(current)
     current = current.cause
   }

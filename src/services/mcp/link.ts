@@ -10,13 +10,13 @@ import {
   type SessionTarget,
 } from './session.ts'
 
-const CONNECT_MILLISECONDS = 15_000
+const CONNECT_MS = 15_000
 /** Between two looks at a server that is up. */
-const HEARTBEAT_MILLISECONDS = 60_000
-const FIRST_RETRY_MILLISECONDS = 1_000
-const LAST_RETRY_MILLISECONDS = 60_000
+const HEARTBEAT_MS = 60_000
+const FIRST_RETRY_MS = 1_000
+const LAST_RETRY_MS = 60_000
 /** Calls without an answer, one after the other, after which the server gets a rest. */
-const MAXIMUM_TIMEOUTS = 3
+const MAX_TIMEOUTS = 3
 
 export interface LinkLog {
   info(fields: object, message: string): void
@@ -144,7 +144,7 @@ export class Link {
   async #list(session: Session): Promise<void> {
     await this.#options.onTools(await session.listTools(this.#deadline()))
     this.#provedAt = Date.now()
-    this.#later(() => this.prove(0), HEARTBEAT_MILLISECONDS)
+    this.#later(() => this.prove(0), HEARTBEAT_MS)
   }
 
   /** A server that forgot the session, or was started anew, gets a second chance at once. */
@@ -166,14 +166,14 @@ export class Link {
   #events() {
     return {
       toolsChanged: () => this.#later(() => this.prove(0), 0),
-      trouble: () => this.#later(() => this.prove(0), FIRST_RETRY_MILLISECONDS),
+      trouble: () => this.#later(() => this.prove(0), FIRST_RETRY_MS),
     }
   }
 
   /** A failed call says nothing of the server by itself, so it is asked; calls that time out again and again do. */
   async #note(error: unknown): Promise<void> {
     this.#timeouts = isTimeout(error) ? this.#timeouts + 1 : 0
-    if (this.#timeouts < MAXIMUM_TIMEOUTS) return this.#later(() => this.prove(0), 0)
+    if (this.#timeouts < MAX_TIMEOUTS) return this.#later(() => this.prove(0), 0)
     await this.#drop()
     this.#giveUp(error)
   }
@@ -186,8 +186,8 @@ export class Link {
       { connection: this.#options.name, kind: kindOf(error) },
       `MCP server is down: ${this.#reason}`,
     )
-    const wait = FIRST_RETRY_MILLISECONDS * 2 ** (this.#failures - 1)
-    this.#later(() => this.#once(() => this.#connect()), Math.min(wait, LAST_RETRY_MILLISECONDS))
+    const wait = FIRST_RETRY_MS * 2 ** (this.#failures - 1)
+    this.#later(() => this.#once(() => this.#connect()), Math.min(wait, LAST_RETRY_MS))
   }
 
   async #drop(): Promise<void> {
@@ -201,6 +201,6 @@ export class Link {
   }
 
   #deadline(): AbortSignal {
-    return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(CONNECT_MILLISECONDS)])
+    return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(CONNECT_MS)])
   }
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { Ledger } from '../../stores/lock-file.ts'
+import type { LockFile } from '../../stores/lock-file.ts'
 import type { RemoteTool } from './session.ts'
 
-/** The name of the ledger. */
-export const MCP_LEDGER = 'mcp-lock'
+/** The name of the lock file. */
+export const MCP_LOCK_FILE = 'mcp-lock'
 
 /** What has been accepted: the digest of each tool's definition, by connection and tool. */
 export const McpPins = z.strictObject({
@@ -34,13 +34,13 @@ export interface Pins {
   accept(connection: string, url: string, tools: readonly RemoteTool[]): Promise<void>
 }
 
-export function createPins(ledger: Ledger<McpPins>): Pins {
+export function createPins(lockFile: LockFile<McpPins>): Pins {
   const digestsOf = (tools: readonly RemoteTool[]) =>
     Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
 
   return {
     async accept(connection, url, tools) {
-      await ledger.update((pins) => {
+      await lockFile.update((pins) => {
         const known = pins.connections[connection]
         // A tool that is away for now stays accepted.
         const kept = known?.url === url ? known.tools : {}
@@ -48,9 +48,9 @@ export function createPins(ledger: Ledger<McpPins>): Pins {
       })
     },
     async compare(connection, url, tools) {
-      let pins = await ledger.read()
+      let pins = await lockFile.read()
       if (pins.connections[connection]?.url !== url) {
-        pins = await ledger.update((now) =>
+        pins = await lockFile.update((now) =>
           // Another server may just have seen it for the first time, too.
           now.connections[connection]?.url === url
             ? now

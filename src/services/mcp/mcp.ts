@@ -13,9 +13,9 @@ import type { McpServer } from './settings.ts'
 import { testConnection } from './test-connection.ts'
 
 /** A server that answered this lately is believed to be there. */
-const BELIEVED_MILLISECONDS = 5_000
+const BELIEVED_MS = 5_000
 /** Whoever asks for the state of the connections waits no longer. */
-const LOOK_MILLISECONDS = 1_000
+const LOOK_MS = 1_000
 
 interface Dependencies {
   servers: Readonly<Record<string, McpServer>>
@@ -77,10 +77,10 @@ export function createMcp({ servers, artifacts, ...shared }: Dependencies): Mcp 
 async function look({ name, settings, link, judged }: Connection): Promise<McpRecord> {
   const record = { name, url: settings.url }
   if (!settings.enabled) return { ...record, state: 'off' }
-  const late = AbortSignal.timeout(LOOK_MILLISECONDS)
+  const late = AbortSignal.timeout(LOOK_MS)
   // What fails here is told by `session` and `reason`.
   if (link.session) {
-    await untilAborted(link.prove(BELIEVED_MILLISECONDS), late).catch(() => undefined)
+    await untilAborted(link.prove(BELIEVED_MS), late).catch(() => undefined)
   }
   const { session } = link
   if (!session) return { ...record, state: 'unavailable', reason: link.reason }
@@ -98,4 +98,4 @@ async function look({ name, settings, link, judged }: Connection): Promise<McpRe
   }
 }
 
-const SILENT = `Did not answer within ${LOOK_MILLISECONDS} ms`
+const SILENT = `Did not answer within ${LOOK_MS} ms`

@@ -10,8 +10,8 @@ import type { Documents } from '../ingestion/documents.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 
 /** Streams that wait for news, all clients together. */
-const MAXIMUM_SUBSCRIPTIONS = 64
-const MAXIMUM_QUESTION = 10_000
+const MAX_SUBSCRIPTIONS = 64
+const MAX_QUESTION = 10_000
 
 const INSTRUCTIONS =
   'A collection of documents. Use `query` to find passages, `get_document` to read more of a document, and `ask` to have the agent of the server answer a question with citations.'
@@ -28,7 +28,7 @@ export interface McpServerParts {
 export function createHandler(dependencies: McpServerParts): McpHttpHandler {
   const { log } = dependencies
   return createMcpHandler(() => createServer(dependencies), {
-    maxSubscriptions: MAXIMUM_SUBSCRIPTIONS,
+    maxSubscriptions: MAX_SUBSCRIPTIONS,
     onerror: ({ name, message }) => log.error({ name }, `MCP request failed: ${message}`),
   })
 }
@@ -47,7 +47,7 @@ function createServer(dependencies: McpServerParts): McpServer {
     {
       title: 'Find passages',
       description: 'Returns the passages of the documents that answer a question best.',
-      inputSchema: z.object({ query: filledText(MAXIMUM_QUESTION), topK: TopK.default(5) }),
+      inputSchema: z.object({ query: filledText(MAX_QUESTION), topK: TopK.default(5) }),
       annotations,
     },
     ({ query, topK }, { mcpReq }) =>
@@ -82,7 +82,7 @@ function createServer(dependencies: McpServerParts): McpServer {
       description:
         'Has the agent answer a question from the documents, with all of its tools; returns the answer and the sources that it cites.',
       inputSchema: z.object({
-        question: filledText(MAXIMUM_QUESTION),
+        question: filledText(MAX_QUESTION),
         topK: TopK.optional(),
       }),
       annotations,
@@ -113,7 +113,7 @@ async function answer(work: () => Promise<string>, log: McpServerParts['log']) {
 }
 
 /** Between two signs of life; clients give a call up that shows none. */
-const PROGRESS_MILLISECONDS = 1_000
+const PROGRESS_MS = 1_000
 
 interface Question {
   question: string
@@ -135,7 +135,7 @@ export async function askAgent(
     if (frame.type === 'text-delta') text += frame.text
     if (frame.type === 'done') return `${text}${sourcesOf(frame)}`
     progress += 1
-    if (performance.now() - told < PROGRESS_MILLISECONDS) continue
+    if (performance.now() - told < PROGRESS_MS) continue
     told = performance.now()
     await tell(progress)
   }
@@ -158,7 +158,7 @@ function listOf(title: string, lines: readonly string[]): string {
 }
 
 /** UTF-16 code units in one answer, but for the last chunk of it. */
-const MAXIMUM_PIECE = 40_000
+const MAX_PIECE = 40_000
 const CHUNKS_PER_PAGE = 50
 
 /** A piece of a document's text, put together from its chunks. Throws `document_not_found`. */
@@ -186,7 +186,7 @@ export async function readDocument(
       reached = Math.max(reached, chunk.end)
     }
     next = page.nextCursor
-  } while (next !== undefined && text.length < MAXIMUM_PIECE)
+  } while (next !== undefined && text.length < MAX_PIECE)
   if (text === '') return `${head}\n[no text yet: the document is ${status}]`
   return `${head}\n\n${text}${next === undefined ? '' : `\n[more: read on with cursor ${next}]`}`
 }

@@ -17,13 +17,13 @@ import { type Environment, expandVariables } from '../../lib/environment.ts'
 import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
 import type { McpServer } from './settings.ts'
 
-const LIST_MILLISECONDS = 10_000
-const READ_MILLISECONDS = 20_000
+const LIST_MS = 10_000
+const READ_MS = 20_000
 /** Pages of a list of tools. */
-const MAXIMUM_PAGES = 16
+const MAX_PAGES = 16
 /** However much progress a call reports. */
-const MAXIMUM_CALL_MILLISECONDS = 600_000
-const LISTEN_AGAIN_MILLISECONDS = 5_000
+const MAX_CALL_MS = 600_000
+const LISTEN_AGAIN_MS = 5_000
 const CLIENT = { name: 'agent-server', version: '1' }
 
 export type RemoteTool = Tool
@@ -68,7 +68,7 @@ export interface RemoteCall {
   tool: RemoteTool
   input: Record<string, unknown>
   /** Silence after which the call is given up; progress begins it anew. */
-  idleMilliseconds: number
+  idleMs: number
 }
 
 /** Connects by the first transport that the server speaks. Throws what the last one failed with, or the signal's reason. */
@@ -96,7 +96,7 @@ async function connect(
 ): Promise<Session> {
   const client = new Client(CLIENT, {
     versionNegotiation: { mode: 'auto' },
-    listMaxPages: MAXIMUM_PAGES,
+    listMaxPages: MAX_PAGES,
     listChanged: { tools: { autoRefresh: false, onChanged: () => events.toolsChanged() } },
     jsonSchemaValidator: { getValidator: acceptAnything },
   })
@@ -160,23 +160,22 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
     server: { name, version },
     protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
     async listTools(signal) {
-      const options = { signal, timeout: LIST_MILLISECONDS, cacheMode: 'refresh' as const }
+      const options = { signal, timeout: LIST_MS, cacheMode: 'refresh' as const }
       return (await client.listTools({}, options)).tools
     },
-    callTool({ tool, input, idleMilliseconds }, signal) {
+    callTool({ tool, input, idleMs }, signal) {
       return client.callTool(
         { name: tool.name, arguments: input },
         {
-          ...{ signal, toolDefinition: tool, timeout: idleMilliseconds },
+          ...{ signal, toolDefinition: tool, timeout: idleMs },
           // Asked for, so that the server tells and the time begins anew.
           onprogress: () => undefined,
           resetTimeoutOnProgress: true,
-          maxTotalTimeout: MAXIMUM_CALL_MILLISECONDS,
+          maxTotalTimeout: MAX_CALL_MS,
         },
       )
     },
-    readResource: (uri, signal) =>
-      client.readResource({ uri }, { signal, timeout: READ_MILLISECONDS }),
+    readResource: (uri, signal) => client.readResource({ uri }, { signal, timeout: READ_MS }),
     async close() {
       closing = true
       await client.close()
@@ -192,7 +191,7 @@ async function keepListening(
 ): Promise<void> {
   let subscription = client.autoOpenedSubscription
   while (subscription && (await subscription.closed) === 'remote' && !isClosing()) {
-    await setTimeout(LISTEN_AGAIN_MILLISECONDS, undefined, { ref: false })
+    await setTimeout(LISTEN_AGAIN_MS, undefined, { ref: false })
     subscription = await client.listen(subscription.honoredFilter).catch(() => undefined)
     if (isClosing()) return
     if (subscription) events.toolsChanged()

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { namesVariable, withoutVariables } from '../../lib/environment.ts'
 import { boundedText } from '../../schemas/fields.ts'
 
-const MAXIMUM_CONNECTIONS = 32
-const MAXIMUM_HEADERS = 32
-const MAXIMUM_ALLOWED_TOOLS = 500
+const MAX_CONNECTIONS = 32
+const MAX_HEADERS = 32
+const MAX_ALLOWED_TOOLS = 500
 const DEFAULT_TIMEOUT_SECONDS = 60
-const MAXIMUM_TIMEOUT_SECONDS = 600
+const MAX_TIMEOUT_SECONDS = 600
 
 /** What travels in these is a secret, whatever it looks like. */
 const SECRET_HEADER = /auth|cookie|credential|key|password|secret|token/i
@@ -30,8 +30,8 @@ const Headers = z
       context.addIssue({ code: 'custom', path: [name], message: NO_SECRET })
     }
   })
-  .refine((headers) => Object.keys(headers).length <= MAXIMUM_HEADERS, {
-    message: `must be at most ${MAXIMUM_HEADERS} headers`,
+  .refine((headers) => Object.keys(headers).length <= MAX_HEADERS, {
+    message: `must be at most ${MAX_HEADERS} headers`,
   })
 
 const OAuth = z.strictObject({
@@ -50,13 +50,13 @@ const McpServer = z
     enabled: z.boolean().default(true),
     allowTools: z
       .array(boundedText(128))
-      .max(MAXIMUM_ALLOWED_TOOLS)
+      .max(MAX_ALLOWED_TOOLS)
       .optional()
       .describe('Names of tools as the server has them; all where this is absent.'),
     timeout: z
       .int()
       .min(1)
-      .max(MAXIMUM_TIMEOUT_SECONDS)
+      .max(MAX_TIMEOUT_SECONDS)
       .default(DEFAULT_TIMEOUT_SECONDS)
       .describe('Seconds without a sign of progress after which a call is given up.'),
     command: z
@@ -77,8 +77,8 @@ export const McpServers = z
       ),
     McpServer,
   )
-  .refine((servers) => Object.keys(servers).length <= MAXIMUM_CONNECTIONS, {
-    message: `must be at most ${MAXIMUM_CONNECTIONS} servers`,
+  .refine((servers) => Object.keys(servers).length <= MAX_CONNECTIONS, {
+    message: `must be at most ${MAX_CONNECTIONS} servers`,
   })
 
 export type McpServer = z.output<typeof McpServer>

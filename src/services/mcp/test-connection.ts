@@ -8,7 +8,7 @@ import { explainFailure } from './explain-failure.ts'
 import type { Session } from './session.ts'
 
 /** A connection made a moment ago is not made again. */
-const CONNECTED_MILLISECONDS = 3_600_000
+const CONNECTED_MS = 3_600_000
 
 /** Goes the way that chat goes, step by step, until one fails. Throws what `signal` was aborted with alone. */
 export async function testConnection(
@@ -47,7 +47,7 @@ export async function testConnection(
 
   const ok =
     (await step('configuration', async () => void connection.checkSettings())) &&
-    (await step('connect', async () => void (await link.prove(CONNECTED_MILLISECONDS)))) &&
+    (await step('connect', async () => void (await link.prove(CONNECTED_MS)))) &&
     (await step('list-tools', async () => void (await link.prove(0)))) &&
     (!request.accept || (await step('accept', async () => void (await connection.accept())))) &&
     (request.tool === undefined || (await step('call-tool', () => call(request.tool ?? ''))))

@@ -8,9 +8,9 @@ import type { Change } from './lock-file.ts'
 import type { RemoteTool } from './session.ts'
 
 /** Tools of one connection that are taken; models choose badly among more. */
-const MAXIMUM_TOOLS = 128
+const MAX_TOOLS = 128
 /** UTF-16 code units of a tool's schema, as JSON. */
-const MAXIMUM_SCHEMA = 50_000
+const MAX_SCHEMA = 50_000
 
 const Schema = freeObject()
 
@@ -30,7 +30,7 @@ export function judgeTools(
 ): JudgedTool[] {
   const each = new Map(remotes.toReversed().map((remote) => [remote.name, remote]))
   const unique = remotes.filter((remote) => each.get(remote.name) === remote)
-  return unique.slice(0, MAXIMUM_TOOLS).map((remote) => {
+  return unique.slice(0, MAX_TOOLS).map((remote) => {
     const off = allowed !== undefined && !allowed.includes(remote.name)
     const refusal = refuse(remote, changes.get(remote.name))
     return { remote, off, ...(refusal !== undefined && { refusal }) }
@@ -41,10 +41,7 @@ function refuse({ inputSchema }: RemoteTool, change: Change | undefined): string
   if (change === 'new')
     return `The server has added this tool since its tools were accepted; ${HOW}`
   if (change === 'changed') return `The definition has changed since it was accepted; ${HOW}`
-  if (
-    JSON.stringify(inputSchema).length > MAXIMUM_SCHEMA ||
-    !Schema.safeParse(inputSchema).success
-  ) {
+  if (JSON.stringify(inputSchema).length > MAX_SCHEMA || !Schema.safeParse(inputSchema).success) {
     return 'The input schema is too large or too deep'
   }
   return undefined
@@ -53,7 +50,7 @@ function refuse({ inputSchema }: RemoteTool, change: Change | undefined): string
 const HOW = 'look at it and accept it with POST /agent/mcp/{connection}/test {"accept": true}'
 
 /** What chat-completions models allow. */
-const MAXIMUM_LENGTH = 64
+const MAX_LENGTH = 64
 const HASH_LENGTH = 8
 
 /**
@@ -63,18 +60,18 @@ const HASH_LENGTH = 8
 export function mcpToolName(connection: string, tool: string): string {
   const wanted = `mcp__${connection}__${tool}`
   const allowed = wanted.replaceAll(/[^A-Za-z0-9_-]/g, '_')
-  if (allowed === wanted && wanted.length <= MAXIMUM_LENGTH) return wanted
-  const kept = allowed.slice(0, MAXIMUM_LENGTH - HASH_LENGTH - 1)
+  if (allowed === wanted && wanted.length <= MAX_LENGTH) return wanted
+  const kept = allowed.slice(0, MAX_LENGTH - HASH_LENGTH - 1)
   return `${kept}_${hash('sha256', wanted).slice(0, HASH_LENGTH)}`
 }
 
 /** Parts of a result that are read. */
-const MAXIMUM_PARTS = 50
+const MAX_PARTS = 50
 /** Links of a result that are followed, on the server that gave them. */
-const MAXIMUM_LINKS = 5
+const MAX_LINKS = 5
 /** UTF-16 code units of a text resource that the model reads; a longer one becomes a file. */
-const MAXIMUM_INLINE = 20_000
-const MAXIMUM_NAME = 100
+const MAX_INLINE = 20_000
+const MAX_NAME = 100
 
 interface Dependencies {
   artifacts: Pick<Artifacts, 'add'>
@@ -101,10 +98,10 @@ export async function readResult(
 
   async function follow(uri: string): Promise<string> {
     links += 1
-    if (links > MAXIMUM_LINKS) return `[not read: ${uri}]`
+    if (links > MAX_LINKS) return `[not read: ${uri}]`
     try {
       const { contents } = await readResource(uri, signal)
-      const read = contents.slice(0, MAXIMUM_PARTS).map(readContents)
+      const read = contents.slice(0, MAX_PARTS).map(readContents)
       return (await Promise.all(read)).join('\n')
     } catch (error) {
       signal.throwIfAborted()
@@ -117,7 +114,7 @@ export async function readResult(
     if ('blob' in resource) {
       return keep(uri, mimeType ?? 'application/octet-stream', fromBase64(resource.blob))
     }
-    if (resource.text.length <= MAXIMUM_INLINE) return `${uri}:\n${resource.text}`
+    if (resource.text.length <= MAX_INLINE) return `${uri}:\n${resource.text}`
     return keep(uri, mimeType ?? 'text/plain', new TextEncoder().encode(resource.text))
   }
 
@@ -139,8 +136,8 @@ export async function readResult(
 
   const parts: string[] = []
   // One after the other: files are to be numbered in their order.
-  for (const block of content.slice(0, MAXIMUM_PARTS)) parts.push(await readBlock(block))
-  const rest = content.length - MAXIMUM_PARTS
+  for (const block of content.slice(0, MAX_PARTS)) parts.push(await readBlock(block))
+  const rest = content.length - MAX_PARTS
   if (rest > 0) parts.push(`[cut: ${rest} more parts]`)
   const text = parts.join('\n\n')
   if (text !== '' || structuredContent === undefined) return text || 'The tool answered nothing.'
@@ -152,5 +149,5 @@ function fromBase64(data: string): Uint8Array {
 }
 
 function lastPart(uri: string): string {
-  return uri.split(/[?#]/)[0]?.split('/').findLast(Boolean)?.slice(-MAXIMUM_NAME) ?? 'file'
+  return uri.split(/[?#]/)[0]?.split('/').findLast(Boolean)?.slice(-MAX_NAME) ?? 'file'
 }

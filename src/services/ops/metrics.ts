@@ -8,7 +8,7 @@ const SECONDS = [
 ]
 
 /** Scrapes are given up after ten seconds by default. */
-const COUNTS_MILLISECONDS = 2_000
+const COUNTS_MS = 2_000
 
 export interface Metrics {
   runs: RunObserver
@@ -77,7 +77,7 @@ export function createMetrics(counts: () => Promise<StoreCounts>): Metrics {
   }
 }
 
-/** Answers what brings the gauges up to date. While the authority does not answer, they are absent and all others stay. */
+/** Answers what brings the gauges up to date. While the document store does not answer, they are absent and all others stay. */
 function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts>) {
   const registers = [registry]
   const chunks = new Gauge({
@@ -93,7 +93,7 @@ function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts
   })
 
   return async () => {
-    const deadline = AbortSignal.timeout(COUNTS_MILLISECONDS)
+    const deadline = AbortSignal.timeout(COUNTS_MS)
     // Why it does not answer is for /readiness to say.
     const known = await untilAborted(counts(), deadline).catch(() => undefined)
     chunks.remove()

@@ -3,7 +3,7 @@ import { untilAborted } from '../../lib/backoff.ts'
 import type { Readiness } from '../../schemas/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
-const DEADLINE_MILLISECONDS = 2_000
+const DEADLINE_MS = 2_000
 
 /** Resolves when the part works; throws what is wrong with it. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
@@ -18,7 +18,7 @@ interface Dependencies {
   counts: () => Promise<StoreCounts>
   log: { warn(fields: object, message: string): void }
   /** For each check. */
-  deadlineMilliseconds?: number
+  deadlineMs?: number
 }
 
 /**
@@ -32,18 +32,18 @@ export function createReadiness({
   reindex,
   counts,
   log,
-  deadlineMilliseconds = DEADLINE_MILLISECONDS,
+  deadlineMs = DEADLINE_MS,
 }: Dependencies): () => Promise<Readiness> {
   async function ask(name: string, check: ReadinessCheck): Promise<Readiness['checks'][string]> {
     const started = performance.now()
-    const deadline = AbortSignal.timeout(deadlineMilliseconds)
+    const deadline = AbortSignal.timeout(deadlineMs)
     const elapsed = () => Math.round(performance.now() - started)
     try {
       await untilAborted(check(deadline), deadline)
       return { state: 'ok', milliseconds: elapsed() }
     } catch (error) {
       log.warn({ err: error, check: name }, 'a part of the server does not work')
-      const late = `did not answer within ${deadlineMilliseconds} ms`
+      const late = `did not answer within ${deadlineMs} ms`
       const message = deadline.aborted ? late : messageOf(error)
       return { state: 'failed', milliseconds: elapsed(), message }
     }
@@ -52,7 +52,7 @@ export function createReadiness({
   /** Beside the checks, so a failure leaves the counts out and the server ready. */
   async function count(): Promise<Pick<Readiness, 'documents'>> {
     try {
-      const { documents } = await untilAborted(counts(), AbortSignal.timeout(deadlineMilliseconds))
+      const { documents } = await untilAborted(counts(), AbortSignal.timeout(deadlineMs))
       return { documents }
     } catch (error) {
       log.warn({ err: error }, 'the documents cannot be counted')

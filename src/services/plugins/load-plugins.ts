@@ -5,8 +5,8 @@ import { defineTool, type Tool } from '../tools/define-tool.ts'
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,23}$/
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,32}$/
-const MOST_TOOLS = 100
-const LOADING_MILLISECONDS = 10_000
+const MAX_TOOLS = 100
+const LOADING_MS = 10_000
 
 /** What a plugin is handed where it exports a function, so that it needs no import of ours. */
 const PLUGIN_KIT = { defineTool, z }
@@ -23,7 +23,7 @@ const PluginTool = z.custom<Tool>(
     'inputSchema' in tool,
   'must be tools made with defineTool, with a name of 1 to 32 letters, digits, _ and -',
 )
-const Exported = z.array(PluginTool).min(1).max(MOST_TOOLS)
+const Exported = z.array(PluginTool).min(1).max(MAX_TOOLS)
 
 interface LoadedPlugin {
   name: string
@@ -93,7 +93,7 @@ function toPluginTool(tool: Tool, plugin: string): Tool {
 
 function inTime<T>(work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_resolve, reject) => {
-    setTimeout(() => reject(new Error('It took too long to load')), LOADING_MILLISECONDS).unref()
+    setTimeout(() => reject(new Error('It took too long to load')), LOADING_MS).unref()
   })
   return Promise.race([work, late])
 }

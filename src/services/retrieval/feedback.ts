@@ -54,7 +54,7 @@ function learn(
 ): Omit<Feedback, 'share'> {
   const scores = new Map(found.map(({ key, score }) => [key, score]))
   const best = found[0]?.score ?? 0
-  // The same passage in several documents would count for each of them.
+  // The same chunk in several documents would count for each of them.
   const distinct = [...new Map(chunks.map((chunk) => [chunk.text, chunk])).values()]
   return {
     keys: Uint32Array.from(distinct, ({ key }) => key),
@@ -74,8 +74,8 @@ function putFirst({ key: best }: IndexMatch, others: IndexMatch[], limit: number
 const KEPT_CHUNKS = 4_096
 
 /**
- * The terms of single chunks, the latest ones remembered: to analyse a passage takes some fifty
- * microseconds of the event loop, and good passages are found again and again. A chunk never changes
+ * The terms of single chunks, the latest ones remembered: to analyse a chunk takes some fifty
+ * microseconds of the event loop, and good chunks are found again and again. A chunk never changes
  * under its key, so nothing is ever out of date.
  */
 export function rememberTerms(

@@ -13,7 +13,7 @@ type Among = Pick<IndexQuery, 'only' | 'filter'>
 /** How one look went. */
 interface Seen {
   among: Among
-  /** Whether the authority did not hold a candidate. */
+  /** Whether the document store did not hold a candidate. */
   isStale: boolean
   /** Whether there is less than was wanted, and deeper there is nothing more. */
   isShort: boolean
@@ -38,7 +38,7 @@ export function narrowSearch(
 ): Narrowing {
   let [looks, filters] = [FRESH_LOOKS, FRESH_FILTERS]
 
-  /** The index looks among what a filter takes by itself where it can; otherwise the authority names the keys. */
+  /** The index looks among what a filter takes by itself where it can; otherwise the document store names the keys. */
   const begin = async (): Promise<Among> => {
     if (!filter) return {}
     if (await index.filters(filter, signal)) return { filter }
@@ -48,7 +48,7 @@ export function narrowSearch(
   return {
     begin,
     async renew({ among, isStale, isShort }) {
-      // What replaces a passage is in the index before that one leaves the authority.
+      // What replaces a chunk is in the index before that one leaves the document store.
       if (isStale && looks-- > 0) return begin()
       if (!isShort || !among.only || filters-- <= 0) return undefined
       // The index may have forgotten what the filter took, and was not asked about what replaces it.

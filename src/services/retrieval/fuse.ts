@@ -85,7 +85,7 @@ function share(value: number, least: number, most: number): number {
 const FEEDBACK_CHUNKS = 3
 const FEEDBACK_WEIGHT = 0.5
 /** A filter that leaves no more chunks than this spares the graph, which cannot look among few: all are compared. */
-const MOST_COMPARED = 1_024
+const MAX_COMPARED = 1_024
 
 type Vector = Float32Array<ArrayBuffer>
 
@@ -105,7 +105,7 @@ interface RankedByMeaning {
 /**
  * Fuses what the words found with what is nearest to the question, then once more with what is nearest to
  * the question and its first hits (vector feedback after Rocchio, https://arxiv.org/abs/2108.11044). The
- * index knows vectors by and large only, so each candidate is compared exactly, as the authority has it.
+ * index knows vectors by and large only, so each candidate is compared exactly, as the document store has it.
  */
 export async function rankByMeaning(
   { nearest, readVectors }: Omit<SearchByMeaning, 'embed'>,
@@ -114,7 +114,7 @@ export async function rankByMeaning(
   signal?: AbortSignal,
 ): Promise<RankedByMeaning> {
   const { only, limit } = among
-  const comparesAll = only !== undefined && only.length <= MOST_COMPARED
+  const comparesAll = only !== undefined && only.length <= MAX_COMPARED
   const findNear = async (vector: Vector) =>
     comparesAll ? [...only] : keysOf(await nearest({ vector, ...among }, signal))
 

@@ -3,24 +3,24 @@ import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import type { Candidate } from './fuse.ts'
 import { createDistinctTexts } from './near-duplicates.ts'
 
-/** A candidate with what the authority knows of it. */
-export interface FoundPassage extends Candidate {
+/** A candidate with what the document store knows of it. */
+export interface FoundChunk extends Candidate {
   chunk: StoredChunk
 }
 
-interface ReadPassages {
-  found: FoundPassage[]
-  /** Whether the authority did not hold a candidate: it was put out since the search, or is not in yet. */
+interface HydrateChunks {
+  found: FoundChunk[]
+  /** Whether the document store did not hold a candidate: it was superseded since the search, or is not in yet. */
   isStale: boolean
 }
 
-/** The first `wanted` candidates that the authority holds and that say something new. */
-export async function readPassages(
+/** The first `wanted` candidates that the document store holds and that say something new. */
+export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
   candidates: readonly Candidate[],
   wanted: number,
-): Promise<ReadPassages> {
-  const found: FoundPassage[] = []
+): Promise<HydrateChunks> {
+  const found: FoundChunk[] = []
   const distinct = createDistinctTexts()
   // Most answers need no more than the first reading; where they do, each further read is twice as long.
   let from = 0
@@ -39,10 +39,7 @@ export async function readPassages(
   return { found, isStale }
 }
 
-export function toHit(
-  { chunk, score, lexical, dense, rerank }: FoundPassage,
-  explain: boolean,
-): Hit {
+export function toHit({ chunk, score, lexical, dense, rerank }: FoundChunk, explain: boolean): Hit {
   const stages = {
     ...(lexical !== undefined && { lexical }),
     ...(dense !== undefined && { dense }),

@@ -2,37 +2,37 @@ import { AppError } from '../../errors.ts'
 import { type Reranker, RerankerError } from '../../models/reranker.ts'
 import { toEmbeddedText } from '../embedding/embedding.ts'
 import { createOutage } from '../ingestion/availability.ts'
-import type { FoundPassage } from './hydrate.ts'
+import type { FoundChunk } from './hydrate.ts'
 
 /** A reranker is worth its time where it sees more than the few that are shown. */
 export const LEAST_RERANKED = 50
 
 /**
- * The passages in the order of the reranker, whose score is the final one; as they are where there is no
+ * The chunks in the order of the reranker, whose score is the final one; as they are where there is no
  * reranker; nothing where it does not answer.
  */
 export async function rerank(
   reranking: Pick<Reranking, 'scores'> | undefined,
   query: string,
-  passages: readonly FoundPassage[],
+  chunks: readonly FoundChunk[],
   signal?: AbortSignal,
-): Promise<readonly FoundPassage[] | undefined> {
-  if (!reranking || passages.length === 0) return passages
-  const texts = passages.map(({ chunk }) => toEmbeddedText(chunk))
+): Promise<readonly FoundChunk[] | undefined> {
+  if (!reranking || chunks.length === 0) return chunks
+  const texts = chunks.map(({ chunk }) => toEmbeddedText(chunk))
   const scores = await reranking.scores(query, texts, signal)
   return scores
     ?.map((score, position) => ({ score, position }))
     .toSorted((a, b) => b.score - a.score || a.position - b.position)
     .flatMap(({ score, position }) => {
-      const passage = passages[position]
-      return passage ? { ...passage, score, rerank: score } : []
+      const chunk = chunks[position]
+      return chunk ? { ...chunk, score, rerank: score } : []
     })
 }
 
 /** A question is answered in the order that the search found rather than later than this. */
-const DEADLINE_MILLISECONDS = 3_000
+const DEADLINE_MS = 3_000
 /** A readiness check asks the model only if nobody else has for this long. */
-const FRESH_MILLISECONDS = 60_000
+const FRESH_MS = 60_000
 
 export interface Reranking {
   /** A score per text, in their order; nothing where the model does not give them in time. Throws only what `signal` was aborted with. */
@@ -49,7 +49,7 @@ interface Dependencies {
   reranker: Reranker
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
   now?: () => number
-  deadlineMilliseconds?: number
+  deadlineMs?: number
 }
 
 /** The reranker with a deadline and a memory for its outages, so that nobody waits for one that is down. */
@@ -57,7 +57,7 @@ export function createReranking({
   reranker,
   log,
   now = Date.now,
-  deadlineMilliseconds = DEADLINE_MILLISECONDS,
+  deadlineMs = DEADLINE_MS,
 }: Dependencies): Reranking {
   const outage = createOutage({
     name: 'the reranking model',
@@ -67,7 +67,7 @@ export function createReranking({
 
   const ask = async (query: string, texts: readonly string[], signal: AbortSignal | undefined) => {
     outage.enter()
-    const deadline = AbortSignal.timeout(deadlineMilliseconds)
+    const deadline = AbortSignal.timeout(deadlineMs)
     const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
     try {
       const scores = await reranker.rerank(query, texts, stop)
@@ -76,7 +76,7 @@ export function createReranking({
     } catch (error) {
       signal?.throwIfAborted()
       if (!deadline.aborted && !(error instanceof RerankerError)) throw error
-      const message = `The reranking model did not answer within ${deadlineMilliseconds} ms`
+      const message = `The reranking model did not answer within ${deadlineMs} ms`
       const failure = error instanceof RerankerError ? error : new RerankerError(message)
       outage.failed(failure)
       throw failure
@@ -95,7 +95,7 @@ export function createReranking({
     },
 
     async check(signal) {
-      if (outage.quietMilliseconds() < FRESH_MILLISECONDS) return
+      if (outage.quietMs() < FRESH_MS) return
       try {
         await ask('ready', ['ready'], signal)
       } catch (error) {

@@ -5,7 +5,7 @@ import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { narrowSearch } from './filter-scope.ts'
 import { lexicalOnly, rankByMeaning, type SearchByMeaning } from './fuse.ts'
-import { readPassages, toHit } from './hydrate.ts'
+import { hydrateChunks, toHit } from './hydrate.ts'
 import { LEAST_RERANKED, type Reranking, rerank } from './rerank.ts'
 
 /** Asked for beyond top-k, for matches that turn out to be deleted, not yet committed, or duplicates. */
@@ -14,9 +14,9 @@ const SPARE_MATCHES = 16
 const LEAST_FUSED = 100
 /** How much deeper each further look goes, and where looking ends. */
 const DEEPER = 4
-const MAXIMUM_MATCHES = 4_000
+const MAX_MATCHES = 4_000
 /** UTF-16 code units of a query that are analysed; a question is shorter, a pasted file need not be read whole. */
-const MAXIMUM_QUERY = 10_000
+const MAX_QUERY = 10_000
 
 /** The vector of a question, on its way; nothing where there is none. */
 type Embedded = Promise<Float32Array<ArrayBuffer> | undefined>
@@ -42,7 +42,7 @@ export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter'> 
 }
 
 interface Found {
-  /** Best first; each passage once, or nearly the same ones, however many documents hold it. */
+  /** Best first; each chunk once, or nearly the same ones, however many documents hold it. */
   hits: Hit[]
   /** True where the search should have gone by meaning, or its hits been reranked, but the model did not answer. */
   degraded: boolean
@@ -68,7 +68,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     return { candidates, exhausted: noMoreWords && exhausted }
   }
 
-  /** The first `wanted` passages of the search's own order. */
+  /** The first `wanted` chunks of the search's own order. */
   const find = async (
     { terms, filter, embedded }: Question,
     wanted: number,
@@ -79,18 +79,18 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     let limit = Math.max(wanted + SPARE_MATCHES, least)
     for (;;) {
       const { candidates, exhausted } = await look({ terms, ...among, limit }, embedded, signal)
-      const { found, isStale } = await readPassages(store, candidates, wanted)
+      const { found, isStale } = await hydrateChunks(store, candidates, wanted)
       const isShort = exhausted && found.length < wanted
       const renewed = await narrowing.renew({ among, isStale, isShort })
       if (renewed) among = renewed
-      else if (found.length === wanted || exhausted || limit >= MAXIMUM_MATCHES) return found
-      else limit = Math.min(limit * DEEPER, MAXIMUM_MATCHES)
+      else if (found.length === wanted || exhausted || limit >= MAX_MATCHES) return found
+      else limit = Math.min(limit * DEEPER, MAX_MATCHES)
     }
   }
 
   return {
     async search({ query, topK, filter, explain = false }, signal) {
-      const text = query.slice(0, MAXIMUM_QUERY)
+      const text = query.slice(0, MAX_QUERY)
       const terms = analyseQuery(text)
       const embedded = Promise.resolve(meaning?.embed(text, signal))
       // Nobody waits for it where the filter fails first.
@@ -100,7 +100,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       const lacksMeaning = meaning !== undefined && (await embedded) === undefined
       const reranked = await rerank(reranking, text, found, signal)
       return {
-        hits: (reranked ?? found).slice(0, topK).map((passage) => toHit(passage, explain)),
+        hits: (reranked ?? found).slice(0, topK).map((chunk) => toHit(chunk, explain)),
         degraded: lacksMeaning || reranked === undefined,
       }
     },

@@ -3,9 +3,9 @@ import { untilAborted } from '../../lib/backoff.ts'
 import type { Sandbox } from '../../sandboxes/sandbox.ts'
 
 /** For each kind that is tried. */
-const CHECK_MILLISECONDS = 10_000
+const CHECK_MS = 10_000
 /** How long it is believed that none works. */
-const RETRY_MILLISECONDS = 30_000
+const RETRY_MS = 30_000
 
 interface Dependencies {
   /** Strongest first. */
@@ -32,7 +32,7 @@ export function createSandboxChoice({ candidates, log }: Dependencies): SandboxC
     let last: unknown = new AppError('sandbox_unavailable', 'agent.json switches the sandbox off')
     for (const sandbox of candidates) {
       try {
-        const deadline = AbortSignal.timeout(CHECK_MILLISECONDS)
+        const deadline = AbortSignal.timeout(CHECK_MS)
         await untilAborted(sandbox.check(deadline), deadline)
         failure = undefined
         log.info({ kind: sandbox.kind }, 'sandbox chosen')
@@ -57,7 +57,7 @@ export function createSandboxChoice({ candidates, log }: Dependencies): SandboxC
 
   return {
     choose(signal) {
-      if (failure !== undefined && Date.now() - failedAt > RETRY_MILLISECONDS) chosen = undefined
+      if (failure !== undefined && Date.now() - failedAt > RETRY_MS) chosen = undefined
       chosen ??= tryAll()
       return untilAborted(chosen, signal)
     },

@@ -14,9 +14,9 @@ import { createSandboxSessions, type SandboxSessions } from './sessions.ts'
 import { createSandboxVerification } from './verify.ts'
 
 /** The start of the server comes first. */
-const PREPARE_DELAY_MILLISECONDS = 5_000
+const PREPARE_DELAY_MS = 5_000
 /** All probes together. */
-const VERIFY_MILLISECONDS = 300_000
+const VERIFY_MS = 300_000
 
 interface Dependencies {
   settings: SandboxSettings
@@ -46,7 +46,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies): 
   const sessions = createSandboxSessions({
     ...{ sandbox: choose, onFailure: forget, log },
     maximum: settings.sessions,
-    idleMilliseconds: settings.idleSeconds * 1_000,
+    idleMs: settings.idleSeconds * 1_000,
   })
   const runProbes = createSandboxVerification({ sandbox: choose, sessions })
   let verifying: Promise<SandboxReport> | undefined
@@ -80,7 +80,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies): 
   /** Shared by all who ask meanwhile; none of them can abort it for the others. */
   async function verifyOnce(): Promise<SandboxReport> {
     try {
-      const deadline = AbortSignal.timeout(VERIFY_MILLISECONDS)
+      const deadline = AbortSignal.timeout(VERIFY_MS)
       verified = await runProbes(AbortSignal.any([deadline, closing.signal]))
       return verified
     } finally {
@@ -98,7 +98,7 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies): 
     },
     start() {
       if (candidates.length > 0) {
-        timer = setTimeout(() => void prepare(), PREPARE_DELAY_MILLISECONDS).unref()
+        timer = setTimeout(() => void prepare(), PREPARE_DELAY_MS).unref()
       }
     },
     async close() {

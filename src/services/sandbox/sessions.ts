@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/backoff.ts'
 import type { RunRequest, RunResult, Sandbox, SandboxSession } from '../../sandboxes/sandbox.ts'
 
-const OPEN_MILLISECONDS = 60_000
+const OPEN_MS = 60_000
 
 export interface SessionRun extends RunResult {
   /** Whether nothing of an earlier run was there. */
@@ -26,7 +26,7 @@ interface Dependencies {
   /** Called where a sandbox cannot be opened. */
   onFailure: () => void
   maximum: number
-  idleMilliseconds: number
+  idleMs: number
   log: { warn(fields: object, message: string): void }
 }
 
@@ -40,7 +40,7 @@ export function createSandboxSessions({
   const shelf = createSessionShelf({ open, ...shelfOptions })
 
   async function open(): Promise<SandboxSession> {
-    const deadline = AbortSignal.timeout(OPEN_MILLISECONDS)
+    const deadline = AbortSignal.timeout(OPEN_MS)
     const signal = AbortSignal.any([deadline, closing.signal])
     try {
       const chosen = await sandbox(signal)
@@ -73,7 +73,7 @@ export function createSandboxSessions({
 }
 
 /** However busy a conversation is, after this its next run begins anew. */
-const MAXIMUM_AGE_MILLISECONDS = 2 * 3_600_000
+const MAX_AGE_MS = 2 * 3_600_000
 
 interface KeptSession {
   session: Promise<SandboxSession>
@@ -86,12 +86,12 @@ interface KeptSession {
 interface Options {
   open: () => Promise<SandboxSession>
   maximum: number
-  idleMilliseconds: number
+  idleMs: number
   log: { warn(fields: object, message: string): void }
 }
 
 /** Sessions by conversation: bounded in number, the one unused for longest goes first, and each a while after its last run. */
-function createSessionShelf({ open, maximum, idleMilliseconds, log }: Options) {
+function createSessionShelf({ open, maximum, idleMs, log }: Options) {
   /** The one used last stands last. */
   const kept = new Map<string, KeptSession>()
 
@@ -145,7 +145,7 @@ function createSessionShelf({ open, maximum, idleMilliseconds, log }: Options) {
       if (entry.runs > 0 || kept.get(conversation) !== entry) return
       if (!session?.alive) return end(conversation)
       clearTimeout(entry.expiry)
-      entry.expiry = setTimeout(() => void end(conversation), idleMilliseconds).unref()
+      entry.expiry = setTimeout(() => void end(conversation), idleMs).unref()
     },
     end,
     async endAll(): Promise<void> {
@@ -154,4 +154,4 @@ function createSessionShelf({ open, maximum, idleMilliseconds, log }: Options) {
   }
 }
 
-const isOld = ({ openedAt }: KeptSession) => Date.now() - openedAt > MAXIMUM_AGE_MILLISECONDS
+const isOld = ({ openedAt }: KeptSession) => Date.now() - openedAt > MAX_AGE_MS

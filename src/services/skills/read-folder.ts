@@ -2,9 +2,9 @@ import type { Dirent } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import {
-  MAXIMUM_SKILL_BYTES,
-  MAXIMUM_SKILL_FILES,
-  MAXIMUM_SKILL_TEXT,
+  MAX_SKILL_BYTES,
+  MAX_SKILL_FILES,
+  MAX_SKILL_TEXT,
   readSkill,
   SKILL_FILE,
   type Skill,
@@ -13,9 +13,9 @@ import {
 } from './read-skill.ts'
 import type { Files } from './unpack.ts'
 
-const MAXIMUM_DEPTH = 5
+const MAX_DEPTH = 5
 /** Folders that are looked into for skills. */
-const MAXIMUM_FOLDERS = 2_000
+const MAX_FOLDERS = 2_000
 /** Folders that hold no skill of their own, whatever is in them. */
 const NOT_SEARCHED = new Set(['node_modules', '.git'])
 
@@ -30,13 +30,12 @@ export async function readFolder(folder: string, source: string): Promise<Found>
   const found: Found = { skills: [], failures: [] }
   const level = [{ path: await existing(folder), depth: 0 }]
   for (let looked = 0; level.length > 0; looked += 1) {
-    if (looked >= MAXIMUM_FOLDERS)
-      throw new SkillError(`There are more than ${MAXIMUM_FOLDERS} folders`)
-    const { path, depth } = level.shift() ?? { path: folder, depth: MAXIMUM_DEPTH }
+    if (looked >= MAX_FOLDERS) throw new SkillError(`There are more than ${MAX_FOLDERS} folders`)
+    const { path, depth } = level.shift() ?? { path: folder, depth: MAX_DEPTH }
     const entries = await readdir(path, { withFileTypes: true })
     if (entries.some(isSkillFile)) {
       await readInto(found, path, source)
-    } else if (depth < MAXIMUM_DEPTH) {
+    } else if (depth < MAX_DEPTH) {
       const below = entries.filter((entry) => entry.isDirectory() && !NOT_SEARCHED.has(entry.name))
       const inOrder = below.map(({ name }) => name).toSorted()
       level.push(...inOrder.map((name) => ({ path: join(path, name), depth: depth + 1 })))
@@ -65,7 +64,7 @@ async function readInto({ skills, failures }: Found, path: string, source: strin
 async function readOne(path: string, source: string): Promise<Skill> {
   const { size } = await stat(join(path, SKILL_FILE))
   // Bytes are no fewer than the code units that they become.
-  if (size > 4 * MAXIMUM_SKILL_TEXT) throw new SkillError(`${SKILL_FILE} is too large`)
+  if (size > 4 * MAX_SKILL_TEXT) throw new SkillError(`${SKILL_FILE} is too large`)
   const text = await readFile(join(path, SKILL_FILE), 'utf8')
   return readSkill({ folder: basename(path), text, source, files: await listFiles(path) })
 }
@@ -81,8 +80,8 @@ async function listFiles(root: string): Promise<SkillFile[]> {
       if (entry.isDirectory()) folders.push(path)
       else if (path !== join(root, SKILL_FILE)) paths.push(path)
     }
-    if (paths.length > MAXIMUM_SKILL_FILES || folders.length > MAXIMUM_SKILL_FILES) {
-      throw new SkillError(`There are more than ${MAXIMUM_SKILL_FILES} files or folders`)
+    if (paths.length > MAX_SKILL_FILES || folders.length > MAX_SKILL_FILES) {
+      throw new SkillError(`There are more than ${MAX_SKILL_FILES} files or folders`)
     }
   }
   return bounded(await Promise.all(paths.toSorted().map((path) => toSkillFile(root, path))))
@@ -90,8 +89,8 @@ async function listFiles(root: string): Promise<SkillFile[]> {
 
 function bounded(files: SkillFile[]): SkillFile[] {
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
-  if (bytes > MAXIMUM_SKILL_BYTES) {
-    throw new SkillError(`The files have more than ${MAXIMUM_SKILL_BYTES} bytes`)
+  if (bytes > MAX_SKILL_BYTES) {
+    throw new SkillError(`The files have more than ${MAX_SKILL_BYTES} bytes`)
   }
   return files
 }
@@ -105,7 +104,7 @@ async function toSkillFile(root: string, path: string): Promise<SkillFile> {
       // What is a file now may have become a link since the start.
       const real = await realpath(path)
       if (real !== path) throw new SkillError('The file has moved')
-      if ((await stat(real)).size > MAXIMUM_SKILL_BYTES) throw new SkillError('The file has grown')
+      if ((await stat(real)).size > MAX_SKILL_BYTES) throw new SkillError('The file has grown')
       return readFile(real)
     },
   }
@@ -148,10 +147,8 @@ export function skillsOfFiles(files: Files, rootName: string, source: string): F
 function readSkillOf(files: Files, root: string, folder: string, source: string): Skill {
   const own = [...files].filter(([path]) => path.startsWith(root) && path !== root + SKILL_FILE)
   const bytes = own.reduce((sum, [, content]) => sum + content.length, 0)
-  if (own.length > MAXIMUM_SKILL_FILES || bytes > MAXIMUM_SKILL_BYTES) {
-    throw new SkillError(
-      `There are more than ${MAXIMUM_SKILL_FILES} files or ${MAXIMUM_SKILL_BYTES} bytes`,
-    )
+  if (own.length > MAX_SKILL_FILES || bytes > MAX_SKILL_BYTES) {
+    throw new SkillError(`There are more than ${MAX_SKILL_FILES} files or ${MAX_SKILL_BYTES} bytes`)
   }
   const resources = own.map(
     ([path, content]): SkillFile => ({

@@ -1,15 +1,15 @@
 import { isMap, parseDocument } from 'yaml'
 import { z } from 'zod'
 
-const MAXIMUM_NAME = 64
-const MAXIMUM_DESCRIPTION = 1_024
-const MAXIMUM_COMPATIBILITY = 500
-const MAXIMUM_TOOLS = 64
+const MAX_NAME = 64
+const MAX_DESCRIPTION = 1_024
+const MAX_COMPATIBILITY = 500
+const MAX_TOOLS = 64
 const ADVISED_LINES = 500
 
 const Name = z
   .string()
-  .max(MAXIMUM_NAME, `is longer than ${MAXIMUM_NAME} characters`)
+  .max(MAX_NAME, `is longer than ${MAX_NAME} characters`)
   .regex(
     /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
     'is not lower-case letters and digits with single hyphens between them',
@@ -21,9 +21,9 @@ const Format = z.strictObject({
   description: z
     .string()
     .min(1)
-    .max(MAXIMUM_DESCRIPTION, `is longer than ${MAXIMUM_DESCRIPTION} characters`),
+    .max(MAX_DESCRIPTION, `is longer than ${MAX_DESCRIPTION} characters`),
   license: z.string().optional(),
-  compatibility: z.string().min(1).max(MAXIMUM_COMPATIBILITY).optional(),
+  compatibility: z.string().min(1).max(MAX_COMPATIBILITY).optional(),
   metadata: z.record(z.string(), z.string()).optional(),
   'allowed-tools': z.string().optional(),
 })
@@ -39,16 +39,16 @@ interface SkillParts {
 
 /** Makes a skill of its parts. Throws `SkillError` where it cannot be used at all. */
 export function readSkill({ folder, text, files, source }: SkillParts): Skill {
-  if (text.length > MAXIMUM_SKILL_TEXT) {
-    throw new SkillError(`${SKILL_FILE} is longer than ${MAXIMUM_SKILL_TEXT} characters`)
+  if (text.length > MAX_SKILL_TEXT) {
+    throw new SkillError(`${SKILL_FILE} is longer than ${MAX_SKILL_TEXT} characters`)
   }
   const { data, body, warnings } = readFrontMatter(text)
   const description = oneLine(data.description)
   if (description === '') throw new SkillError('The front matter has no description')
-  const name = oneLine(data.name).slice(0, MAXIMUM_NAME) || folder
+  const name = oneLine(data.name).slice(0, MAX_NAME) || folder
   return {
     ...{ name, body, files, source },
-    description: description.slice(0, MAXIMUM_DESCRIPTION),
+    description: description.slice(0, MAX_DESCRIPTION),
     allowedTools: readTools(data['allowed-tools']),
     warnings: [...warnings, ...departures(data), ...advice(name, folder, body)],
   }
@@ -79,7 +79,7 @@ function readTools(value: unknown): string[] | undefined {
   const text = Array.isArray(value) ? value.join(' ') : value
   if (typeof text !== 'string') return undefined
   const names = text.replaceAll(/\([^)]*\)/g, ' ').split(/[\s,]+/)
-  return names.filter(Boolean).slice(0, MAXIMUM_TOOLS)
+  return names.filter(Boolean).slice(0, MAX_TOOLS)
 }
 
 function oneLine(value: unknown): string {
@@ -87,9 +87,9 @@ function oneLine(value: unknown): string {
 }
 
 /** UTF-16 code units between the two marks. */
-const MAXIMUM_FRONT_MATTER = 20_000
+const MAX_FRONT_MATTER = 20_000
 /** Of brackets within one another the parser takes the longer the more there are. */
-const MAXIMUM_BRACKETS = 200
+const MAX_BRACKETS = 200
 const PARTS = /^\ufeff?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n([\s\S]*))?$/
 /** `key: a value: with a colon`, which many write and YAML forbids. */
 const LOOSE_LINE = /^([A-Za-z][\w-]*):[ \t]+([^"'|>[{&*!#\s].*:(?:[ \t].*)?)$/
@@ -110,11 +110,11 @@ export function readFrontMatter(text: string): FrontMatter {
   if (!parts) {
     throw new SkillError('It does not begin with YAML between two lines of ---')
   }
-  if (yaml.length > MAXIMUM_FRONT_MATTER) {
-    throw new SkillError(`The front matter is longer than ${MAXIMUM_FRONT_MATTER} characters`)
+  if (yaml.length > MAX_FRONT_MATTER) {
+    throw new SkillError(`The front matter is longer than ${MAX_FRONT_MATTER} characters`)
   }
-  if ((yaml.match(/[[{]/g)?.length ?? 0) > MAXIMUM_BRACKETS) {
-    throw new SkillError(`The front matter has more than ${MAXIMUM_BRACKETS} brackets`)
+  if ((yaml.match(/[[{]/g)?.length ?? 0) > MAX_BRACKETS) {
+    throw new SkillError(`The front matter has more than ${MAX_BRACKETS} brackets`)
   }
   const strict = parseYaml(yaml)
   if (strict.data) return { data: strict.data, body: body.trim(), warnings: [] }
@@ -145,10 +145,10 @@ function quoteLoose(line: string): string {
 }
 
 /** Of all files of one skill together, and how many. */
-export const MAXIMUM_SKILL_BYTES = 16_000_000
-export const MAXIMUM_SKILL_FILES = 512
+export const MAX_SKILL_BYTES = 16_000_000
+export const MAX_SKILL_FILES = 512
 /** UTF-16 code units of SKILL.md. */
-export const MAXIMUM_SKILL_TEXT = 200_000
+export const MAX_SKILL_TEXT = 200_000
 /** The one file that every skill has. */
 export const SKILL_FILE = 'SKILL.md'
 

@@ -5,12 +5,12 @@ import { z } from 'zod'
 import { type GuardedFetch, OutboundError } from '../../lib/outbound/guarded-fetch.ts'
 import type { SkillCopies } from '../../stores/skill-copies.ts'
 import { type Found, readFolder, skillsOfFiles } from './read-folder.ts'
-import { MAXIMUM_SKILL_BYTES, SKILL_FILE, SkillError } from './read-skill.ts'
+import { MAX_SKILL_BYTES, SKILL_FILE, SkillError } from './read-skill.ts'
 import { DEFAULT_SOURCE, type ReadSource } from './skills.ts'
-import { type Files, MAXIMUM_UNPACKED_BYTES, unpackTar, unpackZip } from './unpack.ts'
+import { type Files, MAX_UNPACKED_BYTES, unpackTar, unpackZip } from './unpack.ts'
 
 /** Others may accept something else meanwhile; again and again they do not. */
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 
 const Copy = z.array(z.tuple([z.string(), z.base64()]))
 
@@ -35,7 +35,7 @@ export function createRemoteSkills(copies: SkillCopies): RemoteSkills {
   /** False where it differs from what was accepted, and is not to be accepted. */
   async function keep(source: string, files: Files, accept: boolean): Promise<boolean> {
     const digest = digestOf(files)
-    for (let tries = 1; tries <= MOST_TRIES; tries++) {
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
       const known = await copies.accepted(source)
       if (known !== undefined && known !== digest && !accept) return false
       if (await copies.keep(source, { digest, bytes: encode(files) }, known)) return true
@@ -97,7 +97,7 @@ function decode(bytes: Uint8Array): Files | undefined {
   }
 }
 
-const MAXIMUM_INDEXED = 64
+const MAX_INDEXED = 64
 const ZIP_MARK = 'PK'
 
 /** `.well-known/agent-skills/index.json`, version 0.2.0 of the draft. */
@@ -111,7 +111,7 @@ const Index = z.object({
         digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
       }),
     )
-    .max(MAXIMUM_INDEXED),
+    .max(MAX_INDEXED),
 })
 
 type Fetch = GuardedFetch['fetch']
@@ -156,7 +156,7 @@ async function fetchIndexed(
   signal: AbortSignal,
 ): Promise<Files> {
   const all: Files = new Map()
-  let room = MAXIMUM_UNPACKED_BYTES
+  let room = MAX_UNPACKED_BYTES
   for (const { name, type, url, digest } of parseIndex(bytes)) {
     const content = await download(new URL(url, index), fetch, signal)
     if (`sha256:${hash('sha256', content)}` !== digest) {
@@ -166,7 +166,7 @@ async function fetchIndexed(
       type === 'archive' ? await unpack(content) : new Map([[SKILL_FILE, content]])
     for (const [path, file] of files) {
       room -= file.length
-      if (room < 0) throw new SkillError(`There are more than ${MAXIMUM_UNPACKED_BYTES} bytes`)
+      if (room < 0) throw new SkillError(`There are more than ${MAX_UNPACKED_BYTES} bytes`)
       all.set(`${name}/${path}`, file)
     }
   }
@@ -230,8 +230,8 @@ async function readArchive(path: string, source: string): Promise<Found> {
     () => undefined,
   )
   if (size === undefined) throw new SkillError('There is no such file')
-  if (size > MAXIMUM_SKILL_BYTES) {
-    throw new SkillError(`The archive has more than ${MAXIMUM_SKILL_BYTES} bytes`)
+  if (size > MAX_SKILL_BYTES) {
+    throw new SkillError(`The archive has more than ${MAX_SKILL_BYTES} bytes`)
   }
   const name = basename(path).replace(/\.(?:skill|zip|tar\.gz|tgz)$/i, '')
   return skillsOfFiles(await unpack(await readFile(path)), name, source)

@@ -4,7 +4,7 @@ import { ToolFailure } from '../tools/tool-error.ts'
 import { type Skill, SkillError } from './read-skill.ts'
 
 /** UTF-16 code units of a resource in one answer. */
-const MAXIMUM_PIECE = 40_000
+const MAX_PIECE = 40_000
 const SOURCE = 'skill'
 
 /** The tools by which a model comes to know more of the skills than their descriptions; none where there are no skills. */
@@ -58,7 +58,7 @@ async function readResource({ files }: Skill, wanted: string, offset: number): P
   if (!file) throw new ToolFailure(`The skill has no resource "${wanted}"`)
   const text = decode(await readBytes(file))
   if (text === undefined) throw new ToolFailure(`"${wanted}" is no text: ${file.size} bytes`)
-  const end = offset + MAXIMUM_PIECE
+  const end = offset + MAX_PIECE
   const rest = text.length - end
   const more = rest > 0 ? `\n[${rest} more characters: read on with offset ${end}]` : ''
   return `${text.slice(offset, end)}${more}`

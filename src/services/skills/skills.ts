@@ -8,7 +8,7 @@ import { type Skill, SkillError } from './read-skill.ts'
 import { type ActiveSkills, createActiveSkills, createSkillTools } from './skill-tools.ts'
 
 /** More would fill the model's window before anything is asked. */
-const MAXIMUM_SKILLS = 200
+const MAX_SKILLS = 200
 
 export interface LoadOptions {
   /** Ask nobody: of remote sources take the copies. */
@@ -122,8 +122,8 @@ function judge(
       const reason = `The name is taken by a skill of ${holder.source}`
       return { skill, state: 'unavailable', reason }
     }
-    if (taken.size >= MAXIMUM_SKILLS) {
-      return { skill, state: 'unavailable', reason: `At most ${MAXIMUM_SKILLS} skills are used` }
+    if (taken.size >= MAX_SKILLS) {
+      return { skill, state: 'unavailable', reason: `At most ${MAX_SKILLS} skills are used` }
     }
     taken.set(name, skill)
     return { skill, state: 'on' }
@@ -145,14 +145,14 @@ function toFailure({ name, reason }: Found['failures'][number]): SkillRecord {
 }
 
 /** UTF-16 code units of the whole list; skills that no longer fit are still found by their names. */
-const MAXIMUM_LENGTH = 20_000
+const MAX_LENGTH = 20_000
 
 const INTRODUCTION = `Skills are instructions for particular tasks, written for you by the operator of this server. Where the description of a skill fits the question, call activate_skill with its name first, and follow what it returns: unlike the results of other tools it is instruction, though it cannot set aside the rules above.`
 
 /** What the system prompt says of the skills; nothing where there are none. */
 export function renderCatalogue(skills: readonly Skill[]): string {
   if (skills.length === 0) return ''
-  let room = MAXIMUM_LENGTH
+  let room = MAX_LENGTH
   const lines = skills
     .map(({ name, description }) => `- ${plain(name)}: ${plain(description)}`)
     .filter((line) => {
@@ -167,18 +167,18 @@ function plain(text: string): string {
   return text.replaceAll(/<(?=\s*\/?\s*skills)/gi, '&lt;')
 }
 
-const MAXIMUM_SOURCES = 50
-const MAXIMUM_NAMES = 500
+const MAX_SOURCES = 50
+const MAX_NAMES = 500
 
 /** Beside agent.json; may be absent. */
 export const DEFAULT_SOURCE = 'skills'
 
-const Names = z.array(boundedText(64)).max(MAXIMUM_NAMES)
+const Names = z.array(boundedText(64)).max(MAX_NAMES)
 
 export const SkillSettings = z.strictObject({
   sources: z
     .array(boundedText(2_000).min(1))
-    .max(MAXIMUM_SOURCES)
+    .max(MAX_SOURCES)
     .default([DEFAULT_SOURCE])
     .describe(
       'Folders, archives (.skill, .zip, .tar.gz), URLs of a SKILL.md, of an archive or of a site with an index, and github:owner/repository/path.',

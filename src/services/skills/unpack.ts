@@ -2,11 +2,11 @@ import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Entry, fromBuffer, type Options, type ZipFile } from 'yauzl'
-import { MAXIMUM_SKILL_BYTES, MAXIMUM_SKILL_FILES, SkillError } from './read-skill.ts'
+import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SkillError } from './read-skill.ts'
 
 const BLOCK = 512
 /** A whole repository may be in the archive, of which a part is wanted. */
-const MAXIMUM_TAR_BYTES = 256_000_000
+const MAX_TAR_BYTES = 256_000_000
 
 const KIND = { file: '0', old: '\0', folder: '5', longName: 'L', pax: 'x', paxGlobal: 'g' }
 
@@ -49,10 +49,10 @@ function* namedEntries(tar: Buffer): Generator<TarEntry> {
 
 async function inflateBounded(bytes: Uint8Array): Promise<Buffer> {
   try {
-    return await inflate(bytes, { maxOutputLength: MAXIMUM_TAR_BYTES })
+    return await inflate(bytes, { maxOutputLength: MAX_TAR_BYTES })
   } catch (error) {
     throw new SkillError(
-      `The archive is not gzipped, is broken, or has more than ${MAXIMUM_TAR_BYTES} bytes`,
+      `The archive is not gzipped, is broken, or has more than ${MAX_TAR_BYTES} bytes`,
       { cause: error },
     )
   }
@@ -145,8 +145,8 @@ async function readEntry(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
 }
 
 /** Of all skills of one archive together. */
-export const MAXIMUM_UNPACKED_BYTES = 4 * MAXIMUM_SKILL_BYTES
-const MAXIMUM_UNPACKED_FILES = 4 * MAXIMUM_SKILL_FILES
+export const MAX_UNPACKED_BYTES = 4 * MAX_SKILL_BYTES
+const MAX_UNPACKED_FILES = 4 * MAX_SKILL_FILES
 
 export type Files = Map<string, Uint8Array>
 
@@ -160,22 +160,22 @@ interface Unpacking {
 function startUnpacking(): Unpacking {
   const files: Files = new Map()
   const reserved = new Set<string>()
-  let room = MAXIMUM_UNPACKED_BYTES
+  let room = MAX_UNPACKED_BYTES
   return {
     files,
     reserve(path, size) {
       if (reserved.has(path)) throw new SkillError('The archive holds a path twice')
       reserved.add(path)
       room -= size
-      if (room >= 0 && reserved.size <= MAXIMUM_UNPACKED_FILES) return
+      if (room >= 0 && reserved.size <= MAX_UNPACKED_FILES) return
       throw new SkillError(
-        `Unpacked, there are more than ${MAXIMUM_UNPACKED_FILES} files or ${MAXIMUM_UNPACKED_BYTES} bytes`,
+        `Unpacked, there are more than ${MAX_UNPACKED_FILES} files or ${MAX_UNPACKED_BYTES} bytes`,
       )
     },
   }
 }
 
-const MAXIMUM_PATH = 300
+const MAX_PATH = 300
 
 /**
  * The path of an entry, if it may be used: below the archive's root on every system. Nothing for what is of
@@ -185,7 +185,7 @@ function archivePath(entry: string): string | undefined {
   const path = entry.replace(/^(?:\.\/)+/, '')
   const steps = path.split('/')
   const isWayOut = path.startsWith('/') || steps.includes('..') || /[\\:\p{Cc}]/u.test(path)
-  if (isWayOut || path.length > MAXIMUM_PATH) {
+  if (isWayOut || path.length > MAX_PATH) {
     throw new SkillError('The archive holds a path that leads out of it or cannot be kept')
   }
   const isHidden = steps.some((step) => step.startsWith('.') || step === '__MACOSX')

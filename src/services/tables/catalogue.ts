@@ -4,7 +4,7 @@ import { type DocumentLookup, TABLE_ENDINGS } from '../../stores/lookup.ts'
 import type { TableFormat } from './table-job.ts'
 
 /** Documents that can be asked as tables; the newest, where there are more. */
-const MOST_TABLES = 2_000
+const MAX_TABLES = 2_000
 const PAGE = 500
 
 export interface TableEntry {
@@ -39,9 +39,9 @@ export async function listTableEntries(
     )
     found.push(...page.documents.flatMap(toEntry))
     cursor = page.nextCursor
-  } while (cursor !== undefined && found.length < MOST_TABLES)
+  } while (cursor !== undefined && found.length < MAX_TABLES)
   // The oldest first, so that a new document takes no name from an old one.
-  const entries = found.slice(0, MOST_TABLES).toReversed()
+  const entries = found.slice(0, MAX_TABLES).toReversed()
   const names = distinctNames(entries.map(({ title }) => tableName(title)))
   return entries.map((entry, index) => ({ ...entry, name: names[index] ?? '' }))
 }

@@ -4,7 +4,7 @@ import { JobRefusal } from '../../lib/child-process.ts'
 import { quoteName, quoteText, withDatabase } from './duckdb.ts'
 import type { Cell, Sheet, TableFormat, TableJob } from './table-job.ts'
 
-const MOST_SHEETS = 50
+const MAX_SHEETS = 50
 
 type ConvertJob = Extract<TableJob, { kind: 'convert' }>
 /** A part of the file that one `SELECT` reads. */
@@ -86,7 +86,7 @@ async function partsOf({ source, format }: ConvertJob): Promise<Part[]> {
   const sheets = await sheetsAsCsv(source)
   if (sheets.length === 0) throw new JobRefusal('The workbook has no sheet with rows')
   const parts: Part[] = []
-  for (const [index, { name, csv }] of sheets.slice(0, MOST_SHEETS).entries()) {
+  for (const [index, { name, csv }] of sheets.slice(0, MAX_SHEETS).entries()) {
     const path = `${source}.${index}.csv`
     await writeFile(path, csv)
     parts.push({ name: sheets.length === 1 ? '' : name, source: READERS.csv(path) })
@@ -112,9 +112,9 @@ export function toCell(value: unknown): Cell {
 }
 
 const DIGITS = 18
-const MOST_DECIMALS = 6
+const MAX_DECIMALS = 6
 /** Whole digits that are left beside the decimals. */
-const LARGEST = 10 ** (DIGITS - MOST_DECIMALS - 1)
+const LARGEST = 10 ** (DIGITS - MAX_DECIMALS - 1)
 
 /**
  * Makes columns of binary fractions decimal where every value is one of few decimals, as amounts of money
@@ -134,7 +134,7 @@ async function narrowDecimals(connection: DuckDBConnection, table: string): Prom
        FROM ${quoteName(table)}`,
     )
     const [decimals, largest, isOther] = measured.getRows()[0] ?? []
-    const fits = Number(decimals) <= MOST_DECIMALS && Number(largest) < LARGEST && isOther === false
+    const fits = Number(decimals) <= MAX_DECIMALS && Number(largest) < LARGEST && isOther === false
     if (!fits) continue
     const type = `DECIMAL(${DIGITS}, ${Number(decimals)})`
     await connection.run(`ALTER TABLE ${quoteName(table)} ALTER ${name} TYPE ${type}`)

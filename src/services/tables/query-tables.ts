@@ -10,7 +10,7 @@ import { lockDown, quoteName, quoteText, withDatabase } from './duckdb.ts'
 import type { Cell, QueryResult, TableJob } from './table-job.ts'
 
 /** Rows past the cap that are still counted. */
-const MOST_COUNTED = 1_000_000
+const MAX_COUNTED = 1_000_000
 /** Functions that tell of the machine, not of the data. */
 const OF_THE_SYSTEM = /\b(?:duckdb_|pragma|pg_|current_setting|getvariable)\w*/i
 
@@ -68,7 +68,7 @@ async function read(result: DuckDBResult, maximumRows: number): Promise<QueryRes
     .map((name, index) => ({ name, type: String(types[index]) }))
   const rows: Cell[][] = []
   let rowCount = 0
-  while (rowCount < MOST_COUNTED) {
+  while (rowCount < MAX_COUNTED) {
     const chunk = await result.fetchChunk()
     if (!chunk || chunk.rowCount === 0) return { columns, rows, rowCount, isMore: false }
     rowCount += chunk.rowCount

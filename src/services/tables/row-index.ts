@@ -12,16 +12,16 @@ import {
   type TableJob,
 } from './table-job.ts'
 
-const MOST_CELLS = 10_000_000
-const MOST_COLUMNS = 200
+const MAX_CELLS = 10_000_000
+const MAX_COLUMNS = 200
 
 type IndexJob = Extract<TableJob, { kind: 'index' }>
 
 /** Writes the rows of a table into a file with an ordered index for each column. Throws `JobRefusal` for too large a one. */
 export async function indexTable({ source, table, rows, columns, target }: IndexJob) {
-  if (rows * columns.length > MOST_CELLS || columns.length > MOST_COLUMNS) {
+  if (rows * columns.length > MAX_CELLS || columns.length > MAX_COLUMNS) {
     throw new JobRefusal(
-      `The table is too large to look up single rows (more than ${MOST_CELLS} cells or ${MOST_COLUMNS} columns): take query_table`,
+      `The table is too large to look up single rows (more than ${MAX_CELLS} cells or ${MAX_COLUMNS} columns): take query_table`,
     )
   }
   await withDatabase(':memory:', async (connection) => {
@@ -54,7 +54,7 @@ async function* rowsOf(
 }
 
 /** Rows that are counted; where there are more, that is said. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 /** The last character there is: whatever begins with a text comes before the text with it at its end. */
 const LAST_CHARACTER = '\u{10ffff}'
 
@@ -62,12 +62,12 @@ const LAST_CHARACTER = '\u{10ffff}'
 export async function lookUpRows(job: LookUpJob): Promise<FoundRows> {
   const { rows, count } = findRows(job.file, toTests(job), {
     maximumRows: job.maximumRows,
-    mostCounted: MOST_COUNTED + 1,
+    mostCounted: MAX_COUNTED + 1,
   })
   return {
     rows: rows.map(({ row, told }) => ({ row, cells: Cell.array().parse(JSON.parse(told)) })),
-    rowCount: Math.min(count, MOST_COUNTED),
-    isMore: count > MOST_COUNTED,
+    rowCount: Math.min(count, MAX_COUNTED),
+    isMore: count > MAX_COUNTED,
   }
 }
 

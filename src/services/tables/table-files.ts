@@ -7,16 +7,16 @@ import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
 import { JobRefusal, runJob } from '../../lib/child-process.ts'
 import { createSharedWork } from '../../lib/coalesce.ts'
-import type { Slots } from '../../lib/semaphore.ts'
+import type { Semaphore } from '../../lib/semaphore.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { Converted, type Sheet, type TableFormat, type TableJob } from './table-job.ts'
 
 const ENTRY = new URL('./table-process.ts', import.meta.url)
-const CONVERSION = { heapMegabytes: 1_024, deadlineMilliseconds: 120_000 }
-const MOST_SOURCE_BYTES = 500_000_000
-const MOST_REFUSALS = 1_000
+const CONVERSION = { heapMegabytes: 1_024, deadlineMs: 120_000 }
+const MAX_SOURCE_BYTES = 500_000_000
+const MAX_REFUSALS = 1_000
 /** Names of tables and their indexes. */
 const KEPT = /^[0-9a-f]{40}(?:\.table\d+)?\.(?:duckdb|json|sqlite)$/
 
@@ -37,12 +37,12 @@ interface Dependencies {
   directory: string
   store: Pick<FileStore, 'readFile'>
   lookup: Pick<DocumentLookup, 'readText'>
-  slots: Slots
+  semaphore: Semaphore
 }
 
 /** The database files that documents were converted to: one for each revision, the oldest going when there is no room. */
 export function createTableFiles(parts: Dependencies): TableFiles {
-  const { directory, store, lookup, slots } = parts
+  const { directory, store, lookup, semaphore } = parts
   let prepared: Promise<void> | undefined
   const stopping = new AbortController()
   const share = createSharedWork<TableFile>()
@@ -77,7 +77,7 @@ export function createTableFiles(parts: Dependencies): TableFiles {
         createWriteStream(job.source),
       )
       const options = { ...CONVERSION, directory: work }
-      const output = await slots.run(() => runJob(ENTRY, job, options, signal), signal)
+      const output = await semaphore.run(() => runJob(ENTRY, job, options, signal), signal)
       await makeRoom(directory)
       return await keep(directory, key, job.target, Converted.parse(output).sheets)
     } finally {
@@ -87,13 +87,13 @@ export function createTableFiles(parts: Dependencies): TableFiles {
 
   async function contentOf(document: StoredDocument, signal: AbortSignal) {
     const { id, file, servedRevision } = document
-    if ((file?.size ?? 0) > MOST_SOURCE_BYTES) throw new JobRefusal('The file is too large')
+    if ((file?.size ?? 0) > MAX_SOURCE_BYTES) throw new JobRefusal('The file is too large')
     const pieces = file ? await store.readFile(id, servedRevision) : undefined
     return pieces ?? [Buffer.from((await lookup.readText(id, signal)) ?? '')]
   }
 
   const remember = (key: string) => (error: unknown) => {
-    if (error instanceof JobRefusal && refused.size < MOST_REFUSALS) refused.set(key, error.message)
+    if (error instanceof JobRefusal && refused.size < MAX_REFUSALS) refused.set(key, error.message)
     throw error
   }
 
@@ -148,10 +148,10 @@ async function keep(
   return { file, sheets }
 }
 
-const MOST_TOTAL_BYTES = 5_000_000_000
+const MAX_TOTAL_BYTES = 5_000_000_000
 
 /** Removes the oldest tables and indexes where all of them take too much room; they can be made again. */
-export async function makeRoom(directory: string, most = MOST_TOTAL_BYTES): Promise<void> {
+export async function makeRoom(directory: string, most = MAX_TOTAL_BYTES): Promise<void> {
   const names = (await readdir(directory)).filter((name) => /\.(?:duckdb|sqlite)$/.test(name))
   const files = await Promise.all(
     names.map(async (name) => ({ name, ...(await stat(join(directory, name))) })),

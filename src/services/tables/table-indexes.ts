@@ -2,12 +2,12 @@ import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runJob } from '../../lib/child-process.ts'
 import { createSharedWork } from '../../lib/coalesce.ts'
-import type { Slots } from '../../lib/semaphore.ts'
+import type { Semaphore } from '../../lib/semaphore.ts'
 import { makeRoom } from './table-files.ts'
 import type { Sheet, TableJob } from './table-job.ts'
 
 const ENTRY = new URL('./table-process.ts', import.meta.url)
-const INDEXING = { heapMegabytes: 512, deadlineMilliseconds: 120_000 }
+const INDEXING = { heapMegabytes: 512, deadlineMs: 120_000 }
 
 /** A table in the database file that it was converted to. */
 interface StoredSheet extends Pick<Sheet, 'table' | 'rows' | 'columns'> {
@@ -22,10 +22,10 @@ interface TableIndexes {
 
 interface Dependencies {
   directory: string
-  slots: Slots
+  semaphore: Semaphore
 }
 
-export function createTableIndexes({ directory, slots }: Dependencies): TableIndexes {
+export function createTableIndexes({ directory, semaphore }: Dependencies): TableIndexes {
   const stopping = new AbortController()
   const share = createSharedWork<string>()
 
@@ -39,7 +39,7 @@ export function createTableIndexes({ directory, slots }: Dependencies): TableInd
       const target = join(work, 'rows')
       const job: TableJob = { kind: 'index', source: file, target, table, rows, columns }
       const options = { ...INDEXING, directory: work }
-      await slots.run(() => runJob(ENTRY, job, options, signal), signal)
+      await semaphore.run(() => runJob(ENTRY, job, options, signal), signal)
       await makeRoom(directory)
       await rename(target, made)
       return made

@@ -1,5 +1,5 @@
 import { JobExhausted, JobRefusal, runJob } from '../../lib/child-process.ts'
-import { createSlots } from '../../lib/semaphore.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
@@ -19,11 +19,11 @@ import {
 
 const ENTRY = new URL('./table-process.ts', import.meta.url)
 const LOOKUP_ENTRY = new URL('./lookup-process.ts', import.meta.url)
-const QUERY = { heapMegabytes: 512, deadlineMilliseconds: 20_000 }
+const QUERY = { heapMegabytes: 512, deadlineMs: 20_000 }
 const AT_ONCE = 2
-const MOST_WAITING = 50
+const MAX_WAITING = 50
 /** Tables in one statement. */
-const MOST_VIEWS = 20
+const MAX_VIEWS = 20
 
 export interface Table extends Sheet {
   /** What statements call it. */
@@ -86,9 +86,9 @@ interface Dependencies {
 
 /** Documents that are tables, as something to ask in SQL. */
 export function createTables({ directory, store, lookup }: Dependencies): Tables {
-  const slots = createSlots(AT_ONCE, MOST_WAITING)
-  const files = createTableFiles({ directory, store, lookup, slots })
-  const indexes = createTableIndexes({ directory, slots })
+  const semaphore = createSemaphore(AT_ONCE, MAX_WAITING)
+  const files = createTableFiles({ directory, store, lookup, semaphore })
+  const indexes = createTableIndexes({ directory, semaphore })
 
   const entries: Tables['entries'] = (filter, signal) => listTableEntries(lookup, filter, signal)
 
@@ -104,7 +104,7 @@ export function createTables({ directory, store, lookup }: Dependencies): Tables
   }
 
   const find: Tables['find'] = async (name, filter, signal) => {
-    const named = namedIn(name, await entries(filter, signal)).slice(0, MOST_VIEWS)
+    const named = namedIn(name, await entries(filter, signal)).slice(0, MAX_VIEWS)
     const opened = (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
     const table = opened.find((each) => each.name === name.toLowerCase())
     if (!table) throw new JobRefusal(`There is no table "${name}": list_tables names them`)
@@ -113,7 +113,7 @@ export function createTables({ directory, store, lookup }: Dependencies): Tables
 
   async function ask(entry: URL, job: TableJob | LookUpJob, signal: AbortSignal): Promise<unknown> {
     try {
-      return await slots.run(() => runJob(entry, job, QUERY, signal), signal)
+      return await semaphore.run(() => runJob(entry, job, QUERY, signal), signal)
     } catch (error) {
       if (!(error instanceof JobExhausted)) throw error
       throw new JobRefusal(`The statement ${error.message}: ask for less`)
@@ -125,7 +125,7 @@ export function createTables({ directory, store, lookup }: Dependencies): Tables
     open,
     async query({ sql, maximumRows, filter, isTrusted = false }, signal) {
       const named = namedIn(sql, await entries(filter, signal))
-      if (named.length > MOST_VIEWS) throw new JobRefusal(`At most ${MOST_VIEWS} tables at once`)
+      if (named.length > MAX_VIEWS) throw new JobRefusal(`At most ${MAX_VIEWS} tables at once`)
       const opened = (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
       const views = opened.map(({ name, file, table }): TableView => ({ name, file, table }))
       const job: TableJob = { kind: 'query', views, sql, maximumRows, isTrusted }

@@ -9,14 +9,14 @@ import { documentsOf, mapReduce, type ReadDocument } from '../corpus/map-reduce.
 import { createDuplicates, createTermStatistics } from '../corpus/statistics.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 
-const MOST_LISTED = 200
+const MAX_LISTED = 200
 /** Documents whose texts are counted. */
-const MOST_COUNTED = 20_000
+const MAX_COUNTED = 20_000
 /** Documents that the model reads for one question. */
-const MOST_READ = 1_000
+const MAX_READ = 1_000
 /** UTF-16 code units of all of them: what the model is paid for. */
-const MOST_CHARACTERS = 4_000_000
-const DEADLINE_MILLISECONDS = 280_000
+const MAX_CHARACTERS = 4_000_000
+const DEADLINE_MS = 280_000
 
 const Input = z
   .strictObject({
@@ -29,7 +29,7 @@ const Input = z
     field: filledText(64).optional().describe('For values and timeline.'),
     per: z.enum(['year', 'month', 'day']).default('month').describe('For timeline.'),
     question: filledText(2_000).optional().describe('For question.'),
-    limit: z.int().min(1).max(MOST_LISTED).default(50),
+    limit: z.int().min(1).max(MAX_LISTED).default(50),
   })
   .refine(({ task, field }) => field !== undefined || !['values', 'timeline'].includes(task), {
     message: 'values and timeline need a field',
@@ -54,7 +54,7 @@ export function analyseCorpus(parts: Dependencies): Tool {
     description:
       'Answer about all documents rather than the best passages: counts, listings, values and timelines of metadata, frequent terms, duplicates, or a question that every document is read for. Says how many of the documents were read.',
     input: Input,
-    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    deadlineMs: DEADLINE_MS,
     async run(input, context, signal) {
       const filter = both(input.filter, context.filter)
       const total = await parts.lookup.countDocuments(filter, signal)
@@ -137,11 +137,11 @@ async function duplicates(analysis: Analysis): Promise<string> {
 async function question(analysis: Analysis): Promise<string> {
   const { input, model, total, context, signal } = analysis
   const documents: ReadDocument[] = []
-  let room = MOST_CHARACTERS
+  let room = MAX_CHARACTERS
   await readEach(analysis, (read) => {
     room -= read.text.length
-    if (room >= 0 && documents.length < MOST_READ) documents.push(read)
-    return room > 0 && documents.length < MOST_READ
+    if (room >= 0 && documents.length < MAX_READ) documents.push(read)
+    return room > 0 && documents.length < MAX_READ
   })
   const { answer, notes, read, cut, failed } = await mapReduce(
     { model, spend: (usage) => context.spend?.(usage) },
@@ -151,7 +151,7 @@ async function question(analysis: Analysis): Promise<string> {
   )
   const sources = notes
     .flatMap((note) => note.documents)
-    .slice(0, MOST_LISTED)
+    .slice(0, MAX_LISTED)
     .map((document) => `[${citeDocument(context.citations, document)}] ${titleOf(document)}`)
   return [
     `Read ${read} of ${total} documents.${cut > 0 ? ` Of ${cut} only the beginning.` : ''}${failed > 0 ? ` The model failed at ${failed}.` : ''}`,
@@ -166,7 +166,7 @@ async function readEach(
   take: (read: ReadDocument) => unknown,
 ): Promise<number> {
   let read = 0
-  for await (const document of documentsOf(lookup, filter, MOST_COUNTED, signal)) {
+  for await (const document of documentsOf(lookup, filter, MAX_COUNTED, signal)) {
     const text = await lookup.readText(document.id, signal)
     if (text === undefined) continue
     read += 1

@@ -3,7 +3,7 @@ import type { ArtifactStore, NewArtifact, StoredArtifact } from '../../stores/ar
 import { ToolFailure } from './tool-error.ts'
 
 /** Files that the tools of one run may make. */
-const MAXIMUM_ARTIFACTS = 50
+const MAX_ARTIFACTS = 50
 
 /** The files that the tools of one run made. */
 export interface Artifacts {
@@ -21,8 +21,8 @@ export function createArtifacts(store: Pick<ArtifactStore, 'add' | 'maximumBytes
       if (file.bytes.length > store.maximumBytes) {
         throw new ToolFailure(`A file may have at most ${store.maximumBytes} bytes`)
       }
-      if (begun >= MAXIMUM_ARTIFACTS) {
-        throw new ToolFailure(`At most ${MAXIMUM_ARTIFACTS} files can be made for one question`)
+      if (begun >= MAX_ARTIFACTS) {
+        throw new ToolFailure(`At most ${MAX_ARTIFACTS} files can be made for one question`)
       }
       begun += 1
       const artifact = toArtifact(await store.add(file))
@@ -41,14 +41,14 @@ function toArtifact({ expiresAt, ...artifact }: StoredArtifact): Artifact {
   }
 }
 
-const MOST_CHARACTERS = 60
+const MAX_CHARACTERS = 60
 
 /** The beginning of a file name from words; the store makes the rest of it safe. */
 export function safeFileName(words: string): string {
   const plain = words.normalize('NFC').replaceAll(/[^\p{L}\p{N}]+/gu, '-')
   return (
     [...plain]
-      .slice(0, MOST_CHARACTERS)
+      .slice(0, MAX_CHARACTERS)
       .join('')
       .replaceAll(/^-+|-+$/g, '') || 'file'
   )

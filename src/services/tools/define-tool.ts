@@ -27,7 +27,7 @@ export interface Tool {
   /** JSON Schema of the input. */
   inputSchema: Record<string, unknown>
   /** For one call, in milliseconds; the registry has a default. */
-  deadlineMilliseconds?: number | undefined
+  deadlineMs?: number | undefined
   /** Why the tool cannot be called at this moment; nothing where it can. */
   unavailable?(): string | undefined
   /** Input → the text that the model reads. Throws `ToolInputError` where the input does not fit, `ToolFailure` where it fails as foreseen. */
@@ -40,7 +40,7 @@ interface ToolDefinition<Schema extends z.ZodType> {
   description: string
   source?: string
   input: Schema
-  deadlineMilliseconds?: number
+  deadlineMs?: number
   unavailable?(): string | undefined
   run(input: z.output<Schema>, context: ToolContext, signal: AbortSignal): Promise<string>
 }

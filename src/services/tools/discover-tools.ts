@@ -3,9 +3,9 @@ import { filledText } from '../../schemas/fields.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 /** Tools that a model is offered at once; beyond, their descriptions crowd out the question. */
-const MOST_OFFERED = 40
+const MAX_OFFERED = 40
 /** Tools that a run may have found. */
-const MOST_FOUND = 60
+const MAX_FOUND = 60
 
 interface Discovery {
   /** What the model may call at this moment: grows with what it finds. */
@@ -16,7 +16,7 @@ interface Discovery {
 
 /** Offers all tools where they are few; else the server's own, and one that finds the others. */
 export function createDiscovery(tools: readonly Tool[]): Discovery {
-  if (tools.length <= MOST_OFFERED) return { offered: () => tools, search: undefined }
+  if (tools.length <= MAX_OFFERED) return { offered: () => tools, search: undefined }
   const always = tools.filter(({ source }) => source === 'builtin' || source === 'skill')
   const hidden = tools.filter((tool) => !always.includes(tool))
   const found = new Set<Tool>()
@@ -35,7 +35,7 @@ function searchTools(hidden: readonly Tool[], found: Set<Tool>): Tool {
     }),
     async run({ query, limit }) {
       const ranked = rank(query, hidden).slice(0, limit)
-      for (const tool of ranked) if (found.size < MOST_FOUND) found.add(tool)
+      for (const tool of ranked) if (found.size < MAX_FOUND) found.add(tool)
       if (ranked.length === 0) return 'No tool fits. Try other words.'
       const lines = ranked.map(({ name, description }) => `- ${name}: ${firstLine(description)}`)
       return `You can call these now:\n${lines.join('\n')}`

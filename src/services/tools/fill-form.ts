@@ -7,10 +7,10 @@ import type { FormField, FormKind } from '../forms/form.ts'
 import type { Forms } from '../forms/forms.ts'
 import { unsaidWords } from './analyse-corpus.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
-import { ToolFailure, tellRefusal } from './tool-error.ts'
+import { formatRefusal, ToolFailure } from './tool-error.ts'
 
-const MOST_BYTES = 20_000_000
-const MOST_FIELDS = 500
+const MAX_BYTES = 20_000_000
+const MAX_FIELDS = 500
 
 const Source = z
   .union([z.int().min(1), z.literal('user')])
@@ -38,8 +38,8 @@ const Input = z
       [documentId, artifactId, markdown, schema].filter((form) => form !== undefined).length === 1,
     { message: 'must have exactly one of documentId, artifactId, markdown and schema' },
   )
-  .refine(({ values }) => Object.keys(values).length <= MOST_FIELDS, {
-    message: `must not have more than ${MOST_FIELDS} values`,
+  .refine(({ values }) => Object.keys(values).length <= MAX_FIELDS, {
+    message: `must not have more than ${MAX_FIELDS} values`,
   })
 
 type Input = z.output<typeof Input>
@@ -64,7 +64,7 @@ const MEDIA_TYPES: Record<FormKind, string> = {
   schema: 'application/json',
 }
 
-/** Fills forms with what passages or the user say, and with nothing else. */
+/** Fills forms with what chunks or the user say, and with nothing else. */
 export function fillForm(parts: Dependencies): Tool {
   return defineTool({
     name: 'fill_form',
@@ -73,7 +73,7 @@ export function fillForm(parts: Dependencies): Tool {
       'Fill a form: a PDF with fields, a Word document or text with {{placeholders}}, or an object of a JSON Schema. Call it without values first to see the fields. Each value needs its source: the number of the passage that says it, or user. Never guess a value: leave the field out.',
     input: Input,
     run: (input, context, signal) =>
-      tellRefusal(async () => {
+      formatRefusal(async () => {
         const form = await openForm(input, parts, signal)
         const values = Object.fromEntries(
           Object.entries(input.values).map(([name, { value }]) => [name, value]),
@@ -121,7 +121,7 @@ async function documentForm(
   const { file, title = 'form' } = document
   const pieces = file && (await store.readFile(id))
   if (file && pieces) {
-    if (file.size > MOST_BYTES) throw new ToolFailure('The form is too large')
+    if (file.size > MAX_BYTES) throw new ToolFailure('The form is too large')
     return toForm(file.name, Buffer.concat(await Array.fromAsync(pieces)))
   }
   const text = (await lookup.readText(id, signal)) ?? ''
@@ -134,7 +134,7 @@ function toForm(name: string, bytes: Uint8Array): Form {
   return { kind: begin.startsWith('PK') ? 'docx' : 'text', name, bytes }
 }
 
-/** Values whose passage does not say them, word for word. */
+/** Values whose chunk does not say them, word for word. */
 function unfoundedOf({ values }: Input, { citations }: ToolContext): string[] {
   const hits = citations.all()
   return Object.entries(values).flatMap(([name, { value, source }]) => {

@@ -8,13 +8,13 @@ import { keyKindOf } from '../tables/row-index.ts'
 import type { Cell, RowCondition } from '../tables/table-job.ts'
 import type { RowAnswer, Table, Tables } from '../tables/tables.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
-import { tellRefusal } from './tool-error.ts'
+import { formatRefusal } from './tool-error.ts'
 
-const MOST_FOUND = 50
-const MOST_FIELDS = 100
-const MOST_CONDITIONS = 10
+const MAX_FOUND = 50
+const MAX_FIELDS = 100
+const MAX_CONDITIONS = 10
 /** The first look-up in a large table makes its index. */
-const DEADLINE_MILLISECONDS = 180_000
+const DEADLINE_MS = 180_000
 
 const Scalar = z.union([filledText(500), z.number(), z.boolean()])
 const Bound = z.union([filledText(500), z.number()])
@@ -50,10 +50,10 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
       table: filledText(200)
         .optional()
         .describe('A name from list_tables; left out for the metadata of documents.'),
-      conditions: z.array(Condition).max(MOST_CONDITIONS).default([]).describe('All must hold.'),
-      limit: z.int().min(1).max(MOST_FOUND).default(20),
+      conditions: z.array(Condition).max(MAX_CONDITIONS).default([]).describe('All must hold.'),
+      limit: z.int().min(1).max(MAX_FOUND).default(20),
     }),
-    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    deadlineMs: DEADLINE_MS,
     async run({ table, conditions, limit }, context, signal) {
       const { citations, filter } = context
       if (table !== undefined) {
@@ -76,7 +76,7 @@ async function listFields(
   lookup: Pick<DocumentLookup, 'metadataFields'>,
   signal: AbortSignal,
 ): Promise<string> {
-  const fields = await lookup.metadataFields(MOST_FIELDS, signal)
+  const fields = await lookup.metadataFields(MAX_FIELDS, signal)
   if (fields.length === 0) return 'No document has metadata.'
   const lines = fields.map(
     ({ name, kind, documents, least, most }) =>
@@ -133,7 +133,7 @@ function lookUpTable(
   { filter, citations }: ToolContext,
   signal: AbortSignal,
 ): Promise<string> {
-  return tellRefusal(async () => {
+  return formatRefusal(async () => {
     if (conditions.length === 0) return describe(await tables.find(name, filter, signal))
     const wanted = conditions.map(({ field, ...rest }) => ({ column: field, ...rest }))
     const query = { table: name, conditions: wanted, maximumRows: limit, filter }

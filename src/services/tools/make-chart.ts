@@ -3,7 +3,7 @@ import {
   ChartRequest,
   type ChartRow,
   type ChartSpecification,
-  MOST_CHART_ROWS,
+  MAX_CHART_ROWS,
   toSpecification,
 } from '../charts/specification.ts'
 import { keyKindOf } from '../tables/row-index.ts'
@@ -11,9 +11,9 @@ import type { TableAnswer, Tables } from '../tables/tables.ts'
 import { safeFileName } from './artifacts.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { citeTables } from './table-tools.ts'
-import { ToolFailure, tellRefusal } from './tool-error.ts'
+import { formatRefusal, ToolFailure } from './tool-error.ts'
 
-const DEADLINE_MILLISECONDS = 120_000
+const DEADLINE_MS = 120_000
 
 interface Dependencies {
   charts: Charts
@@ -28,9 +28,9 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
     description:
       'Draw a chart of rows, or of a SQL query over the tables. The user is given it as SVG, PNG and Vega-Lite file. Take rows only from passages, tables or the conversation, never invented ones.',
     input: ChartRequest,
-    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    deadlineMs: DEADLINE_MS,
     run: (request, context, signal) =>
-      tellRefusal(async () => {
+      formatRefusal(async () => {
         const { rows, sources } = await dataOf(request, tables, context, signal)
         const specification = specify(request, rows)
         const { svg, png } = await charts.render(specification, signal)
@@ -59,9 +59,9 @@ async function dataOf(
   signal: AbortSignal,
 ): Promise<{ rows: ChartRow[]; sources?: string }> {
   if (sql === undefined) return { rows: rows ?? [] }
-  const answer = await tables.query({ sql, filter, maximumRows: MOST_CHART_ROWS }, signal)
-  if (answer.rowCount > MOST_CHART_ROWS) {
-    throw new ToolFailure(`The query has ${answer.rowCount} rows; a chart takes ${MOST_CHART_ROWS}`)
+  const answer = await tables.query({ sql, filter, maximumRows: MAX_CHART_ROWS }, signal)
+  if (answer.rowCount > MAX_CHART_ROWS) {
+    throw new ToolFailure(`The query has ${answer.rowCount} rows; a chart takes ${MAX_CHART_ROWS}`)
   }
   if (answer.rowCount === 0) throw new ToolFailure('The query has no rows')
   return { rows: toRows(answer), sources: citeTables(answer, sql, citations) }

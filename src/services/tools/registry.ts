@@ -6,7 +6,7 @@ import type { Tool, ToolContext } from './define-tool.ts'
 import { createDiscovery } from './discover-tools.ts'
 import { ToolFailure, ToolInputError } from './tool-error.ts'
 
-const DEADLINE_MILLISECONDS = 60_000
+const DEADLINE_MS = 60_000
 const BUILT_IN = 'builtin'
 
 /** Asked anew for each run, since the tools of a connection may come and go. */
@@ -26,7 +26,7 @@ interface Dependencies {
   refuse?: (tool: Tool, context: ToolContext, offered: readonly Tool[]) => string | undefined
   log: AuditLog
   /** For each call of a tool that has no deadline of its own. */
-  deadlineMilliseconds?: number
+  deadlineMs?: number
 }
 
 export interface ToolRegistry {
@@ -50,7 +50,7 @@ export function createToolRegistry({
   isEnabled,
   refuse,
   log,
-  deadlineMilliseconds = DEADLINE_MILLISECONDS,
+  deadlineMs = DEADLINE_MS,
 }: Dependencies): ToolRegistry {
   const load = () =>
     judge(
@@ -71,7 +71,7 @@ export function createToolRegistry({
         if (!tool) return failed(`There is no tool "${call.name}"`)
         const refusal = refuse?.(tool, context, [...byName.values()])
         if (refusal !== undefined) return failed(refusal)
-        return callTool(tool, call, { context, deadlineMilliseconds, log }, signal)
+        return callTool(tool, call, { context, deadlineMs, log }, signal)
       }
       return {
         offered: discovery.offered,
@@ -126,7 +126,7 @@ function toRecord({ tool, state, reason }: JudgedTool, modelCallsTools: boolean)
 }
 
 /** UTF-16 code units of a result that the model is shown. */
-const MAXIMUM_OUTPUT = 60_000
+const MAX_OUTPUT = 60_000
 
 export interface ToolResult {
   output: string
@@ -136,7 +136,7 @@ export interface ToolResult {
 interface CallOptions {
   context: ToolContext
   /** Where the tool has none of its own. */
-  deadlineMilliseconds: number
+  deadlineMs: number
   log: { error(fields: object, message: string): void }
 }
 
@@ -150,7 +150,7 @@ export async function callTool(
   const input = parseInput(text)
   if (input.error) return failed(input.error)
 
-  const milliseconds = tool.deadlineMilliseconds ?? limits.deadlineMilliseconds
+  const milliseconds = tool.deadlineMs ?? limits.deadlineMs
   const deadline = AbortSignal.timeout(milliseconds)
   const either = AbortSignal.any([signal, deadline])
   try {
@@ -198,7 +198,7 @@ function explain(error: unknown): string | undefined {
 
 /** A lone surrogate, from the tool or from the cut, would make JSON that some servers refuse. */
 function bounded(output: string): string {
-  const shown = output.slice(0, MAXIMUM_OUTPUT).toWellFormed()
-  const rest = output.length - MAXIMUM_OUTPUT
+  const shown = output.slice(0, MAX_OUTPUT).toWellFormed()
+  const rest = output.length - MAX_OUTPUT
   return rest > 0 ? `${shown}\n[cut: ${rest} more characters]` : shown
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MAXIMUM_CODE, MAXIMUM_STDIN, type SandboxFile } from '../../sandboxes/sandbox.ts'
+import { MAX_CODE, MAX_STDIN, type SandboxFile } from '../../sandboxes/sandbox.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
 import type { SessionRun } from '../sandbox/sessions.ts'
@@ -9,9 +9,9 @@ import { ToolFailure } from './tool-error.ts'
 import type { ReadToolFiles } from './tool-files.ts'
 
 /** Files that one call may ask for. */
-const MAXIMUM_INPUTS = 8
+const MAX_INPUTS = 8
 /** Beyond the run itself: opening a sandbox, waiting for the run before, moving files. */
-const EXTRA_MILLISECONDS = 60_000
+const EXTRA_MS = 60_000
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
 
 interface Dependencies {
@@ -27,17 +27,17 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
     title: 'Run Python',
     description: `Run Python code to compute, to analyse tables, or to make files. Variables and files stay from call to call of one conversation. The value of the last expression is shown. Files written into the working directory are given to the user; pictures can be shown. There is no network and no way to install packages. At most ${seconds} s per call.`,
     input: z.object({
-      code: filledText(MAXIMUM_CODE).describe('Python 3.'),
-      stdin: z.string().max(MAXIMUM_STDIN).optional().describe('Standard input.'),
+      code: filledText(MAX_CODE).describe('Python 3.'),
+      stdin: z.string().max(MAX_STDIN).optional().describe('Standard input.'),
       files: z
         .array(filledText(300))
-        .max(MAXIMUM_INPUTS)
+        .max(MAX_INPUTS)
         .default([])
         .describe(
           'Files to put into the working directory under their own names first: numbers of passages, whose document’s file is meant, ids of documents, or ids of files made earlier (art_…).',
         ),
     }),
-    deadlineMilliseconds: seconds * 1_000 + EXTRA_MILLISECONDS,
+    deadlineMs: seconds * 1_000 + EXTRA_MS,
     unavailable: sandbox.unavailable,
     async run({ code, stdin, files: names }, context, signal) {
       const files = await readFiles(names, context, fileMegabytes * BYTES_PER_MEGABYTE)

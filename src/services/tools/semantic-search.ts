@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { filledText } from '../../schemas/fields.ts'
 import { TopK } from '../../schemas/query.ts'
-import { renderPassages } from '../agent/citations.ts'
+import { renderChunks } from '../agent/citations.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 import { defineTool } from './define-tool.ts'
 
-/** Searches the corpus again; what it finds can be cited like the passages that came with the question. */
+/** Searches the corpus again; what it finds can be cited like the chunks that came with the question. */
 export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
   return defineTool({
     name: 'semantic_search',
@@ -18,7 +18,7 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
     }),
     async run(query, { citations, filter }, signal) {
       const { hits } = await retrieval.search({ ...query, filter }, signal)
-      return renderPassages(citations.add(hits))
+      return renderChunks(citations.add(hits))
     },
   })
 }

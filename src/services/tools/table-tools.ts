@@ -6,15 +6,15 @@ import type { TableEntry } from '../tables/catalogue.ts'
 import type { QueryResult } from '../tables/table-job.ts'
 import type { Table, TableAnswer, Tables } from '../tables/tables.ts'
 import { defineTool, type Tool } from './define-tool.ts'
-import { tellRefusal } from './tool-error.ts'
+import { formatRefusal } from './tool-error.ts'
 
-const MOST_LISTED = 100
+const MAX_LISTED = 100
 /** Tables whose columns are told in the list; each may have to be read first. */
-const MOST_OPENED = 10
+const MAX_OPENED = 10
 const SAMPLES = 5
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 /** Converting a large file takes most of it. */
-const DEADLINE_MILLISECONDS = 180_000
+const DEADLINE_MS = 180_000
 
 type Asked = Pick<Tables, 'entries' | 'open' | 'query'>
 
@@ -32,7 +32,7 @@ function listTables(tables: Asked): Tool {
     input: z.object({
       search: filledText(200).optional().describe('Only tables with this in their name or title.'),
     }),
-    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    deadlineMs: DEADLINE_MS,
     async run({ search = '' }, { filter }, signal) {
       const wanted = search.toLowerCase()
       const found = (await tables.entries(filter, signal)).filter(({ name, title }) =>
@@ -40,9 +40,9 @@ function listTables(tables: Asked): Tool {
       )
       if (found.length === 0) return 'There are no such tables.'
       const opened = await Promise.all(
-        found.slice(0, MOST_OPENED).map((entry) => describeEntry(tables, entry, signal)),
+        found.slice(0, MAX_OPENED).map((entry) => describeEntry(tables, entry, signal)),
       )
-      const named = found.slice(MOST_OPENED, MOST_LISTED).map(toLine)
+      const named = found.slice(MAX_OPENED, MAX_LISTED).map(toLine)
       return [`${found.length} tables.`, ...opened, ...named, more(found.length)].join('\n').trim()
     },
   })
@@ -55,9 +55,9 @@ function describeTable(tables: Asked): Tool {
     description:
       'The columns of a table with type, range and number of values, and its first rows.',
     input: z.object({ table: filledText(200).describe('A name from list_tables.') }),
-    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    deadlineMs: DEADLINE_MS,
     run: ({ table }, { filter }, signal) =>
-      tellRefusal(async () => {
+      formatRefusal(async () => {
         const quoted = `"${table.toLowerCase().replaceAll('"', '')}"`
         const ask = (sql: string, maximumRows: number) =>
           tables.query({ sql, maximumRows, filter, isTrusted: true }, signal)
@@ -81,11 +81,11 @@ function queryTable(tables: Asked): Tool {
       'Run one read-only SQL SELECT (DuckDB dialect) over the tables of list_tables. For anything that has to be counted, summed, compared or joined: the answer is exact, passages are not.',
     input: z.object({
       sql: filledText(10_000).describe('One SELECT.'),
-      maximumRows: z.int().min(1).max(MOST_ROWS).default(100),
+      maximumRows: z.int().min(1).max(MAX_ROWS).default(100),
     }),
-    deadlineMilliseconds: DEADLINE_MILLISECONDS,
+    deadlineMs: DEADLINE_MS,
     run: ({ sql, maximumRows }, { filter, citations }, signal) =>
-      tellRefusal(async () => {
+      formatRefusal(async () => {
         const answer = await tables.query({ sql, maximumRows, filter }, signal)
         return `${citeTables(answer, sql, citations)}\n\n${renderAnswer(answer, sql)}`
       }),
@@ -121,7 +121,7 @@ async function describeEntry(
 const toLine = ({ name, title }: TableEntry) => `- ${name} (${title})`
 
 const more = (count: number) =>
-  count > MOST_LISTED ? `and ${count - MOST_LISTED} more: search for them by name` : ''
+  count > MAX_LISTED ? `and ${count - MAX_LISTED} more: search for them by name` : ''
 
 /** Makes each table that was asked a source that the answer can cite, and says under which number. */
 export function citeTables(

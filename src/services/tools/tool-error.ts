@@ -11,7 +11,7 @@ export class ToolFailure extends Error {
 }
 
 /** Does the work; what a job refuses is told to the model. */
-export async function tellRefusal<T>(work: () => Promise<T>): Promise<T> {
+export async function formatRefusal<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

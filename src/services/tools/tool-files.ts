@@ -13,7 +13,7 @@ interface Dependencies {
   artifacts: Pick<ArtifactStore, 'read'>
 }
 
-/** Reads what a call names: documents by id or by the number of a passage, artifacts by id; `maximumBytes` together. */
+/** Reads what a call names: documents by id or by the number of a chunk, artifacts by id; `maximumBytes` together. */
 export type ReadToolFiles = (
   names: readonly string[],
   context: Pick<ToolContext, 'citations' | 'filter'>,

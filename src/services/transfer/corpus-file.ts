@@ -15,7 +15,7 @@ import {
   FORMAT,
   FORMAT_VERSION,
   HeaderLine,
-  MAXIMUM_LINE_BYTES,
+  MAX_LINE_BYTES,
 } from './corpus-format.ts'
 
 /** What any version of the format begins with. */
@@ -70,7 +70,7 @@ async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator
   // Destroys what is unpacked when the file cannot be read, so that its reader hears of it.
   const reading = pipeline(createReadStream(file, { signal }), unpacked)
   try {
-    yield* readLines(unpacked, MAXIMUM_LINE_BYTES)
+    yield* readLines(unpacked, MAX_LINE_BYTES)
     await reading
   } catch (error) {
     signal.throwIfAborted()

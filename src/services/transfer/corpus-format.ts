@@ -9,8 +9,8 @@ export const FORMAT_VERSION = 1
 
 /** A text is written in parts of so many UTF-16 code units, so that no line is long. */
 const TEXT_PART_CHARACTERS = 2 ** 20
-/** Far above what a line may need: a part of a text whose every character is escaped, or 256 passages with their vectors. */
-export const MAXIMUM_LINE_BYTES = 64 * 2 ** 20
+/** Far above what a line may need: a part of a text whose every character is escaped, or 256 chunks with their vectors. */
+export const MAX_LINE_BYTES = 64 * 2 ** 20
 
 const count = z.int().min(0)
 const time = z.number()

@@ -1,23 +1,23 @@
 import {
-  type CopyMark,
+  type CopyCheckpoint,
   type Corpus,
   CorpusChanged,
   type CorpusCopies,
   type CorpusRecord,
   type CorpusStart,
 } from '../../stores/corpus.ts'
-import type { OpenLedger } from '../../stores/lock-file.ts'
+import type { OpenLockFile } from '../../stores/lock-file.ts'
 import type { SkillCopies } from '../../stores/skill-copies.ts'
-import { MCP_LEDGER, McpPins, NO_PINS } from '../mcp/lock-file.ts'
+import { MCP_LOCK_FILE, McpPins, NO_PINS } from '../mcp/lock-file.ts'
 
 /** Sees each record on its way; of what comes after a mark, where an earlier run was interrupted. */
 export type Watch = (
   records: AsyncIterable<CorpusRecord>,
-  after: CopyMark | undefined,
+  after: CopyCheckpoint | undefined,
 ) => AsyncIterable<CorpusRecord>
 
 /**
- * Copies all of one authority into another that holds nothing, vectors included, and goes on where an earlier
+ * Copies all of one document store into another that holds nothing, vectors included, and goes on where an earlier
  * run was interrupted if the other can. Answers false, and copies nothing, where one has done all of it. Throws
  * as `Corpus.writeCorpus`.
  */
@@ -38,11 +38,11 @@ export async function moveCorpus(
 async function continueCopy(
   source: Corpus,
   copies: CorpusCopies,
-  begun: CopyMark | undefined,
+  begun: CopyCheckpoint | undefined,
   watch: Watch,
   signal: AbortSignal,
 ): Promise<void> {
-  const go = (after: CopyMark | undefined) =>
+  const go = (after: CopyCheckpoint | undefined) =>
     copies.continueAfter(after, watch(source.readCorpus(signal, after), after), signal)
   try {
     await go(begun)
@@ -80,7 +80,7 @@ function isSame(wanted: CorpusStart, held: CorpusStart): boolean {
 }
 
 export interface Accepted {
-  openLedger: OpenLedger
+  openLockFile: OpenLockFile
   skillCopies: SkillCopies
 }
 
@@ -93,10 +93,10 @@ export async function moveAccepted(
   to: Accepted,
   sources: readonly string[],
 ): Promise<void> {
-  const pins = await (await from.openLedger(MCP_LEDGER, McpPins, NO_PINS)).read()
+  const pins = await (await from.openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)).read()
   if (Object.keys(pins.connections).length > 0) {
-    const ledger = await to.openLedger(MCP_LEDGER, McpPins, NO_PINS)
-    await ledger.update(({ version, connections }) => ({
+    const lockFile = await to.openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)
+    await lockFile.update(({ version, connections }) => ({
       version,
       connections: { ...pins.connections, ...connections },
     }))

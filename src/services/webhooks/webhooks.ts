@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto'
 import { OutboundError, type OutboundRequest } from '../../lib/outbound/guarded-fetch.ts'
-import type { Announcement, Outbox } from '../../stores/outbox.ts'
-import { createDoorbell } from '../ingestion/completion-waiter.ts'
+import type { Outbox, OutboxEvent } from '../../stores/outbox.ts'
+import { createNotifier } from '../ingestion/completion-waiter.ts'
 
 /** Announcements that are told at the same time. */
 const LANES = 8
 /** Above what telling one may take, so that none is told twice at a time. */
-const TAKEN_MILLISECONDS = 120_000
+const TAKEN_MS = 120_000
 /** How often due ones are looked for though nobody rang. */
-const POLL_MILLISECONDS = 2_000
+const POLL_MS = 2_000
 /** How often it is said again that ends are to be written down. */
-const RENEWAL_MILLISECONDS = 3_600_000
+const RENEWAL_MS = 3_600_000
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 /** What each further attempt waits, as https://www.standardwebhooks.com recommends: three days in all. */
@@ -29,7 +29,7 @@ interface Dependencies {
     error(fields: object, message: string): void
   }
   waits?: readonly number[]
-  renewalMilliseconds?: number
+  renewalMs?: number
 }
 
 export interface Webhooks {
@@ -42,25 +42,25 @@ export interface Webhooks {
 
 /** Tells a receiver of each document that became `ready` or `failed`, at least once. */
 export function createWebhooks(dependencies: Dependencies): Webhooks {
-  const { outbox, log, waits = WAITS, renewalMilliseconds = RENEWAL_MILLISECONDS } = dependencies
-  const bell = createDoorbell()
+  const { outbox, log, waits = WAITS, renewalMs = RENEWAL_MS } = dependencies
+  const bell = createNotifier()
   const stopping = new AbortController()
   let running: Promise<void> | undefined
   let wantedAt = 0
 
-  const settle = async (announcement: Announcement) => {
-    const { id, documentId, attempt } = announcement
-    const failure = await tell(dependencies, announcement, stopping.signal)
+  const settle = async (event: OutboxEvent) => {
+    const { id, documentId, attempt } = event
+    const failure = await tell(dependencies, event, stopping.signal)
     const wait = waits[attempt - 1]
     const fields = { documentId, attempt, failure }
-    if (stopping.signal.aborted) return outbox.putOffAnnouncement(id, Date.now())
+    if (stopping.signal.aborted) return outbox.postponeEvent(id, Date.now())
     if (failure !== undefined && wait !== undefined) {
       log.warn(fields, 'the webhook was not taken; it is sent again later')
       const milliseconds = Math.round(wait * (1 + Math.random() * JITTER))
-      return outbox.putOffAnnouncement(id, Date.now() + milliseconds)
+      return outbox.postponeEvent(id, Date.now() + milliseconds)
     }
     if (failure !== undefined) log.error(fields, 'the webhook was not taken, and is given up')
-    return outbox.dropAnnouncement(id)
+    return outbox.removeEvent(id)
   }
 
   const want = async () => {
@@ -71,14 +71,14 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   const run = async () => {
     while (!stopping.signal.aborted) {
       try {
-        if (performance.now() - wantedAt >= renewalMilliseconds) await want()
-        const due = await outbox.takeAnnouncements(LANES, TAKEN_MILLISECONDS)
+        if (performance.now() - wantedAt >= renewalMs) await want()
+        const due = await outbox.takeEvents(LANES, TAKEN_MS)
         await Promise.all(due.map(settle))
         if (due.length === LANES) continue
       } catch (error) {
         log.error({ err: error }, 'the outbox does not answer; webhooks wait')
       }
-      await bell.wait(POLL_MILLISECONDS)
+      await bell.wait(POLL_MS)
     }
   }
 
@@ -99,11 +99,11 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
 /** Why it was not taken; nothing if it was. */
 async function tell(
   { fetch, url, secret }: Dependencies,
-  announcement: Announcement,
+  event: OutboxEvent,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { id } = announcement
-  const body = bodyOf(announcement)
+  const { id } = event
+  const body = bodyOf(event)
   const signed = signedHeaders(secret, { id, body }, Date.now())
   try {
     const response = await fetch(url, {
@@ -119,7 +119,7 @@ async function tell(
   }
 }
 
-function bodyOf({ documentId, revision, status, error, endedAt }: Announcement): string {
+function bodyOf({ documentId, revision, status, error, endedAt }: OutboxEvent): string {
   return JSON.stringify({
     type: `document.${status}`,
     timestamp: new Date(endedAt).toISOString(),

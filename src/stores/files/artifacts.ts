@@ -24,14 +24,14 @@ export async function createFileArtifactStore({
   directory,
   ...bounds
 }: Options): Promise<ArtifactStore> {
-  const { maximumBytes, maximumTotalBytes, maximumCount, maximumAgeMilliseconds } = {
+  const { maximumBytes, maximumTotalBytes, maximumCount, maximumAgeMs } = {
     ...ARTIFACT_BOUNDS,
     ...bounds,
   }
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const kept = await readDirectory(directory)
   const pathOf = (id: string) => join(directory, id)
-  const isExpired = ({ createdAt }: Kept) => createdAt + maximumAgeMilliseconds <= Date.now()
+  const isExpired = ({ createdAt }: Kept) => createdAt + maximumAgeMs <= Date.now()
 
   /** Oldest first, until a file of `size` bytes has room. */
   async function makeRoom(size: number): Promise<void> {
@@ -54,7 +54,7 @@ export async function createFileArtifactStore({
       const createdAt = Date.now()
       await write(pathOf(id), { ...described, bytes: file.bytes })
       kept.set(id, { size, createdAt })
-      return { id, ...described, expiresAt: createdAt + maximumAgeMilliseconds }
+      return { id, ...described, expiresAt: createdAt + maximumAgeMs }
     },
     async read(id) {
       const known = kept.get(id)
@@ -62,7 +62,7 @@ export async function createFileArtifactStore({
       const file = await readArtifactFile(pathOf(id))
       if (!file) return undefined
       const { bytes, ...described } = file
-      const expiresAt = known.createdAt + maximumAgeMilliseconds
+      const expiresAt = known.createdAt + maximumAgeMs
       return { artifact: { id, ...described, expiresAt }, bytes }
     },
   }

@@ -1,10 +1,10 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { z } from 'zod'
-import type { OpenLedger } from '../lock-file.ts'
+import type { OpenLockFile } from '../lock-file.ts'
 
 /** Ledgers as JSON files of a directory, `<name>.json`, which is made with the first change. */
-export function fileLedgers(directory: string): OpenLedger {
+export function fileLockFiles(directory: string): OpenLockFile {
   return async (name, schema, initial) => {
     const path = join(directory, `${name}.json`)
     const text = await readText(path)

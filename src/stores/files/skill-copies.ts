@@ -2,7 +2,7 @@ import { hash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import type { OpenLedger } from '../lock-file.ts'
+import type { OpenLockFile } from '../lock-file.ts'
 import type { SkillCopies, SkillCopy } from '../skill-copies.ts'
 
 /** The digest of what was accepted of each remote source. */
@@ -12,21 +12,21 @@ const SkillPins = z.strictObject({
 })
 
 interface Dependencies {
-  openLedger: OpenLedger
+  openLockFile: OpenLockFile
   /** Where copies are kept; made with the first one. */
   directory: string
 }
 
-/** A file for each copy, and a ledger of the digests. */
+/** A file for each copy, and a lock file of the digests. */
 export async function createFileSkillCopies({
-  openLedger,
+  openLockFile,
   directory,
 }: Dependencies): Promise<SkillCopies> {
-  const ledger = await openLedger('skills-lock', SkillPins, { version: 1, sources: {} })
+  const lockFile = await openLockFile('skills-lock', SkillPins, { version: 1, sources: {} })
   const pathOf = (source: string) => join(directory, `${hash('sha256', source)}.json`)
 
   async function accepted(source: string): Promise<string | undefined> {
-    const { sources } = await ledger.read()
+    const { sources } = await lockFile.read()
     return Object.hasOwn(sources, source) ? sources[source] : undefined
   }
 
@@ -48,7 +48,7 @@ export async function createFileSkillCopies({
     async keep(source, copy, known) {
       if ((await accepted(source)) !== known) return false
       await write(source, copy)
-      await ledger.update(({ version, sources }) => ({
+      await lockFile.update(({ version, sources }) => ({
         version,
         sources: { ...sources, [source]: copy.digest },
       }))

@@ -6,19 +6,19 @@ import {
   type ArtifactStore,
   describeArtifact,
 } from '../artifact-store.ts'
-import type { OpenLedger } from '../lock-file.ts'
+import type { OpenLockFile } from '../lock-file.ts'
 import { integer, optionalText, text } from '../rows.ts'
 import type { SkillCopies } from '../skill-copies.ts'
 import { readSlices, SLICE_BYTES } from './codec.ts'
 import type { Database, Query } from './database.ts'
 import { unavailable } from './error.ts'
 
-const LONG_MILLISECONDS = 30_000
+const LONG_MS = 30_000
 
 const ADD: Query = {
   name: 'add_artifact',
   text: 'SELECT agent_server.add_artifact($1, $2, $3, $4, $5, $6, $7) AS created_at',
-  milliseconds: LONG_MILLISECONDS,
+  milliseconds: LONG_MS,
 }
 const SLICE: Query = {
   name: 'artifact_slice',
@@ -31,7 +31,7 @@ export function createArtifacts(
   database: Pick<Database, 'read' | 'write'>,
   bounds: Partial<ArtifactBounds> = {},
 ): ArtifactStore {
-  const { maximumBytes, maximumTotalBytes, maximumCount, maximumAgeMilliseconds } = {
+  const { maximumBytes, maximumTotalBytes, maximumCount, maximumAgeMs } = {
     ...ARTIFACT_BOUNDS,
     ...bounds,
   }
@@ -44,27 +44,25 @@ export function createArtifacts(
       const { id, name, mediaType } = described
       const [row] = await database.write(ADD, [
         ...[id, name, mediaType, file.bytes],
-        ...[maximumCount, maximumTotalBytes, maximumAgeMilliseconds],
+        ...[maximumCount, maximumTotalBytes, maximumAgeMs],
       ])
-      return { ...described, expiresAt: integer(row, 'created_at') + maximumAgeMilliseconds }
+      return { ...described, expiresAt: integer(row, 'created_at') + maximumAgeMs }
     },
 
     async read(id) {
-      const found = await readSlices((place) =>
-        database.read(SLICE, [id, maximumAgeMilliseconds, place]),
-      )
+      const found = await readSlices((place) => database.read(SLICE, [id, maximumAgeMs, place]))
       if (!found) return undefined
       const { row, bytes } = found
       const described = { name: text(row, 'name'), mediaType: text(row, 'media_type') }
-      const expiresAt = integer(row, 'created_at') + maximumAgeMilliseconds
+      const expiresAt = integer(row, 'created_at') + maximumAgeMs
       return { artifact: { id, ...described, size: bytes.length, expiresAt }, bytes }
     },
   }
 }
 
 /** Servers that change one at the same time are few, and do so at their start or when an operator accepts. */
-const MOST_TRIES = 20
-const PAUSE_MILLISECONDS = 20
+const MAX_TRIES = 20
+const PAUSE_MS = 20
 /** Of what is not there yet. */
 const NEW = 0
 
@@ -82,7 +80,7 @@ const WRITE: Query = {
 }
 
 /** Ledgers that all servers on the database share. A change is made to what it was reckoned from, or reckoned anew. */
-export function createLedgers(database: Pick<Database, 'read' | 'write'>): OpenLedger {
+export function createLockFiles(database: Pick<Database, 'read' | 'write'>): OpenLockFile {
   return async (name, schema, initial) => {
     const find = async () => {
       const [row] = await database.read(READ, [name])
@@ -102,12 +100,12 @@ export function createLedgers(database: Pick<Database, 'read' | 'write'>): OpenL
     return {
       read: async () => (await find()).content,
       async update(change) {
-        for (let tries = 1; tries <= MOST_TRIES; tries++) {
+        for (let tries = 1; tries <= MAX_TRIES; tries++) {
           const { version, content } = await find()
           const changed = change(content)
           const written = await database.write(WRITE, [name, version, JSON.stringify(changed)])
           if (written.length > 0) return changed
-          await pause(Math.random() * PAUSE_MILLISECONDS * tries)
+          await pause(Math.random() * PAUSE_MS * tries)
         }
         throw unavailable(`Too many servers change ${name} at the same time`)
       },
@@ -116,7 +114,7 @@ export function createLedgers(database: Pick<Database, 'read' | 'write'>): OpenL
 }
 
 /** A copy may hold a whole repository. */
-const COPY_MILLISECONDS = 60_000
+const COPY_MS = 60_000
 
 const ACCEPTED: Query = {
   name: 'accepted_skills',
@@ -134,7 +132,7 @@ const KEEP: Query = {
     ON CONFLICT (source) DO UPDATE SET digest = excluded.digest, bytes = excluded.bytes
       WHERE kept.digest = $4
     RETURNING digest`,
-  milliseconds: COPY_MILLISECONDS,
+  milliseconds: COPY_MS,
 }
 
 /** Copies that all servers on the database share. */

@@ -7,7 +7,7 @@ import type { Database, Query } from './database.ts'
 import { toCondition } from './filter-sql.ts'
 
 /** As many as one read may bring without holding up the event loop for more than a few milliseconds. */
-const MOST_CHUNKS_PER_READ = 500
+const MAX_CHUNKS_PER_READ = 500
 const EVERY_ORDINAL = -1
 
 /** What `toChunk` reads of `chunks` and `documents`. */
@@ -40,8 +40,8 @@ export function createChunkReads(database: Pick<Database, 'read'>): ChunkReads {
   return {
     async readChunks(keys) {
       const found: StoredChunk[] = []
-      for (let start = 0; start < keys.length; start += MOST_CHUNKS_PER_READ) {
-        const rows = await database.read(CHUNKS, [keys.slice(start, start + MOST_CHUNKS_PER_READ)])
+      for (let start = 0; start < keys.length; start += MAX_CHUNKS_PER_READ) {
+        const rows = await database.read(CHUNKS, [keys.slice(start, start + MAX_CHUNKS_PER_READ)])
         found.push(...rows.map(toChunk))
       }
       return found
@@ -51,7 +51,7 @@ export function createChunkReads(database: Pick<Database, 'read'>): ChunkReads {
 
     async listChunks({ documentId, limit, cursor }) {
       const after = cursor === undefined ? undefined : decodeChunkCursor(cursor)
-      const length = Math.max(1, Math.min(limit, MOST_CHUNKS_PER_READ))
+      const length = Math.max(1, Math.min(limit, MAX_CHUNKS_PER_READ))
       const values = [after?.ordinal ?? EVERY_ORDINAL, documentId, length + 1]
       const rows = await database.read(CHUNKS_OF_DOCUMENT, values)
       if (rows.length === 0) return undefined

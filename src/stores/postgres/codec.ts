@@ -1,5 +1,5 @@
-import { createParcelReader } from '../chunk-codec.ts'
-import type { ChunkVectors, KeptChunks, NewChunk } from '../document-store.ts'
+import { createChunkBatchReader } from '../chunk-codec.ts'
+import type { ChunkVectors, NewChunk, StagedChunks } from '../document-store.ts'
 import type { StoredFile } from '../file-store.ts'
 import { bytes, integer, type Row } from '../rows.ts'
 
@@ -84,19 +84,19 @@ export function fileToJson(file: StoredFile | undefined): string | undefined {
 }
 
 /** All chunks of a kept file, with their keys: one statement takes them together. */
-export async function gatherParcels(
+export async function gatherChunkBatches(
   pieces: AsyncIterable<Uint8Array>,
-  { firstKey, count }: KeptChunks,
+  { firstKey, count }: StagedChunks,
 ): Promise<{ chunks: NewChunk[]; vectors: ChunkVectors | undefined }> {
-  const reader = createParcelReader()
+  const reader = createChunkBatchReader()
   const chunks: NewChunk[] = []
   const parts: ChunkVectors[] = []
   for await (const piece of pieces) {
-    for (const parcel of reader.push(piece)) {
-      for (const chunk of parcel.chunks) {
+    for (const batch of reader.push(piece)) {
+      for (const chunk of batch.chunks) {
         chunks.push({ ...chunk, key: firstKey + chunks.length, ordinal: chunks.length })
       }
-      if (parcel.vectors) parts.push(parcel.vectors)
+      if (batch.vectors) parts.push(batch.vectors)
     }
   }
   if (chunks.length !== count) {

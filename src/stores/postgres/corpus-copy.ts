@@ -1,11 +1,11 @@
 import {
-  type CopyMark,
+  type CopyCheckpoint,
   type CorpusCopies,
   type CorpusRecord,
   type CorpusStart,
   checkedCorpus,
-  firstMark,
-  nextMark,
+  firstCheckpoint,
+  nextCheckpoint,
 } from '../corpus.ts'
 import { integer, text } from '../rows.ts'
 import { type CorpusWrites, createCorpusWrites } from './corpus-writes.ts'
@@ -66,7 +66,7 @@ export async function refuseHalfCorpus(url: string): Promise<void> {
   )
 }
 
-async function readMark({ run }: Session): Promise<CopyMark | undefined> {
+async function readMark({ run }: Session): Promise<CopyCheckpoint | undefined> {
   const [row] = await run(MARK).catch((error: unknown) => {
     if (!UNDEFINED.includes(codeOf(error) ?? '')) throw error
     return []
@@ -88,11 +88,11 @@ async function prepare({ run }: Session): Promise<void> {
 
 async function copy(
   session: Session,
-  after: CopyMark | undefined,
+  after: CopyCheckpoint | undefined,
   records: AsyncIterable<CorpusRecord>,
 ): Promise<void> {
   const writes = createCorpusWrites(session, { jobs: 'moved_jobs' })
-  let mark: CopyMark | undefined
+  let mark: CopyCheckpoint | undefined
   let written = 0
   await prepare(session)
   await session.run('BEGIN')
@@ -103,7 +103,7 @@ async function copy(
         await endStep(session, mark)
         written = 0
       }
-      mark = nextMark(mark, record.document)
+      mark = nextCheckpoint(mark, record.document)
     }
     if (record.kind !== 'start') await writes.add(record)
     written++
@@ -115,7 +115,10 @@ async function copy(
 }
 
 /** Ends one transaction and begins the next. */
-async function endStep({ run }: Session, { documents, chunks, digest }: CopyMark): Promise<void> {
+async function endStep(
+  { run }: Session,
+  { documents, chunks, digest }: CopyCheckpoint,
+): Promise<void> {
   await run(MOVE_MARK, [documents, chunks, digest])
   await run('COMMIT')
   await run('BEGIN')
@@ -126,8 +129,8 @@ async function begin(
   session: Session,
   writes: CorpusWrites,
   start: CorpusStart,
-  after: CopyMark | undefined,
-): Promise<CopyMark> {
+  after: CopyCheckpoint | undefined,
+): Promise<CopyCheckpoint> {
   const { run } = session
   await run('LOCK TABLE agent_server.documents IN EXCLUSIVE MODE')
   const held = await readMark(session)
@@ -139,7 +142,7 @@ async function begin(
     return held
   }
   await refuseDocuments(session)
-  const mark = firstMark(start)
+  const mark = firstCheckpoint(start)
   await writes.add(start)
   await run(BEGIN_MARK, [mark.documents, mark.chunks, mark.digest])
   await endStep(session, mark)

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import {
-  type CopyMark,
+  type CopyCheckpoint,
   type Corpus,
   type CorpusChunks,
   type CorpusDocument,
@@ -130,7 +130,7 @@ const TOTALS = `
 async function* readCorpusFrom(
   session: Session,
   signal: AbortSignal,
-  after?: CopyMark,
+  after?: CopyCheckpoint,
 ): AsyncGenerator<CorpusRecord> {
   await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   const start = await readStart(session)

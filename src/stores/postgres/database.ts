@@ -4,11 +4,11 @@ import { toParameter, type Value } from './codec.ts'
 import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
 import { createStatementPool, type PoolOptions, type Statement } from './pool.ts'
 
-const ANSWER_MILLISECONDS = 10_000
+const ANSWER_MS = 10_000
 /** Two writes that met are not likely to meet again. */
-const MOST_TRIES = 6
-const PAUSE_MILLISECONDS = 20
-const CLOSE_MILLISECONDS = 10_000
+const MAX_TRIES = 6
+const PAUSE_MS = 20
+const CLOSE_MS = 10_000
 
 /** A statement that is sent as it is; with a name it is prepared once per connection. */
 export interface Query extends Omit<Statement, 'milliseconds'> {
@@ -49,7 +49,7 @@ export function openDatabase({ url, size, log }: PoolOptions): Database {
 
   const close = async () => {
     isClosed = true
-    const late = pause(CLOSE_MILLISECONDS, undefined, { ref: false })
+    const late = pause(CLOSE_MS, undefined, { ref: false })
     await Promise.race([Promise.allSettled(underWay), late])
     await Promise.race([Promise.all([readers.close(), writers.close()]), late])
   }
@@ -61,7 +61,7 @@ export function openDatabase({ url, size, log }: PoolOptions): Database {
         const begun = performance.now()
         return run().catch((error: unknown) => {
           // A connection that has died while it was idle is found out by the first who uses it.
-          if (isLost(error) && performance.now() - begun < PAUSE_MILLISECONDS) return run()
+          if (isLost(error) && performance.now() - begun < PAUSE_MS) return run()
           throw error
         })
       }),
@@ -76,12 +76,12 @@ async function again<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
       return await work()
     } catch (error) {
-      if (!isWorthAnotherTry(error) || tries === MOST_TRIES) throw error
+      if (!isWorthAnotherTry(error) || tries === MAX_TRIES) throw error
     }
-    await pause(Math.random() * PAUSE_MILLISECONDS * tries)
+    await pause(Math.random() * PAUSE_MS * tries)
   }
 }
 
 function toStatement(query: Query): Statement {
-  return { milliseconds: ANSWER_MILLISECONDS, ...query }
+  return { milliseconds: ANSWER_MS, ...query }
 }

@@ -23,7 +23,7 @@ const RETRY: Query = {
 }
 
 /** A document's text may be as long as a request's body. */
-const LONG_MILLISECONDS = 30_000
+const LONG_MS = 30_000
 
 interface Dependencies {
   database: Pick<Database, 'write'>
@@ -47,11 +47,11 @@ export function createDocumentWrites({
   return {
     add(document, idempotency) {
       const values = [...toValues(document), idempotency?.key, idempotency?.digest, queueLimit]
-      return withJob(database.write({ ...ADD, milliseconds: LONG_MILLISECONDS }, values))
+      return withJob(database.write({ ...ADD, milliseconds: LONG_MS }, values))
     },
     put(document) {
       const values = [...toValues(document), queueLimit]
-      return withJob(database.write({ ...PUT, milliseconds: LONG_MILLISECONDS }, values))
+      return withJob(database.write({ ...PUT, milliseconds: LONG_MS }, values))
     },
     async delete(id) {
       const [row] = await database.write(DELETE, [id])

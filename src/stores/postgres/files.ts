@@ -6,7 +6,7 @@ import type { Database, Query } from './database.ts'
 
 const PIECE_BYTES = 2 ** 20
 /** A file that no document has taken is given up so long after its last piece came. */
-const FORGOTTEN_MILLISECONDS = 24 * 3_600_000
+const FORGOTTEN_MS = 24 * 3_600_000
 
 const BEGIN: Query = {
   name: 'begin_file',
@@ -74,7 +74,7 @@ export function createFiles(database: Database): FileStore & {
     dropFile,
 
     async dropForgotten() {
-      await database.write(DROP_FORGOTTEN, [FORGOTTEN_MILLISECONDS])
+      await database.write(DROP_FORGOTTEN, [FORGOTTEN_MS])
     },
 
     async keepFile(pieces) {
@@ -89,7 +89,7 @@ export function createFiles(database: Database): FileStore & {
       }
     },
 
-    readKept: piecesOf,
+    readStaged: piecesOf,
 
     async readFile(documentId, revision) {
       const [row] = await database.read(FILE_OF, [documentId, revision])

@@ -9,29 +9,29 @@ import type {
 import type { FileStore } from '../file-store.ts'
 import { integer, optionalText, type Row, text, toFile, toMetadata } from '../rows.ts'
 import { chunkColumns } from './chunks.ts'
-import { gatherParcels } from './codec.ts'
+import { gatherChunkBatches } from './codec.ts'
 import type { Database, Query } from './database.ts'
 import { keysIn } from './documents.ts'
 import { EmbeddingError } from './error.ts'
 import type { Leases } from './leases.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
-const MOST_JOBS_PER_CLAIM = 256
-const MOST_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
+const MAX_JOBS_PER_CLAIM = 256
+const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 /** A large document brings tens of thousands of chunks. */
-const LONG_MILLISECONDS = 60_000
+const LONG_MS = 60_000
 
 const CLAIM: Query = {
   name: 'claim_documents',
   text: 'SELECT * FROM agent_server.claim_documents($1, $2, $3, $4::bigint[], $5)',
-  milliseconds: LONG_MILLISECONDS,
+  milliseconds: LONG_MS,
 }
 const RECOVER: Query = { text: 'SELECT agent_server.recover_jobs($1) AS jobs' }
 const COMPLETE: Query = {
   name: 'complete_job',
   text: `SELECT agent_server.complete_job($1, $2, $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::text[],
     $8::text[], $9::integer[], $10::integer[], $11, $12, $13, $14, $15) AS keys`,
-  milliseconds: LONG_MILLISECONDS,
+  milliseconds: LONG_MS,
 }
 const FAIL: Query = {
   name: 'fail_job',
@@ -45,7 +45,7 @@ const RELEASE: Query = {
 interface Dependencies {
   database: Pick<Database, 'write'>
   leases: Leases
-  files: Pick<FileStore, 'readKept' | 'dropFile'>
+  files: Pick<FileStore, 'readStaged' | 'dropFile'>
   /** Says that there is a job to claim that was not there before. */
   jobCame: () => void
   /** Says that a document is ready, or has failed. */
@@ -61,7 +61,7 @@ export function createJobWrites({
   documentEnded,
 }: Dependencies): Pick<
   DocumentStore,
-  'recoverJobs' | 'claimJobs' | 'completeJob' | 'completeKept' | 'failJob' | 'releaseJob'
+  'recoverJobs' | 'claimJobs' | 'completeJob' | 'completeStaged' | 'failJob' | 'releaseJob'
 > {
   const complete = async (
     job: Claim,
@@ -88,10 +88,10 @@ export function createJobWrites({
     },
 
     async claimJobs(limit) {
-      const most = Math.max(0, Math.min(limit, MOST_JOBS_PER_CLAIM))
+      const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
       if (most === 0) return []
       const { owner, milliseconds } = leases
-      const values = [most, MOST_CHARACTERS_PER_CLAIM, owner, leases.inHand(), milliseconds]
+      const values = [most, MAX_CHARACTERS_PER_CLAIM, owner, leases.inHand(), milliseconds]
       const jobs = (await database.write(CLAIM, values)).map(toJob)
       leases.hold(jobs)
       return jobs
@@ -100,8 +100,8 @@ export function createJobWrites({
     completeJob: (job, chunks, vectors, readText) =>
       complete(job, { chunks, vectors }, readText, readText?.length),
 
-    async completeKept(job, kept) {
-      const gathered = await gatherParcels(files.readKept(kept.file), kept)
+    async completeStaged(job, kept) {
+      const gathered = await gatherChunkBatches(files.readStaged(kept.file), kept)
       const keys = await complete(job, gathered, undefined, kept.characters)
       if (keys) await files.dropFile(kept.file)
       return keys

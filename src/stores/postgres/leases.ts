@@ -8,7 +8,7 @@ import { LOCK } from './migrate.ts'
 import { openSession, type Session } from './pool.ts'
 
 /** How long after its last sign of life a server's claims are taken over by others. */
-const LEASE_MILLISECONDS = 30_000
+const LEASE_MS = 30_000
 /** So that two renewals may fail before a lease ends. */
 const RENEWALS_PER_LEASE = 4
 
@@ -37,11 +37,7 @@ interface Dependencies {
 }
 
 /** Renews the leases of the claims in hand until closed. */
-export function createLeases({
-  database,
-  log,
-  milliseconds = LEASE_MILLISECONDS,
-}: Dependencies): Leases {
+export function createLeases({ database, log, milliseconds = LEASE_MS }: Dependencies): Leases {
   const owner = randomUUID()
   const claims = new Set<number>()
   const stopped = new AbortController()

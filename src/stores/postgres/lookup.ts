@@ -29,7 +29,7 @@ const TEXT: Query = {
     JOIN agent_server.contents ON document = number AND contents.revision = served_revision
     WHERE id = $1`,
 }
-/** Of a long text there are the chunks alone: see `completeKept`. */
+/** Of a long text there are the chunks alone: see `completeStaged`. */
 const CHUNKS: Query = {
   name: 'served_chunks',
   text: 'SELECT start, "end", text FROM agent_server.chunks WHERE document = $1 ORDER BY ordinal',

@@ -20,7 +20,7 @@ export const STEPS: readonly URL[] = [
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** Servers that start together wait for the one that migrates. */
-const MIGRATION_MILLISECONDS = 600_000
+const MIGRATION_MS = 600_000
 
 /** The first half of our advisory locks: "AgSv", as in the functions of the schema. */
 export const LOCK = 1_097_302_902
@@ -45,7 +45,7 @@ export async function migrate(url: string, steps: readonly URL[] = STEPS): Promi
   const texts = await Promise.all(steps.map((step) => readFile(step, 'utf8')))
   const client = new pg.Client({
     ...connectionSettings(url),
-    ...{ statement_timeout: MIGRATION_MILLISECONDS, lock_timeout: MIGRATION_MILLISECONDS },
+    ...{ statement_timeout: MIGRATION_MS, lock_timeout: MIGRATION_MS },
   })
   // A connection that breaks rejects the statement under way; the event comes beside it.
   client.on('error', () => undefined)

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
-import type { StoreListener, StoreNews } from '../outbox.ts'
+import type { ChangeNotifications, StoreListener } from '../outbox.ts'
 import type { Database, Query } from './database.ts'
 import { connectionSettings } from './pool.ts'
 
-const FIRST_PAUSE_MILLISECONDS = 250
-const LONGEST_PAUSE_MILLISECONDS = 10_000
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 10_000
 /** A connection that has silently died hears nothing: it is asked for a sign of life. */
-const HEARTBEAT_MILLISECONDS = 15_000
-const ANSWER_MILLISECONDS = 5_000
+const HEARTBEAT_MS = 15_000
+const ANSWER_MS = 5_000
 
 interface Options {
   url: string
@@ -37,13 +37,13 @@ function listen({ url, channels, onMessage, onListening, log }: Options) {
   /** Until the connection breaks, which throws. */
   const stayAlive = async (client: pg.Client, signal: AbortSignal) => {
     for (;;) {
-      await pause(HEARTBEAT_MILLISECONDS, undefined, { signal, ref: false })
+      await pause(HEARTBEAT_MS, undefined, { signal, ref: false })
       await client.query('SELECT 1')
     }
   }
 
   const listenOnce = async () => {
-    const client = new pg.Client({ ...connectionSettings(url), query_timeout: ANSWER_MILLISECONDS })
+    const client = new pg.Client({ ...connectionSettings(url), query_timeout: ANSWER_MS })
     const broken = new AbortController()
     client.on('error', () => broken.abort())
     client.on('end', () => broken.abort())
@@ -63,10 +63,7 @@ function listen({ url, channels, onMessage, onListening, log }: Options) {
         if (stopped.signal.aborted) return
         failures++
         log.warn({ failures }, 'not told what other servers do for a while: connecting again')
-        const longest = Math.min(
-          LONGEST_PAUSE_MILLISECONDS,
-          FIRST_PAUSE_MILLISECONDS * 2 ** failures,
-        )
+        const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
         await pause(longest * Math.random(), undefined, { signal: stopped.signal }).catch(
           () => undefined,
         )
@@ -90,11 +87,11 @@ const ENDED = 'agent_server_ended'
  * Told in one statement at most so often, beside the transactions that it is about: a notification within a
  * transaction makes the commits of a whole database wait for one another.
  */
-const GATHERING_MILLISECONDS = 25
+const GATHERING_MS = 25
 /** PostgreSQL's limit is 8,000 bytes. */
-const MOST_IDS_PER_MESSAGE = 20
+const MAX_IDS_PER_MESSAGE = 20
 /** When more have ended at once, all who wait look for themselves. */
-const MOST_MESSAGES = 50
+const MAX_MESSAGES = 50
 
 const NOTIFY: Query = {
   name: 'notify',
@@ -112,12 +109,12 @@ interface Dependencies {
   log: { warn(fields: object, message: string): void }
 }
 
-interface News extends StoreNews, StoreListener {
+interface News extends ChangeNotifications, StoreListener {
   close(): Promise<void>
 }
 
 /** Tells other servers what this one does, and the subscriber here what they do. */
-export function createNews({ url, database, owner, log }: Dependencies): News {
+export function createChangeNotifications({ url, database, owner, log }: Dependencies): News {
   const listeners = new Set<StoreListener>()
   let hasJobs = false
   let ended = new Set<string>()
@@ -135,7 +132,7 @@ export function createNews({ url, database, owner, log }: Dependencies): News {
 
   const tellAll = async () => {
     while (hasJobs || ended.size > 0) {
-      await pause(GATHERING_MILLISECONDS, undefined, { ref: false })
+      await pause(GATHERING_MS, undefined, { ref: false })
       const messages = gather()
       const values = [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)]
       // Others look for themselves now and then.
@@ -181,9 +178,9 @@ export function createNews({ url, database, owner, log }: Dependencies): News {
 }
 
 function inMessages(ids: readonly string[]): (string[] | undefined)[] {
-  if (ids.length > MOST_IDS_PER_MESSAGE * MOST_MESSAGES) return [undefined]
-  const starts = Array.from({ length: Math.ceil(ids.length / MOST_IDS_PER_MESSAGE) }, (_, i) => i)
-  return starts.map((i) => ids.slice(i * MOST_IDS_PER_MESSAGE, (i + 1) * MOST_IDS_PER_MESSAGE))
+  if (ids.length > MAX_IDS_PER_MESSAGE * MAX_MESSAGES) return [undefined]
+  const starts = Array.from({ length: Math.ceil(ids.length / MAX_IDS_PER_MESSAGE) }, (_, i) => i)
+  return starts.map((i) => ids.slice(i * MAX_IDS_PER_MESSAGE, (i + 1) * MAX_IDS_PER_MESSAGE))
 }
 
 /** Anyone may notify on a channel. */

@@ -1,9 +1,9 @@
-import type { Announcement, Outbox } from '../outbox.ts'
+import type { Outbox, OutboxEvent } from '../outbox.ts'
 import { integer, optionalText, type Row, text } from '../rows.ts'
 import type { Database, Query } from './database.ts'
 
 /** As long as what cannot be told is tried again, so that nothing is missed while all who want it are down. */
-const WANTED_MILLISECONDS = 3 * 24 * 3_600_000
+const WANTED_MS = 3 * 24 * 3_600_000
 
 const WANT: Query = { text: 'SELECT agent_server.want_announcements($1, $2)' }
 const WANT_NONE: Query = { text: 'SELECT agent_server.want_no_announcements($1)' }
@@ -34,23 +34,23 @@ const DROP: Query = {
 export function createOutbox(database: Pick<Database, 'write'>, owner: string): Outbox {
   return {
     async announce(isWanted) {
-      if (isWanted) await database.write(WANT, [owner, WANTED_MILLISECONDS])
+      if (isWanted) await database.write(WANT, [owner, WANTED_MS])
       else await database.write(WANT_NONE, [owner])
     },
-    async takeAnnouncements(limit, milliseconds) {
+    async takeEvents(limit, milliseconds) {
       const rows = await database.write(TAKE, [Math.max(0, limit), milliseconds])
-      return rows.map(toAnnouncement)
+      return rows.map(toOutboxEvent)
     },
-    async putOffAnnouncement(id, dueAt) {
+    async postponeEvent(id, dueAt) {
       await database.write(PUT_OFF, [id, dueAt])
     },
-    async dropAnnouncement(id) {
+    async removeEvent(id) {
       await database.write(DROP, [id])
     },
   }
 }
 
-function toAnnouncement(row: Row): Announcement {
+function toOutboxEvent(row: Row): OutboxEvent {
   const code = optionalText(row, 'error_code')
   return {
     id: text(row, 'id'),

@@ -4,17 +4,17 @@ import { readColumn, toParameter, type Value } from './codec.ts'
 import { isLost, unavailable } from './error.ts'
 
 /** To connect, or to wait for a connection that is free. */
-const CONNECT_MILLISECONDS = 5_000
+const CONNECT_MS = 5_000
 /** What the database itself gives a statement, and a statement's wait for a lock. */
-const STATEMENT_MILLISECONDS = 60_000
-const LOCK_MILLISECONDS = 10_000
+const STATEMENT_MS = 60_000
+const LOCK_MS = 10_000
 /** Nothing of ours keeps a transaction open over two statements. */
-const IDLE_TRANSACTION_MILLISECONDS = 10_000
-const IDLE_MILLISECONDS = 30_000
-const KEEP_ALIVE_MILLISECONDS = 10_000
+const IDLE_TRANSACTION_MS = 10_000
+const IDLE_MS = 30_000
+const KEEP_ALIVE_MS = 10_000
 /** So that connections follow a database that has moved. */
 const LIFETIME_SECONDS = 1_800
-const MOST_WAITING = 4_096
+const MAX_WAITING = 4_096
 const COMMON_TLS = new Set(['disable', 'prefer', 'require', 'verify-ca', 'verify-full'])
 
 export interface Statement {
@@ -43,12 +43,12 @@ export function connectionSettings(url: string) {
   return {
     connectionString: withCommonTls(url),
     application_name: 'agent-server',
-    connectionTimeoutMillis: CONNECT_MILLISECONDS,
-    statement_timeout: STATEMENT_MILLISECONDS,
-    lock_timeout: LOCK_MILLISECONDS,
-    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MILLISECONDS,
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    lock_timeout: LOCK_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
     keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MILLISECONDS,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser: readColumn },
   }
 }
@@ -62,7 +62,7 @@ export function createStatementPool({ url, size, log }: PoolOptions): StatementP
     const fresh = new pg.Pool({
       ...connectionSettings(url),
       max: size,
-      idleTimeoutMillis: IDLE_MILLISECONDS,
+      idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: LIFETIME_SECONDS,
     })
     fresh.on('error', ({ message }) => {
@@ -96,7 +96,7 @@ export function createStatementPool({ url, size, log }: PoolOptions): StatementP
 
   return {
     async run(statement, values) {
-      if (pool.waitingCount >= MOST_WAITING) {
+      if (pool.waitingCount >= MAX_WAITING) {
         throw unavailable('Too many statements wait for the document store')
       }
       const used = pool
@@ -131,7 +131,7 @@ function withCommonTls(url: string): string {
 
 const ignore = () => undefined
 
-const SESSION_STATEMENT_MILLISECONDS = 600_000
+const SESSION_STATEMENT_MS = 600_000
 
 /** A connection of its own, for what takes more than one statement and is nobody's wait. */
 export interface Session {
@@ -147,8 +147,8 @@ export async function openSession(url: string, onLost = () => undefined): Promis
     // Whoever takes the records of a corpus may be slow, and waits for locks as long as it takes.
     idle_in_transaction_session_timeout: 0,
     ...{
-      statement_timeout: SESSION_STATEMENT_MILLISECONDS,
-      lock_timeout: SESSION_STATEMENT_MILLISECONDS,
+      statement_timeout: SESSION_STATEMENT_MS,
+      lock_timeout: SESSION_STATEMENT_MS,
     },
   })
   // A connection that breaks rejects the statement under way; the event comes beside it.

@@ -1,12 +1,12 @@
 import type { ArtifactStore } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
-import type { OpenLedger } from '../lock-file.ts'
+import type { OpenLockFile } from '../lock-file.ts'
 import type { DocumentLookup } from '../lookup.ts'
-import type { Outbox, StoreNews } from '../outbox.ts'
+import type { ChangeNotifications, Outbox } from '../outbox.ts'
 import { integer } from '../rows.ts'
 import type { SkillCopies } from '../skill-copies.ts'
-import { createArtifacts, createLedgers, createSkillCopies } from './artifacts.ts'
+import { createArtifacts, createLockFiles, createSkillCopies } from './artifacts.ts'
 import { createChunkReads } from './chunks.ts'
 import { refuseHalfCorpus } from './corpus-copy.ts'
 import { type Database, openDatabase, type Query } from './database.ts'
@@ -16,7 +16,7 @@ import { createJobWrites } from './jobs.ts'
 import { createLeases } from './leases.ts'
 import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
-import { createNews } from './notifications.ts'
+import { createChangeNotifications } from './notifications.ts'
 import { createOutbox } from './outbox.ts'
 import { awaitDatabase, check, type Patience } from './server-check.ts'
 import { createVectorReads, createVectorReplacement } from './vectors.ts'
@@ -27,7 +27,7 @@ const RESERVE: Query = {
 }
 
 /** Keys of an hour ago are refused: see `complete_job` in the schema. */
-const KEY_BLOCKS = { keysPerBlock: 1_024, freshMilliseconds: 1_200_000 }
+const KEY_BLOCKS = { keysPerBlock: 1_024, freshMs: 1_200_000 }
 
 interface Log {
   info(fields: object, message: string): void
@@ -42,34 +42,34 @@ interface PostgresStoreOptions {
   /** The most documents that may wait for ingestion or be in it, of all servers together. */
   queueLimit: number
   /** How long the claims of a server that has died stay with it. */
-  leaseMilliseconds?: number
+  leaseMs?: number
   /** How long to wait for a database that is away; without, it must be there. */
   patience?: Patience | undefined
   log: Log
 }
 
-export interface PostgresStore extends DocumentStore, StoreNews {
+export interface PostgresStore extends DocumentStore, ChangeNotifications {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
   /** What the agents of all servers keep. */
-  readonly agent: { artifacts: ArtifactStore; openLedger: OpenLedger; skillCopies: SkillCopies }
+  readonly agent: { artifacts: ArtifactStore; openLockFile: OpenLockFile; skillCopies: SkillCopies }
 }
 
 /**
- * Opens the authority in a PostgreSQL database, which any number of servers may share; its schema is made or
+ * Opens the document store in a PostgreSQL database, which any number of servers may share; its schema is made or
  * migrated if need be. Throws `store_unavailable`, saying what to do.
  */
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { url, poolSize, queueLimit, leaseMilliseconds, patience, log } = options
+  const { url, poolSize, queueLimit, leaseMs, patience, log } = options
   await awaitDatabase({ url, log, patience })
   const migration = await migrate(url)
   await refuseHalfCorpus(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
-  const leases = createLeases({ database, log, milliseconds: leaseMilliseconds })
-  const news = createNews({ url, database, owner: leases.owner, log })
+  const leases = createLeases({ database, log, milliseconds: leaseMs })
+  const news = createChangeNotifications({ url, database, owner: leases.owner, log })
   const { dropForgotten, ...files } = createFiles(database)
   await dropForgotten()
   let closing: Promise<void> | undefined
@@ -93,7 +93,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     outbox: createOutbox(database, leases.owner),
     agent: {
       artifacts: createArtifacts(database),
-      openLedger: createLedgers(database),
+      openLockFile: createLockFiles(database),
       skillCopies: createSkillCopies(database),
     },
     check: (signal) => check(database, signal),

@@ -8,7 +8,7 @@ import { mayPass, reasonFor, unavailable } from './error.ts'
 import { connectionSettings } from './pool.ts'
 
 /** Between two attempts. Each ends by itself, in some seconds. */
-const PAUSE_MILLISECONDS = 2_000
+const PAUSE_MS = 2_000
 const PORT = '5432'
 
 export interface Patience {
@@ -36,14 +36,14 @@ export async function awaitDatabase({ url, log, patience }: Options): Promise<vo
     signal?.throwIfAborted()
     if (failure === undefined) return
     const waited = performance.now() - begun
-    if (!mayPass(failure) || waited + PAUSE_MILLISECONDS > milliseconds) {
+    if (!mayPass(failure) || waited + PAUSE_MS > milliseconds) {
       throw explain(url, failure, waited)
     }
     log.warn(
       { database: nameOf(url), reason: reasonFor(failure), seconds: inSeconds(waited) },
       `waiting for PostgreSQL, for ${inSeconds(milliseconds)} s at most`,
     )
-    await pause(PAUSE_MILLISECONDS, undefined, { signal }).catch(() => undefined)
+    await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined)
     signal?.throwIfAborted()
   }
 }
@@ -67,7 +67,7 @@ async function failureOf(url: string): Promise<unknown> {
 }
 
 function explain(url: string, failure: unknown, waited: number): AppError {
-  const time = mayPass(failure) && waited >= PAUSE_MILLISECONDS
+  const time = mayPass(failure) && waited >= PAUSE_MS
   const after = time ? `, after ${inSeconds(waited)} s` : ''
   return unavailable(`${nameOf(url)} is unavailable${after}: ${reasonFor(failure)}`)
 }
@@ -107,17 +107,17 @@ export function checkServer({ version, versionName, encoding }: ServerFacts): vo
   )
 }
 
-const CHECK_MILLISECONDS = 5_000
+const CHECK_MS = 5_000
 
 const WRITE: Query = {
   name: 'check',
   text: `UPDATE agent_server.meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`,
-  milliseconds: CHECK_MILLISECONDS,
+  milliseconds: CHECK_MS,
 }
 const READ: Query = {
   name: 'last_check',
   text: `SELECT value FROM agent_server.meta WHERE name = 'last_check'`,
-  milliseconds: CHECK_MILLISECONDS,
+  milliseconds: CHECK_MS,
 }
 
 /** Throws `store_unavailable` when the database does not take a write and give it back in time. */

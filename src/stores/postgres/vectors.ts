@@ -54,7 +54,7 @@ export function toVectors(rows: readonly Row[]): KeyedVectors {
   return { keys, dimension, values }
 }
 
-const LONG_MILLISECONDS = 60_000
+const LONG_MS = 60_000
 /** The second half of an advisory lock; those below are taken by the functions of the schema. */
 const REPLACEMENT_LOCK = 6
 
@@ -63,14 +63,14 @@ const BEGUN: Query = {
   name: 'begun_vectors',
   text: `SELECT model, dimension, (SELECT count(*) FROM agent_server.next_vectors) AS vectors
     FROM agent_server.embeddings WHERE vectors = 'next'`,
-  milliseconds: LONG_MILLISECONDS,
+  milliseconds: LONG_MS,
 }
 const ADD: Query = {
   name: 'add_next_vectors',
   text: 'SELECT agent_server.add_next_vectors($1::bigint[], $2, $3)',
-  milliseconds: LONG_MILLISECONDS,
+  milliseconds: LONG_MS,
 }
-const SWAP: Query = { text: 'SELECT agent_server.swap_vectors()', milliseconds: LONG_MILLISECONDS }
+const SWAP: Query = { text: 'SELECT agent_server.swap_vectors()', milliseconds: LONG_MS }
 const CHUNKS_WITHOUT: Query = {
   name: 'chunks_without_next',
   text: `SELECT ${CHUNK_COLUMNS}
@@ -78,7 +78,7 @@ const CHUNKS_WITHOUT: Query = {
     WHERE chunks.key > $1 AND NOT EXISTS (
       SELECT 1 FROM agent_server.next_vectors WHERE next_vectors.key = chunks.key)
     ORDER BY chunks.key LIMIT $2`,
-  milliseconds: LONG_MILLISECONDS,
+  milliseconds: LONG_MS,
 }
 
 export function createVectorReplacement(url: string, database: Database): VectorReplacement {

@@ -5,7 +5,7 @@ import type { ChunkPage, DocumentStore, StoredChunk } from '../document-store.ts
 import { integer, optionalInteger, type Row, text, toChunk } from '../rows.ts'
 
 // As many as one read may bring without holding up the event loop for more than a few milliseconds.
-const MOST_CHUNKS_PER_READ = 500
+const MAX_CHUNKS_PER_READ = 500
 
 // CROSS JOIN keeps the order of the loops, and so the chunks in the order of the keys.
 const CHUNKS = `
@@ -45,10 +45,10 @@ export function createChunkReads(
 
   return {
     async readChunks(keys) {
-      if (keys.length <= MOST_CHUNKS_PER_READ) return chunks(keys)
+      if (keys.length <= MAX_CHUNKS_PER_READ) return chunks(keys)
       const found: StoredChunk[] = []
-      for (let start = 0; start < keys.length; start += MOST_CHUNKS_PER_READ) {
-        found.push(...(await chunks(keys.slice(start, start + MOST_CHUNKS_PER_READ))))
+      for (let start = 0; start < keys.length; start += MAX_CHUNKS_PER_READ) {
+        found.push(...(await chunks(keys.slice(start, start + MAX_CHUNKS_PER_READ))))
         await setImmediate()
       }
       return found
@@ -63,7 +63,7 @@ export function createChunkReads(
     listChunks: ({ documentId, limit, cursor }) =>
       read(() => {
         const after = cursor === undefined ? undefined : decodeChunkCursor(cursor)
-        const length = Math.max(1, Math.min(limit, MOST_CHUNKS_PER_READ))
+        const length = Math.max(1, Math.min(limit, MAX_CHUNKS_PER_READ))
         const rows = selectOfDocument.all(after?.ordinal ?? EVERY_ORDINAL, documentId, length + 1)
         if (rows.length === 0) return undefined
         const revision = optionalInteger(rows[0], 'served_revision')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import {
-  type CopyMark,
+  type CopyCheckpoint,
   type Corpus,
   type CorpusChunks,
   type CorpusDocument,
@@ -184,7 +184,7 @@ const TOTALS = `
 async function* readCorpusFrom(
   database: DatabaseSync,
   signal: AbortSignal,
-  after?: CopyMark,
+  after?: CopyCheckpoint,
 ): AsyncGenerator<CorpusRecord> {
   database.exec('BEGIN')
   const start = readStart(database)

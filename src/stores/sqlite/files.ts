@@ -90,7 +90,7 @@ export function createFiles(
       }
     },
 
-    readKept: piecesOf,
+    readStaged: piecesOf,
 
     async readFile(documentId, revision) {
       const row = read(() => selectFile.get(documentId, revision ?? null))

@@ -12,8 +12,8 @@ export interface FilterThreadData {
 }
 
 /** Answers that are kept for as long as nothing is committed, up to so many, and so many keys in all. */
-const MOST_KEYS_KEPT = 4_000_000
-const MOST_ANSWERS_KEPT = 100
+const MAX_KEYS_KEPT = 4_000_000
+const MAX_ANSWERS_KEPT = 100
 
 // The index spares reading past the texts.
 const MATCHING = `
@@ -62,8 +62,8 @@ function forgetIfChanged(held: DatabaseSync): void {
 }
 
 function keep(name: string, keys: Uint32Array): void {
-  if (keptKeys + keys.length > MOST_KEYS_KEPT || kept.size >= MOST_ANSWERS_KEPT) forget()
-  if (keys.length > MOST_KEYS_KEPT) return
+  if (keptKeys + keys.length > MAX_KEYS_KEPT || kept.size >= MAX_ANSWERS_KEPT) forget()
+  if (keys.length > MAX_KEYS_KEPT) return
   kept.set(name, keys)
   keptKeys += keys.length
 }

@@ -5,7 +5,7 @@ import { unavailable } from './error.ts'
 import type { FilterMethods, FilterThreadData } from './filter-thread.ts'
 
 const DEADLINE_MS = 30_000
-const MOST_WAITING = 1_000
+const MAX_WAITING = 1_000
 
 export interface Filtering extends Pick<DocumentStore, 'matchingKeys'> {
   close(): Promise<void>
@@ -31,7 +31,7 @@ export function createFiltering(data: FilterThreadData, refuse: () => void): Fil
   return {
     async matchingKeys(filter, signal) {
       refuse()
-      if (waiting >= MOST_WAITING) throw unavailable('Too many filters wait to be resolved')
+      if (waiting >= MAX_WAITING) throw unavailable('Too many filters wait to be resolved')
       waiting++
       const deadline = AbortSignal.timeout(DEADLINE_MS)
       const limit = signal ? AbortSignal.any([signal, deadline]) : deadline

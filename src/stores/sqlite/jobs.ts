@@ -1,21 +1,21 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
-import { createParcelReader } from '../chunk-codec.ts'
+import { createChunkBatchReader } from '../chunk-codec.ts'
 import type {
   ChunkVectors,
   Claim,
   DocumentFailure,
   IngestionJob,
-  KeptChunks,
   NewChunk,
+  StagedChunks,
 } from '../document-store.ts'
 import { bytes, integer, optionalText, type Row, text, toFile, toMetadata } from '../rows.ts'
 import { withSmallCache } from './connection.ts'
 import { insertVectors } from './vector-writes.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
-const MOST_JOBS_PER_CLAIM = 256
-const MOST_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
+const MAX_JOBS_PER_CLAIM = 256
+const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 
 /** Taking jobs from the queue and giving them back. Each write runs inside a transaction of the caller's. */
 export function createClaimWrites(sql: SQLTagStore) {
@@ -57,7 +57,7 @@ export function createClaimWrites(sql: SQLTagStore) {
 
     claimJobs(limit: number): IngestionJob[] {
       // SQLite takes a negative limit for none at all.
-      const most = Math.max(0, Math.min(limit, MOST_JOBS_PER_CLAIM))
+      const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
       const due = sql.all`
         SELECT document, characters FROM jobs JOIN documents ON number = document
         WHERE claim IS NULL AND run_at <= ${Date.now()}
@@ -65,7 +65,7 @@ export function createClaimWrites(sql: SQLTagStore) {
       let characters = 0
       const few = due.filter((row, i) => {
         characters += integer(row, 'characters')
-        return i === 0 || characters <= MOST_CHARACTERS_PER_CLAIM
+        return i === 0 || characters <= MAX_CHARACTERS_PER_CLAIM
       })
       return few.map((row) => claim(integer(row, 'document')))
     },
@@ -164,8 +164,8 @@ export function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore)
   }
 
   /** In bounded memory, however many there are. */
-  const insertKept = (completion: Completion, { file, firstKey, count }: KeptChunks) => {
-    const reader = createParcelReader()
+  const insertStaged = (completion: Completion, { file, firstKey, count }: StagedChunks) => {
+    const reader = createChunkBatchReader()
     let ordinal = 0
     for (const piece of piecesOf(sql, file)) {
       for (const { chunks, vectors } of reader.push(piece)) {
@@ -200,10 +200,10 @@ export function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore)
       return completion.replaced
     },
 
-    completeKept(input: { claim: Claim; kept: KeptChunks }): number[] | undefined {
+    completeStaged(input: { claim: Claim; kept: StagedChunks }): number[] | undefined {
       const completion = begin(sql, input.claim)
       if (!completion) return undefined
-      withSmallCache(database, () => insertKept(completion, input.kept))
+      withSmallCache(database, () => insertStaged(completion, input.kept))
       end(sql, completion, input.kept.count)
       setCharacters(sql, completion, input.kept.characters)
       return completion.replaced

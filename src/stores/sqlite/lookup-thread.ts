@@ -23,7 +23,7 @@ const FIELDS = `
 const TEXT = `
   SELECT number, contents.text FROM documents
   JOIN contents ON document = number AND contents.revision = served_revision WHERE id = ?`
-// Of a long text there are the chunks alone: see `completeKept`.
+// Of a long text there are the chunks alone: see `completeStaged`.
 const CHUNKS = 'SELECT start, end, text FROM chunks WHERE document = ? ORDER BY ordinal'
 
 const { file }: LookupThreadData = workerData

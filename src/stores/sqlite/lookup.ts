@@ -5,7 +5,7 @@ import { unavailable } from './error.ts'
 import type { LookupMethods, LookupThreadData } from './lookup-thread.ts'
 
 const DEADLINE_MS = 30_000
-const MOST_WAITING = 1_000
+const MAX_WAITING = 1_000
 
 export interface Lookup extends DocumentLookup {
   close(): Promise<void>
@@ -33,7 +33,7 @@ export function createLookup(data: LookupThreadData, refuse: () => void): Lookup
     signal: AbortSignal,
   ): Promise<T> {
     refuse()
-    if (waiting >= MOST_WAITING) throw unavailable('Too many look-ups wait to be answered')
+    if (waiting >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
     waiting++
     const deadline = AbortSignal.timeout(DEADLINE_MS)
     try {

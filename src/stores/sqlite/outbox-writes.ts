@@ -1,5 +1,5 @@
 import type { SQLTagStore } from 'node:sqlite'
-import type { Announcement } from '../outbox.ts'
+import type { OutboxEvent } from '../outbox.ts'
 import { integer, optionalText, type Row, text } from '../rows.ts'
 
 /** What is to be told outside; a trigger writes it down. Each write runs inside a transaction of the caller's. */
@@ -10,7 +10,7 @@ export function createOutboxWrites(sql: SQLTagStore) {
       if (!isWanted) sql.run`DELETE FROM announcements`
     },
 
-    takeAnnouncements(input: { limit: number; milliseconds: number }): Announcement[] {
+    takeEvents(input: { limit: number; milliseconds: number }): OutboxEvent[] {
       const now = Date.now()
       const due = sql.all`
         SELECT announcements.*, documents.id AS document_id
@@ -21,20 +21,20 @@ export function createOutboxWrites(sql: SQLTagStore) {
           UPDATE announcements SET attempts = attempts + 1, due_at = ${now + input.milliseconds}
           WHERE document = ${integer(row, 'document')}`
       }
-      return due.map(toAnnouncement)
+      return due.map(toOutboxEvent)
     },
 
-    putOffAnnouncement({ id, dueAt }: { id: string; dueAt: number }): void {
+    postponeEvent({ id, dueAt }: { id: string; dueAt: number }): void {
       sql.run`UPDATE announcements SET due_at = ${dueAt} WHERE id = ${id}`
     },
 
-    dropAnnouncement(id: string): void {
+    removeEvent(id: string): void {
       sql.run`DELETE FROM announcements WHERE id = ${id}`
     },
   }
 }
 
-function toAnnouncement(row: Row): Announcement {
+function toOutboxEvent(row: Row): OutboxEvent {
   const code = optionalText(row, 'error_code')
   return {
     id: text(row, 'id'),

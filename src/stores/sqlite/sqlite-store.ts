@@ -63,7 +63,7 @@ interface Parts {
 }
 
 /**
- * Opens the authority in a directory on this machine's disk, made or migrated if need be.
+ * Opens the document store in a directory on this machine's disk, made or migrated if need be.
  * Throws `store_unavailable`, saying what to do, when the directory is in use or of a newer server.
  */
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {

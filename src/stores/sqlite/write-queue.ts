@@ -126,7 +126,7 @@ type QueuedWrites = Pick<
   | 'recoverJobs'
   | 'claimJobs'
   | 'completeJob'
-  | 'completeKept'
+  | 'completeStaged'
   | 'failJob'
   | 'releaseJob'
   | 'reserveChunkKeys'
@@ -147,8 +147,8 @@ export function createQueuedWrites({ write }: Pick<WriteQueue, 'write'>): Queued
         { name: 'completeJob', input: { claim: toClaim(job), chunks, vectors, text } },
         charactersOf(chunks) + (vectors?.values.length ?? 0) + (text?.length ?? 0),
       ),
-    completeKept: async (job, kept) =>
-      write({ name: 'completeKept', input: { claim: toClaim(job), kept } }),
+    completeStaged: async (job, kept) =>
+      write({ name: 'completeStaged', input: { claim: toClaim(job), kept } }),
     failJob: async (job, failure, retryAt) =>
       write({ name: 'failJob', input: { claim: toClaim(job), failure, retryAt } }),
     releaseJob: async (job, failure) =>
@@ -172,12 +172,12 @@ function charactersOf(chunks: readonly NewChunk[]): number {
 }
 
 // Bounds of one transaction: what comes after it waits for it.
-const MOST_WRITES_PER_GROUP = 256
-const MOST_CHARACTERS_PER_GROUP = 8 * 2 ** 20
+const MAX_WRITES_PER_GROUP = 256
+const MAX_CHARACTERS_PER_GROUP = 8 * 2 ** 20
 
 // Bounds of what waits in memory; ingestion's own writes are bounded by how many jobs it works on.
-const MOST_WRITES_WAITING = 4_096
-const MOST_CHARACTERS_WAITING = 64 * 2 ** 20
+const MAX_WRITES_WAITING = 4_096
+const MAX_CHARACTERS_WAITING = 64 * 2 ** 20
 const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'add',
   'put',
@@ -206,8 +206,8 @@ function createWriteBacklog() {
     /** Whether a write that a client caused would be one too many. */
     isFullFor(name: WriteName, characters: number): boolean {
       if (!CAUSED_BY_CLIENTS.has(name)) return false
-      const tooLong = waitingCharacters + characters > MOST_CHARACTERS_WAITING
-      return waiting.length >= MOST_WRITES_WAITING || (tooLong && waiting.length > 0)
+      const tooLong = waitingCharacters + characters > MAX_CHARACTERS_WAITING
+      return waiting.length >= MAX_WRITES_WAITING || (tooLong && waiting.length > 0)
     },
 
     push(write: WaitingWrite): void {
@@ -220,10 +220,10 @@ function createWriteBacklog() {
       let characters = 0
       const tooLong = waiting.findIndex((each, position) => {
         characters += each.characters
-        return position > 0 && characters > MOST_CHARACTERS_PER_GROUP
+        return position > 0 && characters > MAX_CHARACTERS_PER_GROUP
       })
       const fitting = tooLong < 0 ? waiting.length : tooLong
-      const group = waiting.splice(0, Math.min(fitting, MOST_WRITES_PER_GROUP))
+      const group = waiting.splice(0, Math.min(fitting, MAX_WRITES_PER_GROUP))
       for (const each of group) waitingCharacters -= each.characters
       return group
     },

@@ -17,7 +17,7 @@ export interface Entry {
 }
 
 /** What a client was told of its documents. */
-export interface Ledger {
+export interface LockFile {
   readonly entries: readonly Entry[]
   in(...standings: Standing[]): Entry[]
   /** A new document, `adding`. */
@@ -33,7 +33,7 @@ const WORDS =
 const LARGE_SHARE = 0.25
 const SENTENCES = { small: { least: 1, most: 60 }, large: { least: 900, most: 1_300 } }
 
-export function createLedger(random: SeededRandom): Ledger {
+export function createLedger(random: SeededRandom): LockFile {
   const entries: Entry[] = []
   return {
     entries,

@@ -8,9 +8,9 @@ import { settledDocument, type TestServer } from '../../support/server.ts'
 import { writeSentences } from './ledger.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
-const MOST_HITS = 100
+const MAX_HITS = 100
 /** With those of the content before, they must fit one answer. */
-const MOST_SENTENCES = 300
+const MAX_SENTENCES = 300
 
 /** A document that is replaced again and again, as its client knows it. */
 export interface Replaced {
@@ -89,7 +89,7 @@ export async function expectReplaced(server: TestServer, document: Replaced): Pr
 
 /** Of this document alone: with an embedder others are found as well. */
 async function hitsOf(server: TestServer, id: string): Promise<Hit[]> {
-  const hits = await search(server, id, MOST_HITS)
+  const hits = await search(server, id, MAX_HITS)
   return hits.filter(({ documentId }) => documentId === id)
 }
 
@@ -102,7 +102,7 @@ function put(server: TestServer, path: string, content?: Replaced['contents'][nu
 function begin({ id, contents }: Replaced, random: SeededRandom): number {
   const number = contents.length
   const beginning = `In ${id} of number${number}n`
-  const text = writeSentences(beginning, random.between(1, MOST_SENTENCES), random)
+  const text = writeSentences(beginning, random.between(1, MAX_SENTENCES), random)
   contents.push({ text, chunks: splitText(text).length, isFile: random.chance(0.5) })
   return number
 }

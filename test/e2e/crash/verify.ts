@@ -6,19 +6,19 @@ import type { Document } from '../../../src/schemas/document.ts'
 import { listDocuments, search } from '../../support/knowledge.ts'
 import { readMetrics } from '../../support/metrics.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
-import type { Entry, Ledger } from './ledger.ts'
+import type { Entry, LockFile } from './ledger.ts'
 
 /** Queries under way at a time. */
 const LANES = 8
 /** Of the deleted documents, the last ones are asked for. */
 const DELETED_ASKED = 200
-const MOST_HITS = 100
+const MAX_HITS = 100
 
 /** What is listed is what was acknowledged, no more and no less; what is ready is found whole, what is deleted is not. */
-export async function expectKept(server: TestServer, ledger: Ledger): Promise<void> {
+export async function expectKept(server: TestServer, lockFile: LockFile): Promise<void> {
   const listed = await listAll(server)
-  settleUncertain(ledger, listed)
-  const kept = ledger.in('kept')
+  settleUncertain(lockFile, listed)
+  const kept = lockFile.in('kept')
   expect(listed.map(({ id }) => id).toSorted()).toEqual(kept.map(({ id }) => id).toSorted())
   expect(listed.filter(({ status }) => status === 'failed')).toEqual([])
 
@@ -31,18 +31,18 @@ export async function expectKept(server: TestServer, ledger: Ledger): Promise<vo
   }
   const ids = new Set(kept.map(({ id }) => id))
   await inLanes(found, (entry) => expectFound(server, entry, ids))
-  await inLanes(ledger.in('deleted').slice(-DELETED_ASKED), async ({ token }) => {
-    expect(await search(server, token, MOST_HITS), token).toEqual([])
+  await inLanes(lockFile.in('deleted').slice(-DELETED_ASKED), async ({ token }) => {
+    expect(await search(server, token, MAX_HITS), token).toEqual([])
   })
 }
 
 /** Nothing is left to do: every document is ready, and the numbers that the server tells agree. */
-export async function expectSettled(server: TestServer, ledger: Ledger): Promise<void> {
-  const kept = ledger.in('kept')
+export async function expectSettled(server: TestServer, lockFile: LockFile): Promise<void> {
+  const kept = lockFile.in('kept')
   await inLanes(kept, async ({ id }) => {
     expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
   })
-  await expectKept(server, ledger)
+  await expectKept(server, lockFile)
   const metrics = await readMetrics(server)
   const told = (name: string) => metrics.get(`agent_server_${name}`)
   expect(told('chunks')).toBe(countChunks(kept))
@@ -53,7 +53,7 @@ export async function expectSettled(server: TestServer, ledger: Ledger): Promise
 }
 
 /** What a stopped server has left on the disk: a sound authority, and an index of exactly its chunks. */
-export async function expectOnDisk(data: string, ledger: Ledger): Promise<void> {
+export async function expectOnDisk(data: string, lockFile: LockFile): Promise<void> {
   const database = new DatabaseSync(`${data}/agent-server.db`, { readOnly: true })
   const rows = (sql: string) =>
     database
@@ -65,7 +65,7 @@ export async function expectOnDisk(data: string, ledger: Ledger): Promise<void> 
   expect(rows('SELECT * FROM jobs')).toEqual([])
   const chunks = rows(`SELECT id, count(*) AS chunks, count(DISTINCT ordinal) AS ordinals
     FROM chunks JOIN documents ON number = document GROUP BY document`)
-  const kept = ledger.in('kept')
+  const kept = lockFile.in('kept')
   expect(new Map(chunks.map((row) => [row.id, [row.chunks, row.ordinals]]))).toEqual(
     new Map(kept.map((entry) => [entry.id, [entry.chunks, entry.chunks]])),
   )
@@ -95,15 +95,15 @@ async function keysOnDisk(data: string, meta: ReadonlyMap<unknown, string>): Pro
 }
 
 /** A request without an answer has happened or not; the list says which. */
-function settleUncertain(ledger: Ledger, listed: readonly Document[]): void {
-  for (const entry of ledger.in('adding')) {
+function settleUncertain(lockFile: LockFile, listed: readonly Document[]): void {
+  for (const entry of lockFile.in('adding')) {
     const found = listed.filter(({ title }) => title === entry.token)
     expect(found.length, 'one request makes at most one document').toBeLessThanOrEqual(1)
     entry.id = found[0]?.id ?? ''
     entry.standing = found[0] ? 'kept' : 'deleted'
   }
   const ids = new Set(listed.map(({ id }) => id))
-  for (const entry of ledger.in('deleting')) {
+  for (const entry of lockFile.in('deleting')) {
     entry.standing = ids.has(entry.id) ? 'kept' : 'deleted'
   }
 }
@@ -122,7 +122,7 @@ async function listAll(server: TestServer): Promise<Document[]> {
 
 /** Its own word finds each of its chunks once, and no other chunk. */
 async function expectFound(server: TestServer, { id, token, chunks }: Entry, kept: Set<string>) {
-  const hits = await search(server, token, MOST_HITS)
+  const hits = await search(server, token, MAX_HITS)
   const expected = Array.from({ length: chunks }, (_, ordinal) => `${id}-1-${ordinal}`)
   expect(hits.map((hit) => hit.id).toSorted(), token).toEqual(expected.toSorted())
   expect(hits.filter(({ documentId }) => !kept.has(documentId))).toEqual([])

@@ -1,6 +1,6 @@
 import { DocumentCreated } from '../../../src/schemas/document.ts'
 import type { TestServer } from '../../support/server.ts'
-import type { Entry, Ledger } from './ledger.ts'
+import type { Entry, LockFile } from './ledger.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 /** Requests under way at a time. */
@@ -10,34 +10,39 @@ const FEW_STEPS = 20
 
 interface Options {
   server: TestServer
-  ledger: Ledger
+  lockFile: LockFile
   random: SeededRandom
   /** How many documents there are to be, about. */
   documents: number
 }
 
 /** Adds and deletes documents until the server is gone, and notes what it has acknowledged. */
-export async function workUntilGone({ server, ledger, random, documents }: Options): Promise<void> {
+export async function workUntilGone({
+  server,
+  lockFile,
+  random,
+  documents,
+}: Options): Promise<void> {
   await inLanes(() => {
-    const kept = ledger.in('kept')
+    const kept = lockFile.in('kept')
     const deletes = kept.length > 0 && (kept.length >= documents || random.chance(DELETE_SHARE))
-    return deletes ? remove(server, random.pick(kept)) : add(server, ledger)
+    return deletes ? remove(server, random.pick(kept)) : add(server, lockFile)
   })
 }
 
 /** Adds and deletes some documents, one after the other. */
-export async function workALittle({ server, ledger, random }: Omit<Options, 'documents'>) {
+export async function workALittle({ server, lockFile, random }: Omit<Options, 'documents'>) {
   for (let step = 0; step < FEW_STEPS; step += 1) {
-    if (step % 2 === 0) await add(server, ledger)
-    else await remove(server, random.pick(ledger.in('kept')))
+    if (step % 2 === 0) await add(server, lockFile)
+    else await remove(server, random.pick(lockFile.in('kept')))
   }
 }
 
 /** Adds documents until there are as many as there are to be. */
-export async function populate({ server, ledger, documents }: Omit<Options, 'random'>) {
+export async function populate({ server, lockFile, documents }: Omit<Options, 'random'>) {
   await inLanes(async () => {
-    const isEnough = ledger.in('kept', 'adding').length >= documents
-    return !isEnough && (await add(server, ledger))
+    const isEnough = lockFile.in('kept', 'adding').length >= documents
+    return !isEnough && (await add(server, lockFile))
   })
 }
 
@@ -49,8 +54,8 @@ async function inLanes(step: () => Promise<boolean>): Promise<void> {
 }
 
 /** Answers whether the server is still there. */
-async function add(server: TestServer, ledger: Ledger): Promise<boolean> {
-  const entry = ledger.begin()
+async function add(server: TestServer, lockFile: LockFile): Promise<boolean> {
+  const entry = lockFile.begin()
   const body = { text: entry.text, title: entry.token }
   const response = await answerOf(() => server.request('/documents', { body }))
   if (!response) return false
@@ -59,7 +64,7 @@ async function add(server: TestServer, ledger: Ledger): Promise<boolean> {
     entry.standing = 'kept'
     return true
   }
-  ledger.drop(entry)
+  lockFile.drop(entry)
   return isClosing(response)
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Ranking } from '../../../src/indexes/chunk-index.ts'
-import { MOST_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
+import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import { chooseMerge, type Merge, mergeSegments } from '../../../src/indexes/embedded/merge.ts'
 import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
@@ -67,7 +67,7 @@ describe('The lexical index', () => {
     (seed) => {
       const { random, index, truth, add, remove, merge } = createPair(seed)
       for (let round = 0; round < 40; round++) {
-        add(1 + random.below(MOST_CHUNKS_BUILT))
+        add(1 + random.below(MAX_CHUNKS_BUILT))
         if (random.next() < 0.3) remove(0.15)
         const disturb = () => {
           if (random.next() < 0.3) remove(0.01)
@@ -92,7 +92,7 @@ describe('The lexical index', () => {
     (share) => {
       const { random, index, truth, add, remove, merge } = createPair(9)
       for (let round = 0; round < 30; round++) {
-        add(1 + random.below(MOST_CHUNKS_BUILT))
+        add(1 + random.below(MAX_CHUNKS_BUILT))
         if (random.next() < 0.3) remove(0.15)
         while (random.next() < 0.6 && merge(() => undefined));
         const keys = new Set([...truth.keys()].filter(() => random.next() < share))

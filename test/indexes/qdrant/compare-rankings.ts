@@ -4,7 +4,7 @@ import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
 import { DEPTH, mean, measure } from '../../../scripts/eval/measures.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { ChunkIndex, IndexMatch } from '../../../src/indexes/chunk-index.ts'
-import { MOST_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
+import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
 import { withFeedback } from '../../../src/services/retrieval/feedback.ts'
@@ -22,8 +22,8 @@ export async function compareRankings(open: (averageLength: number) => Promise<Q
   const batch = analyser.batch(documents.map((document) => ({ ...document, heading: '' })))
   const keys = Uint32Array.from(documents, (_, key) => key)
   const embedded = createLexicalIndex([])
-  for (let from = 0; from < batch.size; from += MOST_CHUNKS_BUILT) {
-    embedded.add(keys, batch, from, Math.min(batch.size, from + MOST_CHUNKS_BUILT))
+  for (let from = 0; from < batch.size; from += MAX_CHUNKS_BUILT) {
+    embedded.add(keys, batch, from, Math.min(batch.size, from + MAX_CHUNKS_BUILT))
   }
   const shared = await open(mean([...batch.lengths]))
   await shared.add(keys, batch, [])

@@ -6,7 +6,7 @@ import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { qdrantIndexAt, SETTINGS } from './qdrant-index.ts'
 
-const MOST_INDEXES = 128
+const MAX_INDEXES = 128
 
 let fake: FakeQdrant
 beforeEach(async () => {
@@ -137,7 +137,7 @@ describe('Payload indexes', () => {
       const names = Array.from({ length: 32 }, (_, i) => [`field-${key}-${i}`, i])
       await add(index, key, Object.fromEntries(names))
     }
-    expect(made()).toHaveLength(MOST_INDEXES)
+    expect(made()).toHaveLength(MAX_INDEXES)
     expect(await index.filters({ field: 'field-7-3', gt: 1 })).toBe(false)
     expect(await index.filters({ field: 'field-7-3', eq: 3 })).toBe(true)
   })

@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 
 async function openIndex() {
-  const address = { url: fake.url, apiKey: KEY, deadlineMilliseconds: DEADLINE }
+  const address = { url: fake.url, apiKey: KEY, deadlineMs: DEADLINE }
   const index = qdrantIndexAt(fake.url, { address })
   await index.open()
   await addTo(index, { 1: ['wing'] })

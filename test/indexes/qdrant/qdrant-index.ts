@@ -17,7 +17,7 @@ const AVERAGE_LENGTH = 4
 
 export function qdrantOptionsAt(url: string): QdrantIndexOptions {
   return {
-    address: { url, deadlineMilliseconds: 5_000 },
+    address: { url, deadlineMs: 5_000 },
     prefix: 'test',
     settings: SETTINGS,
     fingerprint: 'english-1',

@@ -10,8 +10,8 @@ import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 
 const BOUNDS: OutboundBounds = {
   maximumBytes: 1_000,
-  idleMilliseconds: 20_000,
-  totalMilliseconds: 30_000,
+  idleMs: 20_000,
+  totalMs: 30_000,
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown
@@ -138,7 +138,7 @@ describe('A guarded fetch', () => {
     ],
   ])('gives an answer up that falls silent %s', async (_when, answer) => {
     const { port } = await serve(answer)
-    for (const bounds of [{ idleMilliseconds: 50 }, { totalMilliseconds: 50 }]) {
+    for (const bounds of [{ idleMs: 50 }, { totalMs: 50 }]) {
       const call = open(['127.0.0.1'], bounds)(`http://127.0.0.1:${port}/`)
       expect((await fails(call.then((response) => response.text()))).kind).toBe('timeout')
     }

@@ -1,10 +1,10 @@
-import type { ModelPassage, ModelRequest, Usage } from '../../../src/models/chat-model.ts'
+import type { ModelChunk, ModelRequest, Usage } from '../../../src/models/chat-model.ts'
 import { createExtractiveModel } from '../../../src/models/extractive/extractive-model.ts'
 
 export const NOTHING =
   'Nothing in your documents answers this. Only quotes can be given: no language model is configured.'
 
-export const LIBRARY: ModelPassage = {
+export const LIBRARY: ModelChunk = {
   title: 'Library guide',
   text: `# City library
 
@@ -41,7 +41,7 @@ npm start
 `,
 }
 
-export const MUSEUM: ModelPassage = {
+export const MUSEUM: ModelChunk = {
   title: 'Museum',
   text: 'Volunteers open the doors of the museum at ten. The museum shop sells books about the city. The cafe opens at eight and closes at six.',
 }
@@ -55,11 +55,11 @@ export interface Quoted {
 
 export async function ask(
   asked: string,
-  passages: readonly ModelPassage[] = [LIBRARY, MUSEUM],
+  chunks: readonly ModelChunk[] = [LIBRARY, MUSEUM],
   request: Partial<ModelRequest> = {},
 ): Promise<Quoted> {
   const messages = [{ role: 'user' as const, content: asked }]
-  const whole = { messages, tools: [], sampling: {}, passages, ...request }
+  const whole = { messages, tools: [], sampling: {}, chunks, ...request }
   const quoted: Quoted = { text: '', deltas: [], reason: undefined, usage: undefined }
   const events = createExtractiveModel().stream(whole, new AbortController().signal)
   for await (const event of events) {

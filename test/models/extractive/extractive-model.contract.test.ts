@@ -5,7 +5,7 @@ import { LIBRARY } from './ask.ts'
 describeChatModel('extractive', {
   async create() {
     const messages = [{ role: 'user' as const, content: 'When was the library founded?' }]
-    const request = { messages, tools: [], sampling: {}, passages: [LIBRARY] }
+    const request = { messages, tools: [], sampling: {}, chunks: [LIBRARY] }
     return { model: createExtractiveModel(), request }
   },
 })

@@ -98,8 +98,8 @@ describe('where nothing fits', () => {
     ['an empty question', '', [LIBRARY]],
     ['a question of marks only', '?!… 👍', [LIBRARY]],
     ['a question of words that say nothing', 'what is it', [LIBRARY]],
-  ])('says so for %s', async (_case, question, passages) => {
-    const { text, reason } = await ask(question, passages)
+  ])('says so for %s', async (_case, question, chunks) => {
+    const { text, reason } = await ask(question, chunks)
     expect(text).toBe(NOTHING)
     expect(reason).toBe('stop')
   })
@@ -180,7 +180,7 @@ describe('the stream', () => {
 
 describe('long and hostile passages', () => {
   it('leave turns of the event loop to others', async () => {
-    const passages = Array.from({ length: 100 }, () => LIBRARY)
+    const chunks = Array.from({ length: 100 }, () => LIBRARY)
     let turns = 0
     let done = false
     const counting = (async () => {
@@ -189,7 +189,7 @@ describe('long and hostile passages', () => {
         await nextTurn()
       }
     })()
-    await ask('When does the library open?', passages)
+    await ask('When does the library open?', chunks)
     done = true
     await counting
     expect(turns).toBeGreaterThan(50)
@@ -198,9 +198,9 @@ describe('long and hostile passages', () => {
   it('are given up between two passages when the caller leaves', async () => {
     const controller = new AbortController()
     const reason = new Error('left')
-    const passages = Array.from({ length: 1_000 }, () => LIBRARY)
+    const chunks = Array.from({ length: 1_000 }, () => LIBRARY)
     const messages = [{ role: 'user' as const, content: 'When does the library open?' }]
-    const request = { messages, tools: [], sampling: {}, passages }
+    const request = { messages, tools: [], sampling: {}, chunks }
     const first = createExtractiveModel().stream(request, controller.signal).next()
     setImmediate(() => controller.abort(reason))
     await expect(first).rejects.toBe(reason)

@@ -299,7 +299,7 @@ describe('passing failures', () => {
       apiKey: API_KEY,
       baseUrl: upstream.url,
       model: unused.name,
-      idleTimeoutMilliseconds: 5_000,
+      idleTimeoutMs: 5_000,
     })
     const answer = readAnswer(model.stream(question(), new AbortController().signal))
     await expect(answer).rejects.toMatchObject({

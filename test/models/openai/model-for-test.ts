@@ -35,7 +35,7 @@ export interface TestModel {
 
 /** The model under test before a scripted upstream that ends with the test. */
 export async function startModel(
-  options: { idleTimeoutMilliseconds?: number; apiKey?: string; model?: string } = {},
+  options: { idleTimeoutMs?: number; apiKey?: string; model?: string } = {},
 ): Promise<TestModel> {
   const upstream = await startScriptedUpstream()
   const logged: LogEntry[] = []
@@ -43,7 +43,7 @@ export async function startModel(
     apiKey: API_KEY,
     baseUrl: upstream.url,
     model: 'test-model',
-    idleTimeoutMilliseconds: 10_000,
+    idleTimeoutMs: 10_000,
     log: { warn: (facts, message) => void logged.push({ facts, message }) },
     ...options,
   })
@@ -58,7 +58,7 @@ export async function startModel(
 
 export function question(request: Partial<ModelRequest> = {}): ModelRequest {
   const messages = [{ role: 'user' as const, content: 'When does the library open?' }]
-  return { messages, tools: [], sampling: {}, passages: [], ...request }
+  return { messages, tools: [], sampling: {}, chunks: [], ...request }
 }
 
 export async function readAnswer(events: AsyncIterable<ModelEvent>): Promise<Answer> {

@@ -93,7 +93,7 @@ describe('failures inside the streams of known providers', () => {
     const { upstream, model } = await startModel()
     upstream.script(fixtureReply(fixture))
     const events = model.stream(
-      { messages: [], tools: [], sampling: {}, passages: [] },
+      { messages: [], tools: [], sampling: {}, chunks: [] },
       new AbortController().signal,
     )
     expect(await events.next()).toMatchObject({ value: { type: 'text-delta', text: 'At' } })

@@ -68,7 +68,7 @@ describe('the key', () => {
           apiKey,
           model: 'm',
           baseUrl: 'http://127.0.0.1:9/v1',
-          idleTimeoutMilliseconds: 1,
+          idleTimeoutMs: 1,
         })
       expect(create).toThrow('The API key does not fit into a header')
     },

@@ -9,7 +9,7 @@ const STALLED = { code: 'upstream_timeout', message: 'The chat model stopped ans
 
 describe('a silent upstream', () => {
   it('is given up before the first byte, without another try', async () => {
-    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    const { upstream, ask } = await startModel({ idleTimeoutMs: IDLE })
     upstream.always(hangReply())
     await expect(ask()).rejects.toMatchObject(STALLED)
     await upstream.requests[0]?.closed
@@ -21,7 +21,7 @@ describe('a silent upstream', () => {
     ['in the middle of the answer', [chunk({ content: 'At' })]],
     ['in the middle of a chunk', [{ send: 'data: {"choices"' }]],
   ])('is given up %s', async (_case, steps) => {
-    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    const { upstream, ask } = await startModel({ idleTimeoutMs: IDLE })
     upstream.always(streamReply(...steps, { hang: true }))
     await expect(ask()).rejects.toMatchObject(STALLED)
     await upstream.requests[0]?.closed
@@ -29,14 +29,14 @@ describe('a silent upstream', () => {
   })
 
   it('is given up in the middle of an error body', async () => {
-    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    const { upstream, ask } = await startModel({ idleTimeoutMs: IDLE })
     upstream.always({ status: 400, headers: {}, steps: [{ send: '{"error"' }, { hang: true }] })
     await expect(ask()).rejects.toMatchObject(STALLED)
   })
 
   it('is kept waiting for by comments, and by reasoning that is no part of the answer', async () => {
-    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: IDLE })
-    const rest = { pauseMilliseconds: IDLE * 0.6 }
+    const { upstream, ask } = await startModel({ idleTimeoutMs: IDLE })
+    const rest = { pauseMs: IDLE * 0.6 }
     upstream.script(
       streamReply(
         { send: ': OPENROUTER PROCESSING\n\n' },
@@ -54,7 +54,7 @@ describe('a silent upstream', () => {
   })
 
   it('is not blamed for a reader that takes its time', async () => {
-    const { upstream, model } = await startModel({ idleTimeoutMilliseconds: IDLE })
+    const { upstream, model } = await startModel({ idleTimeoutMs: IDLE })
     const reader = Promise.withResolvers<void>()
     const rest = [chunk({ content: ' nine' }), chunk({}, 'stop'), DONE]
     upstream.script(streamReply(chunk({ content: 'At' }), { until: reader.promise }, ...rest))
@@ -68,7 +68,7 @@ describe('a silent upstream', () => {
   })
 
   it('does not hold back the end of an answer that has its finish reason', async () => {
-    const { upstream, ask } = await startModel({ idleTimeoutMilliseconds: 20_000 })
+    const { upstream, ask } = await startModel({ idleTimeoutMs: 20_000 })
     upstream.script(streamReply(chunk({ content: 'At nine' }), chunk({}, 'stop'), { hang: true }))
     const started = performance.now()
     expect(await ask()).toMatchObject({ text: 'At nine', finish: { usage: undefined } })
@@ -138,7 +138,7 @@ describe('a caller who leaves', () => {
 describe('connections', () => {
   it('serve one call after another, also where the end of the body lags behind', async () => {
     const { upstream, ask } = await startModel()
-    const lagging = streamReply(chunk({ content: 'At' }, 'stop'), DONE, { pauseMilliseconds: 20 })
+    const lagging = streamReply(chunk({ content: 'At' }, 'stop'), DONE, { pauseMs: 20 })
     upstream.always(lagging)
     for (let call = 0; call < 5; call += 1) {
       await ask()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCitations, renderPassages } from '../../../src/services/agent/citations.ts'
+import { createCitations, renderChunks } from '../../../src/services/agent/citations.ts'
 import { hitOf } from './hit.ts'
 
 describe('the numbers of hits', () => {
@@ -62,14 +62,14 @@ describe('neighbouring chunks of a document', () => {
 
 describe('rendered passages', () => {
   const render = (fields: object) =>
-    renderPassages([{ number: 1, hit: { ...hitOf('a'), ...fields } }])
+    renderChunks([{ number: 1, hit: { ...hitOf('a'), ...fields } }])
 
   it('stand between marks, each with its number, title, heading and text', () => {
-    const passages = [
+    const chunks = [
       { number: 1, hit: hitOf('a') },
       { number: 4, hit: { ...hitOf('b'), heading: 'Opening > Weekdays' } },
     ]
-    expect(renderPassages(passages)).toBe(
+    expect(renderChunks(chunks)).toBe(
       '<passages>\n[1] Title of a\nText of a.\n\n[4] Title of b > Opening > Weekdays\nText of b.\n</passages>',
     )
   })
@@ -77,12 +77,12 @@ describe('rendered passages', () => {
   it.each([
     [{ title: '' }, '[1]\nText of a.'],
     [{ title: '', heading: 'Opening' }, '[1] Opening\nText of a.'],
-  ])('leave out what a document does not have: %j', (fields, passage) => {
-    expect(render(fields)).toBe(`<passages>\n${passage}\n</passages>`)
+  ])('leave out what a document does not have: %j', (fields, chunk) => {
+    expect(render(fields)).toBe(`<passages>\n${chunk}\n</passages>`)
   })
 
   it('say that nothing was found', () => {
-    expect(renderPassages([])).toBe('<passages>\nNothing was found.\n</passages>')
+    expect(renderChunks([])).toBe('<passages>\nNothing was found.\n</passages>')
   })
 
   it.each([

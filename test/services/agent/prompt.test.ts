@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelMessage } from '../../../src/models/chat-model.ts'
-import { assemblePrompt, fitPassages } from '../../../src/services/agent/prompt.ts'
+import { assemblePrompt, fitChunks } from '../../../src/services/agent/prompt.ts'
 import { hitOf } from './hit.ts'
 
 const user = (content: string): ModelMessage => ({ role: 'user', content })
@@ -90,26 +90,26 @@ describe('the passages', () => {
 
   it('are shown best first until half of the window is full', () => {
     // 100 tokens are 400 characters, of which half are for passages; each text has 100.
-    const passages = ['a', 'b', 'c', 'd'].map((id, index) => ({
+    const chunks = ['a', 'b', 'c', 'd'].map((id, index) => ({
       number: index + 1,
       hit: { ...hitOf(id), text: 'x'.repeat(100) },
     }))
-    expect(fitPassages(passages, 100).map(({ number }) => number)).toEqual([1, 2])
-    expect(fitPassages(passages, 1_000)).toHaveLength(4)
-    const chinese = passages.map((passage) => ({
-      ...passage,
-      hit: { ...passage.hit, text: '鳥'.repeat(100) },
+    expect(fitChunks(chunks, 100).map(({ number }) => number)).toEqual([1, 2])
+    expect(fitChunks(chunks, 1_000)).toHaveLength(4)
+    const chinese = chunks.map((chunk) => ({
+      ...chunk,
+      hit: { ...chunk.hit, text: '鳥'.repeat(100) },
     }))
-    expect(fitPassages(chinese, 200)).toHaveLength(1)
+    expect(fitChunks(chinese, 200)).toHaveLength(1)
   })
 
   it('are never none where something was found', () => {
-    const passages = [{ number: 1, hit: { ...hitOf('a'), text: 'x'.repeat(10_000) } }]
-    expect(fitPassages(passages, 100)).toHaveLength(1)
+    const chunks = [{ number: 1, hit: { ...hitOf('a'), text: 'x'.repeat(10_000) } }]
+    expect(fitChunks(chunks, 100)).toHaveLength(1)
   })
 
   it('may be none', () => {
-    expect(fitPassages([], 100)).toEqual([])
+    expect(fitChunks([], 100)).toEqual([])
   })
 })
 

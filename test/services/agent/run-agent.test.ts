@@ -45,13 +45,13 @@ describe('a run without a tool call', () => {
     const { events, model } = createAgentForTest({ answers: [says('I do not know.')] })
     expect(endOf(await events()).hits).toEqual([])
     expect(model.requests[0]?.messages.at(-1)?.content).toContain('Nothing was found.')
-    expect(model.requests[0]?.passages).toEqual([])
+    expect(model.requests[0]?.chunks).toEqual([])
   })
 
   it('hands the passages to the model also as they are, for one that quotes', async () => {
     const { events, model } = createAgentForTest({ answers: [says('ok')], found: ['a'] })
     await events()
-    expect(model.requests[0]?.passages).toEqual([hitOf('a')])
+    expect(model.requests[0]?.chunks).toEqual([hitOf('a')])
   })
 
   it('shows no more passages than half of the window holds, and names them all at the end', async () => {
@@ -63,7 +63,7 @@ describe('a run without a tool call', () => {
     })
     const heard = await events()
     expect(endOf(heard).hits).toHaveLength(500)
-    const shown = model.requests[0]?.passages ?? []
+    const shown = model.requests[0]?.chunks ?? []
     expect(shown.length).toBeGreaterThan(50)
     expect(shown.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(2_000)
     expect(model.requests[0]?.messages.at(-1)?.content).toContain(`[${shown.length}] `)

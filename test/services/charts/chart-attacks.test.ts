@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { peakMegabytes } from './peak-megabytes.ts'
 
 const ENTRY = new URL('../../../src/services/charts/chart-process.ts', import.meta.url)
-const LIMITS = { heapMegabytes: 512, deadlineMilliseconds: 20_000 }
+const LIMITS = { heapMegabytes: 512, deadlineMs: 20_000 }
 const { signal } = new AbortController()
 const SECRET = 'TOP-SECRET'
 const data = { values: [{ a: 'x', b: 1 }] }
@@ -37,9 +37,9 @@ beforeAll(async () => {
 })
 
 /** What comes of a specification: a drawing, or the kind of failure. */
-async function draw(specification: object, deadlineMilliseconds = LIMITS.deadlineMilliseconds) {
+async function draw(specification: object, deadlineMs = LIMITS.deadlineMs) {
   try {
-    const drawn = await runJob(ENTRY, specification, { ...LIMITS, deadlineMilliseconds }, signal)
+    const drawn = await runJob(ENTRY, specification, { ...LIMITS, deadlineMs }, signal)
     return { svg: String(Object(drawn).svg) }
   } catch (failure) {
     return { failure }

@@ -91,7 +91,7 @@ describe('a chart', () => {
 
 describe('The process that draws', () => {
   const ENTRY = new URL('../../../src/services/charts/chart-process.ts', import.meta.url)
-  const limits = { heapMegabytes: 512, deadlineMilliseconds: 30_000 }
+  const limits = { heapMegabytes: 512, deadlineMs: 30_000 }
   const run = (specification: object, more: object = {}) =>
     runJob(ENTRY, specification, { ...limits, ...more }, signal)
   const bars = { mark: 'bar', encoding: { x: { field: 'a', type: 'nominal' } } }
@@ -120,10 +120,7 @@ describe('The process that draws', () => {
   it('is ended when its time is over', async () => {
     const transform = [{ sequence: { start: 0, stop: 1e9 } }]
     const endless = { ...bars, data: { sequence: { start: 0, stop: 1e9, as: 'a' } } }
-    const drawn = run(
-      { ...endless, transform: transform.slice(1) },
-      { deadlineMilliseconds: 1_500 },
-    )
+    const drawn = run({ ...endless, transform: transform.slice(1) }, { deadlineMs: 1_500 })
     await expect(drawn).rejects.toThrow(JobExhausted)
   })
 })

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const POLL_MILLISECONDS = 50
+const POLL_MS = 50
 
 /** What work comes to, and the most memory that a process took which this one had begun. Nought where no `/proc` tells. */
 export async function peakMegabytes<T>(
@@ -18,7 +18,7 @@ export async function peakMegabytes<T>(
       megabytes,
       ...(await Promise.all((await children()).map(residentMegabytes))),
     )
-    await sleep(POLL_MILLISECONDS)
+    await sleep(POLL_MS)
   }
   return { result: await work, megabytes }
 }

@@ -32,12 +32,12 @@ function createForTest(behave: (signal: AbortSignal) => Promise<Float32Array<Arr
   }
 }
 
-const passage = { title: 'Title', heading: 'A > B', text: 'Text' }
+const chunk = { title: 'Title', heading: 'A > B', text: 'Text' }
 
 describe('an embedder that works', () => {
   it('is given title, headings and text of a passage, and gives what is to be kept', async () => {
     const { embedding, asked } = createForTest(async () => VECTOR)
-    expect(await embedding.documents([passage, { ...passage, title: undefined }], signal)).toEqual({
+    expect(await embedding.documents([chunk, { ...chunk, title: undefined }], signal)).toEqual({
       model: 'test',
       dimension: 2,
       values: Float32Array.of(0.6, 0.8, 0.6, 0.8),
@@ -62,27 +62,27 @@ describe('an embedder that is down', () => {
     expect(await embedding.query('a')).toBeUndefined()
     expect(await embedding.query('b')).toBeUndefined()
     expect(asked).toEqual(['a'])
-    expect(embedding.pauseMilliseconds()).toBe(1_000)
+    expect(embedding.pauseMs()).toBe(1_000)
     pass(1_000)
     expect(await embedding.query('c')).toBeUndefined()
     expect(asked).toEqual(['a', 'c'])
-    expect(embedding.pauseMilliseconds()).toBe(2_000)
+    expect(embedding.pauseMs()).toBe(2_000)
   })
 
   it('is left alone for half a minute at most', async () => {
     const { embedding, pass } = createForTest(() => Promise.reject(DOWN))
     for (let i = 0; i < 12; i++) {
       await embedding.query('a')
-      pass(embedding.pauseMilliseconds())
+      pass(embedding.pauseMs())
     }
     await embedding.query('a')
-    expect(embedding.pauseMilliseconds()).toBe(30_000)
+    expect(embedding.pauseMs()).toBe(30_000)
   })
 
   it('fails documents at once, and readiness with the reason', async () => {
     const { embedding, asked } = createForTest(() => Promise.reject(DOWN))
-    await expect(embedding.documents([passage], signal)).rejects.toBe(DOWN)
-    await expect(embedding.documents([passage], signal)).rejects.toBe(DOWN)
+    await expect(embedding.documents([chunk], signal)).rejects.toBe(DOWN)
+    await expect(embedding.documents([chunk], signal)).rejects.toBe(DOWN)
     expect(asked).toHaveLength(1)
     await expect(embedding.check(signal)).rejects.toMatchObject({ message: DOWN.message })
   })
@@ -97,7 +97,7 @@ describe('an embedder that is down', () => {
     works = true
     pass(1_000)
     expect(await embedding.query('a')).toEqual(VECTOR)
-    expect(embedding.pauseMilliseconds()).toBe(0)
+    expect(embedding.pauseMs()).toBe(0)
     await embedding.check(signal)
   })
 
@@ -128,14 +128,14 @@ describe('a question', () => {
     const begun = performance.now()
     expect(await embedding.query('a')).toBeUndefined()
     expect(performance.now() - begun).toBeLessThan(10_000)
-    expect(embedding.pauseMilliseconds()).toBeGreaterThan(0)
+    expect(embedding.pauseMs()).toBeGreaterThan(0)
   })
 
   it('that the model refuses has no vector, but the embedder is not down for it', async () => {
     const refused = new EmbedderError('refused', 'No')
     const { embedding } = createForTest(() => Promise.reject(refused))
     expect(await embedding.query('a')).toBeUndefined()
-    expect(embedding.pauseMilliseconds()).toBe(0)
+    expect(embedding.pauseMs()).toBe(0)
   })
 
   it('whose caller has left ends with the reason', async () => {
@@ -145,6 +145,6 @@ describe('a question', () => {
       return VECTOR
     })
     await expect(embedding.query('a', AbortSignal.abort(reason))).rejects.toBe(reason)
-    expect(embedding.pauseMilliseconds()).toBe(0)
+    expect(embedding.pauseMs()).toBe(0)
   })
 })

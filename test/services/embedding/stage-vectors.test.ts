@@ -66,7 +66,7 @@ async function runUntil(
   parts: ReturnType<typeof createForTest>,
   isEnough: (progress: { state: string; done: number }) => boolean,
 ) {
-  const staging = createStaging({ ...parts, log: silent, pollMilliseconds: 1 })
+  const staging = createStaging({ ...parts, log: silent, pollMs: 1 })
   const call = new AbortController()
   const running = staging.run(call.signal)
   while (!isEnough(staging.progress())) await pause(1)

@@ -11,7 +11,7 @@ const never = () => new AbortController().signal
 function openExtractor(options: Partial<ExtractorOptions> = {}) {
   const warnings: object[] = []
   const log = { warn: (fields: object) => void warnings.push(fields) }
-  const extractor = createExtractor({ processes: 1, deadlineMilliseconds: 25_000, log, ...options })
+  const extractor = createExtractor({ processes: 1, deadlineMs: 25_000, log, ...options })
   onTestFinished(extractor.close)
   const extract = async (name: string, content: Uint8Array | string, signal = never()) => {
     const bytes = Buffer.from(content)
@@ -78,7 +78,7 @@ describe('A process that a file is too much for is replaced', () => {
   })
 
   it('when it takes too long, and the file says so', async () => {
-    const { extract } = openExtractor({ deadlineMilliseconds: 1 })
+    const { extract } = openExtractor({ deadlineMs: 1 })
     await expect(extract('a.txt', 'Some text.')).rejects.toMatchObject({
       code: 'extraction_timeout',
     })

@@ -16,6 +16,6 @@ it.each([
 })
 
 it('A comment in code is not taken for a heading', () => {
-  const [passage] = splitText(fenced('# Counts birds\ncount = 0', 'py'))
-  expect(passage).toMatchObject({ heading: '', text: expect.stringContaining('# Counts birds') })
+  const [chunk] = splitText(fenced('# Counts birds\ncount = 0', 'py'))
+  expect(chunk).toMatchObject({ heading: '', text: expect.stringContaining('# Counts birds') })
 })

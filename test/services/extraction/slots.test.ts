@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSlots } from '../../../src/services/extraction/extractor.ts'
+import { createSemaphore } from '../../../src/services/extraction/extractor.ts'
 
 const never = () => new AbortController().signal
 
@@ -15,16 +15,16 @@ const stateOf = async (entry: Promise<unknown>) =>
 
 describe('Places', () => {
   it('are taken at once while there are any', async () => {
-    const slots = createSlots(2)
-    await slots.enter(never())
-    await slots.enter(never())
-    expect(await stateOf(slots.enter(never()))).toBe('waiting')
+    const semaphore = createSemaphore(2)
+    await semaphore.enter(never())
+    await semaphore.enter(never())
+    expect(await stateOf(semaphore.enter(never()))).toBe('waiting')
   })
 
   it('are handed on in order', async () => {
-    const slots = createSlots(1)
-    const leave = await slots.enter(never())
-    const [second, third] = [slots.enter(never()), slots.enter(never())]
+    const semaphore = createSemaphore(1)
+    const leave = await semaphore.enter(never())
+    const [second, third] = [semaphore.enter(never()), semaphore.enter(never())]
     leave()
     expect([await stateOf(second), await stateOf(third)]).toEqual(['in', 'waiting'])
     const leaveSecond = await second
@@ -33,28 +33,28 @@ describe('Places', () => {
   })
 
   it('are not taken by someone who comes while one is handed on', async () => {
-    const slots = createSlots(1)
-    const leave = await slots.enter(never())
-    const waiting = slots.enter(never())
+    const semaphore = createSemaphore(1)
+    const leave = await semaphore.enter(never())
+    const waiting = semaphore.enter(never())
     leave()
-    const late = slots.enter(never())
+    const late = semaphore.enter(never())
     expect([await stateOf(waiting), await stateOf(late)]).toEqual(['in', 'waiting'])
   })
 
   it('are free again once everybody has left', async () => {
-    const slots = createSlots(2)
-    const leaves = await Promise.all([slots.enter(never()), slots.enter(never())])
+    const semaphore = createSemaphore(2)
+    const leaves = await Promise.all([semaphore.enter(never()), semaphore.enter(never())])
     for (const leave of leaves) leave()
-    const entries = [slots.enter(never()), slots.enter(never()), slots.enter(never())]
+    const entries = [semaphore.enter(never()), semaphore.enter(never()), semaphore.enter(never())]
     expect(await Promise.all(entries.map(stateOf))).toEqual(['in', 'in', 'waiting'])
   })
 
   it('are waited for no longer by whoever gives up', async () => {
-    const slots = createSlots(1)
-    const leave = await slots.enter(never())
+    const semaphore = createSemaphore(1)
+    const leave = await semaphore.enter(never())
     const leaving = new AbortController()
-    const gone = slots.enter(leaving.signal)
-    const patient = slots.enter(never())
+    const gone = semaphore.enter(leaving.signal)
+    const patient = semaphore.enter(never())
     leaving.abort(new Error('gave up'))
     expect(await stateOf(gone)).toBe('gave up')
     leave()
@@ -62,9 +62,9 @@ describe('Places', () => {
   })
 
   it('are not for those who have given up before', async () => {
-    const slots = createSlots(1)
+    const semaphore = createSemaphore(1)
     const signal = AbortSignal.abort(new Error('gave up'))
-    expect(await stateOf(slots.enter(signal))).toBe('gave up')
-    expect(await stateOf(slots.enter(never()))).toBe('in')
+    expect(await stateOf(semaphore.enter(signal))).toBe('gave up')
+    expect(await stateOf(semaphore.enter(never()))).toBe('in')
   })
 })

@@ -35,9 +35,9 @@ describe('a ready document', () => {
       store: {
         ...parts.store,
         async completeJob(job, chunks) {
-          const putOut = await parts.store.completeJob(job, chunks)
+          const superseded = await parts.store.completeJob(job, chunks)
           searches.push(search(job.documentId))
-          return putOut
+          return superseded
         },
       },
     })

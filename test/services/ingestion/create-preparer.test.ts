@@ -9,7 +9,7 @@ const GENEROUS = 20_000
 function openPreparer(options: Partial<PreparerOptions> = {}) {
   const preparer = createPreparer({
     language: 'english',
-    deadlineMilliseconds: GENEROUS,
+    deadlineMs: GENEROUS,
     ...options,
   })
   onTestFinished(() => preparer.close())
@@ -20,10 +20,10 @@ const TEXT = `# Ships\n\nAbout ships.\n\n${'## Sails\n\nSails are made of cloth.
 
 describe('preparing a document', () => {
   it('answers the passages of the splitter with the terms of the analyser', async () => {
-    const { passages, terms } = await openPreparer().prepare({ title: 'Boats', text: TEXT })
-    expect(passages).toEqual(splitText(TEXT))
-    expect(passages.length).toBeGreaterThan(1)
-    const titled = passages.map((passage) => ({ title: 'Boats', ...passage }))
+    const { chunks, terms } = await openPreparer().prepare({ title: 'Boats', text: TEXT })
+    expect(chunks).toEqual(splitText(TEXT))
+    expect(chunks.length).toBeGreaterThan(1)
+    const titled = chunks.map((chunk) => ({ title: 'Boats', ...chunk }))
     expect(terms).toEqual(createAnalyser('english').batch(titled))
   })
 
@@ -36,7 +36,7 @@ describe('preparing a document', () => {
     const prepared = await Promise.all(
       texts.map((text) => preparer.prepare({ title: undefined, text })),
     )
-    expect(prepared.map(({ passages }) => passages)).toEqual(texts.map((text) => splitText(text)))
+    expect(prepared.map(({ chunks }) => chunks)).toEqual(texts.map((text) => splitText(text)))
   })
 
   it('refuses a document without text, and no other', async () => {
@@ -58,12 +58,12 @@ describe('preparing a document', () => {
   it('goes on where the piece before it ended', async () => {
     const preparer = openPreparer()
     const first = await preparer.preparePiece({ title: 'Boats', text: TEXT })
-    expect(first.passages).toEqual(splitText(TEXT))
+    expect(first.chunks).toEqual(splitText(TEXT))
     const { context } = first
     const blank = await preparer.preparePiece({ title: 'Boats', text: ' \n', context })
-    expect(blank).toMatchObject({ passages: [], context })
+    expect(blank).toMatchObject({ chunks: [], context })
     const next = await preparer.preparePiece({ title: 'Boats', text: 'More.', context })
-    expect(next.passages).toEqual([{ text: 'More.', heading: 'Ships > Sails', start: 0, end: 5 }])
+    expect(next.chunks).toEqual([{ text: 'More.', heading: 'Ships > Sails', start: 0, end: 5 }])
   })
 
   it('keeps the event loop free', async () => {
@@ -80,11 +80,11 @@ describe('preparing a document', () => {
 
 describe('a document that takes too long', () => {
   it('fails alone: those around it are prepared, in a new thread where need be', async () => {
-    const preparer = openPreparer({ deadlineMilliseconds: 1_000 })
+    const preparer = openPreparer({ deadlineMs: 1_000 })
     const huge = preparer.prepare({ title: undefined, text: hugeText() })
     const next = preparer.prepare({ title: undefined, text: 'small' })
     await expect(huge).rejects.toMatchObject({ code: 'preparation_timeout' })
-    expect((await next).passages).toHaveLength(1)
+    expect((await next).chunks).toHaveLength(1)
   })
 })
 
@@ -95,19 +95,17 @@ describe('a document that takes too much memory', () => {
     const huge = preparer.prepare({ title: undefined, text: hugeText(130) })
     const next = preparer.prepare({ title: undefined, text: 'small' })
     await expect(huge).rejects.toMatchObject({ code: 'preparation_crashed' })
-    expect((await next).passages).toHaveLength(1)
+    expect((await next).chunks).toHaveLength(1)
   })
 })
 
 describe('analysing passages', () => {
   it('answers what the analyser makes of them', async () => {
-    const passages = [
+    const chunks = [
       { title: 'Boats', heading: 'Sails', text: 'Cloth.' },
       { title: undefined, heading: '', text: 'Wood and nails.' },
     ]
-    expect(await openPreparer().analyse(passages)).toEqual(
-      createAnalyser('english').batch(passages),
-    )
+    expect(await openPreparer().analyse(chunks)).toEqual(createAnalyser('english').batch(chunks))
   })
 })
 

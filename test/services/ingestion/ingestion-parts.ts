@@ -19,7 +19,7 @@ import { createSqliteData, type SqliteData } from '../../stores/sqlite/store-dat
 const LANGUAGE = 'english'
 const analyser = createAnalyser(LANGUAGE)
 /** Short enough for tests to wait for. */
-const RETRY = { attempts: 5, backoff: { firstMilliseconds: 5, mostMilliseconds: 50 } }
+const RETRY = { attempts: 5, backoff: { firstMs: 5, mostMs: 50 } }
 
 export const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
@@ -38,8 +38,8 @@ export async function openParts(): Promise<Parts> {
   onTestFinished(() => data.remove())
   const store = await data.open({ queueLimit: 10_000 })
   const index = await openIndex(data)
-  const preparer = createPreparer({ language: LANGUAGE, deadlineMilliseconds: 20_000 })
-  const extractor = createExtractor({ processes: 1, deadlineMilliseconds: 20_000 })
+  const preparer = createPreparer({ language: LANGUAGE, deadlineMs: 20_000 })
+  const extractor = createExtractor({ processes: 1, deadlineMs: 20_000 })
   onTestFinished(async () => {
     extractor.close()
     await preparer.close()

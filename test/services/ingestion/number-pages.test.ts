@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { numberPages } from '../../../src/services/ingestion/prepare.ts'
 
-const passage = (start: number, end: number) => ({ text: '', heading: '', start, end })
+const chunk = (start: number, end: number) => ({ text: '', heading: '', start, end })
 
 /** Four pages, of which the third is empty. */
 const STARTS = [0, 100, 250, 250]
@@ -18,7 +18,7 @@ describe('A passage', () => {
     ['of a single character', [99, 100], [1, 1]],
     ['of nothing', [100, 100], [2, 2]],
   ])('%s knows its pages', (_case, [start = 0, end = 0], [page, pageEnd]) => {
-    expect(numberPages([passage(start, end)], STARTS)).toMatchObject([{ page, pageEnd }])
+    expect(numberPages([chunk(start, end)], STARTS)).toMatchObject([{ page, pageEnd }])
   })
 
   it('keeps all else that is known of it', () => {
@@ -27,15 +27,15 @@ describe('A passage', () => {
   })
 
   it('of a text without pages has none', () => {
-    const passages = [passage(0, 10)]
-    expect(numberPages(passages, undefined)).toEqual(passages)
+    const chunks = [chunk(0, 10)]
+    expect(numberPages(chunks, undefined)).toEqual(chunks)
   })
 })
 
 it('Pages are found among ten thousand', () => {
   const starts = Array.from({ length: 10_000 }, (_, i) => i * 30)
-  const passages = starts.map((start) => passage(start, start + 30))
-  const numbered = numberPages(passages, starts)
+  const chunks = starts.map((start) => chunk(start, start + 30))
+  const numbered = numberPages(chunks, starts)
   expect(numbered.map(({ page }) => page)).toEqual(starts.map((_, i) => i + 1))
   expect(numbered.map(({ pageEnd }) => pageEnd)).toEqual(starts.map((_, i) => i + 1))
 })

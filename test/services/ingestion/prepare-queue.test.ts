@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import { packPassages, type Source } from '../../../src/services/ingestion/prepare.ts'
+import { packChunks, type Source } from '../../../src/services/ingestion/prepare.ts'
 import { createPrepareQueue } from '../../../src/services/ingestion/preparer.ts'
 import { PreparationError } from '../../../src/services/ingestion/retry-policy.ts'
 import { createGate } from './ingestion-parts.ts'
@@ -26,13 +26,13 @@ function openQueue({
         throw error ?? new PreparationError('preparation_crashed')
       }
       return sources.map(({ text }) => ({
-        passages: packPassages([{ text, heading: '', start: 0, end: text.length }]),
+        chunks: packChunks([{ text, heading: '', start: 0, end: text.length }]),
         terms: NO_TERMS,
         context: { headings: [], fence: undefined },
       }))
     },
-    async analyse(passages) {
-      calls.push(passages.map(({ text }) => text))
+    async analyse(chunks) {
+      calls.push(chunks.map(({ text }) => text))
       return NO_TERMS
     },
   })
@@ -46,7 +46,7 @@ describe('documents that wait for the preparation', () => {
     const { calls, queue } = openQueue()
     const answers = await Promise.all(['a', 'bb', 'ccc'].map((text) => queue.prepare(source(text))))
     expect(calls).toEqual([['a', 'bb', 'ccc']])
-    expect(answers.map(({ passages }) => passages.bounds[1])).toEqual([1, 2, 3])
+    expect(answers.map(({ chunks }) => chunks.bounds[1])).toEqual([1, 2, 3])
   })
 
   it('go by themselves when they are long', async () => {
@@ -74,8 +74,8 @@ describe('documents that wait for the preparation', () => {
   it('keep their place among passages to analyse', async () => {
     const { calls, queue, prepareAll } = openQueue()
     const first = prepareAll('a')
-    const passages = queue.analyse([{ title: undefined, heading: '', text: 'p' }])
-    await Promise.all([first, passages, prepareAll('b')])
+    const chunks = queue.analyse([{ title: undefined, heading: '', text: 'p' }])
+    await Promise.all([first, chunks, prepareAll('b')])
     expect(calls).toEqual([['a'], ['p'], ['b']])
   })
 

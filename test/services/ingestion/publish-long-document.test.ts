@@ -37,12 +37,12 @@ async function ready(parts: Parts, options?: Parameters<typeof createRunning>[1]
 }
 
 /** A vector for each passage, of its length. */
-const fakeEmbedding = (): Pick<Embedding, 'documents' | 'pauseMilliseconds'> => ({
-  documents: async (passages) => ({
+const fakeEmbedding = (): Pick<Embedding, 'documents' | 'pauseMs'> => ({
+  documents: async (chunks) => ({
     ...{ model: 'fake', dimension: 2 },
-    values: Float32Array.from(passages.flatMap(({ text }) => [text.length / 4_096, 1])),
+    values: Float32Array.from(chunks.flatMap(({ text }) => [text.length / 4_096, 1])),
   }),
-  pauseMilliseconds: () => 0,
+  pauseMs: () => 0,
 })
 
 describe('a long document', () => {
@@ -163,11 +163,11 @@ describe('a long document that meets a failure', () => {
   it('of the authority after it has taken the chunks is ready all the same', async () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: longText() })
-    const completeKept: Parts['store']['completeKept'] = async (job, kept) => {
-      await parts.store.completeKept(job, kept)
+    const completeStaged: Parts['store']['completeStaged'] = async (job, kept) => {
+      await parts.store.completeStaged(job, kept)
       throw new AppError('store_unavailable', 'not confirmed')
     }
-    await ready(parts, { store: { ...parts.store, completeKept } })
+    await ready(parts, { store: { ...parts.store, completeStaged } })
     const { index, authority } = await keysOf(parts)
     expect(index).toEqual(authority)
   })
@@ -176,8 +176,8 @@ describe('a long document that meets a failure', () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: longText() })
     const outage = new AppError('store_unavailable', 'down')
-    const completeKept = failingFirst(1, parts.store.completeKept, outage)
-    await ready(parts, { store: { ...parts.store, completeKept } })
+    const completeStaged = failingFirst(1, parts.store.completeStaged, outage)
+    await ready(parts, { store: { ...parts.store, completeStaged } })
     const { index, authority } = await keysOf(parts)
     expect(index).toEqual(authority)
     expect(authority.length).toBeGreaterThan(0)

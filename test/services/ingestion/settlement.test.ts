@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSettlement } from '../../../src/services/ingestion/completion-waiter.ts'
+import { createCompletionWaiter } from '../../../src/services/ingestion/completion-waiter.ts'
 import type { DocumentStatus, StoredDocument } from '../../../src/stores/document-store.ts'
 
 const LONG = 60_000
@@ -14,18 +14,18 @@ function createForTest() {
   }
   let status: DocumentStatus | undefined = 'pending'
   let reads = 0
-  const settlement = createSettlement({
+  const completionWaiter = createCompletionWaiter({
     async get() {
       reads++
       return status && { ...document, status }
     },
   })
   return {
-    settlement,
+    completionWaiter,
     set: (next: DocumentStatus | undefined) => (status = next),
     reads: () => reads,
     wait: async (milliseconds = LONG, signal = forever) =>
-      (await settlement.wait('a', milliseconds, signal))?.status,
+      (await completionWaiter.wait('a', milliseconds, signal))?.status,
   }
 }
 
@@ -37,33 +37,33 @@ describe('Waiting for a document', () => {
   })
 
   it('ends as soon as its ingestion ends, for everybody who waits, without asking in between', async () => {
-    const { wait, set, reads, settlement } = createForTest()
+    const { wait, set, reads, completionWaiter } = createForTest()
     const all = Promise.all([wait(), wait(), wait()])
     await Promise.resolve()
     set('ready')
-    settlement.ended({ documentId: 'other' })
-    settlement.ended({ documentId: 'a' })
+    completionWaiter.ended({ documentId: 'other' })
+    completionWaiter.ended({ documentId: 'a' })
     expect(await all).toEqual(['ready', 'ready', 'ready'])
     expect(reads()).toBeLessThanOrEqual(6)
   })
 
   it('looks again where any document may have ended', async () => {
-    const { wait, set, settlement } = createForTest()
+    const { wait, set, completionWaiter } = createForTest()
     const waiting = wait()
     await Promise.resolve()
     set('ready')
-    settlement.ended()
+    completionWaiter.ended()
     expect(await waiting).toBe('ready')
   })
 
   it('goes on where the attempt that ended will be tried again', async () => {
-    const { wait, set, settlement } = createForTest()
+    const { wait, set, completionWaiter } = createForTest()
     const waiting = wait()
     await Promise.resolve()
-    settlement.ended({ documentId: 'a' })
+    completionWaiter.ended({ documentId: 'a' })
     await Promise.resolve()
     set('failed')
-    settlement.ended({ documentId: 'a' })
+    completionWaiter.ended({ documentId: 'a' })
     expect(await waiting).toBe('failed')
   })
 

@@ -5,7 +5,7 @@ import { silent } from './ingestion-parts.ts'
 
 const never = new AbortController().signal
 
-function openSweep(existing: readonly number[], graceMilliseconds = 1) {
+function openSweep(existing: readonly number[], graceMs = 1) {
   const removed: number[] = []
   let failures = 0
   const sweep = createOrphanSweep({
@@ -16,7 +16,7 @@ function openSweep(existing: readonly number[], graceMilliseconds = 1) {
         removed.push(...keys)
       },
     },
-    ...{ log: silent, graceMilliseconds },
+    ...{ log: silent, graceMs },
   })
   return {
     ...{ sweep, removed },

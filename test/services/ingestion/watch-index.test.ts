@@ -48,7 +48,7 @@ describe('An index that is watched', () => {
     watched.fail(AWAY)
     await expect(watched.add()).rejects.toBe(AWAY)
     expect(watched.isDown()).toBe(true)
-    expect(watched.pauseMilliseconds()).toBeGreaterThan(0)
+    expect(watched.pauseMs()).toBeGreaterThan(0)
     await expect(watched.add()).rejects.toBe(AWAY)
     await expect(watched.index.remove([1])).rejects.toBe(AWAY)
     expect(watched.calls()).toBe(1)
@@ -59,10 +59,10 @@ describe('An index that is watched', () => {
     watched.fail(AWAY)
     await expect(watched.add()).rejects.toBe(AWAY)
     watched.fail(undefined)
-    watched.pass(watched.pauseMilliseconds())
+    watched.pass(watched.pauseMs())
     await watched.add()
     expect(watched.isDown()).toBe(false)
-    expect(watched.pauseMilliseconds()).toBe(0)
+    expect(watched.pauseMs()).toBe(0)
   })
 
   it('is not away because of one change that it refuses', async () => {

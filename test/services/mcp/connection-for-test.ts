@@ -6,7 +6,7 @@ import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
 import { createConnection } from '../../../src/services/mcp/connection.ts'
 import { createPins, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
 import { McpServers } from '../../../src/services/mcp/settings.ts'
-import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createContext } from '../tools/context-for-test.ts'
 
@@ -20,18 +20,18 @@ export async function connectTo(
   if (!one) throw new Error('There are no settings')
   const outbound = createGuardedFetch(createOutboundPolicy(['127.0.0.1']), {
     maximumBytes: 1_000_000,
-    idleMilliseconds: 60_000,
+    idleMs: 60_000,
   })
   const lines: string[] = []
   const write = (fields: object, message: string) =>
     void lines.push(`${message} ${JSON.stringify(fields)}`)
-  const openLedger = fileLedgers(await temporaryDirectory())
+  const openLockFile = fileLockFiles(await temporaryDirectory())
   const connection = createConnection({
     name: 'one',
     settings: one,
     environment,
     fetch: outbound.fetch,
-    pins: createPins(await openLedger('mcp-lock', McpPins, NO_PINS)),
+    pins: createPins(await openLockFile('mcp-lock', McpPins, NO_PINS)),
     log: { info: write, warn: write },
   })
   onTestFinished(async () => {

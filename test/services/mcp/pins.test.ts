@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createPins, MCP_LEDGER, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
+import { createPins, MCP_LOCK_FILE, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
 import type { RemoteTool } from '../../../src/services/mcp/session.ts'
-import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const URL = 'https://example.org/mcp'
@@ -11,8 +11,8 @@ function tool(name: string, more: Partial<RemoteTool> = {}): RemoteTool {
 }
 
 async function openPins() {
-  const openLedger = fileLedgers(await temporaryDirectory())
-  const open = async () => createPins(await openLedger(MCP_LEDGER, McpPins, NO_PINS))
+  const openLockFile = fileLockFiles(await temporaryDirectory())
+  const open = async () => createPins(await openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS))
   return { open, pins: await open() }
 }
 
@@ -64,9 +64,9 @@ describe('the definitions of a connection', () => {
   })
 
   it('are the same to another server that sees them at the same time', async () => {
-    const ledger = await fileLedgers(await temporaryDirectory())('mcp-lock', McpPins, NO_PINS)
-    const late: typeof ledger = { ...ledger, read: async () => NO_PINS }
-    await createPins(ledger).compare('one', URL, [tool('a')])
+    const lockFile = await fileLockFiles(await temporaryDirectory())('mcp-lock', McpPins, NO_PINS)
+    const late: typeof lockFile = { ...lockFile, read: async () => NO_PINS }
+    await createPins(lockFile).compare('one', URL, [tool('a')])
     const other = [tool('a', { description: 'Does more' }), tool('b')]
     expect(await createPins(late).compare('one', URL, other)).toEqual(
       new Map([

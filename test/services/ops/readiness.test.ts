@@ -11,16 +11,16 @@ const hangs: ReadinessCheck = () => new Promise(() => undefined)
 interface Asked {
   checks: Record<string, ReadinessCheck>
   counts?: () => Promise<StoreCounts>
-  deadlineMilliseconds?: number
+  deadlineMs?: number
 }
 
-async function ask({ checks, counts, deadlineMilliseconds = 1_000 }: Asked) {
+async function ask({ checks, counts, deadlineMs = 1_000 }: Asked) {
   const warnings: object[] = []
   const readiness = createReadiness({
     checks,
     counts: counts ?? (async () => ({ documents, chunks: 9, jobs: 3 })),
     log: { warn: (fields) => void warnings.push(fields) },
-    deadlineMilliseconds,
+    deadlineMs,
   })
   const result = await readiness()
   expect(Readiness.parse(result)).toEqual(result)
@@ -46,7 +46,7 @@ describe('a server whose parts all work', () => {
     ['cannot be counted', () => Promise.reject(new Error('x'))],
     ['are not counted in time', () => new Promise(() => undefined)],
   ])('is ready also where its documents %s', async (_case, counts) => {
-    const result = await ask({ checks: { store: works }, counts, deadlineMilliseconds: 10 })
+    const result = await ask({ checks: { store: works }, counts, deadlineMs: 10 })
     expect(result.status).toBe('ready')
     expect(result).not.toHaveProperty('documents')
     expect(result.warnings).toHaveLength(1)
@@ -83,7 +83,7 @@ describe('a part that does not work', () => {
       'did not answer within 20 ms',
     ],
   ])('is named %s', async (_case, check, message) => {
-    const result = await ask({ checks: { store: works, index: check }, deadlineMilliseconds: 20 })
+    const result = await ask({ checks: { store: works, index: check }, deadlineMs: 20 })
     expect(result.status).toBe('not_ready')
     expect(result.checks.index).toEqual({
       state: 'failed',
@@ -101,7 +101,7 @@ describe('a part that does not work', () => {
   })
 
   it('hides no other one', async () => {
-    const result = await ask({ checks: { store: hangs, index: hangs }, deadlineMilliseconds: 10 })
+    const result = await ask({ checks: { store: hangs, index: hangs }, deadlineMs: 10 })
     expect(Object.values(result.checks).map(({ state }) => state)).toEqual(['failed', 'failed'])
   })
 

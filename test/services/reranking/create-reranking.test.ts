@@ -27,7 +27,7 @@ function createForTest(behave: (signal: AbortSignal) => Promise<number[]>) {
         warn: (_fields, message) => void warnings.push(message),
       },
       now: () => time,
-      deadlineMilliseconds: 20,
+      deadlineMs: 20,
     }),
     pass: (milliseconds: number) => {
       time += milliseconds

@@ -6,7 +6,7 @@ import { createFakeSandbox } from './fake-sandbox.ts'
 const { signal } = new AbortController()
 const log = { warn: () => undefined }
 
-function create({ maximum = 10, idleMilliseconds = 60_000 } = {}) {
+function create({ maximum = 10, idleMs = 60_000 } = {}) {
   const fake = createFakeSandbox()
   let failures = 0
   const sessions = createSandboxSessions({
@@ -14,7 +14,7 @@ function create({ maximum = 10, idleMilliseconds = 60_000 } = {}) {
     onFailure: () => {
       failures += 1
     },
-    ...{ maximum, idleMilliseconds, log },
+    ...{ maximum, idleMs, log },
   })
   onTestFinished(() => sessions.close())
   const run = (conversation: string, code = '') => sessions.run(conversation, { code }, signal)
@@ -66,7 +66,7 @@ describe('The sessions of sandboxes', () => {
   })
 
   it('end a while after the last run', async () => {
-    const { run } = create({ idleMilliseconds: 1 })
+    const { run } = create({ idleMs: 1 })
     await run('a')
     await expect.poll(() => run('a').then(({ fresh }) => fresh)).toBe(true)
   })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SkillError } from '../../../src/services/skills/read-skill.ts'
 import { createRemoteSkills } from '../../../src/services/skills/remote.ts'
-import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { createFileSkillCopies } from '../../../src/stores/files/skill-copies.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { plainSkill } from './skill-for-test.ts'
@@ -13,7 +13,7 @@ const files = (name: string) => new Map([['SKILL.md', Buffer.from(plainSkill(nam
 async function openCopies() {
   const directory = await temporaryDirectory()
   return createFileSkillCopies({
-    openLedger: fileLedgers(directory),
+    openLockFile: fileLockFiles(directory),
     directory: join(directory, 'skills'),
   })
 }

@@ -156,7 +156,7 @@ describe('A look-up in a table', () => {
       conditions: [{ column: 'id', equals: 7 }],
       maximumRows: 5,
     }
-    const limits = { heapMegabytes: 64, deadlineMilliseconds: 20_000 }
+    const limits = { heapMegabytes: 64, deadlineMs: 20_000 }
     const found = await runJob(entry, job, limits, new AbortController().signal)
     expect(placesOf(FoundRows.parse(found))).toEqual([8])
   })

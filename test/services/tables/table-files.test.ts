@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/child-process.ts'
-import { createSlots } from '../../../src/lib/semaphore.ts'
+import { createSemaphore } from '../../../src/lib/semaphore.ts'
 import { createTableFiles } from '../../../src/services/tables/table-files.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, documentOf, type FakeTable } from './stored-table.ts'
@@ -14,7 +14,7 @@ const FILE: FakeTable = { id: 'file', file: 'b.jsonl', content: '{"n":1}\n{"n":2
 async function open(tables: FakeTable[], directory?: string) {
   const parts = createFakeLookup(tables)
   const place = directory ?? (await temporaryDirectory())
-  const files = createTableFiles({ ...parts, directory: place, slots: createSlots(2, 10) })
+  const files = createTableFiles({ ...parts, directory: place, semaphore: createSemaphore(2, 10) })
   return { ...parts, files, directory: place }
 }
 

@@ -18,15 +18,15 @@ async function convert(
   const [source, target] = [join(directory, 'source'), join(directory, 'tables.duckdb')]
   await writeFile(source, content)
   const job = { kind: 'convert', source, target, format }
-  const options = { heapMegabytes: 512, deadlineMilliseconds: 30_000, directory }
+  const options = { heapMegabytes: 512, deadlineMs: 30_000, directory }
   const { sheets } = Converted.parse(await runJob(ENTRY, job, options, signal))
   const query = async (sql: string, more: { maximumRows?: number; milliseconds?: number } = {}) => {
     const views = sheets.map(({ table }, index) => ({
       ...{ name: index === 0 ? 'data' : `data${index}`, file: target, table },
     }))
-    const { maximumRows = 100, milliseconds: deadlineMilliseconds = 30_000 } = more
+    const { maximumRows = 100, milliseconds: deadlineMs = 30_000 } = more
     const asked = { kind: 'query', views, sql, maximumRows, isTrusted: false }
-    const limits = { heapMegabytes: 256, deadlineMilliseconds }
+    const limits = { heapMegabytes: 256, deadlineMs }
     return QueryResult.parse(await runJob(ENTRY, asked, limits, signal))
   }
   return { sheets, query, directory }
@@ -173,12 +173,7 @@ describe('a statement', () => {
       ...{ kind: 'query', views: [], maximumRows: 1, isTrusted: false },
       sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = -1',
     }
-    const asked = runJob(
-      ENTRY,
-      job,
-      { heapMegabytes: 256, deadlineMilliseconds: 60_000 },
-      leaving.signal,
-    )
+    const asked = runJob(ENTRY, job, { heapMegabytes: 256, deadlineMs: 60_000 }, leaving.signal)
     await expect(asked).rejects.toBe(reason)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/child-process.ts'
 import { callTool, parseInput } from '../../../src/services/tools/registry.ts'
 import { citeTables } from '../../../src/services/tools/table-tools.ts'
-import { ToolFailure, tellRefusal } from '../../../src/services/tools/tool-error.ts'
+import { formatRefusal, ToolFailure } from '../../../src/services/tools/tool-error.ts'
 import { toolAnswering } from '../agent/agent-for-test.ts'
 import { toolCall } from '../agent/scripted-model.ts'
 import { documentOf } from '../tables/stored-table.ts'
@@ -11,7 +11,7 @@ import { createContext } from './context-for-test.ts'
 const { signal } = new AbortController()
 const options = () => ({
   context: createContext(),
-  deadlineMilliseconds: 1_000,
+  deadlineMs: 1_000,
   log: { error: () => undefined },
 })
 
@@ -45,14 +45,14 @@ describe('Arguments', () => {
 
 describe('What a job refuses', () => {
   it('is a failure that the model is told', async () => {
-    const refused = tellRefusal(() => Promise.reject(new JobRefusal('No table')))
+    const refused = formatRefusal(() => Promise.reject(new JobRefusal('No table')))
     await expect(refused).rejects.toThrow(new ToolFailure('No table'))
   })
 
   it('is not to be taken for a fault of ours', async () => {
     const fault = new Error('broken')
-    await expect(tellRefusal(() => Promise.reject(fault))).rejects.toBe(fault)
-    expect(await tellRefusal(async () => 'well')).toBe('well')
+    await expect(formatRefusal(() => Promise.reject(fault))).rejects.toBe(fault)
+    expect(await formatRefusal(async () => 'well')).toBe('well')
   })
 })
 

@@ -16,8 +16,8 @@ function createRegistry(
   tools: readonly Tool[],
   {
     isEnabled = () => true,
-    deadlineMilliseconds,
-  }: { isEnabled?: (name: string) => boolean; deadlineMilliseconds?: number } = {},
+    deadlineMs,
+  }: { isEnabled?: (name: string) => boolean; deadlineMs?: number } = {},
 ) {
   const lines: Line[] = []
   const log = {
@@ -28,7 +28,7 @@ function createRegistry(
   const registry = createToolRegistry({
     sources: [() => tools],
     ...{ isEnabled, log },
-    ...(deadlineMilliseconds !== undefined && { deadlineMilliseconds }),
+    ...(deadlineMs !== undefined && { deadlineMs }),
   })
   const call = (name: string, text = '{}', signal = new AbortController().signal) =>
     registry.open(createContext()).call({ callId: 'c', name, arguments: text }, signal)
@@ -150,18 +150,16 @@ describe('the deadline of a tool', () => {
 
   it('ends the wait for a tool that does not listen to its signal', async () => {
     const deaf = toolThat(() => new Promise(() => undefined))
-    expect(await createRegistry([deaf], { deadlineMilliseconds: 10 }).call('tool')).toEqual(late)
+    expect(await createRegistry([deaf], { deadlineMs: 10 }).call('tool')).toEqual(late)
   })
 
   it('is told to a tool that listens', async () => {
     const listening = toolThat((_input, _context, signal) => pause(60_000, 'never', { signal }))
-    expect(await createRegistry([listening], { deadlineMilliseconds: 10 }).call('tool')).toEqual(
-      late,
-    )
+    expect(await createRegistry([listening], { deadlineMs: 10 }).call('tool')).toEqual(late)
   })
 
   it('does not touch a tool that is in time', async () => {
-    expect(await createRegistry([echo], { deadlineMilliseconds: 1_000 }).call('echo')).toEqual({
+    expect(await createRegistry([echo], { deadlineMs: 1_000 }).call('echo')).toEqual({
       output: '{}',
       isError: false,
     })
@@ -341,7 +339,7 @@ describe('a tool that cannot be called at this moment', () => {
 })
 
 it('a tool with a deadline of its own has that', async () => {
-  const deaf = { ...toolThat(() => new Promise(() => undefined)), deadlineMilliseconds: 15 }
+  const deaf = { ...toolThat(() => new Promise(() => undefined)), deadlineMs: 15 }
   expect((await createRegistry([deaf]).call('tool')).output).toBe(
     'The tool did not answer in 15 ms',
   )

@@ -92,6 +92,6 @@ describe('run_python', () => {
   })
 
   it('has more time than the code it runs', () => {
-    expect(create().tool.deadlineMilliseconds).toBeGreaterThan(30_000)
+    expect(create().tool.deadlineMs).toBeGreaterThan(30_000)
   })
 })

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { MCP_LEDGER, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
+import { MCP_LOCK_FILE, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
 import { type Accepted, moveAccepted } from '../../../src/services/transfer/move-corpus.ts'
-import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { createFileSkillCopies } from '../../../src/stores/files/skill-copies.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
@@ -11,15 +11,16 @@ const pinned = (digest: string) => ({ url: 'https://example.org/mcp', tools: { a
 
 async function open(connections: McpPins['connections'] = {}): Promise<Accepted> {
   const base = await temporaryDirectory()
-  const openLedger = fileLedgers(base)
-  const ledger = await openLedger(MCP_LEDGER, McpPins, NO_PINS)
-  if (Object.keys(connections).length > 0) await ledger.update(() => ({ version: 1, connections }))
+  const openLockFile = fileLockFiles(base)
+  const lockFile = await openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)
+  if (Object.keys(connections).length > 0)
+    await lockFile.update(() => ({ version: 1, connections }))
   const directory = join(base, 'skills')
-  return { openLedger, skillCopies: await createFileSkillCopies({ openLedger, directory }) }
+  return { openLockFile, skillCopies: await createFileSkillCopies({ openLockFile, directory }) }
 }
 
-const connectionsOf = async ({ openLedger }: Accepted) =>
-  (await (await openLedger(MCP_LEDGER, McpPins, NO_PINS)).read()).connections
+const connectionsOf = async ({ openLockFile }: Accepted) =>
+  (await (await openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)).read()).connections
 
 describe('What was accepted', () => {
   it('of MCP servers is brought along, and what was accepted there stays', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { OutboundError, type OutboundRequest } from '../../../src/lib/outbound/guarded-fetch.ts'
 import { createWebhooks } from '../../../src/services/webhooks/webhooks.ts'
-import type { Announcement } from '../../../src/stores/outbox.ts'
+import type { OutboxEvent } from '../../../src/stores/outbox.ts'
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const WAITS = [1_000, 60_000]
 
-const announcement = (attempt = 1): Announcement => ({
+const event = (attempt = 1): OutboxEvent => ({
   ...{ id: `msg_${attempt}`, documentId: 'doc', revision: 2, status: 'ready', error: undefined },
   ...{ endedAt: 1_700_000_000_000, attempt },
 })
@@ -14,7 +14,7 @@ const announcement = (attempt = 1): Announcement => ({
 type Answer = (request: OutboundRequest) => Promise<Response>
 
 /** Webhooks over a fake outbox, which holds `waiting`, and a fake receiver. */
-async function startForTest(waiting: Announcement[], answer: Answer, more: object = {}) {
+async function startForTest(waiting: OutboxEvent[], answer: Answer, more: object = {}) {
   const wanted: boolean[] = []
   const settled: unknown[] = []
   const logged: unknown[] = []
@@ -27,12 +27,12 @@ async function startForTest(waiting: Announcement[], answer: Answer, more: objec
   const webhooks = createWebhooks({
     outbox: {
       announce: async (isWanted) => void wanted.push(isWanted),
-      takeAnnouncements: async (limit) => waiting.splice(0, limit),
-      putOffAnnouncement: (id, dueAt) => {
+      takeEvents: async (limit) => waiting.splice(0, limit),
+      postponeEvent: (id, dueAt) => {
         expect(dueAt).toBe(Math.trunc(dueAt))
         return settle('put off', id, Math.round((dueAt - Date.now()) / 1_000))
       },
-      dropAnnouncement: (id) => settle('drop', id),
+      removeEvent: (id) => settle('drop', id),
     },
     fetch: (_url, request) => answer(request),
     ...{ url: 'https://example.org/hook', secret: SECRET, waits: WAITS, ...more },
@@ -49,7 +49,7 @@ async function startForTest(waiting: Announcement[], answer: Answer, more: objec
 describe('A webhook', () => {
   it('tells what has become of the document, signed, and follows no redirect', async () => {
     const requests: OutboundRequest[] = []
-    const { settled, first } = await startForTest([announcement()], async (request) => {
+    const { settled, first } = await startForTest([event()], async (request) => {
       requests.push(request)
       return new Response()
     })
@@ -72,7 +72,7 @@ describe('A webhook', () => {
   it('carries the reason of a failure', async () => {
     const error = { code: 'empty_document', message: 'm' }
     const bodies: string[] = []
-    const failed = { ...announcement(), status: 'failed' as const, error }
+    const failed = { ...event(), status: 'failed' as const, error }
     const { first } = await startForTest([failed], async ({ body }) => {
       bodies.push(String(body))
       return new Response()
@@ -87,11 +87,11 @@ describe('A webhook', () => {
     ['nobody answers', () => Promise.reject(new OutboundError('timeout', 'too late'))],
     ['it may not be called', () => Promise.reject(new OutboundError('forbidden', 'private'))],
   ])('is sent again later, and later each time, where %s', async (_what, answer) => {
-    const { settled, logged, first } = await startForTest([announcement(1)], answer)
+    const { settled, logged, first } = await startForTest([event(1)], answer)
     await first
     expect(settled).toEqual([['put off', 'msg_1', 1]])
     expect(logged).toMatchObject([['warn', { documentId: 'doc', attempt: 1 }, expect.any(String)]])
-    const later = await startForTest([announcement(2)], answer)
+    const later = await startForTest([event(2)], answer)
     await later.first
     expect(later.settled).toEqual([
       ['put off', 'msg_2', expect.toSatisfy((s: number) => s >= 60 && s <= 66)],
@@ -100,7 +100,7 @@ describe('A webhook', () => {
 
   it('is given up after its last attempt, and the log says so', async () => {
     const { settled, logged, first } = await startForTest(
-      [announcement(3)],
+      [event(3)],
       async () => new Response(null, { status: 503 }),
     )
     await first
@@ -112,7 +112,7 @@ describe('A webhook', () => {
 
   it('is sent no more to a receiver that is gone', async () => {
     const { settled, first } = await startForTest(
-      [announcement()],
+      [event()],
       async () => new Response(null, { status: 410 }),
     )
     await first
@@ -121,7 +121,7 @@ describe('A webhook', () => {
 
   it('that is under way when the server stops is due again', async () => {
     const begun = Promise.withResolvers<void>()
-    const { webhooks, settled } = await startForTest([announcement()], ({ signal }) => {
+    const { webhooks, settled } = await startForTest([event()], ({ signal }) => {
       begun.resolve()
       return new Promise((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason))
@@ -133,16 +133,16 @@ describe('A webhook', () => {
   })
 
   it('goes out when it is rung for', async () => {
-    const waiting: Announcement[] = []
+    const waiting: OutboxEvent[] = []
     const { webhooks, first } = await startForTest(waiting, async () => new Response())
-    waiting.push(announcement())
+    waiting.push(event())
     webhooks.wake()
     await first
   })
 
   it('says again and again that ends are to be written down', async () => {
     const { webhooks, wanted } = await startForTest([], async () => new Response(), {
-      renewalMilliseconds: 0,
+      renewalMs: 0,
     })
     await expect
       .poll(() => {
@@ -154,10 +154,7 @@ describe('A webhook', () => {
   })
 
   it('says so once where it need not be said again yet', async () => {
-    const { webhooks, wanted, first } = await startForTest(
-      [announcement()],
-      async () => new Response(),
-    )
+    const { webhooks, wanted, first } = await startForTest([event()], async () => new Response())
     await first
     webhooks.wake()
     expect(wanted).toEqual([true])

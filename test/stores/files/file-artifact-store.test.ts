@@ -74,7 +74,7 @@ describe('The room of the artifacts', () => {
 
   it('is freed of what is past its age', async () => {
     const directory = await temporaryDirectory()
-    const aged = await createFileArtifactStore({ directory, maximumAgeMilliseconds: 0 })
+    const aged = await createFileArtifactStore({ directory, maximumAgeMs: 0 })
     const { id } = await aged.add(fileOf(1))
     expect(await aged.read(id)).toBeUndefined()
     await aged.add(fileOf(1))
@@ -89,9 +89,9 @@ describe('After a restart', () => {
     const { id } = await before.add(fileOf(3))
     await utimes(join(directory, id), 1_000, 1_000)
     const hour = 3_600_000
-    const later = await createFileArtifactStore({ directory, maximumAgeMilliseconds: hour })
+    const later = await createFileArtifactStore({ directory, maximumAgeMs: hour })
     expect(await later.read(id)).toBeUndefined()
-    const patient = await createFileArtifactStore({ directory, maximumAgeMilliseconds: 1e15 })
+    const patient = await createFileArtifactStore({ directory, maximumAgeMs: 1e15 })
     expect((await patient.read(id))?.bytes).toHaveLength(3)
   })
 

@@ -1,29 +1,29 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { describeLedgers, Names, NOBODY } from '../../contracts/ledger.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 describeLedgers('A directory', {
   async create() {
     const directory = join(await temporaryDirectory(), 'below')
-    return { open: async () => fileLedgers(directory) }
+    return { open: async () => fileLockFiles(directory) }
   },
 })
 
 async function openNames() {
   const directory = await temporaryDirectory()
-  const open = () => fileLedgers(directory)('names', Names, NOBODY)
+  const open = () => fileLockFiles(directory)('names', Names, NOBODY)
   return { open, path: join(directory, 'names.json') }
 }
 
 describe('A ledger that is a file', () => {
   it('is made with the first change', async () => {
     const { open, path } = await openNames()
-    const ledger = await open()
+    const lockFile = await open()
     await expect(stat(path)).rejects.toThrow('ENOENT')
-    await ledger.update(() => ({ names: ['a'] }))
+    await lockFile.update(() => ({ names: ['a'] }))
     expect(JSON.parse(await readFile(path, 'utf8'))).toEqual({ names: ['a'] })
   })
 

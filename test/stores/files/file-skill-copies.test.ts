@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { fileLedgers } from '../../../src/stores/files/lock-file.ts'
+import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { createFileSkillCopies } from '../../../src/stores/files/skill-copies.ts'
 import { describeSkillCopies } from '../../contracts/skill-copies.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -14,7 +14,7 @@ async function create() {
   const directory = join(base, 'skills')
   return {
     directory,
-    open: () => createFileSkillCopies({ openLedger: fileLedgers(base), directory }),
+    open: () => createFileSkillCopies({ openLockFile: fileLockFiles(base), directory }),
   }
 }
 

@@ -7,7 +7,7 @@ import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const PROGRAM = fileURLToPath(new URL('./ingest-until-killed.ts', import.meta.url))
 const CYCLES = 8
-const MOST_STEPS_PER_CYCLE = 400
+const MAX_STEPS_PER_CYCLE = 400
 
 /** What the killed processes have said. */
 interface Told {
@@ -39,7 +39,7 @@ it(`loses nothing and uses no key twice when it is killed ${CYCLES} times at ran
 })
 
 async function runUntilKilled(directory: string, prefix: string, told: Told): Promise<void> {
-  const killAfter = Math.ceil(Math.random() * MOST_STEPS_PER_CYCLE)
+  const killAfter = Math.ceil(Math.random() * MAX_STEPS_PER_CYCLE)
   const child = spawn(process.execPath, [PROGRAM, directory, prefix], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -221,7 +221,7 @@ describe('A database of schema version 6', () => {
 
   it('keeps what it has not told yet', async () => {
     const { outbox, close } = await data.open()
-    expect(await outbox.takeAnnouncements(9, 1_000)).toMatchObject([
+    expect(await outbox.takeEvents(9, 1_000)).toMatchObject([
       {
         ...{ id: 'msg_6f1d', documentId: 'doc_told', revision: 1, status: 'failed', attempt: 3 },
         error: { code: 'empty_document', message: 'The text holds nothing but blanks' },

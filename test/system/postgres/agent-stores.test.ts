@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
   describeLedgers('PostgreSQL', {
     async create() {
       const { open } = await createData()
-      return { open: async () => (await open()).openLedger }
+      return { open: async () => (await open()).openLockFile }
     },
   })
   describeSkillCopies('PostgreSQL', {
@@ -85,17 +85,17 @@ describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
       const { open } = await createData()
       const opened = await Promise.all([open(), open(), open()])
       const ledgers = await Promise.all(
-        opened.map(({ openLedger }) => openLedger('names', Names, NOBODY)),
+        opened.map(({ openLockFile }) => openLockFile('names', Names, NOBODY)),
       )
       const names = ['a', 'b', 'c'].flatMap((name) => [`${name}1`, `${name}2`, `${name}3`])
       const adding = names.flatMap((name, i) =>
         ledgers
           .slice(i % 3, (i % 3) + 1)
-          .map((ledger) => ledger.update((now) => ({ names: [...now.names, name] }))),
+          .map((lockFile) => lockFile.update((now) => ({ names: [...now.names, name] }))),
       )
       await Promise.all(adding)
-      for (const ledger of ledgers) {
-        expect((await ledger.read()).names.toSorted()).toEqual(names.toSorted())
+      for (const lockFile of ledgers) {
+        expect((await lockFile.read()).names.toSorted()).toEqual(names.toSorted())
       }
     })
 

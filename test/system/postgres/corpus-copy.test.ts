@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { moveCorpus, type Watch } from '../../../src/services/transfer/move-corpus.ts'
-import type { CopyMark, CorpusRecord } from '../../../src/stores/corpus.ts'
+import type { CopyCheckpoint, CorpusRecord } from '../../../src/stores/corpus.ts'
 import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
 import { createSqliteCorpus } from '../../../src/stores/sqlite/corpus.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
@@ -26,7 +26,7 @@ async function createTarget() {
 }
 
 /** Breaks off after so many records; tells from where each run went on. */
-function interruptAfter(most: number, marks: (CopyMark | undefined)[] = []): Watch {
+function interruptAfter(most: number, marks: (CopyCheckpoint | undefined)[] = []): Watch {
   return async function* (records, after) {
     marks.push(after)
     let passed = 0
@@ -45,7 +45,7 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
   it('goes on where it was interrupted, again and again, and ends as one in one go', async () => {
     const source = await createSource()
     const target = await createTarget()
-    const marks: (CopyMark | undefined)[] = []
+    const marks: (CopyCheckpoint | undefined)[] = []
     let runs = 0
     for (let done = false; !done; runs++) {
       const move = moveCorpus(source.corpus, target.corpus, interruptAfter(650, marks), signal)
@@ -97,7 +97,7 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
     await store.delete('document-3')
     await store.put({ id: 'document-5', text: 'Changed' })
     await store.close()
-    const marks: (CopyMark | undefined)[] = []
+    const marks: (CopyCheckpoint | undefined)[] = []
     const again = interruptAfter(Number.POSITIVE_INFINITY, marks)
     expect(await moveCorpus(source.corpus, target.corpus, again, signal)).toBe(true)
     expect(marks.map((mark) => mark && mark.documents > 0)).toEqual([true, undefined])
@@ -109,7 +109,7 @@ describe.skipIf(!hasPostgres)('A copy in steps (needs PostgreSQL)', () => {
     const target = await createTarget()
     const { copies } = target.corpus
     const wrong = { documents: 1, chunks: 1, digest: 'other' }
-    const go = (after?: CopyMark) =>
+    const go = (after?: CopyCheckpoint) =>
       copies?.continueAfter(after, source.corpus.readCorpus(signal), signal)
     await expect(go(wrong)).rejects.toThrow('Somebody else')
     const store = await target.data.open()

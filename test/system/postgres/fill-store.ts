@@ -16,7 +16,7 @@ export async function fillStore(store: DocumentStore, documents: number): Promis
     for (const job of jobs) {
       const first = await store.reserveChunkKeys(2)
       const chunks = [0, 1].map((ordinal) => {
-        const text = `Passage ${ordinal} of ${job.documentId}`
+        const text = `PreparedChunk ${ordinal} of ${job.documentId}`
         return { key: first + ordinal, ordinal, text, heading: '', start: ordinal, end: 9 }
       })
       const values = Float32Array.from({ length: 2 * DIMENSION }, (_, i) => ((first + i) % 7) / 8)

@@ -15,8 +15,8 @@ const CHUNKS = 2 * DOCUMENTS
 const KILLS_WHILE_COPYING = 4
 const KILLS_WHILE_INDEXING = 2
 /** Up to so long after a step has been seen is the process killed. */
-const LATER_MILLISECONDS = 300
-const POLL_MILLISECONDS = 10
+const LATER_MS = 300
+const POLL_MS = 10
 const MINUTES = 5 * 60_000
 const { signal } = new AbortController()
 
@@ -67,8 +67,8 @@ async function killOnce(run: ReturnType<typeof migrate>, hasGoneOn: () => Promis
   void run.exited.then(() => {
     ended = true
   })
-  while (!ended && !(await hasGoneOn())) await pause(POLL_MILLISECONDS)
-  await pause(Math.random() * LATER_MILLISECONDS)
+  while (!ended && !(await hasGoneOn())) await pause(POLL_MS)
+  await pause(Math.random() * LATER_MS)
   run.send('SIGKILL')
   await run.exited
   return run.stderr

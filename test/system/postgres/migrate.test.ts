@@ -58,8 +58,8 @@ describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
     expect(again).toMatchObject({ code: 0, told: expect.stringContaining('there already') })
     expect(first.told + again.told).not.toContain(data.url)
     expect(embedder.requests).toHaveLength(embedded)
-    const [ledger] = await data.sql('SELECT name, content FROM agent_server.ledgers')
-    expect([ledger?.name, JSON.parse(String(ledger?.content))]).toEqual(['mcp-lock', pins])
+    const [lockFile] = await data.sql('SELECT name, content FROM agent_server.ledgers')
+    expect([lockFile?.name, JSON.parse(String(lockFile?.content))]).toEqual(['mcp-lock', pins])
 
     const after = await startServer({
       ...{ DATABASE_URL: data.url, QDRANT_URL: qdrant.url },

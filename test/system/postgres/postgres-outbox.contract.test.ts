@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', (
         for (const job of await other.claimJobs(1)) await other.completeJob(job, [])
       }
       const told = async () => {
-        const taken = await wanting.outbox.takeAnnouncements(9, 0)
+        const taken = await wanting.outbox.takeEvents(9, 0)
         return taken.map(({ documentId }) => documentId)
       }
       return { data, wanting, other, end, told }
@@ -61,7 +61,7 @@ describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', (
       const again = await data.open()
       onTestFinished(again.close)
       await again.outbox.announce(true)
-      expect(await again.outbox.takeAnnouncements(9, 0)).toMatchObject([{ documentId: 'a' }])
+      expect(await again.outbox.takeEvents(9, 0)).toMatchObject([{ documentId: 'a' }])
     })
 
     it('write nothing down, and drop what waits, when nobody has wanted it for days', async () => {

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { DocumentCreated } from '../../../src/schemas/document.ts'
 import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { createLedger, type Ledger } from '../../e2e/crash/ledger.ts'
+import { createLedger, type LockFile } from '../../e2e/crash/ledger.ts'
 import { createSeededRandom } from '../../e2e/crash/seeded-random.ts'
 import { expectSettled } from '../../e2e/crash/verify.ts'
 import { verifies } from '../../requirements.ts'
@@ -13,11 +13,11 @@ import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import type { TestServer } from '../../support/server.ts'
 import { defaults, launch, startServerProcess } from '../../support/server-process.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
-import { expectEachOnce, SETTLING_MILLISECONDS, waitUntilIdle } from './settling.ts'
+import { expectEachOnce, SETTLING_MS, waitUntilIdle } from './settling.ts'
 import { runSql } from './store-data.ts'
 
 const RESTARTS = 3
-const BETWEEN_RESTARTS_MILLISECONDS = 1_500
+const BETWEEN_RESTARTS_MS = 1_500
 const LANES = 4
 const PASSWORD = 'a-password-that-nobody-may-see'
 const CLAIMED = 'SELECT claim FROM agent_server.jobs WHERE claim IS NOT NULL'
@@ -35,10 +35,10 @@ async function launchWithout(url: string) {
 }
 
 /** Adds documents until it is told to stop; what is answered 503 may have been stored or not. */
-async function addUntil(stop: AbortSignal, server: TestServer, ledger: Ledger): Promise<void> {
+async function addUntil(stop: AbortSignal, server: TestServer, lockFile: LockFile): Promise<void> {
   const lane = async () => {
     while (!stop.aborted) {
-      const entry = ledger.begin()
+      const entry = lockFile.begin()
       const body = { text: entry.text, title: entry.token }
       const response = await server.request('/documents', { body })
       expect([202, 503]).toContain(response.status)
@@ -133,28 +133,28 @@ describe.skipIf(!hasPostgresEngine)(
 
 describe.skipIf(!hasPostgresEngine)('A server (needs PostgreSQL, as root)', () => {
   it(`loses nothing and doubles nothing when PostgreSQL crashes and starts again, ${RESTARTS} times, in mid-ingestion`, {
-    timeout: 2 * SETTLING_MILLISECONDS,
+    timeout: 2 * SETTLING_MS,
     ...verifies('shared.once', 'shared.outage'),
   }, async () => {
     const engine = await startPostgresEngine()
     const qdrant = await startFakeQdrant()
     const server = await startServerProcess({ DATABASE_URL: engine.url, QDRANT_URL: qdrant.url })
     const sql = (text: string) => runSql(engine.url, text)
-    const ledger = createLedger(createSeededRandom(Date.now() % 1_000_000))
+    const lockFile = createLedger(createSeededRandom(Date.now() % 1_000_000))
     const stop = new AbortController()
-    const adding = addUntil(stop.signal, server, ledger)
+    const adding = addUntil(stop.signal, server, lockFile)
     for (let restart = 0; restart < RESTARTS; restart++) {
-      await pause(BETWEEN_RESTARTS_MILLISECONDS)
+      await pause(BETWEEN_RESTARTS_MS)
       await vi.waitUntil(async () => (await sql(CLAIMED)).length > 0, { timeout: 20_000 })
       await engine.crashAndRestart()
     }
-    await pause(BETWEEN_RESTARTS_MILLISECONDS)
+    await pause(BETWEEN_RESTARTS_MS)
     stop.abort()
     await adding
-    expect(ledger.in('kept').length).toBeGreaterThan(RESTARTS * LANES)
+    expect(lockFile.in('kept').length).toBeGreaterThan(RESTARTS * LANES)
 
     await waitUntilIdle(server)
-    await expectSettled(server, ledger)
+    await expectSettled(server, lockFile)
     await expectEachOnce({ sql })
     expect(server.stdout.match(/listening at/g)).toHaveLength(1)
     expect(qdrant.mistakes).toEqual([])

@@ -4,7 +4,7 @@ import type { TestServer } from '../../support/server.ts'
 import type { PostgresData } from './store-data.ts'
 
 /** Twice a lease, and some work. */
-export const SETTLING_MILLISECONDS = 120_000
+export const SETTLING_MS = 120_000
 
 /** Until no document waits or is in work. */
 export async function waitUntilIdle(server: TestServer): Promise<void> {
@@ -13,7 +13,7 @@ export async function waitUntilIdle(server: TestServer): Promise<void> {
     const told = (status: string) => metrics.get(`agent_server_documents{status="${status}"}`)
     expect([told('pending'), told('processing')]).toEqual([0, 0])
   }
-  await vi.waitFor(look, { timeout: SETTLING_MILLISECONDS, interval: 500 })
+  await vi.waitFor(look, { timeout: SETTLING_MS, interval: 500 })
 }
 
 /** Each document has the chunks that it tells of, each of them once, and no job is left. */

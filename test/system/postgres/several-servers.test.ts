@@ -4,7 +4,7 @@ import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 import { createPostgresData, hasPostgres, type PostgresData, SERVER_URL } from './store-data.ts'
 
-const SHORT_LEASE = { leaseMilliseconds: 400 }
+const SHORT_LEASE = { leaseMs: 400 }
 const FAILURE = { code: 'internal', message: 'It failed' }
 const range = (length: number) => Array.from({ length }, (_, position) => position)
 
@@ -123,7 +123,7 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     const job = await claimOne(one)
     for (const _turn of range(20)) {
       expect(await other.claimJobs(1)).toEqual([])
-      await new Promise((resolve) => setTimeout(resolve, SHORT_LEASE.leaseMilliseconds / 8))
+      await new Promise((resolve) => setTimeout(resolve, SHORT_LEASE.leaseMs / 8))
     }
     expect(await one.completeJob(job, [await chunkOf(one)])).toEqual([])
   })

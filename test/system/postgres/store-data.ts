@@ -15,11 +15,7 @@ const SILENT = { info: () => undefined, warn: () => undefined }
 export interface PostgresData extends StoreData {
   /** Of a database of its own, empty at first. */
   url: string
-  open(options?: {
-    queueLimit?: number
-    url?: string
-    leaseMilliseconds?: number
-  }): Promise<PostgresStore>
+  open(options?: { queueLimit?: number; url?: string; leaseMs?: number }): Promise<PostgresStore>
   /** Runs a statement beside the stores, as an operator with a shell might. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
 }

@@ -11,16 +11,16 @@ import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
 import { type ServerProcess, startServerProcess } from '../../support/server-process.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
-import { expectEachOnce, SETTLING_MILLISECONDS, waitUntilIdle } from './settling.ts'
+import { expectEachOnce, SETTLING_MS, waitUntilIdle } from './settling.ts'
 import { createPostgresData, hasPostgres, SERVER_URL } from './store-data.ts'
 
 /** `CRASH_SEED` repeats a run. */
 const KILLS = Number(process.env.CRASH_CYCLES ?? 20)
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const DOCUMENTS = 30
-const LONGEST_WORK_MILLISECONDS = 1_200
-const KILL_MILLISECONDS = 30_000
-const BETWEEN_WORK_MILLISECONDS = 50
+const LONGEST_WORK_MS = 1_200
+const KILL_MS = 30_000
+const BETWEEN_WORK_MS = 50
 
 /** A database and an index that servers share, and a way to start one on them. */
 async function startShared() {
@@ -38,7 +38,7 @@ function unhurried(server: ServerProcess): TestServer {
   return {
     ...server,
     async request(path, options) {
-      await pause(BETWEEN_WORK_MILLISECONDS)
+      await pause(BETWEEN_WORK_MS)
       return server.request(path, options)
     },
   }
@@ -48,17 +48,17 @@ describe.skipIf(!hasPostgres)(
   'Two servers on one database and one index (needs PostgreSQL)',
   () => {
     it(`lose nothing and double nothing when either is killed, ${KILLS} times (CRASH_SEED=${SEED})`, {
-      timeout: KILLS * KILL_MILLISECONDS + 2 * SETTLING_MILLISECONDS,
+      timeout: KILLS * KILL_MS + 2 * SETTLING_MS,
       ...verifies('shared.once'),
     }, async () => {
       const { data, qdrant, start } = await startShared()
       const random = createSeededRandom(SEED)
-      const ledger = createLedger(random)
+      const lockFile = createLedger(random)
       const begin = async () => {
         const server = await start()
         const working = workUntilGone({
           server: unhurried(server),
-          ledger,
+          lockFile,
           random,
           documents: DOCUMENTS,
         })
@@ -71,11 +71,11 @@ describe.skipIf(!hasPostgres)(
       }
 
       const first = await start()
-      await populate({ server: first, ledger, documents: DOCUMENTS })
+      await populate({ server: first, lockFile, documents: DOCUMENTS })
       await first.crash()
       const pair = [await begin(), await begin()]
       for (let kill = 0; kill < KILLS; kill++) {
-        await pause(random.between(0, LONGEST_WORK_MILLISECONDS))
+        await pause(random.between(0, LONGEST_WORK_MS))
         const victim = random.between(0, 1)
         await pair[victim]?.kill()
         pair[victim] = await begin()
@@ -86,8 +86,8 @@ describe.skipIf(!hasPostgres)(
       for (const server of servers) {
         await waitUntilIdle(server)
         // First of all, what became of requests without an answer.
-        await expectKept(server, ledger)
-        await expectSettled(server, ledger)
+        await expectKept(server, lockFile)
+        await expectSettled(server, lockFile)
       }
       await expectEachOnce(data)
       expect(qdrant.mistakes).toEqual([])

@@ -25,7 +25,7 @@ describe.skipIf(!hasPostgres)('A database of an earlier schema (needs PostgreSQL
     expect(await store.counts()).toMatchObject({ jobs: 1 })
     for (const job of await store.claimJobs(1)) await store.completeJob(job, [])
     expect(await store.get('a')).toMatchObject({ status: 'ready' })
-    const announced = await store.outbox.takeAnnouncements(9, 0)
+    const announced = await store.outbox.takeEvents(9, 0)
     expect(announced).toMatchObject([{ documentId: 'a', status: 'ready' }])
     expect(await store.identity()).toMatch(/^\d+$/)
   })
@@ -35,7 +35,7 @@ describe.skipIf(!hasPostgres)('A database of an earlier schema (needs PostgreSQL
     const store = await data.open()
     onTestFinished(store.close)
     for (const job of await store.claimJobs(1)) await store.completeJob(job, [])
-    expect(await store.outbox.takeAnnouncements(9, 0)).toEqual([])
+    expect(await store.outbox.takeEvents(9, 0)).toEqual([])
   })
 
   it('is brought to the newest one once, however many servers start on it', async () => {

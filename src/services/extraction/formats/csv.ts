@@ -4,13 +4,13 @@ import { rowsToText } from './xlsx.ts'
 
 const DELIMITERS = [',', ';', '\t', '|'] as const
 const SAMPLE_LINES = 20
-const MOST_ROWS = 100_000
+const MAX_ROWS = 100_000
 
 /** `isCut` where the text is only the beginning of the file. */
 export function extractCsv(text: string, isCut: boolean): Extracted {
   const whole = isCut ? text.slice(0, text.lastIndexOf('\n') + 1) : text
   const rows = parseRows(whole)
-  return { text: rowsToText(rows.slice(0, MOST_ROWS), isCut || rows.length > MOST_ROWS) }
+  return { text: rowsToText(rows.slice(0, MAX_ROWS), isCut || rows.length > MAX_ROWS) }
 }
 
 /** Where a quotation mark is never closed, none means anything. */
@@ -20,7 +20,7 @@ function parseRows(text: string): string[][] {
     relax_column_count: true,
     relax_quotes: true,
     skip_empty_lines: true,
-    to: MOST_ROWS + 1,
+    to: MAX_ROWS + 1,
   }
   try {
     return parse(text, options)

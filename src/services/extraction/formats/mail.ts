@@ -7,7 +7,7 @@ import {
 } from '../extracted.ts'
 import { extractHtml } from './html.ts'
 
-const MOST_ATTACHMENTS = 100
+const MAX_ATTACHMENTS = 100
 /** A mail may bring a mail that brings a mail. */
 const DEEPEST_NESTING = 20
 
@@ -19,7 +19,7 @@ export async function extractMail(bytes: Buffer, extract: Extract): Promise<Extr
   const text = createBoundedText()
   text.add(`# ${mail.subject ?? 'Mail without a subject'}\n\n${headersOf(mail)}\n`)
   text.add(`${bodyOf(mail)}\n\n`)
-  for (const attachment of mail.attachments.slice(0, MOST_ATTACHMENTS)) {
+  for (const attachment of mail.attachments.slice(0, MAX_ATTACHMENTS)) {
     text.add(await attachmentToText(attachment, extract))
   }
   return { text: text.toString() }

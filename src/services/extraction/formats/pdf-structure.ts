@@ -9,7 +9,7 @@ import {
 } from '@cantoo/pdf-lib'
 
 /** A form has hundreds; what is beyond is left out. */
-const MOST_FIELDS = 10_000
+const MAX_FIELDS = 10_000
 const LONGEST_VALUE = 10_000
 /** What holds no words of whoever filled the form in. */
 const WORDLESS = ['', 'button', 'signature']
@@ -34,7 +34,7 @@ export function fieldsByPage(fields: Iterable<readonly unknown[]>): Map<number, 
       const field = toField(widget)
       const line = field && toLine(field)
       // A choice has a widget for each of its options.
-      if (!line || seen.has(`${field.page} ${line}`) || seen.size >= MOST_FIELDS) continue
+      if (!line || seen.has(`${field.page} ${line}`) || seen.size >= MAX_FIELDS) continue
       seen.add(`${field.page} ${line}`)
       pages.set(field.page + 1, [...(pages.get(field.page + 1) ?? []), line])
     }
@@ -80,7 +80,7 @@ function plainName(name: string): string {
 }
 
 /** Of a node of the tree of pages. */
-const MOST_KIDS = 100
+const MAX_KIDS = 100
 const KIDS = PDFName.of('Kids')
 const COUNT = PDFName.of('Count')
 const PAGES = PDFName.of('Pages')
@@ -116,15 +116,15 @@ function shortenLists({ catalog, context }: PDFDocument): PDFRef[] {
     const kids = dictionary.lookup(KIDS)
     if (!(kids instanceof PDFArray)) continue
     waiting.push(...kids.asArray())
-    if (kids.size() <= MOST_KIDS) continue
+    if (kids.size() <= MAX_KIDS) continue
     dictionary.set(KIDS, context.obj(groupsOf(kids.asArray(), node)))
     changed.push(node)
   }
   return changed
 
   function groupsOf(kids: readonly PDFObject[], parent: PDFRef): PDFRef[] {
-    return Array.from({ length: Math.ceil(kids.length / MOST_KIDS) }, (_, i) => {
-      const few = kids.slice(i * MOST_KIDS, (i + 1) * MOST_KIDS)
+    return Array.from({ length: Math.ceil(kids.length / MAX_KIDS) }, (_, i) => {
+      const few = kids.slice(i * MAX_KIDS, (i + 1) * MAX_KIDS)
       const pages = few.reduce((sum, kid) => sum + pagesIn(kid), 0)
       return context.register(
         context.obj({ Type: 'Pages', Parent: parent, Kids: few, Count: pages }),

@@ -3,7 +3,7 @@ import { createBoundedText, type Extracted, ExtractionError } from '../extracted
 import { fieldsByPage, withShortLists } from './pdf-structure.ts'
 
 /** As set by the format's own limits of older readers, and far beyond any book. */
-const MOST_PAGES = 50_000
+const MAX_PAGES = 50_000
 const QUIET = 0
 /** Of fewer pages one long list takes no time worth speaking of. */
 const MANY_PAGES = 2_000
@@ -15,8 +15,8 @@ type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 /** Page by page. A page that cannot be read is left out; if none can, the file is damaged. */
 export async function extractPdf(bytes: Buffer): Promise<Extracted> {
   const pdf = await openWithShortLists(bytes)
-  if (pdf.numPages > MOST_PAGES) {
-    throw new ExtractionError('file_too_complex', `The file has more than ${MOST_PAGES} pages`)
+  if (pdf.numPages > MAX_PAGES) {
+    throw new ExtractionError('file_too_complex', `The file has more than ${MAX_PAGES} pages`)
   }
   const text = createBoundedText()
   const pageStarts: number[] = []
@@ -44,7 +44,7 @@ export async function extractPdf(bytes: Buffer): Promise<Extracted> {
 async function openWithShortLists(bytes: Buffer): Promise<Pdf> {
   if (bytes.length > LARGEST_COPIED) return open(bytes)
   const pdf = await open(Buffer.from(bytes))
-  const isLong = pdf.numPages > MANY_PAGES && pdf.numPages <= MOST_PAGES
+  const isLong = pdf.numPages > MANY_PAGES && pdf.numPages <= MAX_PAGES
   const better = isLong ? await withShortLists(bytes) : undefined
   if (!better) return pdf
   await pdf.loadingTask.destroy()

@@ -17,9 +17,9 @@ function toCell(value: unknown): string | number | boolean | Date | null {
 }
 
 /** What one table may add to the text; the tools of the agent read all of it. */
-const MOST_CHARACTERS = 2_000_000
+const MAX_CHARACTERS = 2_000_000
 const LONGEST_CELL = 2_000
-const MOST_COLUMNS = 500
+const MAX_COLUMNS = 500
 /** Of a longer table a heading tells every so many rows which they are. */
 const ROWS_PER_SECTION = 25
 
@@ -48,10 +48,10 @@ function addRows(
   header: readonly string[] | undefined,
 ): number {
   for (const [position, row] of rows.entries()) {
-    if (text.length > MOST_CHARACTERS) return position
+    if (text.length > MAX_CHARACTERS) return position
     if (position % ROWS_PER_SECTION === 0)
       text.add(sectionAt(position, rows.length, header ? 2 : 1))
-    const cells = row.slice(0, MOST_COLUMNS).map(toText)
+    const cells = row.slice(0, MAX_COLUMNS).map(toText)
     const named = cells.flatMap((cell, i) => (cell === '' ? [] : [withName(cell, header?.[i])]))
     if (named.length > 0) text.add(`- ${named.join('; ')}\n`)
   }
@@ -71,7 +71,7 @@ function withName(cell: string, name: string | undefined): string {
 
 /** The first row, where it looks like names: words, none missing or twice. */
 function headerOf([first]: readonly TableRow[]): string[] | undefined {
-  const names = (first ?? []).slice(0, MOST_COLUMNS).map(toText)
+  const names = (first ?? []).slice(0, MAX_COLUMNS).map(toText)
   while (names.at(-1) === '') names.pop()
   const isNames = names.length > 0 && names.every(isName) && new Set(names).size === names.length
   return isNames ? names : undefined

@@ -28,7 +28,7 @@ interface OpenBlock {
 }
 
 const LONGEST_TITLE = 200
-const MOST_FRONT_MATTER_LINES = 64
+const MAX_FRONT_MATTER_LINES = 64
 
 /**
  * The blocks of a text in order: every character that is not blank is in exactly one. Linear in the text.
@@ -198,7 +198,7 @@ function readFrontMatter(text: string): { block: Block; next: number } | undefin
     return undefined
   }
   let position = opening.next
-  for (let lines = 0; lines < MOST_FRONT_MATTER_LINES; lines++) {
+  for (let lines = 0; lines < MAX_FRONT_MATTER_LINES; lines++) {
     const line = readLine(text, position)
     if (!line || line.afterBlankLine) return undefined
     position = line.next

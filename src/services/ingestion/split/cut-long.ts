@@ -11,7 +11,7 @@ const words = new Intl.Segmenter(undefined, { granularity: 'word' })
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 /**
- * Cuts a sentence, line or word that is too long for a passage into pieces of at most `limit` tokens: at a
+ * Cuts a sentence, line or word that is too long for a chunk into pieces of at most `limit` tokens: at a
  * line's end, after a clause, between words, between characters, in this order.
  */
 export function cutLong(

@@ -28,17 +28,17 @@ const DELIMITER: LineMark = { kind: 'delimiter' }
 const ITEM: LineMark = { kind: 'item', interrupts: true }
 const LATER_ITEM: LineMark = { kind: 'item', interrupts: false }
 
-const MOST_HEADING_LEVELS = 6
-const MOST_NUMBER_DIGITS = 9
+const MAX_HEADING_LEVELS = 6
+const MAX_NUMBER_DIGITS = 9
 const LEAST_FENCE = 3
 /** CommonMark: indented further, a line is no heading and no rule. */
-const MOST_INDENT = 3
+const MAX_INDENT = 3
 
 /** What the first characters of a line make of it, after CommonMark and the tables of GitHub. */
 export function classifyLine(text: string, line: Line): LineMark {
   switch (text.charAt(line.start)) {
     case '#':
-      return line.indent <= MOST_INDENT ? classifyHashes(text, line) : TEXT
+      return line.indent <= MAX_INDENT ? classifyHashes(text, line) : TEXT
     case '>':
       return QUOTE
     case '`':
@@ -65,8 +65,8 @@ export function beginsItem(text: string, start: number, end: number): boolean {
 }
 
 function classifyHashes(text: string, { start, end }: Line): LineMark {
-  const level = runLength(text, start, Math.min(end, start + MOST_HEADING_LEVELS + 1))
-  if (level > MOST_HEADING_LEVELS) return TEXT
+  const level = runLength(text, start, Math.min(end, start + MAX_HEADING_LEVELS + 1))
+  if (level > MAX_HEADING_LEVELS) return TEXT
   const isHeading = start + level === end || isBlank(text.charCodeAt(start + level))
   return isHeading ? { kind: 'heading', level, markerLength: level } : TEXT
 }
@@ -101,7 +101,7 @@ function bulletOf(text: string, start: number, end: number): 'first' | 'later' |
 
 function numberBulletOf(text: string, start: number, end: number): 'first' | 'later' | undefined {
   let index = start
-  while (index < end && index - start < MOST_NUMBER_DIGITS && isDigit(text.charCodeAt(index))) {
+  while (index < end && index - start < MAX_NUMBER_DIGITS && isDigit(text.charCodeAt(index))) {
     index++
   }
   if (text[index] !== '.' && text[index] !== ')') return undefined
@@ -122,13 +122,13 @@ function runLength(text: string, start: number, end: number): number {
 }
 
 function isRunOf(text: string, { start, end, indent }: Line, character: string): boolean {
-  if (indent > MOST_INDENT || end - start < 2 || text[start] !== character) return false
+  if (indent > MAX_INDENT || end - start < 2 || text[start] !== character) return false
   return runLength(text, start, end) === end - start
 }
 
 /** Three or more of one of `-*_`, blanks between them or not. */
 function isRule(text: string, { start, end, indent }: Line): boolean {
-  if (indent > MOST_INDENT) return false
+  if (indent > MAX_INDENT) return false
   const marker = text.charCodeAt(start)
   let markers = 0
   for (let index = start; index < end; index++) {

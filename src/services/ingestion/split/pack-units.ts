@@ -1,4 +1,4 @@
-import type { Passage } from '../prepare.ts'
+import type { PreparedChunk } from '../prepare.ts'
 import { estimateTokens } from './tokens.ts'
 
 interface HeadedUnit extends Unit {
@@ -6,27 +6,27 @@ interface HeadedUnit extends Unit {
 }
 
 interface PendingUnit extends HeadedUnit {
-  /** Tokens of the blanks before it: they count for all but the first unit of a passage. */
+  /** Tokens of the blanks before it: they count for all but the first unit of a chunk. */
   gap: number
 }
 
-/** Fills passages with units as they come, holding no more than one passage of them. */
+/** Fills chunks with units as they come, holding no more than one chunk of them. */
 interface UnitPacker {
   add(unit: HeadedUnit): void
-  finish(): Passage[]
+  finish(): PreparedChunk[]
 }
 
 export function createUnitPacker(text: string, limits: SplitLimits): UnitPacker {
-  const passages: Passage[] = []
+  const chunks: PreparedChunk[] = []
   let pending: PendingUnit[] = []
   let pendingTokens = 0
   let read = 0
-  /** How many of the pending units the last passage holds already. */
+  /** How many of the pending units the last chunk holds already. */
   let repeated = 0
 
   const emit = (first: { start: number; heading: string }, end: number) => {
     const { start, heading } = first
-    passages.push({ text: text.slice(start, end), heading, start, end })
+    chunks.push({ text: text.slice(start, end), heading, start, end })
   }
 
   const keepFrom = (index: number) => {
@@ -65,16 +65,16 @@ export function createUnitPacker(text: string, limits: SplitLimits): UnitPacker 
       pending.push(next)
     },
     finish() {
-      const previous = passages.at(-1)
+      const previous = chunks.at(-1)
       const [first] = pending
       const last = pending.at(-1)
-      if (!first || !last) return passages
+      if (!first || !last) return chunks
       const fresh = pending.slice(repeated)
       if (previous && spanOf(fresh) + (fresh[0]?.gap ?? 0) < limits.least) {
-        passages.pop()
+        chunks.pop()
         emit(previous, last.end)
       } else emit(first, last.end)
-      return passages
+      return chunks
     },
   }
 }
@@ -128,13 +128,13 @@ export interface Unit {
   tokens: number
   /** How good a place to cut is right before it. */
   boundary: number
-  /** Whether it may be said again at the beginning of the next passage. */
+  /** Whether it may be said again at the beginning of the next chunk. */
   repeatable: boolean
 }
 
 /**
- * How much of a passage is worth giving up to cut at a place: a passage is cut where its fill plus this is
- * greatest, so a passage that is 60 % full is rather cut before a paragraph than filled up in mid-sentence.
+ * How much of a chunk is worth giving up to cut at a place: a chunk is cut where its fill plus this is
+ * greatest, so a chunk that is 60 % full is rather cut before a paragraph than filled up in mid-sentence.
  */
 export const BOUNDARY = {
   heading: 0.8,
@@ -150,20 +150,20 @@ export const BOUNDARY = {
   never: -1,
 } as const
 
-/** Whether a subject of its own begins here: a passage that holds enough ends before it, and the next repeats nothing. */
+/** Whether a subject of its own begins here: a chunk that holds enough ends before it, and the next repeats nothing. */
 function isFreshStart(boundary: number): boolean {
   return boundary >= BOUNDARY.paragraph
 }
 
 /** Sizes in estimated tokens. */
 export interface SplitLimits {
-  /** The most a passage holds; the last one of a text may hold `least` more. */
+  /** The most a chunk holds; the last one of a text may hold `least` more. */
   tokens: number
-  /** The most that a passage repeats of the end of the one before it. */
+  /** The most that a chunk repeats of the end of the one before it. */
   overlap: number
-  /** A last passage with less than this joins the one before it. */
+  /** A last chunk with less than this joins the one before it. */
   least: number
-  /** A heading or a paragraph begins a new passage when the one before holds this much; shorter ones share one. */
+  /** A heading or a paragraph begins a new chunk when the one before holds this much; shorter ones share one. */
   enough: number
 }
 

@@ -18,7 +18,7 @@ const NO_END_BEFORE_NUMBER = new Set(
 const NO_END_BEFORE_LOWER_CASE = new Set('etc al inc ltd co corp sr usw ff ed eds op'.split(' '))
 const LONGEST_ABBREVIATION = 6
 /** Keeps a run of marks from being read again for each of them. */
-const MOST_CLOSING_MARKS = 8
+const MAX_CLOSING_MARKS = 8
 
 /** Whether a sentence can end with this character. Asked for every character of a text. */
 export function isTerminator(code: number): boolean {
@@ -30,7 +30,7 @@ const FREE_STANDING_CODES = new Set(Array.from(FREE_STANDING, (mark) => mark.cha
 
 /** Where the sentence ends whose terminator stands at `index`, closing marks included; -1 if it goes on. */
 export function findSentenceEnd(text: string, index: number, limit: number): number {
-  const latest = Math.min(limit, index + 1 + MOST_CLOSING_MARKS)
+  const latest = Math.min(limit, index + 1 + MAX_CLOSING_MARKS)
   let end = index + 1
   let freeStanding = FREE_STANDING_CODES.has(text.charCodeAt(index))
   while (end < latest && continuesEnd(text.charAt(end))) {

@@ -1,4 +1,4 @@
-import type { Passage, SplitContext } from '../prepare.ts'
+import type { PreparedChunk, SplitContext } from '../prepare.ts'
 import { type Block, scanBlocks } from './blocks.ts'
 import { createHeadingPath } from './heading-path.ts'
 import type { Fence } from './lines.ts'
@@ -11,24 +11,24 @@ import {
 } from './pack-units.ts'
 import { splitBlock } from './split-block.ts'
 
-/** A piece of a long sentence as a share of a passage. */
+/** A piece of a long sentence as a share of a chunk. */
 const PIECE_SHARE = 1 / 8
 
 /**
- * Cuts a text into passages for retrieval, in order. Every character that is not blank is in at least one
- * of them, neighbours share whole sentences, and no passage is longer than `limits` allow. Text without
+ * Cuts a text into chunks for retrieval, in order. Every character that is not blank is in at least one
+ * of them, neighbours share whole sentences, and no chunk is longer than `limits` allow. Text without
  * anything but blanks has none. Takes time linear in the text whatever stands in it.
  */
-export function splitText(text: string, limits: SplitLimits = SPLIT_LIMITS): Passage[] {
-  return splitPiece(text, undefined, limits).passages
+export function splitText(text: string, limits: SplitLimits = SPLIT_LIMITS): PreparedChunk[] {
+  return splitPiece(text, undefined, limits).chunks
 }
 
-/** As `splitText`, of a piece of a longer text that goes on where `before` ended; no passage reaches over its end. */
+/** As `splitText`, of a piece of a longer text that goes on where `before` ended; no chunk reaches over its end. */
 export function splitPiece(
   text: string,
   before: SplitContext | undefined,
   limits: SplitLimits = SPLIT_LIMITS,
-): { passages: Passage[]; context: SplitContext } {
+): { chunks: PreparedChunk[]; context: SplitContext } {
   const packer = createUnitPacker(text, limits)
   const path = createHeadingPath(before?.headings)
   const unitLimits = { unit: limits.tokens, piece: limits.tokens * PIECE_SHARE }
@@ -41,7 +41,7 @@ export function splitPiece(
     last = block
   }
   const fence = last ? fenceAfter(last) : before?.fence
-  return { passages: packer.finish(), context: { headings: path.steps(), fence } }
+  return { chunks: packer.finish(), context: { headings: path.steps(), fence } }
 }
 
 function fenceAfter(block: Block): Fence | undefined {

@@ -22,7 +22,7 @@ export const CARRIAGE_RETURN = 0x0d
 const TAB = 0x09
 const SPACE = 0x20
 
-/** The blanks of `\s`: what trimming takes away, and what no passage has to cover. */
+/** The blanks of `\s`: what trimming takes away, and what no chunk has to cover. */
 export function isBlank(code: number): boolean {
   if (code <= SPACE) return code === SPACE || (code >= TAB && code <= CARRIAGE_RETURN)
   if (code < 0x1680) return code === 0xa0

@@ -12,7 +12,7 @@ function splitAll(pieces: Iterable<string>) {
     const start = offset
     context = split.context
     offset += piece.length
-    return split.passages.map((one) => ({
+    return split.chunks.map((one) => ({
       ...one,
       start: one.start + start,
       end: one.end + start,
@@ -24,12 +24,12 @@ describe('a text that is split piece by piece', () => {
   it('holds every character that is not blank, each passage where it stands', () => {
     for (let seed = 0; seed < 30; seed++) {
       const text = randomText(seededRandom(seed), 2_000)
-      const passages = splitAll(segmentsOf([text], 5_000))
+      const chunks = splitAll(segmentsOf([text], 5_000))
       let end = 0
-      for (const passage of passages) {
-        expect(text.slice(passage.start, passage.end)).toBe(passage.text)
-        expect(splitText(text.slice(end, Math.max(end, passage.start)))).toEqual([])
-        end = Math.max(end, passage.end)
+      for (const chunk of chunks) {
+        expect(text.slice(chunk.start, chunk.end)).toBe(chunk.text)
+        expect(splitText(text.slice(end, Math.max(end, chunk.start)))).toEqual([])
+        end = Math.max(end, chunk.end)
       }
       expect(splitText(text.slice(end))).toEqual([])
     }
@@ -44,8 +44,8 @@ describe('a text that is split piece by piece', () => {
   })
 
   it('goes on below the headings of the pieces before', () => {
-    const passages = splitAll(['# Guide\n\n## Install\n\nRun.\n\n', 'More.\n\n', '## Use\n\nCall.'])
-    expect(passages.map(({ heading }) => heading)).toEqual([
+    const chunks = splitAll(['# Guide\n\n## Install\n\nRun.\n\n', 'More.\n\n', '## Use\n\nCall.'])
+    expect(chunks.map(({ heading }) => heading)).toEqual([
       'Guide',
       'Guide > Install',
       'Guide > Use',
@@ -54,9 +54,9 @@ describe('a text that is split piece by piece', () => {
 
   it('goes on within a block of code, until its fence is closed', () => {
     const code = ['```py\n# one\n', '# two\n\n', '  \n', '# three\n```\n\n# Text\n\nWords.']
-    const passages = splitAll(code)
-    expect(passages.map(({ heading }) => heading)).toEqual(['', '', ''])
-    expect(passages.at(-1)?.text).toMatch(/^# three\n```\n\n# Text/)
+    const chunks = splitAll(code)
+    expect(chunks.map(({ heading }) => heading)).toEqual(['', '', ''])
+    expect(chunks.at(-1)?.text).toMatch(/^# three\n```\n\n# Text/)
     expect(splitPiece('```\nno end', undefined).context.fence).toEqual({ code: 96, length: 3 })
     expect(splitPiece('```\n', { headings: [], fence: { code: 96, length: 3 } }).context).toEqual({
       ...{ headings: [], fence: undefined },
@@ -65,7 +65,7 @@ describe('a text that is split piece by piece', () => {
 
   it('takes the settings that begin a text for settings, and no others', () => {
     const text = '---\ntitle: x\n---\n\nText.'
-    expect(splitPiece(text, undefined).passages).toHaveLength(1)
+    expect(splitPiece(text, undefined).chunks).toHaveLength(1)
     const context = { headings: [], fence: undefined }
     expect(splitPiece(text, context).context.headings).toEqual([{ level: 2, title: 'title: x' }])
   })

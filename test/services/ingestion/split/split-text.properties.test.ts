@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Passage } from '../../../../src/services/ingestion/prepare.ts'
+import type { PreparedChunk } from '../../../../src/services/ingestion/prepare.ts'
 import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
 import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
@@ -9,25 +9,25 @@ const LIMITS = [SPLIT_LIMITS, { tokens: 40, overlap: 8, least: 6, enough: 20 }]
 const SEEDS = Array.from({ length: 400 }, (_, seed) => seed)
 
 /** What is wrong with the passages of a text, in words. */
-function faultsOf(text: string, passages: readonly Passage[], most: number): string[] {
-  const faults = passages.flatMap((passage) => faultsOfOne(text, passage, most))
-  const ends = [0, ...passages.map(({ end }) => end)]
-  const starts = [...passages.map(({ start }) => start), text.length]
+function faultsOf(text: string, chunks: readonly PreparedChunk[], most: number): string[] {
+  const faults = chunks.flatMap((chunk) => faultsOfOne(text, chunk, most))
+  const ends = [0, ...chunks.map(({ end }) => end)]
+  const starts = [...chunks.map(({ start }) => start), text.length]
   for (const [index, start] of starts.entries()) {
     if (text.slice(ends[index], start).trim() !== '') faults.push(`text before ${start} is lost`)
   }
-  for (const [index, { start, end }] of passages.slice(1).entries()) {
+  for (const [index, { start, end }] of chunks.slice(1).entries()) {
     const goesOn = start > (starts[index] ?? 0) && end > (ends[index + 1] ?? 0)
     if (!goesOn) faults.push(`[${start}, ${end}) does not go on`)
   }
   return faults
 }
 
-function faultsOfOne(text: string, passage: Passage, most: number): string[] {
-  const { start, end } = passage
+function faultsOfOne(text: string, chunk: PreparedChunk, most: number): string[] {
+  const { start, end } = chunk
   const checks = {
-    'is not its text': text.slice(start, end) !== passage.text,
-    'has blanks around it': passage.text.trim() !== passage.text,
+    'is not its text': text.slice(start, end) !== chunk.text,
+    'has blanks around it': chunk.text.trim() !== chunk.text,
     'is too long': estimateTokens(text, start, end) > most,
     'cuts a character': cutsPair(text, start) || cutsPair(text, end),
   }
@@ -44,8 +44,8 @@ describe.each(LIMITS)('passages of at most $tokens tokens', (limits) => {
   it('are exact slices, in order, bounded, and lose nothing, for four hundred random texts', () => {
     for (const seed of SEEDS) {
       const text = randomText(seededRandom(seed), 400)
-      const passages = splitText(text, limits)
-      const faults = faultsOf(text, passages, limits.tokens + limits.least)
+      const chunks = splitText(text, limits)
+      const faults = faultsOf(text, chunks, limits.tokens + limits.least)
       expect(faults, `seed ${seed}`).toEqual([])
     }
   })
@@ -58,9 +58,9 @@ describe.each(LIMITS)('passages of at most $tokens tokens', (limits) => {
   it('repeat no more than the overlap', () => {
     for (const seed of SEEDS) {
       const text = randomText(seededRandom(seed), 400)
-      const passages = splitText(text, limits)
-      for (const [index, { start }] of passages.entries()) {
-        const end = passages[index - 1]?.end ?? 0
+      const chunks = splitText(text, limits)
+      for (const [index, { start }] of chunks.entries()) {
+        const end = chunks[index - 1]?.end ?? 0
         expect(estimateTokens(text, start, Math.max(start, end))).toBeLessThanOrEqual(
           limits.overlap,
         )
@@ -78,7 +78,7 @@ describe('the check of these properties', () => {
     ],
     ['lost text', { start: 2, end: 4, text: 'cd', heading: '' }, 'text before 2 is lost'],
     ['a lost end', { start: 0, end: 2, text: 'ab', heading: '' }, 'text before 4 is lost'],
-  ])('sees %s', (_case, passage, fault) => {
-    expect(faultsOf('abcd', [passage], 100).join()).toContain(fault)
+  ])('sees %s', (_case, chunk, fault) => {
+    expect(faultsOf('abcd', [chunk], 100).join()).toContain(fault)
   })
 })

@@ -7,9 +7,9 @@ const SMALL = { tokens: 30, overlap: 8, least: 4, enough: 15 }
 
 const sentence = (count: number) => `${'word '.repeat(count).trim()}. `
 const textsOf = (text: string, limits = SPLIT_LIMITS) =>
-  splitText(text, limits).map((passage) => passage.text)
+  splitText(text, limits).map((chunk) => chunk.text)
 const headingsOf = (text: string, limits = SPLIT_LIMITS) =>
-  splitText(text, limits).map((passage) => passage.heading)
+  splitText(text, limits).map((chunk) => chunk.heading)
 
 describe('a short text', () => {
   it('is one passage, without the blanks around it', () => {
@@ -73,9 +73,9 @@ describe('prose', () => {
   it('is cut between sentences, repeating whole ones', () => {
     const text =
       'The first one is here. The second one follows it. A third one comes then. '.repeat(3)
-    for (const passage of textsOf(text, SMALL)) {
-      expect(passage).toMatch(/^(The first|The second|A third)/)
-      expect(passage).toMatch(/(here|it|then)\.$/)
+    for (const chunk of textsOf(text, SMALL)) {
+      expect(chunk).toMatch(/^(The first|The second|A third)/)
+      expect(chunk).toMatch(/(here|it|then)\.$/)
     }
     const [first, second] = splitText(text, SMALL)
     expect(second?.start).toBeLessThan(first?.end ?? 0)
@@ -109,19 +109,19 @@ describe('prose', () => {
 
   it('without any blanks is cut between words, whole characters at least', () => {
     const families = '👩‍👩‍👧‍👦'.repeat(40)
-    for (const passage of textsOf(families, { ...SMALL, tokens: 100 })) {
-      expect(passage.length % '👩‍👩‍👧‍👦'.length).toBe(0)
+    for (const chunk of textsOf(families, { ...SMALL, tokens: 100 })) {
+      expect(chunk.length % '👩‍👩‍👧‍👦'.length).toBe(0)
     }
     const thai = 'ภาษาไทยไม่มีการเว้นวรรคระหว่างคำ'.repeat(10)
-    for (const passage of textsOf(thai, SMALL)) expect(passage).not.toMatch(/^\p{M}/u)
+    for (const chunk of textsOf(thai, SMALL)) expect(chunk).not.toMatch(/^\p{M}/u)
   })
 
   it('begins a passage with a paragraph once the one before holds enough, repeating nothing', () => {
     const text = `${sentence(8)}${sentence(8)}\n\n${sentence(4)}\n\n${sentence(4)}${sentence(4)}`
     const [first, second] = text.split('\n\n', 2)
-    const passages = splitText(text, SMALL)
-    expect(passages[0]?.text).toBe(first?.trim())
-    expect(passages[1]?.text).toMatch(new RegExp(`^${second?.trim()}\\s`))
+    const chunks = splitText(text, SMALL)
+    expect(chunks[0]?.text).toBe(first?.trim())
+    expect(chunks[1]?.text).toMatch(new RegExp(`^${second?.trim()}\\s`))
   })
 
   it('rather ends a passage with a paragraph than in the middle of the next', () => {
@@ -141,8 +141,8 @@ describe('blocks', () => {
 
   it('of code that do not fit are cut between lines', () => {
     const text = `\`\`\`js\n${'const answer = 42; // so. And so.\n'.repeat(20)}\`\`\``
-    for (const passage of textsOf(text, SMALL)) {
-      for (const line of passage.split('\n')) {
+    for (const chunk of textsOf(text, SMALL)) {
+      for (const line of chunk.split('\n')) {
         expect(['```js', '```', 'const answer = 42; // so. And so.']).toContain(line)
       }
     }
@@ -151,18 +151,18 @@ describe('blocks', () => {
   it('of rows are cut between rows, the first one staying with its head', () => {
     const head = '| name | value |\n|------|-------|\n'
     const text = `A table. See it.\n\n${head}${'| some | thing. Else |\n'.repeat(20)}`
-    const passages = textsOf(text, SMALL)
-    expect(passages[0]).toContain(`${head}| some | thing. Else |`)
-    for (const passage of passages.slice(1)) {
-      expect(passage).toMatch(/^(\| some \| thing\. Else \|\n?)+$/)
+    const chunks = textsOf(text, SMALL)
+    expect(chunks[0]).toContain(`${head}| some | thing. Else |`)
+    for (const chunk of chunks.slice(1)) {
+      expect(chunk).toMatch(/^(\| some \| thing\. Else \|\n?)+$/)
     }
   })
 
   it('of items are cut between items', () => {
     const text = '- an item. With two sentences\n  and a second line\n* another one\n'.repeat(8)
-    for (const passage of textsOf(text, { ...SMALL, overlap: 0 })) {
-      expect(passage).toMatch(/^(- an item|\* another)/)
-      expect(passage).toMatch(/(second line|another one)$/)
+    for (const chunk of textsOf(text, { ...SMALL, overlap: 0 })) {
+      expect(chunk).toMatch(/^(- an item|\* another)/)
+      expect(chunk).toMatch(/(second line|another one)$/)
     }
   })
 

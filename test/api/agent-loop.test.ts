@@ -144,7 +144,7 @@ describe('The limits of agent.json', () => {
     async () => {
       const own = await start({ seconds: 1 })
       upstream.script(
-        streamReply({ pauseMilliseconds: 1_100 }, ...toolCallSteps()),
+        streamReply({ pauseMs: 1_100 }, ...toolCallSteps()),
         textReply('It took too long.'),
       )
       const { answer, done } = await ask(own, 'Who hoots?')

@@ -7,8 +7,8 @@ import type { TestServer } from '../support/server.ts'
 import { textReply } from '../support/upstream-replies.ts'
 
 const ROUNDS = 3
-const MOST_MILLISECONDS_LATER = 1_000
-const TEST_MILLISECONDS = 60_000
+const MAX_MILLISECONDS_LATER = 1_000
+const TEST_MS = 60_000
 
 /** The median, in milliseconds, until the first words of an answer are there. */
 async function timeFirstWords(server: () => Promise<TestServer>): Promise<number> {
@@ -38,7 +38,7 @@ async function startAnswering(mcpServers: object): Promise<TestServer> {
 describe('a hung, a dead, an HTML-answering and a good MCP server', () => {
   it('delay the first words of a chat by less than a second, and those that are down are named', {
     ...verifies('mcp.alone'),
-    timeout: TEST_MILLISECONDS,
+    timeout: TEST_MS,
   }, async () => {
     const four = {
       hung: { url: (await startHungServer()).url },
@@ -48,7 +48,7 @@ describe('a hung, a dead, an HTML-answering and a good MCP server', () => {
     }
     const aloneAtStart = await timeFirstWords(() => startAnswering({}))
     const fourAtStart = await timeFirstWords(() => startAnswering(four))
-    expect(fourAtStart - aloneAtStart).toBeLessThan(MOST_MILLISECONDS_LATER)
+    expect(fourAtStart - aloneAtStart).toBeLessThan(MAX_MILLISECONDS_LATER)
 
     const [alone, server] = [await startAnswering({}), await startAnswering(four)]
     await settled(server, 'good', 'on')
@@ -63,14 +63,14 @@ describe('a hung, a dead, an HTML-answering and a good MCP server', () => {
     )
     const aloneSettled = await timeFirstWords(async () => alone)
     const fourSettled = await timeFirstWords(async () => server)
-    expect(fourSettled - aloneSettled).toBeLessThan(MOST_MILLISECONDS_LATER)
+    expect(fourSettled - aloneSettled).toBeLessThan(MAX_MILLISECONDS_LATER)
   })
 })
 
 describe('an MCP server that is killed and started again', () => {
   it('is told of truly by /agent/capabilities and by /agent/tools', {
     ...verifies('mcp.alone', 'mcp.reconnect'),
-    timeout: TEST_MILLISECONDS,
+    timeout: TEST_MS,
   }, async () => {
     const port = await freePort()
     const first = await startEverything('streamableHttp', port)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { QueryResponse } from '../../src/schemas/query.ts'
-import { renderPassages } from '../../src/services/agent/citations.ts'
+import { renderChunks } from '../../src/services/agent/citations.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { modelRequest } from '../support/model-request.ts'
@@ -41,6 +41,6 @@ it(
 
     const request = upstream.requests.at(-1)
     const prompt = request && modelRequest(request).messages.at(-1)?.content
-    expect(prompt).toContain(renderPassages(joined ? [{ number: 1, hit: joined }] : []))
+    expect(prompt).toContain(renderChunks(joined ? [{ number: 1, hit: joined }] : []))
   },
 )

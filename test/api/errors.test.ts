@@ -28,7 +28,7 @@ const MAIN = fileURLToPath(new URL('src/main.ts', ROOT))
 const canMount =
   spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
 /** What the server waits for a database that another program holds, and a little more. */
-const BUSY_MILLISECONDS = 20_000
+const BUSY_MS = 20_000
 
 let upstream: ScriptedUpstream
 let server: TestServer
@@ -108,7 +108,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
       const response = await small.request('/query', { body })
       return response.status === 429 ? response : undefined
     }
-    const response = await vi.waitUntil(refused, { timeout: BUSY_MILLISECONDS })
+    const response = await vi.waitUntil(refused, { timeout: BUSY_MS })
     for (const { vanish } of connections) vanish()
     await vi.waitUntil(async () => (await small.request('/query', { body })).ok)
     return response
@@ -192,7 +192,7 @@ describe('Each error code', () => {
     '%s is met with its status and type, in the one envelope',
     {
       ...verifies('errors.envelope', 'errors.table', 'errors.retry-after', 'errors.request-id'),
-      timeout: BUSY_MILLISECONDS,
+      timeout: BUSY_MS,
     },
     async (code, provoke) => {
       const failure = await failureOf(await provoke())
@@ -205,7 +205,7 @@ describe('Each error code', () => {
 
   it.skipIf(!canMount)(
     'storage_full is met on a full disk (needs the right to mount one)',
-    { ...verifies('errors.table'), timeout: BUSY_MILLISECONDS },
+    { ...verifies('errors.table'), timeout: BUSY_MS },
     async () => {
       const directory = await temporaryDirectory()
       await mkdir(join(directory, 'data'))

@@ -15,7 +15,7 @@ import { settledDocument, startServer, TEST_KEY, type TestServer } from '../supp
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 /** Bounds what two answers may take: QDRANT_TIMEOUT each, and what a busy machine adds. */
-const PATIENCE_MILLISECONDS = 20_000
+const PATIENCE_MS = 20_000
 const OTTERS = { title: 'Otters', text: 'Otters hold hands while they sleep.' }
 
 async function startShared(more: Record<string, string> = {}, begin = true) {
@@ -155,7 +155,7 @@ describe('A server with its index in Qdrant', () => {
     ['answers nonsense', 'nonsense'],
   ] as const)(
     'answers index_unavailable in bounded time where Qdrant %s when it is asked what it can filter by',
-    { ...verifies('qdrant.outage.query', 'qdrant.filters'), timeout: PATIENCE_MILLISECONDS },
+    { ...verifies('qdrant.outage.query', 'qdrant.filters'), timeout: PATIENCE_MS },
     async (_case, misfortune) => {
       const { qdrant, server } = await startShared()
       await server.ingest({ ...OTTERS, metadata: { year: 2026 } })
@@ -190,7 +190,7 @@ describe('A server with its index in Qdrant', () => {
     ['answers nonsense', 'nonsense'],
   ] as const)(
     'answers index_unavailable in bounded time while Qdrant %s, and as before once it is well',
-    { ...verifies('qdrant.outage.query'), timeout: PATIENCE_MILLISECONDS },
+    { ...verifies('qdrant.outage.query'), timeout: PATIENCE_MS },
     async (_case, misfortune) => {
       const { qdrant, server } = await startShared()
       await server.ingest(OTTERS)

@@ -207,7 +207,7 @@ describe('A stream that ends with a reason but without [DONE]', () => {
 describe('A model that pauses for less than the idle time', () => {
   it('is waited for, however long the answer takes', verifies('upstream.idle'), async () => {
     const steps = ['One ', 'two ', 'three.'].flatMap((content) => [
-      { pauseMilliseconds: 500 },
+      { pauseMs: 500 },
       chunk({ content }),
     ])
     upstream.always(streamReply(...steps, chunk({}, 'stop'), DONE))

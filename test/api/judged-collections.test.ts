@@ -6,7 +6,7 @@ import { startServer, TEST_KEY } from '../support/server.ts'
 
 const COLLECTIONS = resolve(import.meta.dirname, '../../../shared/data')
 
-const TIMEOUT_MILLISECONDS = 120_000
+const TIMEOUT_MS = 120_000
 
 // Judged collections are too large for the repository; where they lie beside it, they are measured.
 describe.skipIf(!existsSync(COLLECTIONS))(
@@ -15,21 +15,17 @@ describe.skipIf(!existsSync(COLLECTIONS))(
     it.each([
       ['cranfield', 0.42],
       ['cacm', 0.525],
-    ])(
-      '%s reaches nDCG@10 of %d by words alone',
-      { timeout: TIMEOUT_MILLISECONDS },
-      async (name, goal) => {
-        const { url } = await startServer()
-        const result = await evaluate({
-          folder: resolve(COLLECTIONS, name),
-          url,
-          key: TEST_KEY,
-          graded: false,
-          progress: () => undefined,
-        })
-        expect(result.failed).toBe(0)
-        expect(result.ndcg).toBeGreaterThanOrEqual(goal)
-      },
-    )
+    ])('%s reaches nDCG@10 of %d by words alone', { timeout: TIMEOUT_MS }, async (name, goal) => {
+      const { url } = await startServer()
+      const result = await evaluate({
+        folder: resolve(COLLECTIONS, name),
+        url,
+        key: TEST_KEY,
+        graded: false,
+        progress: () => undefined,
+      })
+      expect(result.failed).toBe(0)
+      expect(result.ndcg).toBeGreaterThanOrEqual(goal)
+    })
   },
 )
