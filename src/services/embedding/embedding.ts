@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
+import { createOutage } from '../../lib/outage.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { ChunkVectors, DocumentStore } from '../../stores/document-store.ts'
-import { createOutage } from '../ingestion/availability.ts'
 
 /** A question is answered by words alone rather than later than this. */
 const QUERY_MS = 2_000

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
+import { createOutage } from '../../lib/outage.ts'
 import { type Reranker, RerankerError } from '../../models/reranker.ts'
 import { toEmbeddedText } from '../embedding/embedding.ts'
-import { createOutage } from '../ingestion/availability.ts'
 import type { FoundChunk } from './hydrate.ts'
 
 /** A reranker is worth its time where it sees more than the few that are shown. */
