@@ -14,3 +14,85 @@ export function createSharedWork<T>() {
     return untilAborted(work, signal)
   }
 }
+
+/** One of a batch: whoever works on the batch settles each. */
+export interface Queued<Input, Output> {
+  input: Input
+  resolve(output: Output): void
+  reject(error: unknown): void
+}
+
+interface CoalescingQueueOptions<Input, Output> {
+  /** Works on one batch at a time. What it throws rejects those of the batch that it has not settled. */
+  work: (batch: readonly Queued<Input, Output>[]) => Promise<void>
+  weightOf: (input: Input) => number
+  /** The most that a batch weighs, unless its first input alone weighs more. */
+  maxWeight: number
+  /** The most inputs of a batch. */
+  maxCount?: number
+}
+
+export interface CoalescingQueue<Input, Output> {
+  /** Waits for its turn, unless `signal` is aborted, with the reason of which it then rejects. */
+  submit(input: Input, signal?: AbortSignal): Promise<Output>
+  /** How many wait for their turn. */
+  waiting(): number
+  rejectWaiting(error: Error): void
+}
+
+/** What comes while a batch is worked on waits, in order, and shares the next batch. */
+export function createCoalescingQueue<Input, Output>(
+  options: CoalescingQueueOptions<Input, Output>,
+): CoalescingQueue<Input, Output> {
+  const { work, weightOf, maxWeight, maxCount = Number.POSITIVE_INFINITY } = options
+  const waiting: Queued<Input, Output>[] = []
+  let isWorking = false
+
+  const takeBatch = () => {
+    let weight = 0
+    let count = 0
+    for (const { input } of waiting) {
+      weight += weightOf(input)
+      if (count > 0 && (weight > maxWeight || count >= maxCount)) break
+      count++
+    }
+    return waiting.splice(0, count)
+  }
+
+  const workThrough = async () => {
+    if (isWorking) return
+    isWorking = true
+    // Lets what is submitted at the same moment into the first batch.
+    await Promise.resolve()
+    while (waiting.length > 0) {
+      const batch = takeBatch()
+      try {
+        await work(batch)
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    isWorking = false
+  }
+
+  return {
+    async submit(input, signal) {
+      signal?.throwIfAborted()
+      const { promise, resolve, reject } = Promise.withResolvers<Output>()
+      const queued = { input, resolve, reject }
+      waiting.push(queued)
+      void workThrough()
+      if (!signal) return promise
+      try {
+        return await untilAborted(promise, signal)
+      } finally {
+        const place = waiting.indexOf(queued)
+        if (place >= 0) waiting.splice(place, 1)
+      }
+    },
+    waiting: () => waiting.length,
+    rejectWaiting(error) {
+      for (const { reject } of waiting.splice(0)) reject(error)
+    },
+  }
+}

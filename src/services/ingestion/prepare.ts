@@ -1,12 +1,12 @@
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { freeAllMemory } from '../../lib/free-young-memory.ts'
+import type { Fence } from '../../lib/markdown/lines.ts'
 import { type ChunkBatch, packChunkBatch } from '../../stores/chunk-codec.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { EmbeddedText, Embedding } from '../embedding/embedding.ts'
 import { withoutText } from './retry-policy.ts'
 import type { HeadingStep } from './split/heading-path.ts'
-import type { Fence } from './split/lines.ts'
 import type { OpenSource } from './uploads.ts'
 
 /** What splitting and analysing need to know of a document. */

@@ -1,5 +1,6 @@
+import { isBlank, isLineBreak, skipBlanks, trimEnd } from '../../../lib/markdown/characters.ts'
 import { BOUNDARY, type Unit } from './pack-units.ts'
-import { estimateTokens, isBlank, isLineBreak, skipBlanks, tokensOf, trimEnd } from './tokens.ts'
+import { estimateTokens, tokensOf } from './tokens.ts'
 
 const CLAUSE_MARKS = ',;:，、；：،؛'
 /** A place to cut is taken only from here on, as a share of the piece; so no text is read more than four times. */

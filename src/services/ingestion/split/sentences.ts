@@ -1,4 +1,4 @@
-import { isBlank, isDigit, isLineBreak } from './tokens.ts'
+import { isBlank, isDigit, isLineBreak } from '../../../lib/markdown/characters.ts'
 
 /** Full stops after which no blank is needed: CJK, and those of Arabic, Indic, Ethiopic, Burmese, Khmer, Tibetan. */
 const FREE_STANDING = '。！？．｡।॥۔؟።၊။។༎།'

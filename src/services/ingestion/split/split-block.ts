@@ -1,9 +1,10 @@
-import type { Block } from './blocks.ts'
+import type { Block } from '../../../lib/markdown/blocks.ts'
+import { isLineBreak, skipBlanks, skipIndent, trimEnd } from '../../../lib/markdown/characters.ts'
+import { beginsItem, readLine } from '../../../lib/markdown/lines.ts'
 import { cutLong } from './cut-long.ts'
-import { beginsItem, readLine } from './lines.ts'
 import { BOUNDARY, type Unit } from './pack-units.ts'
 import { findSentenceEnd, hasLineBreak, isTerminator } from './sentences.ts'
-import { estimateTokens, isLineBreak, skipBlanks, skipIndent, tokensOf, trimEnd } from './tokens.ts'
+import { estimateTokens, tokensOf } from './tokens.ts'
 
 /** Less than this is no sentence worth a boundary: a number, an initial, `Yes.` */
 const LEAST_SENTENCE_TOKENS = 4

@@ -1,7 +1,7 @@
+import { type Block, scanBlocks } from '../../../lib/markdown/blocks.ts'
+import type { Fence } from '../../../lib/markdown/lines.ts'
 import type { PreparedChunk, SplitContext } from '../prepare.ts'
-import { type Block, scanBlocks } from './blocks.ts'
 import { createHeadingPath } from './heading-path.ts'
-import type { Fence } from './lines.ts'
 import {
   BOUNDARY,
   createUnitPacker,

@@ -6,7 +6,7 @@ import {
   isLineBreak,
   LINE_FEED,
   trimEnd,
-} from './tokens.ts'
+} from './characters.ts'
 
 /** What begins a block of code, and in that length or more ends it. */
 export interface Fence {

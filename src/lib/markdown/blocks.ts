@@ -1,3 +1,4 @@
+import { trimEnd } from './characters.ts'
 import {
   classifyLine,
   closesFence,
@@ -6,7 +7,6 @@ import {
   type LineMark,
   readLine,
 } from './lines.ts'
-import { trimEnd } from './tokens.ts'
 
 /** A piece of Markdown; `start` and `end` have no blanks beyond them. Text without Markdown is prose. */
 export type Block =
