@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { resolve } from 'node:path'
 
 const ENTRY = {
   biome: '@biomejs/biome/bin/biome',
@@ -10,10 +11,16 @@ const ENTRY = {
 
 export type Tool = keyof typeof ENTRY
 
+/** Compiled modules are kept here: the threads and processes that tests start take a third of the time with it. */
+const NODE_COMPILE_CACHE = 'node_modules/.cache/node'
+
 /** Runs a tool that npm has installed, on the Node.js that runs this. Answers whether it ended with code 0. */
 export async function runTool(tool: Tool, ...parameters: string[]): Promise<boolean> {
   const entry = `node_modules/${ENTRY[tool]}`
-  const child = spawn(process.execPath, [entry, ...parameters], { stdio: 'inherit' })
+  const child = spawn(process.execPath, [entry, ...parameters], {
+    stdio: 'inherit',
+    env: { NODE_COMPILE_CACHE: resolve(NODE_COMPILE_CACHE), ...process.env },
+  })
   const [code] = await once(child, 'exit')
   return code === 0
 }
