@@ -9,6 +9,7 @@ import { runExport, runImport, runMigrate } from './commands/transfer.ts'
 import { compose } from './compose/compose.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
 import { prepareFirstStart, welcome } from './first-start.ts'
+import { isMissing } from './lib/files.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
@@ -99,7 +100,7 @@ function loadEnvironmentFile(): void {
   try {
     process.loadEnvFile('.env')
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+    if (!isMissing(error)) throw error
   }
 }
 

@@ -1,3 +1,20 @@
+export interface Backoff {
+  firstMs: number
+  maxMs: number
+  /** How much longer each wait is than the one before. */
+  factor?: number
+}
+
+/** How long to wait after the `attempt`th failure (from 1): exponential, the last half of it random so that retries spread. */
+export function backoffMs(
+  attempt: number,
+  { firstMs, maxMs, factor = 2 }: Backoff,
+  random: () => number = Math.random,
+): number {
+  const full = Math.min(maxMs, firstMs * factor ** (attempt - 1))
+  return Math.round(full * (0.5 + random() / 2))
+}
+
 /** What `retry-after-ms` or `retry-after` (seconds, or a date) ask for, in milliseconds. */
 export function retryAfterOf(headers: Headers): number | undefined {
   const milliseconds = Number.parseFloat(headers.get('retry-after-ms') ?? '')
@@ -8,14 +25,4 @@ export function retryAfterOf(headers: Headers): number | undefined {
   if (seconds >= 0) return seconds * 1_000
   const date = Date.parse(header)
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now())
-}
-
-/** What `work` settles with, or the signal's reason if that comes first; what was begun goes on unobserved. */
-export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

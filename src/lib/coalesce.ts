@@ -1,4 +1,4 @@
-import { untilAborted } from './backoff.ts'
+import { untilAborted } from './abort.ts'
 
 /** Work that whoever asks for it at the same time shares. Whoever leaves does not end what others wait for. */
 export function createSharedWork<T>() {

@@ -1,4 +1,4 @@
-import { untilAborted } from './backoff.ts'
+import { untilAborted } from './abort.ts'
 
 /** Lets a few at a time do something costly. */
 export interface Semaphore {
@@ -6,16 +6,18 @@ export interface Semaphore {
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
 }
 
-export function createSemaphore(atOnce: number, mostWaiting: number): Semaphore {
+/** `maxWaiting` is for callers that nothing else bounds. */
+export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_INFINITY): Semaphore {
   const waiting: PromiseWithResolvers<void>[] = []
-  let busy = 0
+  let free = permits
 
-  async function take(signal: AbortSignal): Promise<void> {
-    if (busy < atOnce) {
-      busy += 1
+  async function acquire(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (free > 0) {
+      free -= 1
       return
     }
-    if (waiting.length >= mostWaiting) throw new RangeError('too many wait for their turn')
+    if (waiting.length >= maxWaiting) throw new RangeError('too many wait for their turn')
     const turn = Promise.withResolvers<void>()
     waiting.push(turn)
     try {
@@ -23,25 +25,25 @@ export function createSemaphore(atOnce: number, mostWaiting: number): Semaphore 
     } catch (error) {
       const place = waiting.indexOf(turn)
       // The turn may have come at the very moment: it goes to the next.
-      if (place === -1) give()
+      if (place === -1) release()
       else waiting.splice(place, 1)
       throw error
     }
   }
 
-  function give(): void {
+  function release(): void {
     const next = waiting.shift()
     if (next) next.resolve()
-    else busy -= 1
+    else free += 1
   }
 
   return {
     async run(work, signal) {
-      await take(signal)
+      await acquire(signal)
       try {
         return await work()
       } finally {
-        give()
+        release()
       }
     },
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
-import { untilAborted } from '../lib/backoff.ts'
+import { untilAborted } from '../lib/abort.ts'
 import type { SandboxLimits } from '../schemas/sandbox.ts'
 import type { SandboxChannel } from './channel.ts'
 import { createFrameReader, encodeFrame, type Frame } from './frames.ts'

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { startThread } from '../../lib/thread.ts'
 import type { ChunkIndex, IndexMatch, Ranking } from '../chunk-index.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, type Response as Answer, type Dispatcher, fetch } from 'undici'
+import { boundBody } from '../bounded-body.ts'
 import { literalAddress, type OutboundPolicy } from './policy.ts'
 
 const CONNECT_MS = 10_000
@@ -148,7 +149,8 @@ function wrapResponse(
   const { status, statusText, headers, url, redirected } = response
   const tooLarge = () =>
     new OutboundError('too_large', `The answer of ${hostname} is larger than ${maximumBytes} bytes`)
-  const body = response.body && boundBody(response.body, { maximumBytes, tooLarge, explain })
+  const body =
+    response.body && boundBody(response.body, { maxBytes: maximumBytes, tooLarge, explain })
   const wrapped = new Response(body, { status, statusText, headers: [...headers] })
   // Only `fetch` itself can say where an answer came from.
   return Object.defineProperties(wrapped, {
@@ -174,39 +176,6 @@ function isTimeout(error: unknown): boolean {
   if (error.name === 'TimeoutError') return true
   if ('code' in error && TIMEOUT_CODES.test(String(error.code))) return true
   return isTimeout(error.cause)
-}
-
-interface BodyBounds {
-  maximumBytes: number
-  /** What to end the body with when there is more of it. */
-  tooLarge: () => Error
-  /** What to end the body with instead of what reading it threw. */
-  explain: (error: unknown) => unknown
-}
-
-/** The same bytes, read only as fast as they are asked for, up to a bound. */
-function boundBody(
-  body: ReadableStream<Uint8Array>,
-  { maximumBytes, tooLarge, explain }: BodyBounds,
-): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  let bytes = 0
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read().catch((error: unknown) => {
-          throw explain(error)
-        })
-        if (done) return controller.close()
-        bytes += value.length
-        if (bytes <= maximumBytes) return controller.enqueue(value)
-        await reader.cancel()
-        throw tooLarge()
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
 }
 
 /** Why a call to somewhere outside gave no answer. */

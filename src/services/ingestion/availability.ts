@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { createOutage } from '../../lib/outage.ts'
 import { backoffMs } from './retry-policy.ts'
 

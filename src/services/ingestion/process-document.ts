@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'

@@ -1,6 +1,6 @@
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { createChunkBatchReader } from '../../stores/chunk-codec.ts'
 import type {

@@ -1,5 +1,5 @@
 import { ProtocolError } from '@modelcontextprotocol/client'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { freeObject } from '../../schemas/fields.ts'
 import type { Artifacts } from '../tools/artifacts.ts'

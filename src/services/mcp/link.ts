@@ -1,5 +1,5 @@
 import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/client'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { ToolFailure } from '../tools/tool-error.ts'
 import { explainFailure, isForgottenSession, isTimeout, kindOf } from './explain-failure.ts'
 import {

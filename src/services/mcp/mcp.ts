@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { Environment } from '../../lib/environment.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import type { McpTestRequest, McpTestResult } from '../../schemas/mcp.ts'

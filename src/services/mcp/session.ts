@@ -12,7 +12,7 @@ import {
   type Tool,
   type Transport,
 } from '@modelcontextprotocol/client'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { type Environment, expandVariables } from '../../lib/environment.ts'
 import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
 import type { McpServer } from './settings.ts'

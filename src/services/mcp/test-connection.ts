@@ -1,4 +1,4 @@
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { McpTestRequest, McpTestResult, McpTestStep } from '../../schemas/mcp.ts'
 import { createCitations } from '../agent/citations.ts'
 import type { Artifacts } from '../tools/artifacts.ts'

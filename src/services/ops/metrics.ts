@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 import type { RunObserver } from '../agent/run-agent.ts'
 

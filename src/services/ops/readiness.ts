@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { Readiness } from '../../schemas/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 

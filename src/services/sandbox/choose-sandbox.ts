@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { Sandbox } from '../../sandboxes/sandbox.ts'
 
 /** For each kind that is tried. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { Sandbox } from '../../sandboxes/sandbox.ts'
 import { filledText } from '../../schemas/fields.ts'
 import {

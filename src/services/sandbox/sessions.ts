@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { RunRequest, RunResult, Sandbox, SandboxSession } from '../../sandboxes/sandbox.ts'
 
 const OPEN_MS = 60_000

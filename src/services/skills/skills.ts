@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import { boundedText } from '../../schemas/fields.ts'
 import type { Tool } from '../tools/define-tool.ts'

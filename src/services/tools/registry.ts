@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ToolRecord } from '../../schemas/agent.ts'
 import type { Tool, ToolContext } from './define-tool.ts'

@@ -1,4 +1,4 @@
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { decodeChunkCursor, encodeChunkCursor, unknownCursor } from '../cursor.ts'
 import type { ChunkPage, DocumentStore, NewChunk, StoredChunk } from '../document-store.ts'
 import { bytes, integer, optionalInteger, type Row, toChunk } from '../rows.ts'

@@ -1,4 +1,4 @@
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
 import { decodeCursor, encodeCursor } from '../cursor.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { integer } from '../rows.ts'
 import type { Database, Query } from './database.ts'
 import { mayPass, reasonFor, unavailable } from './error.ts'

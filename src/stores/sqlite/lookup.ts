@@ -1,4 +1,4 @@
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import { unavailable } from './error.ts'

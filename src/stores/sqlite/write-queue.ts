@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/backoff.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { Claim, DocumentStore, NewChunk, NewDocument } from '../document-store.ts'
 import { unavailable } from './error.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { untilAborted } from '../../../src/lib/backoff.ts'
+import { untilAborted } from '../../../src/lib/abort.ts'
 import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { createPostgresData, hasPostgres, type PostgresData } from './store-data.ts'
 

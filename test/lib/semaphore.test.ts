@@ -16,8 +16,8 @@ function createWork() {
   }
 }
 
-describe('Semaphore', () => {
-  it('let so many work at once, and the next in its turn', async () => {
+describe('A semaphore', () => {
+  it('lets so many work at once, and the next in its turn', async () => {
     const semaphore = createSemaphore(1, 5)
     const [first, second] = [createWork(), createWork()]
     const all = [semaphore.run(first.work, signal), semaphore.run(second.work, signal)]
@@ -28,13 +28,13 @@ describe('Semaphore', () => {
     expect(await Promise.all(all)).toEqual(['first', 'second'])
   })
 
-  it('are free again after work that failed', async () => {
+  it('is free again after work that failed', async () => {
     const semaphore = createSemaphore(1, 0)
     await expect(semaphore.run(() => Promise.reject(new Error('broken')), signal)).rejects.toThrow()
     expect(await semaphore.run(async () => 'next', signal)).toBe('next')
   })
 
-  it('refuse one more than may wait', async () => {
+  it('refuses one more than may wait', async () => {
     const semaphore = createSemaphore(1, 0)
     const { held, work } = createWork()
     const first = semaphore.run(work, signal)
@@ -43,7 +43,7 @@ describe('Semaphore', () => {
     await first
   })
 
-  it('let a waiting one leave, and lose no turn by it', async () => {
+  it('lets a waiting one leave, and loses no turn by it', async () => {
     const semaphore = createSemaphore(1, 5)
     const { held, work } = createWork()
     const first = semaphore.run(work, signal)

@@ -1,0 +1,58 @@
+interface BodyBounds {
+  maxBytes: number
+  /** What to end the body with when there is more of it. */
+  tooLarge?: () => Error
+  /** What to end the body with instead of what reading it threw. */
+  explain?: (error: unknown) => unknown
+}
+
+/** The same bytes, read only as fast as they are asked for, up to a bound. */
+export function boundBody(
+  body: ReadableStream<Uint8Array>,
+  { maxBytes, tooLarge = () => tooLong(maxBytes), explain = (error) => error }: BodyBounds,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let bytes = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw explain(error)
+        })
+        if (done) return controller.close()
+        bytes += value.length
+        if (bytes <= maxBytes) return controller.enqueue(value)
+        await reader.cancel()
+        throw tooLarge()
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** The text of an answer. Throws `RangeError` where it is longer than `maxBytes`, before that is held. */
+export async function readBoundedText(response: Response, maxBytes: number): Promise<string> {
+  const { text, isCut } = await readStartOfText(response, maxBytes)
+  if (isCut) throw tooLong(maxBytes)
+  return text
+}
+
+/** As much of the text of an answer as `maxBytes` hold; the rest is not read. */
+export async function readStartOfText(
+  { body }: Response,
+  maxBytes: number,
+): Promise<{ text: string; isCut: boolean }> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of body ?? []) {
+    parts.push(part)
+    bytes += part.length
+    if (bytes > maxBytes) break
+  }
+  return { text: Buffer.concat(parts).toString('utf8', 0, maxBytes), isCut: bytes > maxBytes }
+}
+
+function tooLong(maxBytes: number): RangeError {
+  return new RangeError(`The answer is longer than ${maxBytes} bytes`)
+}
