@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { Ajv } from 'ajv'
+import { existsSync, readFileSync } from 'node:fs'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { readText } from './deployment-files.ts'
 
-// Both are what the tools' own authors publish; where Compose itself can be had, test/system/compose.test.ts asks it, too.
+// What the tools' own authors publish, where it lies beside the project; where Compose itself can be had,
+// test/system/compose.test.ts asks it, too.
+const SCHEMAS = new URL('../../../shared/schemas/', import.meta.url)
 const OPTIONS = { strict: false, allErrors: true, validateFormats: false, validateSchema: false }
 const COMPOSE_FILES = ['docker-compose.yml', 'docker-compose.cluster.yml']
 const MANIFESTS = ['namespace', 'agent-server', 'qdrant'].map(
@@ -21,25 +23,11 @@ const KINDS: Record<string, string> = {
 }
 
 function readSchema(name: string): Record<string, unknown> {
-  const file = new URL(`../fixtures/deploy/${name}`, import.meta.url)
-  return JSON.parse(readFileSync(file, 'utf8'))
+  return JSON.parse(readFileSync(new URL(name, SCHEMAS), 'utf8'))
 }
 
-const compose = new Ajv(OPTIONS).compile(readSchema('compose-spec.json'))
-const kubernetes = new Ajv2020(OPTIONS).addSchema(readSchema('kubernetes-1.34.json'), 'kubernetes')
-
-/** What Compose would find wrong with a file. */
-function composeMistakes(file: unknown): string[] {
-  if (compose(file) === true) return []
-  return (compose.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
-}
-
-/** What Kubernetes would find wrong with a resource. */
-function resourceMistakes(resource: unknown): string[] {
-  const { apiVersion, kind } = Object(resource)
-  const isRight = kubernetes.getSchema(`kubernetes#/$defs/${KINDS[`${apiVersion} ${kind}`]}`)
-  if (!isRight) return [`${apiVersion} ${kind} is unknown here`]
-  if (isRight(resource) === true) return []
+function mistakesOf(isRight: ValidateFunction, value: unknown): string[] {
+  if (isRight(value)) return []
   return (isRight.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
@@ -47,7 +35,13 @@ const readFile = (path: string): unknown => parse(readText(path), { merge: true 
 const readResources = (path: string): unknown[] =>
   parseAllDocuments(readText(path)).map((document) => document.toJS())
 
-describe('The schema of Compose', () => {
+describe.skipIf(!existsSync(SCHEMAS))('The schema of Compose (needs ../shared/schemas)', () => {
+  let compose: ValidateFunction
+  beforeAll(() => {
+    compose = new Ajv(OPTIONS).compile(readSchema('compose-spec.json'))
+  })
+  const composeMistakes = (file: unknown) => mistakesOf(compose, file)
+
   it.each(COMPOSE_FILES)('takes %s', (path) => {
     expect(composeMistakes(readFile(path))).toEqual([])
   })
@@ -62,7 +56,17 @@ describe('The schema of Compose', () => {
   })
 })
 
-describe('The schemas of Kubernetes', () => {
+describe.skipIf(!existsSync(SCHEMAS))('The schemas of Kubernetes (needs ../shared/schemas)', () => {
+  const kubernetes = new Ajv2020(OPTIONS)
+  beforeAll(() => {
+    kubernetes.addSchema(readSchema('kubernetes-1.34.json'), 'kubernetes')
+  })
+  const resourceMistakes = (resource: unknown) => {
+    const { apiVersion, kind } = Object(resource)
+    const isRight = kubernetes.getSchema(`kubernetes#/$defs/${KINDS[`${apiVersion} ${kind}`]}`)
+    return isRight ? mistakesOf(isRight, resource) : [`${apiVersion} ${kind} is unknown here`]
+  }
+
   it.each(MANIFESTS)('take every resource of %s', (path) => {
     const resources = readResources(path)
     expect(resources.length).toBeGreaterThan(0)

@@ -78,12 +78,7 @@ describe('Opening an index on a Qdrant', () => {
   })
 
   it('is refused with the remedy where the collection is of somebody else', async () => {
-    fake.store.perform(
-      'PUT /collections/{collection_name}',
-      { collection_name: 'theirs' },
-      {},
-      TOLD,
-    )
+    fake.store.perform('PUT /collections/{collection_name}', 'theirs', {}, TOLD)
     fake.store.aliases.set('test-terms', 'theirs')
     await expect(qdrantIndexAt(fake.url).open()).rejects.toThrow(/QDRANT_COLLECTION/)
   })
@@ -93,8 +88,7 @@ describe('Opening an index on a Qdrant', () => {
       sparse_vectors: { terms: { modifier: 'idf' } },
       metadata: { layout: 1, kind: 'terms', analyser: 'english-1', averageLength: 4 },
     }
-    const names = { collection_name: 'test-terms-1' }
-    fake.store.perform('PUT /collections/{collection_name}', names, body, TOLD)
+    fake.store.perform('PUT /collections/{collection_name}', 'test-terms-1', body, TOLD)
     fake.store.aliases.set('test-terms', 'test-terms-1')
     await expect(qdrantIndexAt(fake.url).open()).rejects.toThrow(/another version.*rebuild-index/)
     expect(fake.requests.map(({ call }) => call)).not.toContain('POST /collections/aliases')

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { z } from 'zod'
 
-/** Qdrant's own description of the calls that we make, cut out of its OpenAPI document of 1.19. */
-const FILE = new URL('../../fixtures/qdrant/openapi-1.19.json', import.meta.url)
+/** Qdrant's own OpenAPI document, where it lies beside the project. */
+const FILE = new URL('../../../../shared/qdrant/openapi-1.19.json', import.meta.url)
+export const hasDescription = existsSync(FILE)
 
 const Content = z.object({ 'application/json': z.object({ schema: z.unknown() }) })
 const Operation = z.object({
@@ -12,57 +13,47 @@ const Operation = z.object({
   responses: z.object({ 200: z.object({ content: Content }) }),
 })
 const Description = z.object({
-  paths: z.record(z.string(), z.record(z.string(), Operation)),
+  paths: z.record(z.string(), z.record(z.string(), z.unknown())),
   components: z.unknown(),
 })
 
 export interface DescribedCall {
-  method: string
-  /** With placeholders, as described. */
-  path: string
-  /** The values of the placeholders. */
-  names: Record<string, string>
   /** What the request does wrong; nothing where it is right. */
   mistakes(query: URLSearchParams, body: unknown): string | undefined
   /** What an answer of ours does wrong. */
   answerMistakes(answer: unknown): string | undefined
 }
 
-interface Route extends Pick<DescribedCall, 'method' | 'path' | 'mistakes' | 'answerMistakes'> {
-  pattern: RegExp
-}
-
-/** Finds what Qdrant says of a request; nothing where it knows no such call. */
-export function readDescription(): (method: string, path: string) => DescribedCall | undefined {
+/** Finds what Qdrant says of a call such as `GET /collections/{collection_name}`. Throws where it knows no such call. */
+export function readDescription(): (call: string) => DescribedCall {
   const { paths, components } = Description.parse(JSON.parse(readFileSync(FILE, 'utf8')))
-  const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
+  const ajv = new Ajv({ strict: false, validateFormats: false })
   ajv.addSchema({ $id: 'qdrant', components: withNull(components) }, 'qdrant')
   const compile = (schema: unknown) => ajv.compile(withReferences(schema))
+  const known = new Map<string, DescribedCall>()
 
-  const routes: Route[] = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { parameters, requestBody, responses }]) => {
-      const known = new Set(parameters.map(({ name }) => name))
-      const isBody = requestBody && compile(requestBody.content['application/json'].schema)
-      const isAnswer = compile(responses[200].content['application/json'].schema)
-      return {
-        method: method.toUpperCase(),
-        path,
-        pattern: new RegExp(`^${path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
-        mistakes(query, body) {
-          const unknown = [...query.keys()].filter((name) => !known.has(name))
-          if (unknown.length > 0) return `unknown query parameters: ${unknown.join(', ')}`
-          return isBody && mistakesOf(isBody, body)
-        },
-        answerMistakes: (answer) => mistakesOf(isAnswer, answer),
-      }
-    }),
-  )
-  // `/collections/aliases` before `/collections/{name}`.
-  routes.sort((a, b) => a.path.split('{').length - b.path.split('{').length)
+  const compileCall = (call: string): DescribedCall => {
+    const [method = '', path = ''] = call.split(' ')
+    const operation = Operation.safeParse(paths[path]?.[method.toLowerCase()])
+    if (!operation.data) throw new Error(`${call} is no call of Qdrant`)
+    const { parameters, requestBody, responses } = operation.data
+    const names = new Set(parameters.map(({ name }) => name))
+    const isBody = requestBody && compile(requestBody.content['application/json'].schema)
+    const isAnswer = compile(responses[200].content['application/json'].schema)
+    return {
+      mistakes(query, body) {
+        const unknown = [...query.keys()].filter((name) => !names.has(name))
+        if (unknown.length > 0) return `unknown query parameters: ${unknown.join(', ')}`
+        return isBody && mistakesOf(isBody, body)
+      },
+      answerMistakes: (answer) => mistakesOf(isAnswer, answer),
+    }
+  }
 
-  return (method, path) => {
-    const route = routes.find((each) => each.method === method && each.pattern.test(path))
-    return route && { ...route, names: { ...route.pattern.exec(path)?.groups } }
+  return (call) => {
+    const described = known.get(call) ?? compileCall(call)
+    known.set(call, described)
+    return described
   }
 }
 

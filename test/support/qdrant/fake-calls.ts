@@ -31,7 +31,8 @@ type Call = (collection: FakeCollection, body: unknown, change: string) => Answe
 export interface FakeCalls {
   readonly collections: Map<string, FakeCollection>
   readonly aliases: Map<string, string>
-  perform(call: string, names: Record<string, string>, body: unknown, told: Told): Answer
+  /** `name` is the collection's, where the call has one. */
+  perform(call: string, name: string, body: unknown, told: Told): Answer
 }
 
 /** What each call does to collections in memory. */
@@ -39,30 +40,39 @@ export function createFakeCalls(): FakeCalls {
   const collections = new Map<string, FakeCollection>()
   const aliases = new Map<string, string>()
 
-  const perform: FakeCalls['perform'] = (call, { collection_name: name = '' }, body, told) => {
-    const { version } = told
+  const perform: FakeCalls['perform'] = (call, name, body, { version, change }) => {
     if (call === 'GET /') return { body: { title: 'qdrant - vector search engine', version } }
     if (call === 'GET /aliases') return ok({ aliases: [...aliases].map(toAlias) })
     if (call === 'POST /collections/aliases') return changeAliases(collections, aliases, body)
-    const held = decodeURIComponent(name)
-    if (call === 'PUT /collections/{collection_name}') return create(collections, held, body)
-    if (call === 'DELETE /collections/{collection_name}') return ok(collections.delete(held))
-    return performOn(held, call, body, told.change)
+    return performOn(name, call.replace(COLLECTION, ''), body, change)
   }
 
-  const performOn = (held: string, call: string, body: unknown, change: string): Answer => {
-    const collection = collections.get(aliases.get(held) ?? held)
-    if (call.endsWith('/exists')) return ok({ exists: collection !== undefined })
+  const performOn = (name: string, part: string, body: unknown, change: string): Answer => {
+    const collection = collections.get(aliases.get(name) ?? name)
+    if (part === 'PUT ') return create(collections, name, body)
+    if (part === 'DELETE ') return ok(collections.delete(name))
+    if (part === 'GET /exists') return ok({ exists: collection !== undefined })
     if (!collection) {
-      return { status: 404, error: `Not found: Collection \`${held}\` doesn't exist!` }
+      return { status: 404, error: `Not found: Collection \`${name}\` doesn't exist!` }
     }
-    const known = CALLS[call.replace('/collections/{collection_name}', '')]
-    return known
-      ? known(collection, body, change)
-      : { status: 404, error: `the fake lacks ${call}` }
+    return CALLS[part]?.(collection, body, change) ?? { status: 404, error: `no ${part}` }
   }
 
   return { collections, aliases, perform }
+}
+
+const COLLECTION = '/collections/{collection_name}'
+const ALL = ['GET /', 'GET /aliases', 'POST /collections/aliases']
+const OF_NAMES = ['PUT ', 'DELETE ', 'GET /exists']
+
+/** The call that a request makes, and the collection that it names; nothing where the fake knows no such call. */
+export function findCall(method: string, path: string): { call: string; name: string } | undefined {
+  const whole = `${method} ${path}`
+  if (ALL.includes(whole)) return { call: whole, name: '' }
+  const [, name, rest] = /^\/collections\/([^/]+)(.*)$/.exec(path) ?? []
+  const part = `${method} ${rest}`
+  if (name === undefined || !(OF_NAMES.includes(part) || CALLS[part])) return undefined
+  return { call: `${method} ${COLLECTION}${rest}`, name: decodeURIComponent(name) }
 }
 
 const CALLS: Record<string, Call> = {

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished, TestRunner } from 'vitest'
-import { type DescribedCall, readDescription } from './description.ts'
-import { type Answer, createFakeCalls, type FakeCalls } from './fake-calls.ts'
+import { hasDescription, readDescription } from './description.ts'
+import { type Answer, createFakeCalls, type FakeCalls, findCall } from './fake-calls.ts'
 
 /** What to do instead of answering. */
 export type Misfortune =
@@ -39,40 +39,43 @@ export interface FakeQdrant {
   close(): Promise<void>
 }
 
-const describe = readDescription()
+const describe = hasDescription ? readDescription() : undefined
 
 /**
- * A fake Qdrant on 127.0.0.1: in memory, and no more than the calls that the index makes. It holds every
- * request and every answer against Qdrant's own description. Closes itself when started inside a test.
+ * A fake Qdrant on 127.0.0.1: in memory, and no more than the calls that the index makes. Where Qdrant's own
+ * description lies beside the project, it holds every request and every answer against it. Closes itself when
+ * started inside a test.
  */
 export async function startFakeQdrant(): Promise<FakeQdrant> {
   const requests: FakeRequest[] = []
   const mistakes: string[] = []
   const store = createFakeCalls()
 
-  const perform = (described: DescribedCall, request: FakeRequest): Answer => {
-    const mistake = described.mistakes(request.query, request.body)
+  const perform = (request: FakeRequest, name: string): Answer => {
+    const described = describe?.(request.call)
+    const mistake = described?.mistakes(request.query, request.body)
     if (mistake !== undefined) {
       mistakes.push(`${request.call} asked: ${mistake}`)
       return { status: 400, error: mistake }
     }
     const { version, change } = fake
-    const answer = store.perform(request.call, described.names, request.body, { version, change })
-    const wrong = 'body' in answer ? described.answerMistakes(answer.body) : undefined
+    const answer = store.perform(request.call, name, request.body, { version, change })
+    const wrong = 'body' in answer ? described?.answerMistakes(answer.body) : undefined
     if (wrong !== undefined) mistakes.push(`${request.call} answered: ${wrong}`)
     return answer
   }
 
   const serve = async (incoming: IncomingMessage, response: ServerResponse) => {
-    const { request, described } = await read(incoming)
+    const { request, name } = await read(incoming)
     requests.push(request)
-    if (!described) mistakes.push(`${request.call} is no call of Qdrant`)
+    if (name === undefined) mistakes.push(`${request.call} is no call that the fake knows`)
     const misfortune = fake.mishap(request)
     if (misfortune !== undefined) return suffer(misfortune, response)
     if (fake.apiKey !== undefined && incoming.headers['api-key'] !== fake.apiKey) {
       return send(response, { status: 401, error: 'Must provide an API key' })
     }
-    send(response, described ? perform(described, request) : { status: 404, error: 'unknown' })
+    const isKnown = name !== undefined
+    send(response, isKnown ? perform(request, name) : { status: 404, error: 'unknown' })
   }
 
   const server = createServer((incoming, response) => {
@@ -104,15 +107,15 @@ export async function startFakeQdrant(): Promise<FakeQdrant> {
 async function read(incoming: IncomingMessage) {
   const { pathname, searchParams } = new URL(incoming.url ?? '', 'http://fake')
   const content = await text(incoming)
-  const described = describe(incoming.method ?? '', pathname)
+  const found = findCall(incoming.method ?? '', pathname)
   const request: FakeRequest = {
-    call: `${incoming.method} ${described?.path ?? pathname}`,
+    call: found?.call ?? `${incoming.method} ${pathname}`,
     path: pathname,
     query: searchParams,
     body: content === '' ? undefined : JSON.parse(content),
     headers: incoming.headers,
   }
-  return { request, described }
+  return { request, name: found?.name }
 }
 
 function send(response: ServerResponse, answer: Answer): void {
