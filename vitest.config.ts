@@ -10,6 +10,10 @@ export default defineConfig({
     hookTimeout: 60_000,
     // The suites start real servers and threads; more files at once than cores only adds noise.
     maxWorkers: 2,
+    // One worker runs many files and loads the server's modules once; a test that changes a global puts it back.
+    isolate: false,
+    restoreMocks: true,
+    unstubEnvs: true,
     projects: [
       {
         extends: true,
