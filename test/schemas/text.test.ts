@@ -41,7 +41,9 @@ describe('bounded text', () => {
   })
 
   it('is refused one code unit past its bound', () => {
-    expect(issuesOf(boundedText(3), 'abcd')).toEqual([expect.stringContaining('at most 3 characters')])
+    expect(issuesOf(boundedText(3), 'abcd')).toEqual([
+      expect.stringContaining('at most 3 characters'),
+    ])
   })
 
   it('is made storable', () => {
