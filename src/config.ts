@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ANALYSER_LANGUAGES } from './indexes/analyser/stemming.ts'
+import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
 import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
 import { createOutboundPolicy } from './lib/outbound/policy.ts'
 

@@ -15,7 +15,7 @@ interface Parts {
   index: ChunkIndex
   embedding: Embedding | undefined
   reconciliation: Pick<Reconciliation, 'progress' | 'checkVectors'>
-  /** Told of each search, in milliseconds. */
+  /** Called with how long each search took, in milliseconds. */
   searchEnded: (milliseconds: number) => void
 }
 
@@ -27,11 +27,11 @@ export async function createSearch(config: Config, parts: Parts, log: FastifyBas
   const reranking = reranker && createReranking({ reranker, log })
   const retrieval = createRetrieval({
     index: {
-      ...withFeedback({ index, store, analyser, fused: embedding !== undefined }),
+      ...withFeedback({ index, store, analyser, hybrid: embedding !== undefined }),
       filters: index.filters,
     },
     ...{ store, analyseQuery: analyser.query, reranking },
-    meaning: embedding && {
+    dense: embedding && {
       // Half of the vectors would find half of the chunks, and nobody would know.
       embed: async (text, signal) =>
         reconciliation.progress().state === 'ready' ? embedding.query(text, signal) : undefined,

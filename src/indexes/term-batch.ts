@@ -16,6 +16,31 @@ export interface TermBatch {
   counts: Uint8Array<ArrayBuffer>
 }
 
+/** One batch with the chunks of all, in order. */
+export function joinTermBatches(batches: readonly TermBatch[]): TermBatch {
+  const [only] = batches
+  if (only && batches.length === 1) return only
+  const size = batches.reduce((sum, batch) => sum + batch.size, 0)
+  const postings = batches.reduce((sum, { terms }) => sum + terms.length, 0)
+  const joined: TermBatch = {
+    size,
+    lengths: new Uint32Array(size),
+    offsets: new Uint32Array(size + 1),
+    terms: new Uint32Array(postings),
+    counts: new Uint8Array(postings),
+  }
+  let chunk = 0
+  let start = 0
+  for (const { lengths, offsets, terms, counts } of batches) {
+    joined.lengths.set(lengths, chunk)
+    joined.terms.set(terms, start)
+    joined.counts.set(counts, start)
+    for (const end of offsets.subarray(1)) joined.offsets[++chunk] = start + end
+    start += terms.length
+  }
+  return joined
+}
+
 /** The terms of a query: distinct, with how often each was asked for. */
 export interface QueryTerms {
   terms: Uint32Array<ArrayBuffer>

@@ -1,7 +1,6 @@
-import type { QueryTerms, TermBatch } from '../term-batch.ts'
-import type { AnalyserLanguage } from './stemming.ts'
-import { type CountedTerms, createTermCounter } from './term-counter.ts'
-import { tokenise } from './tokenise.ts'
+import { tokenise } from '../../lib/tokenise.ts'
+import { joinTermBatches, type QueryTerms, type TermBatch } from '../term-batch.ts'
+import type { AnalyserLanguage } from './languages.ts'
 import { createVocabulary } from './vocabulary.ts'
 
 /** The fields of a chunk that search looks at. */
@@ -11,17 +10,10 @@ export interface ChunkText {
   text: string
 }
 
-/** The terms of one chunk. */
-interface ChunkTerms extends CountedTerms {
-  /** Weighted length in terms. */
-  length: number
-}
-
 /** Turns text into hashed terms. Whatever makes or searches an index must use the same language. */
 export interface Analyser {
   /** Differs whenever the same text may give other terms: an index made under another fingerprint is of no use. */
   readonly fingerprint: string
-  analyse(chunk: ChunkText): ChunkTerms
   /** The terms of many chunks, in order. */
   batch(chunks: Iterable<ChunkText>): TermBatch
   /** No terms where nothing in `text` can be searched for. Of a very long text the first thousand terms count. */
@@ -33,68 +25,68 @@ const ANALYSIS_VERSION = 1
 /** The title names what a document is about: counted twice it measured best. */
 const TITLE_WEIGHT = 2
 const MAX_QUERY_TERMS = 1_000
+/** What `TermBatch` counts of one term in one chunk. */
+const MAX_OCCURRENCES = 255
 
 export function createAnalyser(language: AnalyserLanguage): Analyser {
-  const vocabulary = createVocabulary(language)
-  const counter = createTermCounter()
+  const termsOf = createVocabulary(language)
   const lowerCase =
     language === 'turkish'
       ? (text: string) => text.toLocaleLowerCase('tr')
       : (text: string) => text.toLowerCase()
 
-  const analyse = ({ title, heading, text }: ChunkText): ChunkTerms => {
-    counter.clear()
+  const analyse = ({ title = '', heading, text }: ChunkText): TermBatch => {
+    const occurrences: number[] = []
     let length = 0
-    const count = (field: string, weight: number) =>
+    const read = (field: string) =>
       tokenise(field, lowerCase, (lower, start, end, also) => {
-        for (const term of vocabulary.termsOf(lower, start, end)) {
-          counter.add(term, weight)
-          if (!also) length += weight
+        for (const term of termsOf(lower, start, end)) {
+          occurrences.push(term)
+          if (!also) length++
         }
       })
-    if (title) count(title, TITLE_WEIGHT)
-    count(heading, 1)
-    count(text, 1)
-    return { ...counter.counted(), length }
+    for (let i = 0; i < TITLE_WEIGHT; i++) read(title)
+    read(heading)
+    read(text)
+    return { size: 1, lengths: Uint32Array.of(length), ...countTerms(occurrences) }
   }
 
   return {
     fingerprint: `${language}-${ANALYSIS_VERSION}`,
-    analyse,
-    batch: (chunks) => toBatch(Array.from(chunks, analyse)),
+    batch: (chunks) => joinTermBatches(Array.from(chunks, analyse)),
 
     query(text) {
-      const occurrences = new Map<number, number>()
+      const counts = new Map<number, number>()
       tokenise(text, lowerCase, (lower, start, end, also) => {
         if (also) return
-        for (const term of vocabulary.termsOf(lower, start, end)) {
-          const count = occurrences.get(term) ?? 0
-          if (count > 0 || occurrences.size < MAX_QUERY_TERMS) occurrences.set(term, count + 1)
+        for (const term of termsOf(lower, start, end)) {
+          const count = counts.get(term) ?? 0
+          if (count > 0 || counts.size < MAX_QUERY_TERMS) counts.set(term, count + 1)
         }
       })
       return {
-        terms: Uint32Array.from(occurrences.keys()),
-        counts: Float32Array.from(occurrences.values()),
+        terms: Uint32Array.from(counts.keys()),
+        counts: Float32Array.from(counts.values()),
       }
     },
   }
 }
 
-function toBatch(chunks: readonly ChunkTerms[]): TermBatch {
-  const total = chunks.reduce((sum, { terms }) => sum + terms.length, 0)
-  const batch: TermBatch = {
-    size: chunks.length,
-    lengths: Uint32Array.from(chunks, ({ length }) => length),
-    offsets: new Uint32Array(chunks.length + 1),
-    terms: new Uint32Array(total),
-    counts: new Uint8Array(total),
-  }
-  let offset = 0
-  chunks.forEach(({ terms, counts }, i) => {
-    batch.terms.set(terms, offset)
-    batch.counts.set(counts, offset)
-    offset += terms.length
-    batch.offsets[i + 1] = offset
+/** The distinct terms, ascending, with how often each occurs. */
+function countTerms(
+  occurrences: readonly number[],
+): Pick<TermBatch, 'offsets' | 'terms' | 'counts'> {
+  const sorted = Uint32Array.from(occurrences).sort()
+  const counts = new Uint8Array(sorted.length)
+  let last = -1
+  sorted.forEach((term, i) => {
+    if (i === 0 || term !== sorted[last]) sorted[++last] = term
+    counts[last] = Math.min((counts[last] ?? 0) + 1, MAX_OCCURRENCES)
   })
-  return batch
+  const size = last + 1
+  return {
+    offsets: Uint32Array.of(0, size),
+    terms: sorted.slice(0, size),
+    counts: counts.slice(0, size),
+  }
 }

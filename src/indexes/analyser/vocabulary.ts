@@ -1,6 +1,6 @@
 import { newStemmer } from 'snowball-stemmers'
-import { type AnalyserLanguage, createWordCache, STOP_WORDS, type WordCache } from './stemming.ts'
-import { murmur3 } from './term-counter.ts'
+import { type AnalyserLanguage, STOP_WORDS } from './languages.ts'
+import { murmur3 } from './murmur3.ts'
 
 /** No stemmer was made for longer words, nor for names like “b2b”. */
 const LONGEST_STEMMED_WORD = 64
@@ -13,14 +13,17 @@ const LETTERS = /^\p{L}+$/u
 const ENGLISH_CLITICS: ReadonlySet<string> = new Set(['ll', 're', 've'])
 const NOTHING: readonly number[] = []
 
+/** The hashed terms of the token that is `text` from `start` to `end`. */
+type TermsOf = (text: string, start: number, end: number) => readonly number[]
+
 /** Maps tokens to hashed terms: none for a stop word, several for a word with apostrophes. */
-export function createVocabulary(language: AnalyserLanguage): WordCache {
+export function createVocabulary(language: AnalyserLanguage): TermsOf {
   const stopWords = new Set(STOP_WORDS[language])
   const stem = stemmerOf(language)
 
   const wordTerms = (word: string) => (stopWords.has(word) ? NOTHING : [murmur3(stem(word))])
 
-  return createWordCache((token) => {
+  return rememberTerms((token) => {
     if (token.search(APOSTROPHES) < 0) return wordTerms(token)
     const word = token.replace(APOSTROPHES, "'")
     if (stopWords.has(word)) return NOTHING
@@ -51,4 +54,75 @@ function meaningfulPieces(pieces: readonly string[], language: AnalyserLanguage)
       !(piece.length === 1 && LETTERS.test(piece)) &&
       !(language === 'english' && ENGLISH_CLITICS.has(piece)),
   )
+}
+
+/** Two generations of this many words are kept. */
+const CACHED_WORDS = 65_536
+/** A power of two, so that half of the places stay free and a search for one is short. */
+const PLACES = CACHED_WORDS * 2
+
+/** A hash table whose keys are looked up where they stand in a longer text: a `Map`, which wants each cut out, halves the speed of the analyser. */
+interface Generation {
+  /** The number of the word at each place, from 1; 0 where there is none. */
+  places: Uint32Array
+  words: string[]
+  terms: (readonly number[])[]
+}
+
+/** Remembers the terms of words met lately, since a stemmer takes microseconds. */
+export function rememberTerms(toTerms: (word: string) => readonly number[]): TermsOf {
+  let young = createGeneration()
+  let old = createGeneration()
+
+  return (text, start, end) => {
+    const hash = hashOf(text, start, end)
+    const known = find(young, hash, text, start, end)
+    if (known) return known
+    const word = copyOf(text.slice(start, end))
+    const terms = find(old, hash, text, start, end) ?? toTerms(word)
+    if (young.words.length >= CACHED_WORDS) {
+      old = young
+      young = createGeneration()
+    }
+    add(young, hash, word, terms)
+    return terms
+  }
+}
+
+function createGeneration(): Generation {
+  return { places: new Uint32Array(PLACES), words: [], terms: [] }
+}
+
+function find(
+  { places, words, terms }: Generation,
+  hash: number,
+  text: string,
+  start: number,
+  end: number,
+): readonly number[] | undefined {
+  for (let place = hash; ; place = (place + 1) & (PLACES - 1)) {
+    const number = places[place] ?? 0
+    if (number === 0) return undefined
+    const word = words[number - 1] ?? ''
+    if (word.length === end - start && text.startsWith(word, start)) return terms[number - 1]
+  }
+}
+
+function add(generation: Generation, hash: number, word: string, terms: readonly number[]): void {
+  let place = hash
+  while (generation.places[place] !== 0) place = (place + 1) & (PLACES - 1)
+  generation.places[place] = generation.words.push(word)
+  generation.terms.push(terms)
+}
+
+/** FNV-1a over the code units, see http://www.isthe.com/chongo/tech/comp/fnv, with its upper bits folded in. */
+function hashOf(text: string, start: number, end: number): number {
+  let hash = 0x811c9dc5
+  for (let i = start; i < end; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return (hash ^ (hash >>> 15)) & (PLACES - 1)
+}
+
+/** A slice of a string keeps the whole string alive; a copy does not. */
+function copyOf(word: string): string {
+  return Buffer.from(word, 'utf16le').toString('utf16le')
 }

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import { createAnalyser } from '../../indexes/analyser/analyser.ts'
-import type { AnalyserLanguage } from '../../indexes/analyser/stemming.ts'
+import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { serveThread, transferring } from '../../lib/thread.ts'
 import {

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { AnalyserLanguage } from '../../indexes/analyser/stemming.ts'
+import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
 import {

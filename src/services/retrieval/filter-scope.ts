@@ -3,16 +3,16 @@ import type { Filter } from '../../schemas/metadata.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 
 /** How often a search is made anew where what it found was replaced before it could be read. */
-const FRESH_LOOKS = 1
+const MAX_STALE = 1
 /** The same, where what a filter takes was replaced before the index was asked about it. */
-const FRESH_FILTERS = 3
+const MAX_SHORT = 3
 
 /** What is searched among: all where it says nothing. */
-type Among = Pick<IndexQuery, 'only' | 'filter'>
+export type Scope = Pick<IndexQuery, 'only' | 'filter'>
 
-/** How one look went. */
-interface Seen {
-  among: Among
+interface Outcome {
+  /** Where the search looked. */
+  scope: Scope
   /** Whether the document store did not hold a candidate. */
   isStale: boolean
   /** Whether there is less than was wanted, and deeper there is nothing more. */
@@ -24,36 +24,33 @@ interface Dependencies {
   store: Pick<DocumentStore, 'matchingKeys'>
 }
 
-/** What one search looks among, as documents come and go. */
-interface Narrowing {
-  begin(): Promise<Among>
-  /** What to look among anew; nothing where another look would find the same, or there were enough. */
-  renew(seen: Seen): Promise<Among | undefined>
-}
-
-export function narrowSearch(
+/** What the filter of one search takes, as documents come and go. */
+export function createFilterScope(
   { index, store }: Dependencies,
   filter: Filter | undefined,
   signal?: AbortSignal,
-): Narrowing {
-  let [looks, filters] = [FRESH_LOOKS, FRESH_FILTERS]
+) {
+  let stale = 0
+  let short = 0
 
   /** The index looks among what a filter takes by itself where it can; otherwise the document store names the keys. */
-  const begin = async (): Promise<Among> => {
+  const resolve = async (): Promise<Scope> => {
     if (!filter) return {}
     if (await index.filters(filter, signal)) return { filter }
     return { only: await store.matchingKeys(filter, signal) }
   }
 
   return {
-    begin,
-    async renew({ among, isStale, isShort }) {
+    resolve,
+
+    /** Where to search once more; nothing where that would find the same, or there was enough. */
+    async resolveAgain({ scope, isStale, isShort }: Outcome): Promise<Scope | undefined> {
       // What replaces a chunk is in the index before that one leaves the document store.
-      if (isStale && looks-- > 0) return begin()
-      if (!isShort || !among.only || filters-- <= 0) return undefined
+      if (isStale && stale++ < MAX_STALE) return resolve()
+      if (!isShort || !scope.only || short++ >= MAX_SHORT) return undefined
       // The index may have forgotten what the filter took, and was not asked about what replaces it.
-      const now = await begin()
-      return isSame(among.only, now.only) ? undefined : now
+      const now = await resolve()
+      return isSame(scope.only, now.only) ? undefined : now
     },
   }
 }

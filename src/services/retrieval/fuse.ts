@@ -1,9 +1,15 @@
 import type { ChunkIndex, IndexMatch, NearestQuery } from '../../indexes/chunk-index.ts'
 import type { DocumentStore, KeyedVectors } from '../../stores/document-store.ts'
-import type { Embedding } from '../embedding/embedding.ts'
 
-/** What the words weigh beside the meaning: chosen by measurement, see docs/retrieval-quality.md. */
+/** What words weigh beside vectors: chosen by measurement, see docs/retrieval-quality.md. */
 const LEXICAL_WEIGHT = 0.4
+/** How many of the first hits the question is moved to, and how far: measured, see docs/retrieval-quality.md. */
+const FEEDBACK_CHUNKS = 3
+const FEEDBACK_WEIGHT = 0.5
+/** A filter that leaves no more chunks than this spares the graph, which cannot look among few: all are compared. */
+const MAX_COMPARED = 1_024
+
+type Vector = Float32Array<ArrayBuffer>
 
 /** A chunk that may be a hit, with what each stage made of it. */
 export interface Candidate {
@@ -17,89 +23,22 @@ export interface Candidate {
   rerank?: number
 }
 
-/** Matches by words alone: their own score is the final one. */
-export function lexicalOnly(matches: readonly IndexMatch[]): Candidate[] {
-  return matches.map(({ key, score }) => ({ key, score, lexical: score }))
+export interface Ranked {
+  /** Best first. */
+  candidates: Candidate[]
+  /** True where a higher limit would find nothing more. */
+  exhausted: boolean
 }
 
-/**
- * One ranking from two, best first: a weighted sum of both scores, each brought to the range from 0 to 1
- * among the candidates (a convex combination, Bruch, Gai and Ingber, https://arxiv.org/abs/2210.11934).
- * A candidate that the words did not find has a lexical score of 0, as BM25 itself would say of no match.
- */
-export function fuse(
-  lexical: readonly IndexMatch[],
-  cosines: ReadonlyMap<number, number>,
-  weight: number = LEXICAL_WEIGHT,
-): Candidate[] {
-  const words = new Map(lexical.map(({ key, score }) => [key, score]))
-  const mostWords = Math.max(0, ...words.values())
-  const range = rangeOf(cosines.values())
-  const candidates = [...new Set([...words.keys(), ...cosines.keys()])].map((key): Candidate => {
-    const byWords = words.get(key)
-    const byMeaning = cosines.get(key)
-    const score =
-      weight * share(byWords ?? 0, 0, mostWords) +
-      (1 - weight) * share(byMeaning ?? range.least, range.least, range.most)
-    return {
-      key,
-      score,
-      ...(byWords !== undefined && { lexical: byWords }),
-      ...(byMeaning !== undefined && { dense: byMeaning }),
-    }
-  })
-  return candidates.sort((a, b) => b.score - a.score || a.key - b.key)
+/** A ranking by words alone: their own score is the final one. */
+export function lexicalOnly(matches: readonly IndexMatch[], limit: number): Ranked {
+  const candidates = matches.map(({ key, score }) => ({ key, score, lexical: score }))
+  return { candidates, exhausted: matches.length < limit }
 }
 
-/** The cosine of each vector to the unit vector `question`. */
-export function cosinesTo(
-  question: Float32Array,
-  { keys, dimension, values }: KeyedVectors,
-): Map<number, number> {
-  const cosines = new Map<number, number>()
-  for (const [position, key] of keys.entries()) {
-    let sum = 0
-    const start = position * dimension
-    for (let i = 0; i < dimension; i++) sum += (values[start + i] ?? 0) * (question[i] ?? 0)
-    cosines.set(key, sum)
-  }
-  return cosines
-}
-
-function rangeOf(values: Iterable<number>): { least: number; most: number } {
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
-  for (const value of values) {
-    least = Math.min(least, value)
-    most = Math.max(most, value)
-  }
-  return { least, most }
-}
-
-/** Where `value` stands between `least` and `most`; 0 where they are the same. */
-function share(value: number, least: number, most: number): number {
-  return most > least ? (value - least) / (most - least) : 0
-}
-
-/** How many of the first hits the question is moved to, and how far: measured, see docs/retrieval-quality.md. */
-const FEEDBACK_CHUNKS = 3
-const FEEDBACK_WEIGHT = 0.5
-/** A filter that leaves no more chunks than this spares the graph, which cannot look among few: all are compared. */
-const MAX_COMPARED = 1_024
-
-type Vector = Float32Array<ArrayBuffer>
-
-export interface SearchByMeaning {
-  /** The vector of a question, unless the embedder fails. */
-  embed: Embedding['query']
+export interface DenseSearch {
   nearest: ChunkIndex['nearest']
   readVectors: DocumentStore['readVectors']
-}
-
-interface RankedByMeaning {
-  candidates: Candidate[]
-  /** True where a higher limit would find nothing more by meaning. */
-  exhausted: boolean
 }
 
 /**
@@ -107,12 +46,12 @@ interface RankedByMeaning {
  * the question and its first hits (vector feedback after Rocchio, https://arxiv.org/abs/2108.11044). The
  * index knows vectors by and large only, so each candidate is compared exactly, as the document store has it.
  */
-export async function rankByMeaning(
-  { nearest, readVectors }: Omit<SearchByMeaning, 'embed'>,
+export async function rankHybrid(
+  { nearest, readVectors }: DenseSearch,
   lexical: readonly IndexMatch[],
   { vector: question, ...among }: NearestQuery,
   signal?: AbortSignal,
-): Promise<RankedByMeaning> {
+): Promise<Ranked> {
   const { only, limit } = among
   const comparesAll = only !== undefined && only.length <= MAX_COMPARED
   const findNear = async (vector: Vector) =>
@@ -131,6 +70,56 @@ export async function rankByMeaning(
     candidates: fuse(lexical, new Map([...cosines, ...more])),
     exhausted: comparesAll || near.length < limit,
   }
+}
+
+/**
+ * One ranking from two, best first: a weighted sum of both scores, each brought to the range from 0 to 1
+ * among the candidates (a convex combination, Bruch, Gai and Ingber, https://arxiv.org/abs/2210.11934).
+ * A candidate that the words did not find has a lexical score of 0, as BM25 itself would say of no match.
+ */
+export function fuse(
+  lexical: readonly IndexMatch[],
+  cosines: ReadonlyMap<number, number>,
+  lexicalWeight: number = LEXICAL_WEIGHT,
+): Candidate[] {
+  const bm25 = new Map(lexical.map(({ key, score }) => [key, score]))
+  const highest = Math.max(0, ...bm25.values())
+  const least = Math.min(...cosines.values())
+  const most = Math.max(...cosines.values())
+  const candidates = [...new Set([...bm25.keys(), ...cosines.keys()])].map((key): Candidate => {
+    const byWords = bm25.get(key)
+    const byVector = cosines.get(key)
+    const score =
+      lexicalWeight * share(byWords ?? 0, 0, highest) +
+      (1 - lexicalWeight) * share(byVector ?? least, least, most)
+    return {
+      key,
+      score,
+      ...(byWords !== undefined && { lexical: byWords }),
+      ...(byVector !== undefined && { dense: byVector }),
+    }
+  })
+  return candidates.sort((a, b) => b.score - a.score || a.key - b.key)
+}
+
+/** Where `value` stands between `least` and `most`; 0 where they are the same. */
+function share(value: number, least: number, most: number): number {
+  return most > least ? (value - least) / (most - least) : 0
+}
+
+/** The cosine of each vector to the unit vector `question`. */
+export function cosinesTo(
+  question: Float32Array,
+  { keys, dimension, values }: KeyedVectors,
+): Map<number, number> {
+  const cosines = new Map<number, number>()
+  for (const [position, key] of keys.entries()) {
+    let sum = 0
+    const start = position * dimension
+    for (let i = 0; i < dimension; i++) sum += (values[start + i] ?? 0) * (question[i] ?? 0)
+    cosines.set(key, sum)
+  }
+  return cosines
 }
 
 function moveTowards(

@@ -8,7 +8,7 @@ export interface FoundChunk extends Candidate {
   chunk: StoredChunk
 }
 
-interface HydrateChunks {
+interface Hydrated {
   found: FoundChunk[]
   /** Whether the document store did not hold a candidate: it was superseded since the search, or is not in yet. */
   isStale: boolean
@@ -19,7 +19,7 @@ export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
   candidates: readonly Candidate[],
   wanted: number,
-): Promise<HydrateChunks> {
+): Promise<Hydrated> {
   const found: FoundChunk[] = []
   const distinct = createDistinctTexts()
   // Most answers need no more than the first reading; where they do, each further read is twice as long.

@@ -5,7 +5,7 @@ import { toEmbeddedText } from '../embedding/embedding.ts'
 import type { FoundChunk } from './hydrate.ts'
 
 /** A reranker is worth its time where it sees more than the few that are shown. */
-export const LEAST_RERANKED = 50
+export const MIN_RERANKED = 50
 
 /**
  * The chunks in the order of the reranker, whose score is the final one; as they are where there is no
@@ -99,8 +99,9 @@ export function createReranking({
       try {
         await ask('ready', ['ready'], signal)
       } catch (error) {
-        const told = error instanceof RerankerError ? error.message : 'The reranker does not answer'
-        throw new AppError('upstream_failed', told, { cause: error })
+        const message =
+          error instanceof RerankerError ? error.message : 'The reranker does not answer'
+        throw new AppError('upstream_failed', message, { cause: error })
       }
     },
   }

@@ -1,47 +1,40 @@
 import { AppError } from '../../errors.ts'
-import type { ChunkIndex, IndexQuery } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import { narrowSearch } from './filter-scope.ts'
-import { lexicalOnly, rankByMeaning, type SearchByMeaning } from './fuse.ts'
+import type { Embedding } from '../embedding/embedding.ts'
+import { createFilterScope, type Scope } from './filter-scope.ts'
+import { type DenseSearch, lexicalOnly, type Ranked, rankHybrid } from './fuse.ts'
 import { hydrateChunks, toHit } from './hydrate.ts'
-import { LEAST_RERANKED, type Reranking, rerank } from './rerank.ts'
+import { MIN_RERANKED, type Reranking, rerank } from './rerank.ts'
 
 /** Asked for beyond top-k, for matches that turn out to be deleted, not yet committed, or duplicates. */
 const SPARE_MATCHES = 16
 /** Candidates of each stage that are fused, at least: a chunk that is good for one may be best for both. */
-const LEAST_FUSED = 100
+const MIN_FUSED = 100
 /** How much deeper each further look goes, and where looking ends. */
 const DEEPER = 4
 const MAX_MATCHES = 4_000
 /** UTF-16 code units of a query that are analysed; a question is shorter, a pasted file need not be read whole. */
 const MAX_QUERY = 10_000
 
-/** The vector of a question, on its way; nothing where there is none. */
-type Embedded = Promise<Float32Array<ArrayBuffer> | undefined>
-
-interface Question extends Pick<Search, 'filter'> {
-  terms: QueryTerms
-  embedded: Embedded
-}
-
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'filters'>
   store: Pick<DocumentStore, 'readChunks' | 'matchingKeys'>
   analyseQuery: (text: string) => QueryTerms
   /** Absent where search goes by words alone. */
-  meaning?: SearchByMeaning | undefined
+  dense?: (DenseSearch & { embed: Embedding['query'] }) | undefined
   /** Absent where hits stay in the order of the search. */
   reranking?: Pick<Reranking, 'scores'> | undefined
 }
 
 export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter'> {
-  /** Tells the score of each stage with each hit. */
+  /** Shows the score of each stage with each hit. */
   explain?: boolean | undefined
 }
 
-interface Found {
+interface Answer {
   /** Best first; each chunk once, or nearly the same ones, however many documents hold it. */
   hits: Hit[]
   /** True where the search should have gone by meaning, or its hits been reranked, but the model did not answer. */
@@ -50,39 +43,48 @@ interface Found {
 
 export interface Retrieval {
   /** The best chunks for a question. */
-  search(query: Search, signal?: AbortSignal): Promise<Found>
+  search(query: Search, signal?: AbortSignal): Promise<Answer>
 }
 
-export function createRetrieval(dependencies: Dependencies): Retrieval {
-  const { index, store, analyseQuery, meaning, reranking } = dependencies
-  const least = meaning ? LEAST_FUSED : 0
+interface Question extends Pick<Search, 'filter'> {
+  terms: QueryTerms
+  /** Its vector, on the way; nothing where there is none. */
+  embedded: Promise<Float32Array<ArrayBuffer> | undefined>
+}
 
-  const look = async (query: IndexQuery, embedded: Embedded, signal?: AbortSignal) => {
-    if (query.only?.length === 0) return { candidates: [], exhausted: true }
+/** From a question to its hits: filter, lexical and dense search at the same time, fuse, hydrate, rerank. */
+export function createRetrieval(dependencies: Dependencies): Retrieval {
+  const { index, store, analyseQuery, dense, reranking } = dependencies
+  const minLimit = dense ? MIN_FUSED : 0
+
+  const rank = async (
+    { terms, embedded }: Question,
+    among: Scope & { limit: number },
+    signal?: AbortSignal,
+  ): Promise<Ranked> => {
+    if (among.only?.length === 0) return { candidates: [], exhausted: true }
     // The words need not wait for the embedder, which may be far away.
-    const [lexical, vector] = await Promise.all([index.search(query, signal), embedded])
-    const noMoreWords = lexical.length < query.limit
-    if (!vector || !meaning) return { candidates: lexicalOnly(lexical), exhausted: noMoreWords }
-    const question = { vector, limit: query.limit, only: query.only, filter: query.filter }
-    const { candidates, exhausted } = await rankByMeaning(meaning, lexical, question, signal)
-    return { candidates, exhausted: noMoreWords && exhausted }
+    const [matches, vector] = await Promise.all([
+      index.search({ terms, ...among }, signal),
+      embedded,
+    ])
+    const lexical = lexicalOnly(matches, among.limit)
+    if (!dense || !vector) return lexical
+    const hybrid = await rankHybrid(dense, matches, { vector, ...among }, signal)
+    return { ...hybrid, exhausted: lexical.exhausted && hybrid.exhausted }
   }
 
-  /** The first `wanted` chunks of the search's own order. */
-  const find = async (
-    { terms, filter, embedded }: Question,
-    wanted: number,
-    signal?: AbortSignal,
-  ) => {
-    const narrowing = narrowSearch({ index, store }, filter, signal)
-    let among = await narrowing.begin()
-    let limit = Math.max(wanted + SPARE_MATCHES, least)
+  /** The first `wanted` chunks of the ranking: looks deeper, or anew, where it finds fewer. */
+  const retrieve = async (question: Question, wanted: number, signal?: AbortSignal) => {
+    const filter = createFilterScope({ index, store }, question.filter, signal)
+    let scope = await filter.resolve()
+    let limit = Math.max(wanted + SPARE_MATCHES, minLimit)
     for (;;) {
-      const { candidates, exhausted } = await look({ terms, ...among, limit }, embedded, signal)
+      const { candidates, exhausted } = await rank(question, { ...scope, limit }, signal)
       const { found, isStale } = await hydrateChunks(store, candidates, wanted)
       const isShort = exhausted && found.length < wanted
-      const renewed = await narrowing.renew({ among, isStale, isShort })
-      if (renewed) among = renewed
+      const changed = await filter.resolveAgain({ scope, isStale, isShort })
+      if (changed) scope = changed
       else if (found.length === wanted || exhausted || limit >= MAX_MATCHES) return found
       else limit = Math.min(limit * DEEPER, MAX_MATCHES)
     }
@@ -92,16 +94,16 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     async search({ query, topK, filter, explain = false }, signal) {
       const text = query.slice(0, MAX_QUERY)
       const terms = analyseQuery(text)
-      const embedded = Promise.resolve(meaning?.embed(text, signal))
+      const embedded = Promise.resolve(dense?.embed(text, signal))
       // Nobody waits for it where the filter fails first.
       embedded.catch(() => undefined)
-      const wanted = reranking ? Math.max(topK, LEAST_RERANKED) : topK
-      const found = await find({ terms, filter, embedded }, wanted, signal)
-      const lacksMeaning = meaning !== undefined && (await embedded) === undefined
+      const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
+      const found = await retrieve({ terms, filter, embedded }, wanted, signal)
       const reranked = await rerank(reranking, text, found, signal)
+      const lacksVector = dense !== undefined && (await embedded) === undefined
       return {
         hits: (reranked ?? found).slice(0, topK).map((chunk) => toHit(chunk, explain)),
-        degraded: lacksMeaning || reranked === undefined,
+        degraded: lacksVector || reranked === undefined,
       }
     },
   }
@@ -124,7 +126,7 @@ export function onceReady(
   }
 }
 
-/** The same retrieval, telling how long each search took, in milliseconds. */
+/** The same retrieval, reporting how long each search took, in milliseconds, whether it succeeded or not. */
 export function observeSearches(
   retrieval: Retrieval,
   ended: (milliseconds: number) => void,
@@ -132,9 +134,11 @@ export function observeSearches(
   return {
     async search(query, signal) {
       const started = performance.now()
-      const found = await retrieval.search(query, signal)
-      ended(performance.now() - started)
-      return found
+      try {
+        return await retrieval.search(query, signal)
+      } finally {
+        ended(performance.now() - started)
+      }
     },
   }
 }

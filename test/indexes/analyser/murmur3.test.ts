@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { murmur3 } from '../../../src/indexes/analyser/term-counter.ts'
+import { murmur3 } from '../../../src/indexes/analyser/murmur3.ts'
 
 describe('The hash of terms', () => {
   it.each([

@@ -35,7 +35,7 @@ export async function compareRankings(open: (averageLength: number) => Promise<Q
   for (const { text, relevant } of queries) {
     const rank = async (index: Pick<ChunkIndex, 'search'>) => {
       const query = { terms: analyser.query(text), limit: DEPTH }
-      const found = await withFeedback({ index, store, analyser }).search(query)
+      const found = await withFeedback({ hybrid: false, index, store, analyser }).search(query)
       return found.map(({ key }) => documents[key]?._id ?? '')
     }
     const [ours, theirs] = [await rank({ search: searchBy(embedded) }), await rank(shared)]

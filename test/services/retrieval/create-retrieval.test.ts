@@ -316,7 +316,7 @@ describe('a search by words and meaning', () => {
         matchingKeys: async () => new Uint32Array(),
       },
       analyseQuery: () => TERMS,
-      meaning: {
+      dense: {
         embed: () => vector,
         async nearest() {
           events.push('meaning')

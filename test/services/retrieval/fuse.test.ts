@@ -46,7 +46,10 @@ describe('Two rankings fused', () => {
 })
 
 it('words alone keep their own scores', () => {
-  expect(lexicalOnly(words({ 1: 4.2 }))).toEqual([{ key: 1, score: 4.2, lexical: 4.2 }])
+  expect(lexicalOnly(words({ 1: 4.2 }), 2)).toEqual({
+    candidates: [{ key: 1, score: 4.2, lexical: 4.2 }],
+    exhausted: true,
+  })
 })
 
 it('cosines are those of each vector', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NearestQuery } from '../../../src/indexes/chunk-index.ts'
-import { rankByMeaning } from '../../../src/services/retrieval/fuse.ts'
+import { rankHybrid } from '../../../src/services/retrieval/fuse.ts'
 
 const VECTORS: Record<number, number[]> = {
   1: [1, 0, 0],
@@ -37,7 +37,7 @@ const asked = (limit: number) => ({ vector: question, limit })
 describe('A ranking by words and meaning', () => {
   it('looks a second time, from where the question and its first hits lie', async () => {
     const { meaning, questions } = createForTest()
-    await rankByMeaning(meaning, [], asked(3))
+    await rankHybrid(meaning, [], asked(3))
     expect(questions).toHaveLength(2)
     const [, moved = new Float32Array()] = questions
     expect(Math.hypot(...moved)).toBeCloseTo(1, 5)
@@ -47,7 +47,7 @@ describe('A ranking by words and meaning', () => {
 
   it('compares every candidate exactly, those of the words as well', async () => {
     const { meaning } = createForTest()
-    const { candidates } = await rankByMeaning(meaning, [{ key: 5, score: 7 }], asked(2))
+    const { candidates } = await rankHybrid(meaning, [{ key: 5, score: 7 }], asked(2))
     const byWords = candidates.find(({ key }) => key === 5)
     expect(byWords).toMatchObject({ lexical: 7, dense: expect.any(Number) })
     expect(candidates.find(({ key }) => key === 1)).toMatchObject({ dense: expect.any(Number) })
@@ -55,7 +55,7 @@ describe('A ranking by words and meaning', () => {
 
   it('passes over what the authority does not have', async () => {
     const { meaning } = createForTest([1, 2])
-    const { candidates, exhausted } = await rankByMeaning(meaning, [], asked(3))
+    const { candidates, exhausted } = await rankHybrid(meaning, [], asked(3))
     expect(candidates.map(({ key }) => key)).not.toContain(1)
     expect(exhausted).toBe(false)
   })
@@ -63,7 +63,7 @@ describe('A ranking by words and meaning', () => {
   it('compares all that a narrow filter leaves, and asks no index', async () => {
     const { meaning, questions } = createForTest()
     const query = { ...asked(3), only: Uint32Array.of(3, 5) }
-    const { candidates, exhausted } = await rankByMeaning(meaning, [], query)
+    const { candidates, exhausted } = await rankHybrid(meaning, [], query)
     expect(candidates.map(({ key }) => key)).toEqual([3, 5])
     expect(questions).toEqual([])
     expect(exhausted).toBe(true)
@@ -71,7 +71,7 @@ describe('A ranking by words and meaning', () => {
 
   it('stays where the question is when nothing is found', async () => {
     const { meaning, questions } = createForTest(KEYS)
-    const { candidates } = await rankByMeaning(meaning, [], asked(3))
+    const { candidates } = await rankHybrid(meaning, [], asked(3))
     expect(candidates).toEqual([])
     expect(questions[1]).toEqual(question)
   })

@@ -1,14 +1,23 @@
 import { describe, expect, it } from 'vitest'
-import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
-import { ANALYSER_LANGUAGES, type AnalyserLanguage } from '../../src/indexes/analyser/stemming.ts'
-import { murmur3 } from '../../src/indexes/analyser/term-counter.ts'
+import { type ChunkText, createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
+import {
+  ANALYSER_LANGUAGES,
+  type AnalyserLanguage,
+} from '../../../src/indexes/analyser/languages.ts'
+import { murmur3 } from '../../../src/indexes/analyser/murmur3.ts'
 
 function termsOf(text: string, language: AnalyserLanguage = 'english'): Set<number> {
   return new Set(createAnalyser(language).query(text).terms)
 }
 
+/** The terms of one chunk. */
+function analyse(chunk: ChunkText, language: AnalyserLanguage = 'english') {
+  const { terms, counts, lengths } = createAnalyser(language).batch([chunk])
+  return { terms, counts, length: lengths[0] }
+}
+
 function matches(query: string, text: string, language?: AnalyserLanguage): boolean {
-  const held = createAnalyser(language ?? 'english').analyse({ heading: '', text }).terms
+  const held = analyse({ heading: '', text }, language).terms
   return termsOf(query, language)
     .values()
     .every((term) => held.includes(term))
@@ -48,7 +57,7 @@ describe('The analyser', () => {
     ['marks without a letter', '\u0301\u0308'],
   ])('finds nothing to search for in %s', (_case, text) => {
     expect(sizes(text)).toBe(0)
-    const { length, terms } = createAnalyser('english').analyse({ heading: '', text })
+    const { length, terms } = analyse({ heading: '', text })
     expect({ length, terms: terms.length }).toEqual({ length: 0, terms: 0 })
   })
 
@@ -60,8 +69,7 @@ describe('The analyser', () => {
   })
 
   it('counts a title twice and a heading once, and their lengths alike', () => {
-    const analyser = createAnalyser('english')
-    const { terms, counts, length } = analyser.analyse({
+    const { terms, counts, length } = analyse({
       title: 'wing',
       heading: 'lift > drag',
       text: 'drag of the wing',
@@ -78,10 +86,8 @@ describe('The analyser', () => {
   })
 
   it('gives terms ascending and distinct, counts of 255 at most and lengths beyond', () => {
-    const { terms, counts, length } = createAnalyser('none').analyse({
-      heading: '',
-      text: `${'often '.repeat(1_000)} once twice twice`,
-    })
+    const text = `${'often '.repeat(1_000)} once twice twice`
+    const { terms, counts, length } = analyse({ heading: '', text }, 'none')
     expect([...terms]).toEqual([...new Set(terms)].toSorted((a, b) => a - b))
     expect([...counts].toSorted((a, b) => a - b)).toEqual([1, 2, 255])
     expect(length).toBe(1_003)
@@ -97,7 +103,7 @@ describe('The analyser', () => {
       offsets: [0, 2, 2, 3],
     })
     chunks.forEach((chunk, i) => {
-      const { terms } = analyser.analyse(chunk)
+      const { terms } = analyse(chunk)
       expect(batch.terms.slice(batch.offsets[i], batch.offsets[i + 1])).toEqual(terms)
     })
     expect(analyser.batch([])).toMatchObject({ size: 0, offsets: Uint32Array.of(0) })
@@ -202,7 +208,7 @@ describe('Scripts without spaces', () => {
   })
 
   it('count as long as their pairs are many, though each character is found, too', () => {
-    const { terms, length } = createAnalyser('none').analyse({ heading: '', text: '東京都民' })
+    const { terms, length } = analyse({ heading: '', text: '東京都民' }, 'none')
     expect({ terms: terms.length, length }).toEqual({ terms: 3 + 4, length: 3 })
   })
 })

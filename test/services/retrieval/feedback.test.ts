@@ -3,7 +3,7 @@ import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { IndexMatch, IndexQuery } from '../../../src/indexes/chunk-index.ts'
 import {
   FEEDBACK_CHUNKS,
-  LEAST_REORDERED,
+  MIN_RESCORED,
   withFeedback,
 } from '../../../src/services/retrieval/feedback.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
@@ -12,10 +12,10 @@ const analyser = createAnalyser('english')
 const query = { terms: analyser.query('turbine'), limit: 3 }
 
 /** An index that finds the keys 1 … `matching`, and puts the second before the first with feedback. */
-function createForTest(matching: number, textOf = (key: number) => `text ${key}`, fused = false) {
+function createForTest(matching: number, textOf = (key: number) => `text ${key}`, hybrid = false) {
   const searches: IndexQuery[] = []
   const index = withFeedback({
-    ...{ analyser, fused },
+    ...{ analyser, hybrid },
     index: {
       async search(asked, signal): Promise<IndexMatch[]> {
         signal?.throwIfAborted()
@@ -47,14 +47,14 @@ it('orders what it found anew by what the best chunks hold, the better ones coun
   const { index, searches } = createForTest(1_000)
   expect(await index.search(query)).toHaveLength(3)
   const [first, second] = searches
-  expect(first).toMatchObject({ limit: LEAST_REORDERED })
+  expect(first).toMatchObject({ limit: MIN_RESCORED })
   expect(first?.feedback).toBeUndefined()
   expect(second).toMatchObject({ limit: 3, terms: query.terms })
   const { weights, found } = second?.feedback ?? {}
   expect(weights).toHaveLength(FEEDBACK_CHUNKS)
   expect([...(weights ?? [])]).toEqual([...(weights ?? [])].toSorted((a, b) => b - a))
   expect(weights?.[0]).toBe(1)
-  expect(found?.keys).toHaveLength(LEAST_REORDERED)
+  expect(found?.keys).toHaveLength(MIN_RESCORED)
   expect([...(found?.scores ?? [])].slice(0, 3)).toEqual([1_000, 999, 998])
 })
 
@@ -68,9 +68,9 @@ it('leaves the best hit in its place, with the highest score', async () => {
   expect(await index.search({ ...query, limit: 1 })).toMatchObject([{ key: 1 }])
 })
 
-it('gives what it adds half the say where meaning has a say as well', async () => {
-  const shareOf = async (fused: boolean) => {
-    const { index, searches } = createForTest(1_000, undefined, fused)
+it('gives what it adds half the say where vectors are searched as well', async () => {
+  const shareOf = async (hybrid: boolean) => {
+    const { index, searches } = createForTest(1_000, undefined, hybrid)
     await index.search(query)
     return searches[1]?.feedback?.share
   }
@@ -90,7 +90,7 @@ it('answers a query that few chunks match with those alone', async () => {
   expect(searches).toHaveLength(1)
 })
 
-it('hears a passage that several documents hold once', async () => {
+it('counts a chunk that several documents hold once', async () => {
   const { index, searches } = createForTest(100, () => 'the same everywhere')
   await index.search(query)
   expect(searches[1]?.feedback?.terms.size).toBe(1)

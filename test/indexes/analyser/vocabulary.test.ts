@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { createWordCache } from '../../../src/indexes/analyser/stemming.ts'
+import { rememberTerms } from '../../../src/indexes/analyser/vocabulary.ts'
 
 /** Terms that tell the word, and how often they were worked out. */
 function createForTest() {
   const made: string[] = []
-  const cache = createWordCache((word) => {
+  const remembered = rememberTerms((word) => {
     made.push(word)
     return Array.from(word, (character) => character.charCodeAt(0))
   })
   const termsOf = (word: string) => {
     const text = `<${word}>`
-    return String.fromCharCode(...cache.termsOf(text, 1, text.length - 1))
+    return String.fromCharCode(...remembered(text, 1, text.length - 1))
   }
   return { made, termsOf }
 }
