@@ -11,7 +11,7 @@ import {
   SkillError,
   type SkillFile,
 } from './read-skill.ts'
-import type { Files } from './unpack.ts'
+import type { FileContents } from './unpack.ts'
 
 const MAX_DEPTH = 5
 /** Folders that are looked into for skills. */
@@ -19,49 +19,49 @@ const MAX_FOLDERS = 2_000
 /** Folders that hold no skill of their own, whatever is in them. */
 const NOT_SEARCHED = new Set(['node_modules', '.git'])
 
-export interface Found {
+/** What a source gives. */
+export interface SkillSet {
   skills: Skill[]
   /** The folders whose skill cannot be used, and why. */
   failures: { name: string; reason: string }[]
 }
 
+export const NO_SKILLS: SkillSet = { skills: [], failures: [] }
+
 /** Every skill at or below a folder. Throws `SkillError` where the folder cannot be searched. */
-export async function readFolder(folder: string, source: string): Promise<Found> {
-  const found: Found = { skills: [], failures: [] }
-  const level = [{ path: await existing(folder), depth: 0 }]
-  for (let looked = 0; level.length > 0; looked += 1) {
-    if (looked >= MAX_FOLDERS) throw new SkillError(`There are more than ${MAX_FOLDERS} folders`)
-    const { path, depth } = level.shift() ?? { path: folder, depth: MAX_DEPTH }
+export async function readFolder(folder: string, source: string): Promise<SkillSet> {
+  const found: SkillSet = { skills: [], failures: [] }
+  const root = await realpath(folder).catch((cause) => {
+    throw new SkillError('There is no such folder', { cause })
+  })
+  const folders = [{ path: root, depth: 0 }]
+  // Grows while it is walked.
+  for (const { path, depth } of folders) {
     const entries = await readdir(path, { withFileTypes: true })
-    if (entries.some(isSkillFile)) {
-      await readInto(found, path, source)
+    if (entries.some((entry) => entry.isFile() && entry.name === SKILL_FILE)) {
+      try {
+        found.skills.push(await readLocal(path, source))
+      } catch (error) {
+        found.failures.push(toFailure(basename(path), error))
+      }
     } else if (depth < MAX_DEPTH) {
       const below = entries.filter((entry) => entry.isDirectory() && !NOT_SEARCHED.has(entry.name))
       const inOrder = below.map(({ name }) => name).toSorted()
-      level.push(...inOrder.map((name) => ({ path: join(path, name), depth: depth + 1 })))
+      folders.push(...inOrder.map((name) => ({ path: join(path, name), depth: depth + 1 })))
+    }
+    if (folders.length > MAX_FOLDERS) {
+      throw new SkillError(`There are more than ${MAX_FOLDERS} folders`)
     }
   }
   return found
 }
 
-async function existing(folder: string): Promise<string> {
-  try {
-    return await realpath(folder)
-  } catch (error) {
-    throw new SkillError('There is no such folder', { cause: error })
-  }
+function toFailure(name: string, error: unknown): SkillSet['failures'][number] {
+  if (!(error instanceof SkillError)) throw error
+  return { name, reason: error.message }
 }
 
-async function readInto({ skills, failures }: Found, path: string, source: string): Promise<void> {
-  try {
-    skills.push(await readOne(path, source))
-  } catch (error) {
-    if (!(error instanceof SkillError)) throw error
-    failures.push({ name: basename(path), reason: error.message })
-  }
-}
-
-async function readOne(path: string, source: string): Promise<Skill> {
+async function readLocal(path: string, source: string): Promise<Skill> {
   const { size } = await stat(join(path, SKILL_FILE))
   // Bytes are no fewer than the code units that they become.
   if (size > 4 * MAX_SKILL_TEXT) throw new SkillError(`${SKILL_FILE} is too large`)
@@ -84,15 +84,7 @@ async function listFiles(root: string): Promise<SkillFile[]> {
       throw new SkillError(`There are more than ${MAX_SKILL_FILES} files or folders`)
     }
   }
-  return bounded(await Promise.all(paths.toSorted().map((path) => toSkillFile(root, path))))
-}
-
-function bounded(files: SkillFile[]): SkillFile[] {
-  const bytes = files.reduce((sum, { size }) => sum + size, 0)
-  if (bytes > MAX_SKILL_BYTES) {
-    throw new SkillError(`The files have more than ${MAX_SKILL_BYTES} bytes`)
-  }
-  return files
+  return Promise.all(paths.toSorted().map((path) => toSkillFile(root, path)))
 }
 
 async function toSkillFile(root: string, path: string): Promise<SkillFile> {
@@ -116,13 +108,9 @@ function isPlain(entry: Dirent): boolean {
   return entry.isFile() || entry.isDirectory()
 }
 
-function isSkillFile(entry: Dirent): boolean {
-  return entry.isFile() && entry.name === SKILL_FILE
-}
-
 /** Every skill among files that were unpacked; one at the root has the name that is given. */
-export function skillsOfFiles(files: Files, rootName: string, source: string): Found {
-  const found: Found = { skills: [], failures: [] }
+export function skillsOfFiles(files: FileContents, rootName: string, source: string): SkillSet {
+  const found: SkillSet = { skills: [], failures: [] }
   const roots = [...files.keys()]
     .filter((path) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`))
     .map((path) => path.slice(0, -SKILL_FILE.length))
@@ -136,20 +124,15 @@ export function skillsOfFiles(files: Files, rootName: string, source: string): F
     try {
       found.skills.push(readSkillOf(files, root, folder, source))
     } catch (error) {
-      if (!(error instanceof SkillError)) throw error
-      found.failures.push({ name: folder, reason: error.message })
+      found.failures.push(toFailure(folder, error))
     }
   }
   if (roots.length === 0) throw new SkillError(`There is no ${SKILL_FILE} in it`)
   return found
 }
 
-function readSkillOf(files: Files, root: string, folder: string, source: string): Skill {
+function readSkillOf(files: FileContents, root: string, folder: string, source: string): Skill {
   const own = [...files].filter(([path]) => path.startsWith(root) && path !== root + SKILL_FILE)
-  const bytes = own.reduce((sum, [, content]) => sum + content.length, 0)
-  if (own.length > MAX_SKILL_FILES || bytes > MAX_SKILL_BYTES) {
-    throw new SkillError(`There are more than ${MAX_SKILL_FILES} files or ${MAX_SKILL_BYTES} bytes`)
-  }
   const resources = own.map(
     ([path, content]): SkillFile => ({
       path: path.slice(root.length),

@@ -1,5 +1,43 @@
+import matter from 'gray-matter'
 import { isMap, parseDocument } from 'yaml'
 import { z } from 'zod'
+
+/** Of all files of one skill together, and how many. */
+export const MAX_SKILL_BYTES = 16_000_000
+export const MAX_SKILL_FILES = 512
+/** UTF-16 code units of SKILL.md. */
+export const MAX_SKILL_TEXT = 200_000
+/** The one file that every skill has. */
+export const SKILL_FILE = 'SKILL.md'
+
+export interface SkillFile {
+  /** Below the folder of the skill, with forward slashes. */
+  path: string
+  /** In bytes. */
+  size: number
+  read(): Promise<Uint8Array>
+}
+
+/** A skill as it was loaded; nothing in it has been run, and nothing will be but in the sandbox. */
+export interface Skill {
+  name: string
+  description: string
+  /** The instructions: SKILL.md without its front matter. */
+  body: string
+  /** Names of tools, as the skill gives them; nothing where it does not say. */
+  allowedTools: readonly string[] | undefined
+  /** All but SKILL.md. */
+  files: readonly SkillFile[]
+  /** Where it was found, as configured. */
+  source: string
+  /** What departs from the format and was put up with. */
+  warnings: readonly string[]
+}
+
+/** A skill or a source that cannot be used; `message` says why and may be shown. */
+export class SkillError extends Error {
+  override readonly name = 'SkillError'
+}
 
 const MAX_NAME = 64
 const MAX_DESCRIPTION = 1_024
@@ -28,7 +66,7 @@ const Format = z.strictObject({
   'allowed-tools': z.string().optional(),
 })
 
-interface SkillParts {
+interface SkillSource {
   /** The folder's name, which is to be the skill's. */
   folder: string
   /** What SKILL.md says. */
@@ -37,10 +75,14 @@ interface SkillParts {
   source: string
 }
 
-/** Makes a skill of its parts. Throws `SkillError` where it cannot be used at all. */
-export function readSkill({ folder, text, files, source }: SkillParts): Skill {
+/** Makes a skill of what was read. Throws `SkillError` where it cannot be used at all. */
+export function readSkill({ folder, text, files, source }: SkillSource): Skill {
   if (text.length > MAX_SKILL_TEXT) {
     throw new SkillError(`${SKILL_FILE} is longer than ${MAX_SKILL_TEXT} characters`)
+  }
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  if (files.length > MAX_SKILL_FILES || bytes > MAX_SKILL_BYTES) {
+    throw new SkillError(`There are more than ${MAX_SKILL_FILES} files or ${MAX_SKILL_BYTES} bytes`)
   }
   const { data, body, warnings } = readFrontMatter(text)
   const description = oneLine(data.description)
@@ -86,13 +128,24 @@ function oneLine(value: unknown): string {
   return typeof value === 'string' ? value.toWellFormed().replaceAll(/\s+/g, ' ').trim() : ''
 }
 
-/** UTF-16 code units between the two marks. */
+/** UTF-16 code units of the YAML. */
 const MAX_FRONT_MATTER = 20_000
 /** Of brackets within one another the parser takes the longer the more there are. */
 const MAX_BRACKETS = 200
-const PARTS = /^\ufeff?---[ \t]*\r?\n(?:([\s\S]*?)\r?\n)?---[ \t]*(?:\r?\n([\s\S]*))?$/
+/** Lines between two markers. `gray-matter` by itself does without an end, and takes what follows a marker for a language. */
+const ENCLOSED = /^\ufeff?---[ \t]*\r?\n(?:(?!---)[^\n]*\n)*---[ \t]*(?:\r?\n|$)/
 /** `key: a value: with a colon`, which many write and YAML forbids. */
 const LOOSE_LINE = /^([A-Za-z][\w-]*):[ \t]+([^"'|>[{&*!#\s].*:(?:[ \t].*)?)$/
+
+/** As it ships, `gray-matter` evaluates JavaScript; and options keep it from caching texts for ever. */
+const FRONT_MATTER_OPTIONS = {
+  engines: {
+    yaml: parseFrontMatter,
+    json: refuseLanguage,
+    javascript: refuseLanguage,
+    coffee: refuseLanguage,
+  },
+}
 
 interface FrontMatter {
   data: Record<string, unknown>
@@ -100,83 +153,64 @@ interface FrontMatter {
   warnings: string[]
 }
 
+interface ParsedYaml extends Pick<FrontMatter, 'warnings'> {
+  fields: FrontMatter['data']
+}
+
 /**
  * Splits SKILL.md. The front matter is YAML 1.2 of the core schema: no code, no types of other languages, no
  * aliases, which could grow without bound. Throws `SkillError`.
  */
 export function readFrontMatter(text: string): FrontMatter {
-  const parts = PARTS.exec(text)
-  const [, yaml = '', body = ''] = parts ?? []
-  if (!parts) {
+  if (!ENCLOSED.test(text)) {
     throw new SkillError('It does not begin with YAML between two lines of ---')
   }
+  const { data, content } = matter(text, FRONT_MATTER_OPTIONS)
+  const { fields, warnings }: Partial<ParsedYaml> = data
+  if (!fields || !warnings) throw new SkillError('The front matter is empty')
+  return { data: fields, warnings, body: content.trim() }
+}
+
+function refuseLanguage(): never {
+  throw new SkillError('The front matter is not YAML')
+}
+
+function parseFrontMatter(yaml: string): ParsedYaml {
   if (yaml.length > MAX_FRONT_MATTER) {
     throw new SkillError(`The front matter is longer than ${MAX_FRONT_MATTER} characters`)
   }
   if ((yaml.match(/[[{]/g)?.length ?? 0) > MAX_BRACKETS) {
     throw new SkillError(`The front matter has more than ${MAX_BRACKETS} brackets`)
   }
-  const strict = parseYaml(yaml)
-  if (strict.data) return { data: strict.data, body: body.trim(), warnings: [] }
-  const loose = parseYaml(yaml.split('\n').map(quoteLoose).join('\n'))
-  if (!loose.data) throw new SkillError(`The front matter is not usable YAML: ${strict.reason}`)
-  const warning = 'A value of the front matter holds a colon and should stand in quotes'
-  return { data: loose.data, body: body.trim(), warnings: [warning] }
+  try {
+    return { fields: parseYaml(yaml), warnings: [] }
+  } catch (error) {
+    const quoted = yaml.split('\n').map(quoteLoose).join('\n')
+    if (quoted === yaml) throw error
+    const warning = 'A value of the front matter holds a colon and should stand in quotes'
+    return { fields: parseYaml(quoted), warnings: [warning] }
+  }
 }
 
-type Parsed = { data: Record<string, unknown> } | { data?: never; reason: string }
-
-function parseYaml(yaml: string): Parsed {
+function parseYaml(yaml: string): Record<string, unknown> {
+  const document = parseDocument(yaml.trimEnd(), {
+    schema: 'core',
+    uniqueKeys: true,
+    logLevel: 'silent',
+  })
   try {
-    const document = parseDocument(yaml, { schema: 'core', uniqueKeys: true, logLevel: 'silent' })
     const [fault] = [...document.errors, ...document.warnings]
-    if (fault) return { reason: fault.message.split('\n')[0] ?? 'it cannot be read' }
-    if (!isMap(document.contents)) return { reason: 'it must be a list of `key: value`' }
-    return { data: document.toJS({ maxAliasCount: 0 }) }
-  } catch (error) {
-    // An alias, or nesting without end.
-    return { reason: error instanceof Error ? error.message : 'it cannot be read' }
+    if (fault) throw fault
+    if (!isMap(document.contents)) throw new Error('it must be a list of `key: value`')
+    return document.toJS({ maxAliasCount: 0 })
+  } catch (cause) {
+    // An alias, or nesting without end, among others.
+    const reason = cause instanceof Error ? cause.message.split('\n')[0] : 'it cannot be read'
+    throw new SkillError(`The front matter is not usable YAML: ${reason}`, { cause })
   }
 }
 
 function quoteLoose(line: string): string {
   const [, key, value] = LOOSE_LINE.exec(line.trimEnd()) ?? []
   return value === undefined ? line : `${key}: ${JSON.stringify(value)}`
-}
-
-/** Of all files of one skill together, and how many. */
-export const MAX_SKILL_BYTES = 16_000_000
-export const MAX_SKILL_FILES = 512
-/** UTF-16 code units of SKILL.md. */
-export const MAX_SKILL_TEXT = 200_000
-/** The one file that every skill has. */
-export const SKILL_FILE = 'SKILL.md'
-
-export interface SkillFile {
-  /** Below the folder of the skill, with forward slashes. */
-  path: string
-  /** In bytes. */
-  size: number
-  read(): Promise<Uint8Array>
-}
-
-/** A skill as it was loaded; nothing in it has been run, and nothing will be but in the sandbox. */
-export interface Skill {
-  name: string
-  description: string
-  /** The instructions: SKILL.md without its front matter. */
-  body: string
-  /** Names of tools, as the skill gives them; nothing where it does not say. */
-  allowedTools: readonly string[] | undefined
-  /** All but SKILL.md. */
-  files: readonly SkillFile[]
-  /** Where it was found, as configured. */
-  source: string
-  /** What departs from the format and was put up with. */
-  warnings: readonly string[]
-}
-
-/** A skill or a source that cannot be used; `message` says why and may be shown. */
-export class SkillError extends Error {
-  override readonly name = 'SkillError'
 }

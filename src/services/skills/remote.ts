@@ -4,28 +4,21 @@ import { basename } from 'node:path'
 import { z } from 'zod'
 import { type GuardedFetch, OutboundError } from '../../lib/outbound/guarded-fetch.ts'
 import type { SkillCopies } from '../../stores/skill-copies.ts'
-import { type Found, readFolder, skillsOfFiles } from './read-folder.ts'
+import { NO_SKILLS, readFolder, type SkillSet, skillsOfFiles } from './read-folder.ts'
 import { MAX_SKILL_BYTES, SKILL_FILE, SkillError } from './read-skill.ts'
 import { DEFAULT_SOURCE, type ReadSource } from './skills.ts'
-import { type Files, MAX_UNPACKED_BYTES, unpackTar, unpackZip } from './unpack.ts'
+import { type FileContents, MAX_UNPACKED_BYTES, unpack, unpackTar } from './unpack.ts'
 
 /** Others may accept something else meanwhile; again and again they do not. */
 const MAX_TRIES = 5
+const ARCHIVE = /\.(?:skill|zip|tar\.gz|tgz)$/i
 
 const Copy = z.array(z.tuple([z.string(), z.base64()]))
 
-interface RemoteSkills {
+/** Remote sources as they were accepted. */
+export function createRemoteSkills(copies: SkillCopies) {
   /** What was accepted last. Throws `SkillError` where there is no copy of it. */
-  kept(source: string): Promise<Found>
-  /**
-   * What the source gives now: used if it is new or as it was accepted, or if it is accepted by this call.
-   * Otherwise, and where the source gives nothing, the copy is used and the failure told.
-   */
-  update(source: string, fetch: () => Promise<Files>, accept: boolean): Promise<Found>
-}
-
-export function createRemoteSkills(copies: SkillCopies): RemoteSkills {
-  async function kept(source: string): Promise<Found> {
+  async function kept(source: string): Promise<SkillSet> {
     const copy = await copies.read(source)
     const files = copy && decode(copy.bytes)
     if (!files || digestOf(files) !== copy.digest) throw new SkillError('There is no copy of it')
@@ -33,7 +26,7 @@ export function createRemoteSkills(copies: SkillCopies): RemoteSkills {
   }
 
   /** False where it differs from what was accepted, and is not to be accepted. */
-  async function keep(source: string, files: Files, accept: boolean): Promise<boolean> {
+  async function keep(source: string, files: FileContents, accept: boolean): Promise<boolean> {
     const digest = digestOf(files)
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
       const known = await copies.accepted(source)
@@ -43,7 +36,7 @@ export function createRemoteSkills(copies: SkillCopies): RemoteSkills {
     throw new SkillError('Others accept something else at the same time')
   }
 
-  async function fallBack(source: string, reason: string): Promise<Found> {
+  async function fallBack(source: string, reason: string): Promise<SkillSet> {
     const copy = await kept(source).catch(() => undefined)
     if (!copy) throw new SkillError(reason)
     const failure = { name: source, reason: `${reason}; the copy that was accepted is used` }
@@ -52,8 +45,16 @@ export function createRemoteSkills(copies: SkillCopies): RemoteSkills {
 
   return {
     kept,
-    async update(source, fetch, accept) {
-      let files: Files
+    /**
+     * What the source gives now: used if it is new or as it was accepted, or if it is accepted by this call.
+     * Otherwise, and where the source gives nothing, the copy is used and the failure reported.
+     */
+    async update(
+      source: string,
+      fetch: () => Promise<FileContents>,
+      accept: boolean,
+    ): Promise<SkillSet> {
+      let files: FileContents
       try {
         files = await fetch()
       } catch (error) {
@@ -71,7 +72,7 @@ const CHANGED =
   'It has changed since it was accepted; look at it and accept it with POST /agent/skills/reload {"accept": true}'
 
 /** Of the files alone, since the same files may come in different archives. */
-function digestOf(files: Files): string {
+function digestOf(files: FileContents): string {
   const parts = [...files].map(([path, content]) => `${hash('sha256', content)} ${path}`)
   return hash('sha256', parts.toSorted().join('\n'))
 }
@@ -79,15 +80,15 @@ function digestOf(files: Files): string {
 function nameOf(source: string): string {
   const path = URL.parse(source)?.pathname ?? source
   const last = path.split('/').findLast(Boolean) ?? 'skill'
-  return last.replace(/\.(?:skill|zip|tar\.gz|tgz)$/i, '')
+  return last.replace(ARCHIVE, '')
 }
 
-function encode(files: Files): Uint8Array {
+function encode(files: FileContents): Uint8Array {
   const copy = [...files].map(([path, content]) => [path, Buffer.from(content).toString('base64')])
   return Buffer.from(JSON.stringify(copy))
 }
 
-function decode(bytes: Uint8Array): Files | undefined {
+function decode(bytes: Uint8Array): FileContents | undefined {
   try {
     const copy = Copy.parse(JSON.parse(Buffer.from(bytes).toString('utf8')))
     return new Map(copy.map(([name, content]) => [name, Buffer.from(content, 'base64')]))
@@ -98,7 +99,6 @@ function decode(bytes: Uint8Array): Files | undefined {
 }
 
 const MAX_INDEXED = 64
-const ZIP_MARK = 'PK'
 
 /** `.well-known/agent-skills/index.json`, version 0.2.0 of the draft. */
 const Index = z.object({
@@ -118,7 +118,11 @@ type Fetch = GuardedFetch['fetch']
 type Remote = Exclude<SourceKind, { kind: 'folder' | 'archive' }>
 
 /** The files of a remote source. Throws `SkillError` where there are none to be had. */
-async function fetchSkills(remote: Remote, fetch: Fetch, signal: AbortSignal): Promise<Files> {
+async function fetchSkills(
+  remote: Remote,
+  fetch: Fetch,
+  signal: AbortSignal,
+): Promise<FileContents> {
   const bytes = await download(remote.url, fetch, signal)
   switch (remote.kind) {
     case 'skill-url': {
@@ -136,14 +140,8 @@ async function fetchSkills(remote: Remote, fetch: Fetch, signal: AbortSignal): P
   }
 }
 
-/** The archive's kind is told by its first bytes, for names and media types are often wrong. */
-export function unpack(bytes: Uint8Array): Promise<Files> {
-  const mark = Buffer.from(bytes.subarray(0, ZIP_MARK.length)).toString('latin1')
-  return mark === ZIP_MARK ? unpackZip(bytes) : unpackTar(bytes)
-}
-
 /** A skill that is the folder itself keeps the folder's name. */
-function inFolder(below: string, files: Files): Files {
+function inFolder(below: string, files: FileContents): FileContents {
   const name = below.split('/').at(-1)
   if (!name || !files.has(SKILL_FILE)) return files
   return new Map([...files].map(([path, content]) => [`${name}/${path}`, content]))
@@ -154,16 +152,15 @@ async function fetchIndexed(
   bytes: Uint8Array,
   fetch: Fetch,
   signal: AbortSignal,
-): Promise<Files> {
-  const all: Files = new Map()
+): Promise<FileContents> {
+  const all: FileContents = new Map()
   let room = MAX_UNPACKED_BYTES
   for (const { name, type, url, digest } of parseIndex(bytes)) {
     const content = await download(new URL(url, index), fetch, signal)
     if (`sha256:${hash('sha256', content)}` !== digest) {
       throw new SkillError(`The skill "${name}" is not what the index says: its digest differs`)
     }
-    const files: Files =
-      type === 'archive' ? await unpack(content) : new Map([[SKILL_FILE, content]])
+    const files = type === 'archive' ? await unpack(content) : new Map([[SKILL_FILE, content]])
     for (const [path, file] of files) {
       room -= file.length
       if (room < 0) throw new SkillError(`There are more than ${MAX_UNPACKED_BYTES} bytes`)
@@ -194,12 +191,10 @@ async function download(url: URL, fetch: Fetch, signal: AbortSignal): Promise<Ui
   }
 }
 
-const NOTHING: Found = { skills: [], failures: [] }
-
 interface Dependencies {
   /** The path of a local source. */
   resolve: (source: string) => string
-  remote: RemoteSkills
+  remote: ReturnType<typeof createRemoteSkills>
   fetch: GuardedFetch['fetch']
 }
 
@@ -209,32 +204,29 @@ export function createSourceReader({ resolve, remote, fetch }: Dependencies): Re
     const kind = kindOfSource(source)
     if (kind.kind === 'folder') return readLocalFolder(resolve(source), source)
     if (kind.kind === 'archive') return readArchive(resolve(source), source)
-    if (offline) return remote.kept(source).catch(() => NOTHING)
+    if (offline) return remote.kept(source).catch(() => NO_SKILLS)
     return remote.update(source, () => fetchSkills(kind, fetch, signal), accept)
   }
 }
 
-async function readLocalFolder(path: string, source: string): Promise<Found> {
+async function readLocalFolder(path: string, source: string): Promise<SkillSet> {
   try {
     return await readFolder(path, source)
   } catch (error) {
     // What nobody asked for may be missing.
-    if (source === DEFAULT_SOURCE && error instanceof SkillError) return NOTHING
+    if (source === DEFAULT_SOURCE && error instanceof SkillError) return NO_SKILLS
     throw error
   }
 }
 
-async function readArchive(path: string, source: string): Promise<Found> {
-  const size = await stat(path).then(
-    (found) => found.size,
-    () => undefined,
-  )
-  if (size === undefined) throw new SkillError('There is no such file')
+async function readArchive(path: string, source: string): Promise<SkillSet> {
+  const { size } = await stat(path).catch((cause) => {
+    throw new SkillError('There is no such file', { cause })
+  })
   if (size > MAX_SKILL_BYTES) {
     throw new SkillError(`The archive has more than ${MAX_SKILL_BYTES} bytes`)
   }
-  const name = basename(path).replace(/\.(?:skill|zip|tar\.gz|tgz)$/i, '')
-  return skillsOfFiles(await unpack(await readFile(path)), name, source)
+  return skillsOfFiles(await unpack(await readFile(path)), nameOf(basename(path)), source)
 }
 
 /** What a source of the configuration is. */
@@ -247,7 +239,6 @@ type SourceKind =
   /** A folder of a repository on GitHub, as the archive that GitHub makes of it. */
   | { kind: 'github'; url: URL; below: string }
 
-const ARCHIVE = /\.(?:skill|zip|tar\.gz|tgz)$/i
 const GITHUB = /^github:((?!\.)[\w.-]+)\/((?!\.)[\w.-]+)((?:\/[^@]+)?)(?:@([\w./-]+))?$/
 const GITHUB_PAGE =
   /^https:\/\/github\.com\/([\w.-]+)\/([\w.-]+?)(?:\.git)?(?:\/tree\/([\w.-]+)((?:\/.*)?))?\/?$/

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool, type Tool, type ToolContext } from '../tools/define-tool.ts'
 import { ToolFailure } from '../tools/tool-error.ts'
-import { type Skill, SkillError } from './read-skill.ts'
+import { type Skill, SkillError, type SkillFile } from './read-skill.ts'
 
 /** UTF-16 code units of a resource in one answer. */
 const MAX_PIECE = 40_000
@@ -64,7 +64,7 @@ async function readResource({ files }: Skill, wanted: string, offset: number): P
   return `${text.slice(offset, end)}${more}`
 }
 
-async function readBytes(file: Skill['files'][number]): Promise<Uint8Array> {
+async function readBytes(file: SkillFile): Promise<Uint8Array> {
   try {
     return await file.read()
   } catch (error) {
@@ -81,32 +81,27 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
+export type ActiveSkills = ReturnType<typeof createActiveSkills>
+
 /** Which skills each run has activated, and which tools that leaves it. */
-export interface ActiveSkills {
-  /** Answers false where the skill was active in the run before. */
-  add(run: ToolContext, skill: Skill): boolean
-  /**
-   * Why a tool may not be called in a run: a skill that is active names the tools it allows, and this is none
-   * of them. Names of tools that this server does not have say nothing.
-   */
-  refuse(tool: Tool, run: ToolContext, offered: readonly Tool[]): string | undefined
-}
-
-const SKILL_SOURCE = 'skill'
-
-export function createActiveSkills(): ActiveSkills {
+export function createActiveSkills() {
   const active = new WeakMap<ToolContext, Set<Skill>>()
 
   return {
-    add(run, skill) {
+    /** Answers false where the skill was active in the run already. */
+    add(run: ToolContext, skill: Skill): boolean {
       const skills = active.get(run) ?? new Set()
       active.set(run, skills)
       const isNew = !skills.has(skill)
       skills.add(skill)
       return isNew
     },
-    refuse({ name, source }, run, offered) {
-      if (source === SKILL_SOURCE) return undefined
+    /**
+     * Why a tool may not be called in a run: a skill that is active names the tools it allows, and this is none
+     * of them. Names of tools that this server does not have say nothing.
+     */
+    refuse({ name, source }: Tool, run: ToolContext, offered: readonly Tool[]): string | undefined {
+      if (source === SOURCE) return undefined
       const wanted = [...(active.get(run) ?? [])].flatMap(({ allowedTools = [] }) => allowedTools)
       const allowed = wanted.filter((one) => offered.some((tool) => matches(one, tool.name)))
       if (allowed.length === 0 || allowed.some((one) => matches(one, name))) return undefined

@@ -3,9 +3,9 @@ import { untilAborted } from '../../lib/abort.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import { boundedText } from '../../schemas/fields.ts'
 import type { Tool } from '../tools/define-tool.ts'
-import type { Found } from './read-folder.ts'
+import type { SkillSet } from './read-folder.ts'
 import { type Skill, SkillError } from './read-skill.ts'
-import { type ActiveSkills, createActiveSkills, createSkillTools } from './skill-tools.ts'
+import { createActiveSkills, createSkillTools } from './skill-tools.ts'
 
 /** More would fill the model's window before anything is asked. */
 const MAX_SKILLS = 200
@@ -22,7 +22,7 @@ export type ReadSource = (
   source: string,
   options: LoadOptions,
   signal: AbortSignal,
-) => Promise<Found>
+) => Promise<SkillSet>
 
 interface Dependencies {
   settings: SkillSettings
@@ -34,20 +34,12 @@ interface Dependencies {
 }
 
 type SkillRecord = Capabilities['skills'][number]
+export type Skills = ReturnType<typeof createSkills>
 
-export interface Skills {
-  /** Reads these sources of the settings; one that fails is told of in `records` and hurts no other. */
-  load(sources: readonly string[], options: LoadOptions, signal: AbortSignal): Promise<void>
-  tools(): readonly Tool[]
-  /** For the system prompt. */
-  catalogue(): string
-  records(): SkillRecord[]
-  refuse: ActiveSkills['refuse']
-}
-
-export function createSkills({ settings, read, log }: Dependencies): Skills {
+/** The skills of all sources together: those that are used, and why the others are not. */
+export function createSkills({ settings, read, log }: Dependencies) {
   const active = createActiveSkills()
-  const bySource = new Map<string, Found>()
+  const bySource = new Map<string, SkillSet>()
   let used: Skill[] = []
   let records: SkillRecord[] = []
   let tools: Tool[] = []
@@ -61,58 +53,58 @@ export function createSkills({ settings, read, log }: Dependencies): Skills {
       if (warnings.length > 0) log.warn({ source, skill: name, warnings }, 'skill is not to format')
     }
     for (const failure of found.failures) log.warn({ source, ...failure }, 'skill is not used')
-    settle()
+    renew()
   }
 
-  function failed(source: string, error: unknown, signal: AbortSignal): Found {
-    if (signal.aborted) return { skills: [], failures: [{ name: source, reason: LATE }] }
-    if (error instanceof SkillError) {
-      return { skills: [], failures: [{ name: source, reason: error.message }] }
-    }
+  function failed(source: string, error: unknown, signal: AbortSignal): SkillSet {
+    const because = (reason: string) => ({ skills: [], failures: [{ name: source, reason }] })
+    if (signal.aborted) return because('It could not be read in the time there is')
+    if (error instanceof SkillError) return because(error.message)
     log.warn({ source, err: error }, 'skills cannot be read')
-    return { skills: [], failures: [{ name: source, reason: 'It cannot be read; see the log' }] }
+    return because('It cannot be read; see the log')
   }
 
   /** In the order of the configuration, whichever came first. */
-  function settle(): void {
+  function renew(): void {
     const found = settings.sources.flatMap((source) => bySource.get(source) ?? [])
-    const judged = judge(
-      found.flatMap(({ skills }) => skills),
-      settings,
-    )
-    used = judged.flatMap(({ skill, state }) => (state === 'on' ? [skill] : []))
+    const all = found.flatMap(({ skills }) => skills)
+    const resolved = resolveSkills(all, settings)
+    used = resolved.flatMap(({ skill, state }) => (state === 'on' ? [skill] : []))
     records = [
-      ...judged.map(({ skill, ...state }) => toRecord(skill, state)),
-      ...found.flatMap(({ failures }) => failures).map(toFailure),
+      ...resolved.map(toRecord),
+      ...found.flatMap(({ failures }) => failures).map(toFailedRecord),
     ]
     tools = createSkillTools(used, active)
     catalogue = renderCatalogue(used)
   }
 
   return {
-    async load(sources, options, signal) {
+    /** Reads these sources of the settings; one that fails is reported in `records` and hurts no other. */
+    async load(
+      sources: readonly string[],
+      options: LoadOptions,
+      signal: AbortSignal,
+    ): Promise<void> {
       if (sources.length === 0) return
       await Promise.all(sources.map((source) => loadOne(source, options, signal)))
       if (used.length > 0) log.info({ skills: used.map(({ name }) => name) }, 'skills loaded')
     },
-    tools: () => tools,
+    tools: (): readonly Tool[] => tools,
+    /** For the system prompt. */
     catalogue: () => catalogue,
     records: () => records,
     refuse: active.refuse,
   }
 }
 
-const LATE = 'It could not be read in the time there is'
-
-interface Judgement {
-  state: SkillRecord['state']
-  reason?: string
+interface ResolvedSkill extends Pick<SkillRecord, 'state' | 'reason'> {
+  skill: Skill
 }
 
-function judge(
+function resolveSkills(
   skills: readonly Skill[],
   { enabled, disabled }: SkillSettings,
-): ({ skill: Skill } & Judgement)[] {
+): ResolvedSkill[] {
   const taken = new Map<string, Skill>()
   return skills.map((skill) => {
     const { name } = skill
@@ -130,17 +122,13 @@ function judge(
   })
 }
 
-function toRecord({ name, description, source, warnings }: Skill, state: Judgement): SkillRecord {
-  return {
-    name,
-    description,
-    source,
-    ...state,
-    ...(warnings.length > 0 && { warnings: [...warnings] }),
-  }
+function toRecord({ skill, ...state }: ResolvedSkill): SkillRecord {
+  const { name, description, source, warnings } = skill
+  const departures = warnings.length > 0 && { warnings: [...warnings] }
+  return { name, description, source, ...state, ...departures }
 }
 
-function toFailure({ name, reason }: Found['failures'][number]): SkillRecord {
+function toFailedRecord({ name, reason }: SkillSet['failures'][number]): SkillRecord {
   return { name, description: '', state: 'unavailable', reason }
 }
 

@@ -1,80 +1,116 @@
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { type Entry, fromBuffer, type Options, type ZipFile } from 'yauzl'
+import { extract } from 'tar-stream'
+import { fromBufferPromise, type Entry as ZipEntry } from 'yauzl'
 import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SkillError } from './read-skill.ts'
 
-const BLOCK = 512
+/** Of all skills of one archive together. */
+export const MAX_UNPACKED_BYTES = 4 * MAX_SKILL_BYTES
+const MAX_UNPACKED_FILES = 4 * MAX_SKILL_FILES
 /** A whole repository may be in the archive, of which a part is wanted. */
 const MAX_TAR_BYTES = 256_000_000
+const MAX_PATH = 300
+/** Archives as they were before POSIX count, too; the types do not know of them. */
+const TAR_OPTIONS = { highWaterMark: 65_536, allowUnknownFormat: true }
 
-const KIND = { file: '0', old: '\0', folder: '5', longName: 'L', pax: 'x', paxGlobal: 'g' }
+const ZIP_SIGNATURE = 'PK'
+const FILE_TYPE_BITS = 0o170000
+const SYMBOLIC_LINK = 0o120000
 
 const inflate = promisify(gunzip)
 
-interface TarEntry {
-  name: string
-  kind: string
-  content: Buffer
+/** Contents by their paths. */
+export type FileContents = Map<string, Uint8Array>
+
+/** The files of an archive, whose kind its first bytes tell: names and media types are often wrong. Throws `SkillError`. */
+export function unpack(bytes: Uint8Array): Promise<FileContents> {
+  const signature = Buffer.from(bytes.subarray(0, ZIP_SIGNATURE.length)).toString('latin1')
+  return signature === ZIP_SIGNATURE ? unpackZip(bytes) : unpackTar(bytes)
 }
 
 /**
  * The files of a gzipped tar archive. Of a repository's archive, those below a path, where the archive's own
  * folder does not count. Throws `SkillError`.
  */
-export async function unpackTar(bytes: Uint8Array, part?: { below: string }): Promise<Files> {
+export async function unpackTar(
+  bytes: Uint8Array,
+  part?: { below: string },
+): Promise<FileContents> {
   const unpacking = startUnpacking()
-  for (const { name, kind, content } of namedEntries(await inflateBounded(bytes))) {
-    const path = placeOf(name, part)
-    if (path === undefined || kind === KIND.folder) continue
-    if (kind !== KIND.file && kind !== KIND.old) throw new SkillError('The archive holds a link')
-    unpacking.reserve(path, content.length)
-    unpacking.files.set(path, Uint8Array.from(content))
+  const archive = extract(TAR_OPTIONS)
+  archive.end(await inflateBounded(bytes))
+  try {
+    for await (const entry of archive) {
+      const { name, size, type } = entry.header
+      const path = placeOf(name, part)
+      if (path === undefined || type === 'directory') {
+        entry.resume()
+      } else if (type === 'file') {
+        await unpacking.add(path, size, entry)
+      } else {
+        throw new SkillError('The archive holds a link')
+      }
+    }
+  } catch (error) {
+    throw asSkillError(error, 'The archive is broken')
   }
   return unpacking.files
-}
-
-/** The entries under their whole names, which may stand in entries of their own before them. */
-function* namedEntries(tar: Buffer): Generator<TarEntry> {
-  let longName: string | undefined
-  for (const entry of entriesOf(tar)) {
-    if (entry.kind === KIND.longName) longName = text(entry.content)
-    else if (entry.kind === KIND.pax) longName = paxPath(entry.content) ?? longName
-    else if (entry.kind !== KIND.paxGlobal) {
-      yield { ...entry, name: longName ?? entry.name }
-      longName = undefined
-    }
-  }
 }
 
 async function inflateBounded(bytes: Uint8Array): Promise<Buffer> {
   try {
     return await inflate(bytes, { maxOutputLength: MAX_TAR_BYTES })
-  } catch (error) {
-    throw new SkillError(
-      `The archive is not gzipped, is broken, or has more than ${MAX_TAR_BYTES} bytes`,
-      { cause: error },
-    )
+  } catch (cause) {
+    const reason = `is not gzipped, is broken, or has more than ${MAX_TAR_BYTES} bytes`
+    throw new SkillError(`The archive ${reason}`, { cause })
   }
 }
 
-function* entriesOf(tar: Buffer): Generator<TarEntry> {
-  for (let at = 0; at + BLOCK <= tar.length; ) {
-    const head = tar.subarray(at, at + BLOCK)
-    if (head.every((byte) => byte === 0)) return
-    const size = Number.parseInt(text(head.subarray(124, 136)).trim() || '0', 8)
-    const end = at + BLOCK + size
-    if (!Number.isSafeInteger(size) || size < 0 || end > tar.length) {
-      throw new SkillError('The archive is broken')
+/** The sizes that the archive lies about are found out while reading. */
+async function unpackZip(bytes: Uint8Array): Promise<FileContents> {
+  const unpacking = startUnpacking()
+  try {
+    const zip = await fromBufferPromise(Buffer.from(bytes), { strictFileNames: true })
+    for await (const entry of zip.eachEntry()) {
+      const path = archivePath(entry.fileName)
+      if (path === undefined || path.endsWith('/')) continue
+      checkEntry(entry)
+      const content = await zip.openReadStreamPromise(entry)
+      await unpacking.add(path, entry.uncompressedSize, content)
     }
-    const prefix = text(head.subarray(257, 262)) === 'ustar' ? text(head.subarray(345, 500)) : ''
-    const name = text(head.subarray(0, 100))
-    yield {
-      name: prefix ? `${prefix}/${name}` : name,
-      kind: String.fromCharCode(head[156] ?? 0),
-      content: tar.subarray(at + BLOCK, end),
-    }
-    at = end + ((BLOCK - (size % BLOCK)) % BLOCK)
+  } catch (error) {
+    throw asSkillError(error, 'The archive is no zip archive, is broken, or lies about itself')
+  }
+  return unpacking.files
+}
+
+function checkEntry(entry: ZipEntry): void {
+  const type = (entry.externalFileAttributes >>> 16) & FILE_TYPE_BITS
+  if (type === SYMBOLIC_LINK) throw new SkillError('The archive holds a link')
+  if (entry.isEncrypted()) throw new SkillError('The archive is encrypted')
+}
+
+function asSkillError(error: unknown, message: string): SkillError {
+  return error instanceof SkillError ? error : new SkillError(message, { cause: error })
+}
+
+/** Takes the files of an archive as long as there is room. */
+function startUnpacking() {
+  const files: FileContents = new Map()
+  let room = MAX_UNPACKED_BYTES
+  return {
+    files,
+    /** Throws `SkillError` where a file of this size would be one too many or too large. */
+    async add(path: string, size: number, content: AsyncIterable<unknown>): Promise<void> {
+      if (files.has(path)) throw new SkillError('The archive holds a path twice')
+      room -= size
+      if (room < 0 || files.size >= MAX_UNPACKED_FILES) {
+        const bounds = `${MAX_UNPACKED_FILES} files or ${MAX_UNPACKED_BYTES} bytes`
+        throw new SkillError(`Unpacked, there are more than ${bounds}`)
+      }
+      files.set(path, await buffer(content))
+    },
   }
 }
 
@@ -86,96 +122,6 @@ function placeOf(name: string, part: { below: string } | undefined): string | un
   const below = part.below === '' ? '' : `${part.below}/`
   return inside.startsWith(below) ? inside.slice(below.length) || undefined : undefined
 }
-
-/** `30 path=folder/file\n` */
-function paxPath(content: Buffer): string | undefined {
-  return /^\d+ path=(.*)$/m.exec(content.toString('utf8'))?.[1]
-}
-
-function text(bytes: Buffer): string {
-  const end = bytes.indexOf(0)
-  return bytes.toString('utf8', 0, end === -1 ? bytes.length : end)
-}
-
-const KIND_OF_FILE = 0o170000
-const LINK = 0o120000
-
-const open: (bytes: Buffer, options: Options) => Promise<ZipFile> = promisify(fromBuffer)
-
-/** The files of a zip archive. Throws `SkillError`; sizes that the archive lies about are found out while reading. */
-export async function unpackZip(bytes: Uint8Array): Promise<Files> {
-  const unpacking = startUnpacking()
-  try {
-    const zip = await open(Buffer.from(bytes), { lazyEntries: true, strictFileNames: true })
-    for await (const entry of zipEntriesOf(zip)) {
-      const path = archivePath(entry.fileName)
-      if (path === undefined || path.endsWith('/')) continue
-      checkEntry(entry)
-      unpacking.reserve(path, entry.uncompressedSize)
-      unpacking.files.set(path, await readEntry(zip, entry))
-    }
-  } catch (error) {
-    if (error instanceof SkillError) throw error
-    throw new SkillError('The archive is no zip archive, is broken, or lies about itself', {
-      cause: error,
-    })
-  }
-  return unpacking.files
-}
-
-function checkEntry(entry: Entry): void {
-  const kind = (entry.externalFileAttributes >>> 16) & KIND_OF_FILE
-  if (kind === LINK) throw new SkillError('The archive holds a link')
-  if (entry.isEncrypted()) throw new SkillError('The archive is encrypted')
-}
-
-async function* zipEntriesOf(zip: ZipFile): AsyncGenerator<Entry> {
-  for (let count = 0; count < zip.entryCount; count += 1) {
-    yield await new Promise<Entry>((resolve, reject) => {
-      zip.once('entry', resolve)
-      zip.once('error', reject)
-      zip.readEntry()
-    })
-  }
-}
-
-async function readEntry(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
-  const stream = await promisify(zip.openReadStream.bind(zip))(entry)
-  return buffer(stream)
-}
-
-/** Of all skills of one archive together. */
-export const MAX_UNPACKED_BYTES = 4 * MAX_SKILL_BYTES
-const MAX_UNPACKED_FILES = 4 * MAX_SKILL_FILES
-
-export type Files = Map<string, Uint8Array>
-
-/** Takes the files of an archive as long as there is room. */
-interface Unpacking {
-  files: Files
-  /** Throws `SkillError` where a file of this size would be one too many or too large. */
-  reserve(path: string, size: number): void
-}
-
-function startUnpacking(): Unpacking {
-  const files: Files = new Map()
-  const reserved = new Set<string>()
-  let room = MAX_UNPACKED_BYTES
-  return {
-    files,
-    reserve(path, size) {
-      if (reserved.has(path)) throw new SkillError('The archive holds a path twice')
-      reserved.add(path)
-      room -= size
-      if (room >= 0 && reserved.size <= MAX_UNPACKED_FILES) return
-      throw new SkillError(
-        `Unpacked, there are more than ${MAX_UNPACKED_FILES} files or ${MAX_UNPACKED_BYTES} bytes`,
-      )
-    },
-  }
-}
-
-const MAX_PATH = 300
 
 /**
  * The path of an entry, if it may be used: below the archive's root on every system. Nothing for what is of

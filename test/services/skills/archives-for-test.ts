@@ -63,6 +63,9 @@ export function tarOf(entries: readonly (ArchiveEntry & TarOptions)[]): Uint8Arr
     head.write(kind ?? (link === undefined ? '0' : '2'), 156)
     head.write(link ?? '', 157, 100)
     head.write('ustar\u000000', 257)
+    head.write('        ', 148)
+    const sum = head.reduce((total, byte) => total + byte, 0)
+    head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
     const padding = Buffer.alloc((512 - (bytes.length % 512)) % 512)
     return [head, bytes, padding]
   })

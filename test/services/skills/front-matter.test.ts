@@ -22,6 +22,7 @@ describe('the front matter', () => {
       skill('description: a ---\nname: b'),
       { description: 'a ---', name: 'b' },
     ],
+    ['with a separator of lines in it', skill('name: a\u2028b'), { name: 'a\u2028b' }],
     ['with --- inside the body', skill('name: a', 'Do it.\n---\nAgain.'), { name: 'a' }],
   ])('is read: %s', (_case, text, data) => {
     expect(readFrontMatter(text)).toMatchObject({ data, warnings: [] })
@@ -42,6 +43,10 @@ describe('the front matter', () => {
   it.each([
     ['JavaScript', '---js\nmodule.exports = { name: process.exit(1) }\n---\n'],
     ['JavaScript by another name', '---javascript\n{}\n---\n'],
+    ['JavaScript without an end', '---javascript\nprocess.exit(1)'],
+    ['JSON', '---json\n{ "name": "a" }\n---\n'],
+    ['a language named as a method of objects', '---toString\nname: a\n---\n'],
+    ['a marker with more behind it', '---\nname: a\n---js\nprocess.exit(1)\n---\n'],
     ['no front matter', '# Title'],
     ['no end', '---\nname: a\n'],
     ['nothing', ''],
@@ -57,6 +62,12 @@ describe('the front matter', () => {
     ['too much of it', skill(`name: ${'a'.repeat(20_000)}`)],
   ])('is refused with %s', (_case, text) => {
     expect(() => readFrontMatter(text)).toThrow(expect.objectContaining({ name: 'SkillError' }))
+  })
+
+  it('is read anew each time, whatever became of what was read before', () => {
+    const text = skill('name: a\nmetadata:\n  one: x')
+    Object.assign(readFrontMatter(text).data, { name: 'b' })
+    expect(readFrontMatter(text).data).toEqual({ name: 'a', metadata: { one: 'x' } })
   })
 
   it('gives no key a way into the objects of this program', () => {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { skillsOfFiles } from '../../../src/services/skills/read-folder.ts'
-import { unpack } from '../../../src/services/skills/remote.ts'
-import { unpackTar } from '../../../src/services/skills/unpack.ts'
+import { unpack, unpackTar } from '../../../src/services/skills/unpack.ts'
 import { type ArchiveEntry, tarOf, zipOf } from './archives-for-test.ts'
 import { plainSkill } from './skill-for-test.ts'
 
@@ -72,9 +71,32 @@ describe('an archive that lies', () => {
     await expect(unpack(zipOf([...GOOD, entry]))).rejects.toThrow(refusal(/lies/))
   })
 
-  it('about a size in a tar is found out', async () => {
-    const entry = { path: 'a/x', content: 'x', claims: 8_000_000_000 }
-    await expect(unpack(tarOf([...GOOD, entry]))).rejects.toThrow(refusal(/broken/))
+  it.each<[number, RegExp]>([
+    [8_000_000_000, /more than/],
+    [20_000_000, /broken/],
+    [2_000, /broken/],
+  ])('about a size in a tar, such as %d, is found out', async (claims, message) => {
+    const entry = { path: 'a/x', content: 'x', claims }
+    await expect(unpack(tarOf([...GOOD, entry]))).rejects.toThrow(refusal(message))
+  })
+
+  it.each(['-5', 'x', '99999999999'])('about a size in a head of its own, %s', async (size) => {
+    const line = ` size=${size}\n`
+    const head = { path: 'pax', kind: 'x', content: `${line.length + 2}${line}` }
+    const entry = { path: 'a/x', content: 'x' }
+    await expect(unpack(tarOf([...GOOD, head, entry]))).rejects.toThrow(refusal(/./))
+  })
+
+  it('about its long name, which leads out of it', async () => {
+    const head = { path: '././@LongLink', kind: 'L', content: '../../etc/passwd\0' }
+    const entry = { path: 'a/x', content: 'x' }
+    await expect(unpack(tarOf([...GOOD, head, entry]))).rejects.toThrow(refusal(/leads out/))
+  })
+
+  it('about its checksum is found out', async () => {
+    const tar = gunzipSync(tarOf(GOOD))
+    tar.write('b', 0)
+    await expect(unpack(gzipSync(tar))).rejects.toThrow(refusal(/broken/))
   })
 
   it('is refused with a password', async () => {
@@ -119,7 +141,7 @@ describe('a part of a repository', () => {
     const named = tarOf([
       { path: '././@LongLink', kind: 'L', content: `${path}\0` },
       { path: 'cut', content: 'x' },
-      { path: 'pax', kind: 'x', content: `22 path=top/pax.md\n` },
+      { path: 'pax', kind: 'x', content: '19 path=top/pax.md\n' },
       { path: 'cut', content: 'y' },
     ])
     expect([...(await unpackTar(named, { below: '' })).keys()]).toEqual([
