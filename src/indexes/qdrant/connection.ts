@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { retryAfterOf } from '../../lib/backoff.ts'
+import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
+import { readBoundedText } from '../../lib/bounded-body.ts'
 
 const MAX_ATTEMPTS = 4
-const FIRST_WAIT_MS = 100
-/** A server that asks for more patience than this is reported instead of waited for. */
-const MAX_WAIT_MS = 3_000
+/** A server that asks to be left alone for longer than `maxMs` is reported instead of waited for. */
+const WAIT = { firstMs: 130, maxMs: 3_000 }
 /** A page of ten thousand keys takes 300 kB, four thousand matches as much. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
@@ -31,27 +31,22 @@ interface QdrantRequest<Result> {
   bare?: boolean
 }
 
-export interface QdrantConnection {
-  /**
-   * Sends a request, again where that may help: none of ours does harm when it is done twice. Throws what
-   * `signal` was aborted with, `index_unavailable`, or `QdrantRefusal`.
-   */
-  call<Result>(request: QdrantRequest<Result>, signal?: AbortSignal): Promise<Result>
-}
-
 /** An attempt that failed in a way that may pass. */
 interface Failure {
   error: Error
   waitMs?: number | undefined
 }
 
-/**
- * Plain calls to Qdrant's REST interface: its official client can be neither aborted nor bounded call by
- * call, and brings a compiler into the image as its peer.
- */
-export function connectToQdrant(address: QdrantAddress): QdrantConnection {
+export type QdrantConnection = ReturnType<typeof connectToQdrant>
+
+/** Plain calls to Qdrant's REST interface, typed by its own description; docs/dependencies.md says why its client is not used. */
+export function connectToQdrant(address: QdrantAddress) {
   return {
-    async call(request, signal) {
+    /**
+     * Sends a request, again where that may help: none of ours does harm when it is done twice. Throws what
+     * `signal` was aborted with, `index_unavailable`, or `QdrantRefusal`.
+     */
+    async call<Result>(request: QdrantRequest<Result>, signal?: AbortSignal): Promise<Result> {
       const { deadlineMs = address.deadlineMs } = request
       const deadline = AbortSignal.timeout(deadlineMs)
       const limit = signal ? AbortSignal.any([signal, deadline]) : deadline
@@ -75,9 +70,8 @@ async function callUntilDone<Result>(
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(address, request, limit)
     if ('result' in outcome) return outcome.result
-    const backoff = FIRST_WAIT_MS * 2 ** (attempt - 1) * (0.5 + Math.random())
-    const wait = outcome.waitMs ?? backoff
-    if (attempt === MAX_ATTEMPTS || wait > MAX_WAIT_MS) throw outcome.error
+    const wait = outcome.waitMs ?? backoffMs(attempt, WAIT)
+    if (attempt === MAX_ATTEMPTS || wait > WAIT.maxMs) throw outcome.error
     await delay(wait, undefined, { signal: limit })
   }
 }
@@ -96,14 +90,14 @@ async function send<Result>(
   const content = body !== undefined && { body: JSON.stringify(body) }
   try {
     const response = await fetch(target, { method, headers, signal, redirect: 'error', ...content })
-    const text = await readBounded(response, MAX_ANSWER_BYTES)
+    const text = await readBoundedText(response, MAX_ANSWER_BYTES)
     if (!response.ok) return failureOf(response, text)
     const answer = JSON.parse(text)
     return { result: result.parse(bare ? answer : Envelope.parse(answer).result) }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof QdrantRefusal || error instanceof AppError) throw error
-    // What `fetch` itself throws says that the line failed; anything else, that the answer is none.
+    // What `fetch` itself throws says that the connection failed; anything else, that the answer is none.
     const failed = error instanceof TypeError ? 'cannot be reached' : 'gives no proper answer'
     return { error: unavailable(`The search index ${failed}`, withoutKey(error, apiKey)) }
   }
@@ -117,20 +111,8 @@ function failureOf({ status, headers }: Response, text: string): Failure {
 
 /** `fetch` names a header that cannot be sent with its value. */
 function withoutKey(error: unknown, apiKey: string | undefined): unknown {
-  const isTold = apiKey !== undefined && error instanceof Error && error.message.includes(apiKey)
-  return isTold ? new Error('the request could not be made') : error
-}
-
-/** The text of an answer. Throws where it is longer than `limit` bytes, before it is held. */
-async function readBounded(response: Response, limit: number): Promise<string> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength
-    if (bytes > limit) throw new RangeError(`The answer is longer than ${limit} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
+  const isShown = apiKey !== undefined && error instanceof Error && error.message.includes(apiKey)
+  return isShown ? new Error('the request could not be made') : error
 }
 
 const RETRY_AFTER_SECONDS = 5

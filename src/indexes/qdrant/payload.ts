@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Metadata, MetadataValue } from '../../schemas/metadata.ts'
+import type { FieldCondition, Filter, Metadata, MetadataValue } from '../../schemas/metadata.ts'
 import type { ChunkMetadata } from '../chunk-index.ts'
+import type { PayloadCondition, PayloadFilter, Range } from './api.ts'
 
 /** What a point carries of its document's metadata, so that Qdrant can filter by it. */
 export interface Payload {
@@ -105,4 +106,82 @@ export function orderOf(text: string): number[] {
 /** A field's name as a step of a path, in which a dot would begin another. */
 function nameOf(field: string): string {
   return field.replaceAll('-', '--').replaceAll('.', '-d')
+}
+
+const BOUNDS = ['gt', 'gte', 'lt', 'lte'] as const
+type BoundName = (typeof BOUNDS)[number]
+
+/** The keys of the payload that the ranges of a filter look at. Nothing where it compares with a string that is too long for that. */
+export function rangeKeysIn(filter: Filter): string[] | undefined {
+  const keys = new Set<string>()
+  for (const condition of conditionsOf(filter)) {
+    if (numberRange(condition)) keys.add(numberKey(condition.field))
+    for (const { text } of textBounds(condition)) {
+      if (!canBeBound(text)) return undefined
+      for (const place of orderOf(text).keys()) keys.add(orderKey(condition.field, place))
+    }
+  }
+  return [...keys]
+}
+
+/** The same filter, over the payload of points. Throws `RangeError` where it compares with a string that is too long for that. */
+export function toPayloadFilter(filter: Filter): PayloadFilter {
+  if ('and' in filter) return { must: filter.and.map(toPayloadFilter) }
+  if ('or' in filter) return { should: filter.or.map(toPayloadFilter) }
+  if ('not' in filter) return { must_not: [toPayloadFilter(filter.not)] }
+  return { must: fieldConditions(filter) }
+}
+
+function fieldConditions(condition: FieldCondition): PayloadCondition[] {
+  const { field, eq, in: among } = condition
+  const range = numberRange(condition)
+  const words = among && [...new Set(among.map((value) => wordOf(field, value)))]
+  return [
+    ...(eq === undefined ? [] : [{ key: IS, match: { value: wordOf(field, eq) } }]),
+    ...(words ? [{ key: IS, match: { any: words } }] : []),
+    ...(range ? [{ key: numberKey(field), range }] : []),
+    ...textBounds(condition).map(({ name, text }) => compareText(field, name, text)),
+  ]
+}
+
+function numberRange(condition: FieldCondition): Range | undefined {
+  const bounds = BOUNDS.flatMap((name) => {
+    const value = condition[name]
+    return typeof value === 'number' ? [[name, value] as const] : []
+  })
+  return bounds.length > 0 ? Object.fromEntries(bounds) : undefined
+}
+
+/** A string is more than another where it is so in the first place in which they differ. */
+function compareText(field: string, name: BoundName, text: string): PayloadFilter {
+  if (!canBeBound(text)) throw new RangeError('The index cannot compare with so long a string')
+  const places = orderOf(text)
+  const last = places.length - 1
+  const strict = name.startsWith('g') ? 'gt' : 'lt'
+  return {
+    should: places.map((number, place) => ({
+      must: [
+        ...places.slice(0, place).map((equal, i) => inRange(field, i, { gte: equal, lte: equal })),
+        inRange(field, place, { [place === last ? name : strict]: number }),
+      ],
+    })),
+  }
+}
+
+function inRange(field: string, place: number, range: Range): PayloadCondition {
+  return { key: orderKey(field, place), range }
+}
+
+function textBounds(condition: FieldCondition): { name: BoundName; text: string }[] {
+  return BOUNDS.flatMap((name) => {
+    const text = condition[name]
+    return typeof text === 'string' ? [{ name, text }] : []
+  })
+}
+
+function conditionsOf(filter: Filter): FieldCondition[] {
+  if ('and' in filter) return filter.and.flatMap(conditionsOf)
+  if ('or' in filter) return filter.or.flatMap(conditionsOf)
+  if ('not' in filter) return conditionsOf(filter.not)
+  return [filter]
 }

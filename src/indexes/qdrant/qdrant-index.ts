@@ -1,6 +1,6 @@
 import type { ChunkIndex } from '../chunk-index.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'
-import { createCollections } from './collections.ts'
+import { type Collections, createCollections } from './collections.ts'
 import {
   checkVersion,
   connectToQdrant,
@@ -8,15 +8,16 @@ import {
   type QdrantConnection,
   unavailable,
 } from './connection.ts'
-import { createPayloadIndexes, rangeKeysIn } from './filters.ts'
+import { rangeKeysIn } from './payload.ts'
+import { createPayloadIndexes } from './payload-indexes.ts'
 import { createChangeOrder, createPoints } from './points.ts'
 import {
   createNextCollections,
   createServedCollections,
   type ServedCollections,
 } from './served-collections.ts'
-import { createTermsPart, type TermsPart } from './terms.ts'
-import { createVectorsPart, type VectorsPart } from './vectors.ts'
+import { createTermsPart } from './terms.ts'
+import { createVectorsPart } from './vectors.ts'
 
 export interface QdrantIndexOptions {
   address: QdrantAddress
@@ -36,25 +37,18 @@ export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
   const connection = connectToQdrant(options.address)
   const collections = createCollections(connection)
   const served = createServedCollections({ ...options, collections })
-  return indexOn(connection, served, options.settings)
+  return indexOn(connection, collections, served, options.settings)
 }
 
-interface NextIndex {
-  /** As yet without anything that was not put into it, by this run or by one that was interrupted. */
-  index: QdrantIndex
-  /** Puts it in the place of the one that serves, in one step, and removes that. */
-  serve(): Promise<void>
-}
-
-/** An index beside the one that serves, which it may replace. */
-export async function createNextIndex(
-  options: QdrantIndexOptions,
-  signal?: AbortSignal,
-): Promise<NextIndex> {
+/**
+ * An index beside the one that serves: as yet without anything that was not put into it, by this run or by one that
+ * was interrupted. `serve` puts it in the place of the one that serves, in one step, and removes that.
+ */
+export async function createNextIndex(options: QdrantIndexOptions, signal?: AbortSignal) {
   const connection = connectToQdrant(options.address)
   const collections = createCollections(connection)
   const next = await createNextCollections({ ...options, collections }, signal)
-  return { index: indexOn(connection, next, options.settings), serve: next.serve }
+  return { index: indexOn(connection, collections, next, options.settings), serve: next.serve }
 }
 
 /** About what Qdrant holds in memory for one chunk: see docs/scaling.md. */
@@ -66,17 +60,18 @@ export interface QdrantIndex extends ChunkIndex {
   open(signal?: AbortSignal): Promise<void>
 }
 
-/** The index that certain collections make. Nothing is sent before `open`. */
+/** The index that certain collections make. */
 function indexOn(
   connection: QdrantConnection,
+  collections: Collections,
   served: ServedCollections,
   settings: CollectionSettings,
 ): QdrantIndex {
   const order = createChangeOrder()
-  let parts: Parts | undefined
+  let parts: Awaited<ReturnType<typeof openParts>> | undefined
   let closed = false
 
-  const opened = (): Parts => {
+  const opened = () => {
     if (closed) throw new Error('The index is closed')
     if (!parts) throw unavailable('The search index has not been reached yet')
     return parts
@@ -85,7 +80,7 @@ function indexOn(
   return {
     async open(signal) {
       await checkVersion(connection, signal)
-      parts = await openParts(connection, served, settings, signal)
+      parts = await openParts(connection, collections, served, settings, signal)
     },
 
     async add(keys, batch, metadata) {
@@ -125,16 +120,14 @@ function indexOn(
     keys: async () => opened().terms.keys(),
     vectorKeys: async () => opened().vectors.keys(),
     async statistics() {
-      const [chunks, vectors] = await Promise.all([
-        opened().terms.count(),
-        opened().vectors.count(),
-      ])
+      const parts = opened()
+      const [chunks, vectors] = await Promise.all([parts.terms.count(), parts.vectors.count()])
       const bytes = chunks * BYTES_PER_CHUNK + vectors * BYTES_PER_VECTOR
       return { chunks, vectors, vectorSearch: 'graph', bytes, segments: 1 }
     },
     async check(signal) {
       opened()
-      await served.check(signal)
+      await collections.metadata(served.termsName, signal)
     },
 
     async flush() {
@@ -148,25 +141,20 @@ function indexOn(
 
 /**
  * Words and vectors are collections of their own: either is made anew, spread and placed in memory without
- * the other, and writing one need not read the other.
+ * the other, and writing one need not read the other. Throws what to do where what is kept does not fit.
  */
-interface Parts {
-  terms: TermsPart
-  vectors: VectorsPart
-}
-
-/** Throws what to do where what is kept does not fit. */
 async function openParts(
   connection: QdrantConnection,
+  collections: Collections,
   served: ServedCollections,
   { quantisation, filtersMemory }: CollectionSettings,
   signal?: AbortSignal,
-): Promise<Parts> {
-  const { averageLength } = await served.terms(signal)
-  const collections = createCollections(connection)
+) {
   const pointsOf = (name: string) => createPoints(connection, name)
   const indexesOf = (name: string) => createPayloadIndexes(collections, name, filtersMemory)
   const { termsName, vectorsName } = served
+  const { averageLength } = await served.terms(signal)
+  const terms = createTermsPart(pointsOf(termsName), indexesOf(termsName), averageLength)
   const vectors = createVectorsPart(
     pointsOf(vectorsName),
     indexesOf(vectorsName),
@@ -174,8 +162,5 @@ async function openParts(
     quantisation,
   )
   await vectors.open(signal)
-  return {
-    terms: createTermsPart(pointsOf(termsName), indexesOf(termsName), averageLength),
-    vectors,
-  }
+  return { terms, vectors }
 }

@@ -1,21 +1,17 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
   type Collections,
-  MEANING,
+  DENSE,
   TERMS,
-  TermsMark,
+  TermsMetadata,
   termsCollection,
-  termsMark,
-  VectorsMark,
+  VectorsMetadata,
   vectorsCollection,
-  vectorsMark,
 } from './collections.ts'
-import { wordsIndex } from './filters.ts'
 
 const REMEDY = 'npm run rebuild-index makes it anew beside the one that serves'
 
-interface ServedOptions {
+interface Options {
   collections: Collections
   /** What the names of all of them begin with. */
   prefix: string
@@ -25,72 +21,58 @@ interface ServedOptions {
   averageLength: () => Promise<number>
 }
 
-/** The collections that queries are sent to, made where there are none. */
-export interface ServedCollections {
-  /** What points are addressed by. */
-  readonly termsName: string
-  readonly vectorsName: string
-  /** Throws where what is kept is of no use for this server. */
-  terms(signal?: AbortSignal): Promise<TermsMark>
-  /** Nothing before the first vectors. Throws as `terms`. */
-  vectors(signal?: AbortSignal): Promise<VectorsMark | undefined>
-  /** A collection for vectors of this dimension, in the place of the one there may be. */
-  makeVectors(dimension: number): Promise<void>
-  /** Throws where Qdrant does not answer, or lacks the collection of words. */
-  check(signal: AbortSignal): Promise<void>
-}
+export type ServedCollections = ReturnType<typeof createServedCollections>
 
-export function createServedCollections(options: ServedOptions): ServedCollections {
+/** The collections that queries are sent to, made where there are none. */
+export function createServedCollections(options: Options) {
   const { collections, prefix, settings, fingerprint, vectorFingerprint } = options
-  const termsAlias = `${prefix}-${TERMS}`
-  const vectorsAlias = `${prefix}-${MEANING}`
+  const [termsName, vectorsName] = [`${prefix}-${TERMS}`, `${prefix}-${DENSE}`]
 
   const makeTerms = async (signal?: AbortSignal) => {
-    const name = nameAfter(termsAlias, undefined)
-    const mark = termsMark({ analyser: fingerprint, averageLength: await options.averageLength() })
-    await collections.create(name, termsCollection(mark, settings), signal)
-    await collections.index(name, wordsIndex(settings.filtersMemory), signal)
-    await collections.serve({ [termsAlias]: name }, signal)
+    const name = nameAfter(termsName, undefined)
+    const about = { analyser: fingerprint, averageLength: await options.averageLength() }
+    const body = termsCollection(about, settings)
+    await collections.create(name, body, settings.filtersMemory, signal)
+    await collections.serve({ [termsName]: name }, signal)
     return name
   }
 
   return {
-    termsName: termsAlias,
-    vectorsName: vectorsAlias,
+    /** What points are addressed by. */
+    termsName,
+    vectorsName,
 
-    async terms(signal) {
-      const name = (await collections.behind(termsAlias, signal)) ?? (await makeTerms(signal))
-      const mark = TermsMark.safeParse(await collections.markOf(name, signal)).data
-      if (!mark) throw foreign(name)
-      if (mark.analyser === fingerprint) return mark
+    /** Throws where what is kept is of no use for this server. */
+    async terms(signal?: AbortSignal): Promise<TermsMetadata> {
+      const name = (await collections.behind(termsName, signal)) ?? (await makeTerms(signal))
+      const about = TermsMetadata.safeParse(await collections.metadata(name, signal)).data
+      if (!about) throw foreign(name)
+      if (about.analyser === fingerprint) return about
       throw new Error(
-        `The collection ${name} holds words as ${mark.analyser}, not ${fingerprint}: set SEARCH_LANGUAGE back, or ${REMEDY}`,
+        `The collection ${name} holds words as ${about.analyser}, not ${fingerprint}: set SEARCH_LANGUAGE back, or ${REMEDY}`,
       )
     },
 
-    async vectors(signal) {
-      const name = await collections.behind(vectorsAlias, signal)
+    /** Nothing before the first vectors. Throws as `terms`. */
+    async vectors(signal?: AbortSignal): Promise<VectorsMetadata | undefined> {
+      const name = await collections.behind(vectorsName, signal)
       if (name === undefined) return undefined
-      const mark = VectorsMark.safeParse(await collections.markOf(name, signal)).data
-      if (!mark) throw foreign(name)
-      if (mark.fingerprint === vectorFingerprint) return mark
+      const about = VectorsMetadata.safeParse(await collections.metadata(name, signal)).data
+      if (!about) throw foreign(name)
+      if (about.fingerprint === vectorFingerprint) return about
       throw new Error(
         `The collection ${name} holds vectors that have been made anew since: ${REMEDY}`,
       )
     },
 
-    async makeVectors(dimension) {
-      const former = await collections.behind(vectorsAlias)
-      const name = nameAfter(vectorsAlias, former)
-      const mark = vectorsMark({ fingerprint: vectorFingerprint, dimension })
-      await collections.create(name, vectorsCollection(mark, settings))
-      await collections.index(name, wordsIndex(settings.filtersMemory))
-      await collections.serve({ [vectorsAlias]: name })
+    /** A collection for vectors of this dimension, in the place of the one there may be. */
+    async makeVectors(dimension: number) {
+      const former = await collections.behind(vectorsName)
+      const name = nameAfter(vectorsName, former)
+      const body = vectorsCollection({ fingerprint: vectorFingerprint, dimension }, settings)
+      await collections.create(name, body, settings.filtersMemory)
+      await collections.serve({ [vectorsName]: name })
       if (former !== undefined) await collections.drop(former)
-    },
-
-    async check(signal) {
-      await collections.markOf(termsAlias, signal)
     },
   }
 }
@@ -114,54 +96,55 @@ interface NextCollections extends ServedCollections {
 
 /** Collections beside those that serve: what an interrupted run has left of the same kind is gone on with. */
 export async function createNextCollections(
-  options: ServedOptions,
+  options: Options,
   signal?: AbortSignal,
 ): Promise<NextCollections> {
   const { collections, prefix, settings, fingerprint, vectorFingerprint } = options
-  const termsAlias = `${prefix}-${TERMS}`
-  const vectorsAlias = `${prefix}-${MEANING}`
+  const [termsAlias, vectorsAlias] = [`${prefix}-${TERMS}`, `${prefix}-${DENSE}`]
   const formerTerms = await collections.behind(termsAlias, signal)
   const formerVectors = await collections.behind(vectorsAlias, signal)
   const termsName = nameAfter(termsAlias, formerTerms)
   const vectorsName = nameAfter(vectorsAlias, formerVectors)
   let hasVectors = false
 
-  /** Leaves a collection of this name that says `isSame` of itself, and makes it anew where another has the name. */
-  const createAnew = async (name: string, body: object, isSame: (mark: unknown) => boolean) => {
-    const index = () => collections.index(name, wordsIndex(settings.filtersMemory), signal)
-    await collections.create(name, body, signal)
-    const mark = await collections.markOf(name, signal)
-    if (isSame(mark)) return index().then(() => mark)
-    await collections.drop(name, signal)
-    await collections.create(name, body, signal)
-    await index()
-    return collections.markOf(name, signal)
-  }
+  const heldTerms = async () =>
+    TermsMetadata.safeParse(await collections.metadata(termsName, signal)).data
+  const heldVectors = async (inTime = signal) =>
+    VectorsMetadata.safeParse(await collections.metadata(vectorsName, inTime)).data
 
   return {
     termsName,
     vectorsName,
 
     async terms() {
-      const averageLength = await options.averageLength()
-      const mark = termsMark({ analyser: fingerprint, averageLength })
-      const isSame = (held: unknown) => TermsMark.safeParse(held).data?.analyser === fingerprint
-      return TermsMark.parse(await createAnew(termsName, termsCollection(mark, settings), isSame))
+      const about = { analyser: fingerprint, averageLength: await options.averageLength() }
+      const body = termsCollection(about, settings)
+      const create = () => collections.create(termsName, body, settings.filtersMemory, signal)
+      await create()
+      if ((await heldTerms())?.analyser !== fingerprint) {
+        await collections.drop(termsName, signal)
+        await create()
+      }
+      return TermsMetadata.parse(await collections.metadata(termsName, signal))
     },
+
     async vectors(inTime) {
       if (!(await collections.exists(vectorsName, inTime))) return undefined
-      const mark = VectorsMark.safeParse(await collections.markOf(vectorsName, inTime)).data
-      hasVectors = mark?.fingerprint === vectorFingerprint
-      return hasVectors ? mark : undefined
+      const held = await heldVectors(inTime)
+      hasVectors = held?.fingerprint === vectorFingerprint
+      return hasVectors ? held : undefined
     },
+
     async makeVectors(dimension) {
-      const mark = vectorsMark({ fingerprint: vectorFingerprint, dimension })
-      const isSame = (held: unknown) => isDeepStrictEqual(VectorsMark.safeParse(held).data, mark)
-      await createAnew(vectorsName, vectorsCollection(mark, settings), isSame)
+      const body = vectorsCollection({ fingerprint: vectorFingerprint, dimension }, settings)
+      const create = () => collections.create(vectorsName, body, settings.filtersMemory, signal)
+      await create()
+      const held = await heldVectors()
+      if (held?.fingerprint !== vectorFingerprint || held.dimension !== dimension) {
+        await collections.drop(vectorsName, signal)
+        await create()
+      }
       hasVectors = true
-    },
-    async check(inTime) {
-      await collections.markOf(termsName, inTime)
     },
 
     async serve() {

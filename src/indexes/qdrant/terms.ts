@@ -7,77 +7,63 @@ import {
   type TermBatch,
   termWeight,
 } from '../term-batch.ts'
+import type { SparseVector } from './api.ts'
 import { TERMS } from './collections.ts'
-import type { PayloadIndexes } from './filters.ts'
 import { createPayloads, type PayloadOf } from './payload.ts'
-import { batched, bestOf, type Point, type Points } from './points.ts'
+import type { PayloadIndexes } from './payload-indexes.ts'
+import { bestOf, byScore, type Point, type Points } from './points.ts'
 
 const BATCH_CHUNKS = 500
 
 /** The words of chunks, each chunk a sparse vector of BM25 weights. */
-export interface TermsPart {
-  add(keys: Uint32Array, terms: TermBatch, metadata?: ChunkMetadata): Promise<void>
-  remove(keys: readonly number[]): Promise<void>
-  /** Whether `search` may filter by these keys of the payload. */
-  filters(keys: readonly string[], signal?: AbortSignal): Promise<boolean>
-  keys(): Promise<Uint32Array<ArrayBuffer>>
-  count(): Promise<number>
-  search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]>
-}
-
-export function createTermsPart(
-  points: Points,
-  indexes: Pick<PayloadIndexes, 'makeFor' | 'hold' | 'passOn'>,
-  averageLength: number,
-): TermsPart {
+export function createTermsPart(points: Points, indexes: PayloadIndexes, averageLength: number) {
   const norm = lengthNorm(1, averageLength)
 
   return {
     remove: points.remove,
-    filters: indexes.hold,
     keys: points.keys,
     count: points.count,
-    async add(keys, terms, metadata) {
+    /** Whether `search` may filter by these keys of the payload. */
+    filters: indexes.hold,
+
+    async add(keys: Uint32Array, terms: TermBatch, metadata?: ChunkMetadata) {
       await indexes.makeFor(metadata)
-      const payloadOf = createPayloads(metadata)
-      await points.put(batched(pointsOf(keys, terms, norm, payloadOf), BATCH_CHUNKS))
+      await points.put(pointsOf(keys, terms, norm, createPayloads(metadata)), BATCH_CHUNKS)
     },
 
-    async search(query, signal) {
+    async search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
       const { terms, feedback } = query
       if (terms.terms.length === 0) return []
       if (!feedback) return indexes.passOn(query, bestOf(query, searchFor(points, terms, signal)))
       const candidates = candidateTerms(terms, feedback, norm)
-      const rarities = await askRarities(points, feedback, candidates, signal)
-      const added = addedTerms(terms, feedback, candidates, ({ term }) => rarities.get(term) ?? 0)
-      return liftFound(points, { ...query, feedback }, added, signal)
+      const idf = await askIdf(points, feedback, candidates, signal)
+      const added = addedTerms(terms, feedback, candidates, ({ term }) => idf.get(term) ?? 0)
+      return rescore(points, { ...query, feedback }, added, signal)
     },
   }
 }
 
 function searchFor(points: Points, terms: QueryTerms, signal: AbortSignal | undefined) {
-  return (filter: object | undefined, limit: number) =>
-    points.query({ query: toSparse(terms), using: TERMS, ...(filter && { filter }), limit }, signal)
+  const query = { indices: [...terms.terms], values: Array.from(terms.counts, short) }
+  return (where: Parameters<Parameters<typeof bestOf>[1]>[0]) =>
+    points.query({ query, using: TERMS, ...where }, signal)
 }
 
-/** What was found, each chunk lifted by what it holds of the terms that feedback adds. */
-async function liftFound(
+/** What was found, each chunk scored higher by what it holds of the terms that feedback adds. */
+async function rescore(
   points: Points,
   { feedback: { found }, limit }: IndexQuery & { feedback: Feedback },
   added: QueryTerms,
   signal: AbortSignal | undefined,
 ): Promise<IndexMatch[]> {
-  const only = found.keys.toSorted()
-  const lifts =
-    added.terms.length > 0
-      ? await bestOf({ only, limit: only.length }, searchFor(points, added, signal))
-      : []
-  const liftOf = new Map(lifts.map(({ key, score }) => [key, score]))
-  return Array.from(found.keys, (key, i) => {
-    return { key, score: (found.scores[i] ?? 0) + (liftOf.get(key) ?? 0) }
+  const among = { only: found.keys.toSorted(), limit: found.keys.length }
+  const isAny = added.terms.length > 0
+  const gains = isAny ? await bestOf(among, searchFor(points, added, signal)) : []
+  const gainOf = new Map(gains.map(({ key, score }) => [key, score]))
+  const matches = Array.from(found.keys, (key, i) => {
+    return { key, score: (found.scores[i] ?? 0) + (gainOf.get(key) ?? 0) }
   })
-    .sort((a, b) => b.score - a.score || a.key - b.key)
-    .slice(0, limit)
+  return matches.sort(byScore).slice(0, limit)
 }
 
 function* pointsOf(
@@ -89,16 +75,15 @@ function* pointsOf(
   // Of a key given twice the last chunk counts.
   const last = new Map(Array.from(keys, (key, chunk) => [key, chunk]))
   for (const [id, chunk] of last) {
-    const vector = { [TERMS]: weighTerms(terms, chunk, norm) }
-    yield { id, vector, payload: payloadOf(chunk) }
+    yield { id, vector: { [TERMS]: weighTerms(terms, chunk, norm) }, payload: payloadOf(chunk) }
   }
 }
 
 /**
- * How rare terms are, which Qdrant tells nobody but uses: a query for one term in one chunk scores the
- * term's weight there, which is ours, times its rarity.
+ * How rare terms are, which Qdrant answers nobody but uses: a query for one term in one chunk scores the
+ * term's weight there, which is ours, times its inverse document frequency.
  */
-async function askRarities(
+async function askIdf(
   points: Points,
   { keys }: Feedback,
   candidates: readonly Candidate[],
@@ -116,19 +101,10 @@ async function askRarities(
   )
 }
 
-/** A vector of few numbers, as Qdrant takes it. */
-interface SparseVector {
-  indices: number[]
-  values: number[]
-}
-
 /** Digits that a 32-bit number holds. */
 const DIGITS = 7
 
-/**
- * What BM25 gives each term in chunk `chunk`, but for the term's rarity: Qdrant multiplies by that, so that
- * its scores are those of the embedded index.
- */
+/** What BM25 gives each term of a chunk but for its idf: Qdrant multiplies by that, so that its scores are those of the embedded index. */
 function weighTerms(batch: TermBatch, chunk: number, norm: LengthNorm): SparseVector {
   const from = batch.offsets[chunk] ?? 0
   const to = batch.offsets[chunk + 1] ?? 0
@@ -139,10 +115,6 @@ function weighTerms(batch: TermBatch, chunk: number, norm: LengthNorm): SparseVe
       short(termWeight(count, length, norm)),
     ),
   }
-}
-
-function toSparse({ terms, counts }: QueryTerms): SparseVector {
-  return { indices: [...terms], values: Array.from(counts, short) }
 }
 
 /** As few digits as keep the number: they travel as text. */

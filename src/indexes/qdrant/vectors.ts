@@ -1,9 +1,10 @@
 import type { ChunkMetadata, IndexMatch, NearestQuery, VectorBatch } from '../chunk-index.ts'
 import type { Quantisation } from '../qdrant-settings.ts'
-import { MEANING } from './collections.ts'
-import type { PayloadIndexes } from './filters.ts'
+import type { PointQuery } from './api.ts'
+import { DENSE } from './collections.ts'
 import { createPayloads, type PayloadOf } from './payload.ts'
-import { batched, bestOf, type Point, type Points } from './points.ts'
+import type { PayloadIndexes } from './payload-indexes.ts'
+import { bestOf, type Point, type Points } from './points.ts'
 import type { ServedCollections } from './served-collections.ts'
 import { short } from './terms.ts'
 
@@ -13,24 +14,12 @@ const BATCH_NUMBERS = 400_000
 const OVERSAMPLING = 2
 
 /** The vectors of chunks. There is no collection before the first of them, whose dimension it has. */
-export interface VectorsPart {
-  /** Finds the collection, if there is one. Throws where it does not fit. */
-  open(signal?: AbortSignal): Promise<void>
-  add(batch: VectorBatch, metadata?: ChunkMetadata): Promise<void>
-  remove(keys: readonly number[]): Promise<void>
-  nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]>
-  /** Whether `nearest` may filter by these keys of the payload. */
-  filters(keys: readonly string[], signal?: AbortSignal): Promise<boolean>
-  keys(): Promise<Uint32Array<ArrayBuffer>>
-  count(): Promise<number>
-}
-
 export function createVectorsPart(
   points: Points,
   indexes: PayloadIndexes,
   served: Pick<ServedCollections, 'vectors' | 'makeVectors'>,
   quantisation: Quantisation,
-): VectorsPart {
+) {
   let dimension: number | undefined
 
   /** Another server may have made it since. */
@@ -52,40 +41,39 @@ export function createVectorsPart(
   }
 
   return {
+    /** Throws where what is kept does not fit. */
+    open: find,
     count,
-    async open(signal) {
-      await find(signal)
-    },
-    async add(batch, metadata) {
+    keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
+
+    async add(batch: VectorBatch, metadata?: ChunkMetadata) {
       await readyFor(batch.dimension)
       await indexes.makeFor(metadata)
       const size = Math.max(1, Math.floor(BATCH_NUMBERS / batch.dimension))
-      await points.put(batched(pointsOf(batch, createPayloads(metadata)), size))
+      await points.put(pointsOf(batch, createPayloads(metadata)), size)
     },
-    async filters(keys, signal) {
-      return (await find(signal)) === undefined || indexes.hold(keys, signal)
-    },
-    async remove(keys) {
+
+    async remove(keys: readonly number[]) {
       if ((await find()) !== undefined) await points.remove(keys)
     },
-    async nearest(query, signal) {
+
+    /** Whether `nearest` may filter by these keys of the payload. */
+    async filters(keys: readonly string[], signal?: AbortSignal) {
+      return (await find(signal)) === undefined || indexes.hold(keys, signal)
+    },
+
+    async nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
       if ((await find(signal)) !== query.vector.length) return []
-      const asked = {
-        query: Array.from(query.vector, short),
-        using: MEANING,
-        ...lookingAt(quantisation),
-      }
-      const best = bestOf(query, (filter, limit) =>
-        points.query({ ...asked, limit, ...(filter && { filter }) }, signal),
-      )
+      const vector = Array.from(query.vector, short)
+      const asked = { query: vector, using: DENSE, ...paramsFor(quantisation) }
+      const best = bestOf(query, (where) => points.query({ ...asked, ...where }, signal))
       return indexes.passOn(query, best)
     },
-    keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
   }
 }
 
-/** Searching reads the small vectors alone where they tell enough: the document store's own decide in the end. */
-function lookingAt(quantisation: Quantisation): object {
+/** Searching reads the small vectors alone where they are good enough: the document store's own decide in the end. */
+function paramsFor(quantisation: Quantisation): Pick<PointQuery, 'params'> {
   if (quantisation === 'none') return {}
   if (quantisation === 'int8') return { params: { quantization: { rescore: false } } }
   return { params: { quantization: { rescore: true, oversampling: OVERSAMPLING } } }
@@ -99,6 +87,6 @@ function* pointsOf(
   const last = new Map(Array.from(keys, (key, place) => [key, place]))
   for (const [id, place] of last) {
     const vector = values.subarray(place * dimension, (place + 1) * dimension)
-    yield { id, vector: { [MEANING]: Array.from(vector, short) }, payload: payloadOf(place) }
+    yield { id, vector: { [DENSE]: Array.from(vector, short) }, payload: payloadOf(place) }
   }
 }

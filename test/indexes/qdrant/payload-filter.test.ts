@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { rangeKeysIn, toPayloadFilter } from '../../../src/indexes/qdrant/filters.ts'
+import type { PayloadFilter } from '../../../src/indexes/qdrant/api.ts'
+import { rangeKeysIn, toPayloadFilter } from '../../../src/indexes/qdrant/payload.ts'
 import { Filter } from '../../../src/schemas/metadata.ts'
 
 // What filters take is held against the authority by the suite of every index: these are their shapes.
@@ -60,6 +61,18 @@ describe('A filter over payloads', () => {
     }
     expect(rangeKeysIn(filter)).toEqual(['number.y', 'order.day.a', 'order.day.b'])
     expect(rangeKeysIn({ field: 'x', eq: 'long '.repeat(20) })).toEqual([])
+  })
+
+  it('does not compile where Qdrant would not know it', () => {
+    const clause = { key: 'is', match: { value: 'x=sa' } }
+    const right: PayloadFilter = { must: [clause, { has_id: [1] }] }
+    // @ts-expect-error a clause that there is not
+    const wrongClause: PayloadFilter = { mustNot: [clause] }
+    // @ts-expect-error a bound that there is not
+    const wrongBound: PayloadFilter = { must: [{ key: 'number.x', range: { above: 3 } }] }
+    // @ts-expect-error a kind of match that there is not
+    const wrongMatch: PayloadFilter = { must: [{ key: 'is', match: { equals: 'x' } }] }
+    expect([right, wrongClause, wrongBound, wrongMatch]).toHaveLength(4)
   })
 
   it('is none where a string is too long to compare with', () => {
