@@ -10,7 +10,7 @@ import {
   type QdrantIndexOptions,
 } from '../indexes/qdrant/qdrant-index.ts'
 import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/index-sync.ts'
-import { measureLength } from '../services/ingestion/prepare.ts'
+import { measureLength } from '../services/ingestion/measure-length.ts'
 import { createPreparer } from '../services/ingestion/preparer.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 import { openStore } from './stores.ts'

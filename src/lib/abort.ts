@@ -7,3 +7,14 @@ export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal)
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }
+
+/** Rejects with the signal's reason as soon as it is aborted. */
+export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, milliseconds)
+  try {
+    await untilAborted(promise, signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,13 +1,29 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import { untilAborted } from '../../lib/abort.ts'
+import { pause } from '../../lib/abort.ts'
+import { backoffMs } from '../../lib/backoff.ts'
 import { createOutage } from '../../lib/outage.ts'
-import { backoffMs } from './retry-policy.ts'
+import { EmbedderError } from '../../models/embedder.ts'
 
-const BACKOFF = { firstMs: 250, mostMs: 15_000 }
+const BACKOFF = { firstMs: 250, maxMs: 15_000, factor: 4 }
 
-interface Log {
+export interface IngestionLog {
+  info(fields: object, message: string): void
   warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** The index did not take a document's chunks; `cause` says why. */
+export class IndexError extends Error {
+  override readonly name = 'IndexError'
+}
+
+/** Whether a part of the outside world is to blame, and may work again for whatever document. */
+export function isOutage(error: unknown): error is Error {
+  if (error instanceof IndexError) return isOutage(error.cause)
+  if (error instanceof EmbedderError) return error.kind !== 'refused'
+  if (!(error instanceof AppError)) return false
+  return error.code === 'index_unavailable' || error.code === 'store_unavailable'
 }
 
 /**
@@ -16,7 +32,7 @@ interface Log {
  */
 export async function untilAvailable<Output>(
   work: () => Promise<Output>,
-  log: Log,
+  log: Pick<IngestionLog, 'warn'>,
   signal: AbortSignal,
 ): Promise<Output> {
   for (let failures = 1; ; failures++) {
@@ -34,31 +50,12 @@ export async function untilAvailable<Output>(
   }
 }
 
-/** Whether a part of the outside world is to blame, and may answer again. */
-function isOutage(error: unknown): boolean {
-  return (
-    error instanceof AppError &&
-    (error.code === 'index_unavailable' || error.code === 'store_unavailable')
-  )
-}
-
-type FedIndex = Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
-
-interface WatchedIndex {
-  index: FedIndex
-  /** How long to leave the index alone, in milliseconds; 0 while it works. */
-  pauseMs(): number
-  /** It failed when it was last asked. */
-  isDown(): boolean
-}
-
-interface WatchIndexLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-}
-
 /** The index with a memory for its outages, so that no document is prepared for one that is down. */
-export function watchIndex(index: FedIndex, log: WatchIndexLog, now: () => number): WatchedIndex {
+export function watchIndex(
+  index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>,
+  log: Pick<IngestionLog, 'info' | 'warn'>,
+  now: () => number,
+) {
   const outage = createOutage({
     name: 'the search index',
     consequence: 'documents wait, searches fail',
@@ -74,40 +71,11 @@ export function watchIndex(index: FedIndex, log: WatchIndexLog, now: () => numbe
       throw error
     }
   }
-
-  return {
-    index: {
-      add: (keys, terms, metadata) => attempt(() => index.add(keys, terms, metadata)),
-      addVectors: (batch, metadata) => attempt(() => index.addVectors(batch, metadata)),
-      remove: (keys) => attempt(() => index.remove(keys)),
-    },
-    pauseMs: outage.pauseMs,
-    isDown: outage.isDown,
+  const watched: typeof index = {
+    add: (keys, terms, metadata) => attempt(() => index.add(keys, terms, metadata)),
+    addVectors: (batch, metadata) => attempt(() => index.addVectors(batch, metadata)),
+    remove: (keys) => attempt(() => index.remove(keys)),
   }
-}
-
-/** Rejects with the signal's reason as soon as it is aborted. */
-export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, milliseconds)
-  try {
-    await untilAborted(promise, signal)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** Whether `work` settles within `milliseconds`. */
-export async function settlesWithin(
-  work: Promise<unknown>,
-  milliseconds: number,
-): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, milliseconds, false)
-  const settled = () => true
-  try {
-    return await Promise.race([work.then(settled, settled), promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const { pauseMs, isDown } = outage
+  return { index: watched, pauseMs, isDown }
 }

@@ -1,6 +1,7 @@
+import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 
-/** Looks again this often though nobody rang: another server may have ingested the document. */
+/** Looks again this often without being notified: another server may have ingested the document. */
 const RECHECK_MS = 1_000
 
 export interface CompletionWaiter {
@@ -34,56 +35,25 @@ export function createCompletionWaiter(store: Pick<DocumentStore, 'get'>): Compl
     },
 
     async wait(id, milliseconds, signal) {
-      const bell = createNotifier()
-      const leave = listen(id, bell.ring)
-      signal.addEventListener('abort', bell.ring)
-      const end = performance.now() + milliseconds
+      const notifier = createNotifier()
+      const leave = listen(id, notifier.notify)
+      signal.addEventListener('abort', notifier.notify)
+      const deadline = performance.now() + milliseconds
       try {
         for (;;) {
           const document = await store.get(id)
-          const left = end - performance.now()
-          if (!document || isSettled(document) || left <= 0 || signal.aborted) return document
-          await bell.wait(Math.min(left, RECHECK_MS))
+          const left = deadline - performance.now()
+          if (!document || hasEnded(document) || left <= 0 || signal.aborted) return document
+          await notifier.wait(Math.min(left, RECHECK_MS))
         }
       } finally {
         leave()
-        signal.removeEventListener('abort', bell.ring)
+        signal.removeEventListener('abort', notifier.notify)
       }
     },
   }
 }
 
-function isSettled({ status }: StoredDocument): boolean {
+function hasEnded({ status }: StoredDocument): boolean {
   return status === 'ready' || status === 'failed'
-}
-
-/** Lets one loop sleep until there is something to do. A ring while nobody waits is kept for the next wait. */
-interface Notifier {
-  ring(): void
-  /** Answers true at the next ring, false after `milliseconds` without one. */
-  wait(milliseconds: number): Promise<boolean>
-}
-
-export function createNotifier(): Notifier {
-  let rung = false
-  let waiter: (() => void) | undefined
-  return {
-    ring() {
-      rung = true
-      waiter?.()
-    },
-    async wait(milliseconds) {
-      if (!rung) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        const timer = setTimeout(resolve, milliseconds)
-        waiter = resolve
-        await promise
-        clearTimeout(timer)
-        waiter = undefined
-      }
-      const answer = rung
-      rung = false
-      return answer
-    },
-  }
 }

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { ChunkIndex, ChunkMetadata } from '../../indexes/chunk-index.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { untilAvailable } from './availability.ts'
-import type { Preparer } from './prepare.ts'
+import type { Preparer } from './preparer.ts'
 import { compareKeys, type OrphanSweep } from './sweep-orphans.ts'
 
 /** Chunks read, analysed and added at a time. */

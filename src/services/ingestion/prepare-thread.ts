@@ -3,24 +3,41 @@ import { createAnalyser } from '../../indexes/analyser/analyser.ts'
 import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { serveThread, transferring } from '../../lib/thread.ts'
-import {
-  type IndexedText,
-  type PackedChunks,
-  packChunks,
-  type Source,
-  type SplitContext,
-} from './prepare.ts'
-import { splitPiece } from './split/split-text.ts'
+import type { SplitChunk } from './split/pack-units.ts'
+import { type SplitContext, splitPiece } from './split/split-text.ts'
+
+/** What splitting and analysing need to know. */
+export interface SegmentText {
+  title: string | undefined
+  text: string
+  /** Where the text is the next segment of a longer one: how the one before it ended. */
+  context?: SplitContext | undefined
+}
+
+/** It has no chunks where the text holds nothing but blanks. */
+export interface Prepared {
+  /** Offsets are those into the segment. */
+  chunks: SplitChunk[]
+  /** One entry per chunk, in order. */
+  terms: TermBatch
+  /** For the next segment. */
+  context: SplitContext
+}
+
+/** The fields of a chunk that search looks at. */
+export interface IndexedText {
+  title: string | undefined
+  heading: string
+  text: string
+}
 
 export interface PrepareThreadData {
   language: AnalyserLanguage
 }
 
-/** A prepared source on its way between threads; without chunks the source holds no text. */
-export interface PackedSource {
-  chunks: PackedChunks
-  terms: TermBatch
-  context: SplitContext
+/** A prepared text on its way between threads: the starter cuts the texts of the chunks out of its own copy. */
+export interface PreparedByThread extends Omit<Prepared, 'chunks'> {
+  chunks: Omit<SplitChunk, 'text'>[]
 }
 
 const { language }: PrepareThreadData = workerData
@@ -30,14 +47,12 @@ const methods = {
   /** Answers as soon as the thread works. */
   ready: () => true,
 
-  prepare(sources: readonly Source[]) {
-    const packed = sources.map(prepareOne)
-    const buffers = packed.flatMap(({ chunks, terms }) => [
-      chunks.bounds.buffer,
-      chunks.headingOf.buffer,
-      ...buffersOf(terms),
-    ])
-    return transferring(packed, buffers)
+  prepare(texts: readonly SegmentText[]) {
+    const prepared = texts.map(prepareOne)
+    return transferring(
+      prepared,
+      prepared.flatMap(({ terms }) => buffersOf(terms)),
+    )
   },
 
   analyse(chunks: readonly IndexedText[]) {
@@ -50,10 +65,11 @@ export type PrepareMethods = typeof methods
 
 serveThread(methods)
 
-function prepareOne({ title, text, context: before }: Source): PackedSource {
+function prepareOne({ title, text, context: before }: SegmentText): PreparedByThread {
   const { chunks, context } = splitPiece(text, before)
   const terms = analyser.batch(chunks.map((chunk) => ({ title, ...chunk })))
-  return { chunks: packChunks(chunks), terms, context }
+  const places = chunks.map(({ heading, start, end }) => ({ heading, start, end }))
+  return { chunks: places, terms, context }
 }
 
 function buffersOf({ lengths, offsets, terms, counts }: TermBatch): ArrayBuffer[] {

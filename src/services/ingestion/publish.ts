@@ -1,3 +1,4 @@
+<<<<<<< HEAD
 import type { ChunkIndex, ChunkMetadata } from '../../indexes/chunk-index.ts'
 import { joinTermBatches } from '../../indexes/term-batch.ts'
 import type {
@@ -8,115 +9,196 @@ import type {
 } from '../../stores/document-store.ts'
 import type { Prepared } from './prepare.ts'
 import { IndexError } from './retry-policy.ts'
+=======
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { TermBatch } from '../../indexes/term-batch.ts'
+import { untilAborted } from '../../lib/abort.ts'
+import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
+import { freeYoungMemory } from '../../lib/free-young-memory.ts'
+import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
+import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import { IndexError, type IngestionLog } from './availability.ts'
+import { MAX_WHOLE_CHARACTERS, type Segment } from './segments.ts'
+>>>>>>> 4eb6893 (Take long and short documents one way: segment by segment, one publisher, one queue that coalesces)
 
 /** Documents that are ready together are published together, up to this many chunks. */
 const BATCH_CHUNKS = 4_096
 
+export type PublishingStore = Pick<
+  DocumentStore,
+  | 'reserveChunkKeys'
+  | 'completeJob'
+  | 'keepFile'
+  | 'readStaged'
+  | 'dropFile'
+  | 'completeStaged'
+  | 'readChunks'
+>
+
 interface Dependencies {
-  store: Pick<DocumentStore, 'reserveChunkKeys' | 'completeJob' | 'readChunks'>
+  store: PublishingStore
   index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
-  log: { warn(fields: object, message: string): void }
+  log: Pick<IngestionLog, 'warn'>
 }
 
-export interface Publisher {
-  /**
-   * Makes a prepared document ready; `extracted` is the text that was read out of its file. Answers false if the claim is no longer current, because the document
-   * was deleted or replaced meanwhile. Throws `IndexError`, and `UnconfirmedError` when the document store has
-   * not said whether it took the chunks: until it has, they stay in the index.
-   */
-  publish(
-    job: IngestionJob,
-    prepared: Prepared,
-    vectors?: ChunkVectors,
-    extracted?: string,
-  ): Promise<boolean>
-  /** Whether the document store has the chunks of a document, of which these are the keys. */
-  exist(keys: readonly number[]): Promise<boolean>
-  /** Takes chunks out of the index that the document store lacks. Throws nothing: what stays is never shown. */
-  forget(keys: readonly number[]): Promise<void>
-}
+/** How many chunks a document became; nothing where it was deleted or replaced meanwhile. */
+type Published = number | undefined
 
-/** The document store may or may not have taken a document's chunks. */
+/** The document store may or may not have taken a document's chunks: until it is known, they stay in the index. */
 export class UnconfirmedError extends Error {
   override readonly name = 'UnconfirmedError'
   readonly keys: readonly number[]
 
   constructor(keys: readonly number[], cause: unknown) {
-    super('the authority has not confirmed the chunks', { cause })
+    super('the document store has not confirmed the chunks', { cause })
     this.keys = keys
   }
 }
 
-interface Entry {
-  job: IngestionJob
-  prepared: Prepared
-  /** One per chunk, where there are any. */
-  vectors: ChunkVectors | undefined
-  extracted: string | undefined
-  resolve: (isReady: boolean) => void
-  reject: (error: unknown) => void
-}
-
-interface KeyedEntry extends Entry {
-  chunks: NewChunk[]
-}
+export type Publisher = ReturnType<typeof createPublisher>
 
 /**
- * The index first, the document store after it: `ready` then means that the very next query finds the document.
- * Documents that come while others are being published wait and share the next round.
+ * Makes prepared documents ready. The index comes first, the document store after it: `ready` then means that the very next
+ * query finds the document. Throws `IndexError`, and `UnconfirmedError` when the document store has not said
+ * whether it took the chunks.
  */
-export function createPublisher({ store, index, log }: Dependencies): Publisher {
-  const waiting: Entry[] = []
-  let running = false
+export function createPublisher({ store, index, log }: Dependencies) {
+  const additions = createAdditions(index, log)
+  const rounds = createCoalescingQueue<WholeDocument, Published>({
+    work: (batch) => publishRound(store, additions, batch),
+    weightOf: ({ segment }) => segment.chunks.length,
+    maxWeight: BATCH_CHUNKS,
+  })
 
-  const runAll = async () => {
-    if (running) return
-    running = true
-    // Lets the documents that were prepared together into the first round.
-    await Promise.resolve()
-    while (waiting.length > 0) {
-      const entries = takeBatch(waiting)
-      try {
-        await publishTogether(entries)
-      } catch (error) {
-        for (const { reject } of entries) reject(error)
+  /** Its segments are laid on the disk as they come, so that it never is in memory whole. */
+  const publishLong = async (
+    job: IngestionJob,
+    segments: AsyncIterable<Segment>,
+    characters: number,
+    signal: AbortSignal,
+  ) => {
+    let count = 0
+    const pack = async function* () {
+      for await (const { chunks, vectors, terms } of segments) {
+        count += chunks.length
+        yield packChunkBatch<StagedSegment>({ chunks, vectors, terms })
       }
     }
-    running = false
-  }
-
-  const publishTogether = async (entries: readonly Entry[]) => {
-    const keyed = withKeys(entries, await store.reserveChunkKeys(countChunks(entries)))
-    const keys = keysOf(keyed)
+    const { number: file } = await store.keepFile(pack())
+    let published: Published
     try {
-      await index.add(
-        Uint32Array.from(keys),
-        joinTermBatches(entries.map(({ prepared }) => prepared.terms)),
-        keyed.flatMap(metadataOf),
-      )
-      for (const entry of keyed) await addVectors(index, entry)
-    } catch (cause) {
-      await forget(keys)
-      throw new IndexError('the index did not take the chunks', { cause })
+      const publishing = publishStaged(store, additions, job, { file, count, characters })
+      published = await untilAborted(publishing, signal)
+    } finally {
+      // What cannot be dropped now is dropped by the next start.
+      if (published === undefined) await store.dropFile(file).catch(() => undefined)
     }
-    const superseded = await Promise.all(keyed.map(complete))
-    await forget(superseded.flat())
+    return published
   }
 
-  /** Answers the keys that are to leave the index. */
-  const complete = async (entry: KeyedEntry): Promise<readonly number[]> => {
-    const { job, chunks, vectors, extracted } = entry
-    const keys = keysOf([entry])
+  return {
+    forget: additions.forget,
+
+    /** Whether the document store has the chunks of a document, of which these are the keys. */
+    exist: async (keys: readonly number[]) => (await store.readChunks(keys.slice(0, 1))).length > 0,
+
+    /** A document of one segment joins the others that are ready. Throws what `segments` throw, too. */
+    async publish(
+      job: IngestionJob,
+      segments: AsyncIterable<Segment>,
+      characters: number,
+      signal: AbortSignal,
+    ): Promise<Published> {
+      if (characters > MAX_WHOLE_CHARACTERS) return publishLong(job, segments, characters, signal)
+      const [segment] = await Array.fromAsync(segments)
+      return segment && untilAborted(rounds.submit({ job, segment }), signal)
+    },
+  }
+}
+
+interface WholeDocument {
+  job: IngestionJob
+  segment: Segment
+}
+
+async function publishRound(
+  store: PublishingStore,
+  { add, orForget, forget }: Additions,
+  batch: readonly Queued<WholeDocument, Published>[],
+): Promise<void> {
+  const total = batch.reduce((sum, { input }) => sum + input.segment.chunks.length, 0)
+  let firstKey = await store.reserveChunkKeys(total)
+  const all = keyRange(firstKey, total)
+  const entries = batch.map(({ input: { job, segment }, resolve, reject }) => {
+    const keys = keyRange(firstKey, segment.chunks.length)
+    const chunks = segment.chunks.map((chunk, ordinal) => ({
+      ...chunk,
+      ...{ key: firstKey + ordinal, ordinal },
+    }))
+    firstKey += keys.length
+    return { job, segment, keys, chunks, resolve, reject }
+  })
+  await orForget(all, () => add(entries))
+
+  const complete = async (entry: (typeof entries)[number]) => {
+    const { job, segment, keys, chunks, resolve, reject } = entry
     try {
-      const superseded = await store.completeJob(job, chunks, vectors, extracted)
-      entry.resolve(superseded !== undefined)
-      return superseded ?? keys
+      const extracted = job.file && segment.text
+      const replaced = await store.completeJob(job, chunks, segment.vectors, extracted)
+      resolve(replaced && keys.length)
+      return replaced ?? keys
     } catch (cause) {
-      entry.reject(new UnconfirmedError(keys, cause))
+      reject(new UnconfirmedError(keys, cause))
       return []
     }
   }
+  await forget((await Promise.all(entries.map(complete))).flat())
+}
 
+/** A segment as it lies on the disk. */
+type StagedSegment = Omit<Segment, 'text'>
+
+async function publishStaged(
+  store: PublishingStore,
+  { add, orForget, forget }: Additions,
+  job: IngestionJob,
+  staged: { file: number; count: number; characters: number },
+): Promise<Published> {
+  const firstKey = await store.reserveChunkKeys(staged.count)
+  const keys = keyRange(firstKey, staged.count)
+  await orForget(keys, async () => {
+    const reader = createChunkBatchReader<StagedSegment>()
+    let next = firstKey
+    for await (const bytes of store.readStaged(staged.file)) {
+      for (const { chunks, vectors, terms } of reader.push(bytes)) {
+        const segment = { vectors: vectors && ownVectors(vectors), terms: ownTerms(terms) }
+        await add([{ job, keys: keyRange(next, chunks.length), segment }])
+        next += chunks.length
+      }
+      freeYoungMemory()
+    }
+  })
+  const replaced = await store.completeStaged(job, { ...staged, firstKey }).catch((cause) => {
+    throw new UnconfirmedError(keys, cause)
+  })
+  await forget(replaced ?? keys)
+  return replaced && keys.length
+}
+
+/** Chunks on their way into the index. */
+interface Addition {
+  job: IngestionJob
+  keys: readonly number[]
+  segment: Pick<Segment, 'terms' | 'vectors'>
+}
+
+type Additions = ReturnType<typeof createAdditions>
+
+function createAdditions(index: Dependencies['index'], log: Dependencies['log']) {
+  /** Metadata changes with a revision, whose chunks have keys of their own: what the index is given stays true. */
+  const metadataOf = ({ job, keys }: Addition) => keys.map(() => job.metadata)
+
+  /** Takes chunks out of the index that the document store lacks. Throws nothing: what stays is never shown. */
   const forget = async (keys: readonly number[]) => {
     if (keys.length === 0) return
     try {
@@ -128,55 +210,48 @@ export function createPublisher({ store, index, log }: Dependencies): Publisher 
 
   return {
     forget,
-    exist: async (keys) => (await store.readChunks(keys.slice(0, 1))).length > 0,
-    publish(job, prepared, vectors, extracted) {
-      const { promise, resolve, reject } = Promise.withResolvers<boolean>()
-      waiting.push({ job, prepared, vectors, extracted, resolve, reject })
-      void runAll()
-      return promise
+
+    async add(additions: readonly Addition[]) {
+      await index.add(
+        Uint32Array.from(additions.flatMap(({ keys }) => keys)),
+        joinTermBatches(additions.map(({ segment }) => segment.terms)),
+        additions.flatMap(metadataOf),
+      )
+      for (const addition of additions) {
+        const { dimension, values } = addition.segment.vectors ?? {}
+        if (!dimension || !values) continue
+        const keys = Uint32Array.from(addition.keys)
+        await index.addVectors({ keys, dimension, values }, metadataOf(addition))
+      }
+    },
+
+    /** Of what the index did not take whole nothing stays in it. */
+    async orForget(keys: readonly number[], work: () => Promise<void>) {
+      try {
+        await work()
+      } catch (cause) {
+        await forget(keys)
+        throw new IndexError('the index did not take the chunks', { cause })
+      }
     },
   }
 }
 
-async function addVectors(index: Dependencies['index'], entry: KeyedEntry): Promise<void> {
-  if (!entry.vectors) return
-  const { dimension, values } = entry.vectors
-  const keys = Uint32Array.from(keysOf([entry]))
-  await index.addVectors({ keys, dimension, values }, metadataOf(entry))
+function keyRange(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, i) => first + i)
 }
 
-function takeBatch(waiting: Entry[]): Entry[] {
-  let chunks = 0
-  let count = 0
-  for (const { prepared } of waiting) {
-    chunks += prepared.chunks.length
-    if (count > 0 && chunks > BATCH_CHUNKS) break
-    count++
+function ownVectors({ values, ...embedding }: NonNullable<Segment['vectors']>) {
+  return { ...embedding, values: values.slice() }
+}
+
+/** Without the rest of the file, which would go to the index's thread with them. */
+function ownTerms({ size, lengths, offsets, terms, counts }: TermBatch): TermBatch {
+  return {
+    size,
+    lengths: lengths.slice(),
+    offsets: offsets.slice(),
+    terms: terms.slice(),
+    counts: counts.slice(),
   }
-  return waiting.splice(0, count)
-}
-
-function countChunks(entries: readonly Entry[]): number {
-  return entries.reduce((total, { prepared }) => total + prepared.chunks.length, 0)
-}
-
-function withKeys(entries: readonly Entry[], first: number): KeyedEntry[] {
-  let key = first
-  return entries.map((entry) => ({
-    ...entry,
-    chunks: entry.prepared.chunks.map((chunk, ordinal) => ({
-      ...chunk,
-      key: key++,
-      ordinal,
-    })),
-  }))
-}
-
-/** Metadata changes with a revision, whose chunks have keys of their own: what the index is given stays true. */
-function metadataOf({ job, chunks }: KeyedEntry): ChunkMetadata {
-  return chunks.map(() => job.metadata)
-}
-
-function keysOf(entries: readonly KeyedEntry[]): number[] {
-  return entries.flatMap(({ chunks }) => chunks.map(({ key }) => key))
 }

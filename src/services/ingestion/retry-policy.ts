@@ -1,26 +1,21 @@
 import { AppError } from '../../errors.ts'
+import type { Backoff } from '../../lib/backoff.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
 import { EXTRACTION_CODES, ExtractionError } from '../extraction/extracted.ts'
+import { IndexError, isOutage } from './availability.ts'
 
 export interface RetryOptions {
   /** How often a document is tried before it fails for good, counting every claim, also those a crash ended. */
   attempts: number
-  backoff: {
-    /** About how long the second attempt waits. */
-    firstMs: number
-    /** The longest any attempt waits. */
-    mostMs: number
-  }
+  backoff: Backoff
 }
 
 export const RETRY: RetryOptions = {
   attempts: 5,
-  backoff: { firstMs: 1_000, mostMs: 300_000 },
+  backoff: { firstMs: 1_000, maxMs: 300_000, factor: 4 },
 }
 
-/** Each wait is this many times as long as the one before it. */
-const BACKOFF_FACTOR = 4
 /** Too slow, too big or refused may be the moment's fault, but hardly twice. */
 const MAX_PREPARATION_ATTEMPTS = 2
 
@@ -45,38 +40,28 @@ export interface Failure extends DocumentFailure {
   code: FailureCode
 }
 
-/** The index did not take a document's chunks. */
-export class IndexError extends Error {
-  override readonly name = 'IndexError'
-
-  /** The index takes nothing at the moment, from whatever document. */
-  get isOutage(): boolean {
-    return this.cause instanceof AppError && this.cause.code === 'index_unavailable'
-  }
-
-  get failure(): Failure {
-    if (!this.isOutage) {
-      return { code: 'index_failed', message: 'The search index did not take the document' }
-    }
-    return { code: 'index_unavailable', message: 'The search index does not work at the moment' }
-  }
-}
-
 /** What a failed attempt tells the owner of the document. Never the words of an unknown error. */
 export function toFailure(error: unknown): Failure {
-  if (error instanceof ExtractionError) return { code: error.code, message: error.message }
-  if (error instanceof PreparationError) return { code: error.code, message: error.message }
+  if (error instanceof ExtractionError || error instanceof PreparationError) {
+    return { code: error.code, message: error.message }
+  }
   if (error instanceof EmbedderError) {
     const code = error.kind === 'refused' ? 'embedding_refused' : 'embedder_unavailable'
     return { code, message: error.message }
   }
-  if (error instanceof IndexError) return error.failure
+  if (error instanceof IndexError) return indexFailure(error)
   if (error instanceof AppError) {
     const { code, message } = error
     if (code === 'invalid_request') return { code: 'empty_document', message }
     if (code === 'store_unavailable' || code === 'storage_full') return { code, message }
   }
   return { code: 'internal', message: 'Ingestion failed; the log of the server says why' }
+}
+
+function indexFailure(error: IndexError): Failure {
+  return isOutage(error)
+    ? { code: 'index_unavailable', message: 'The search index does not work at the moment' }
+    : { code: 'index_failed', message: 'The search index did not take the document' }
 }
 
 export function exhausted(attempts: number): Failure {
@@ -110,16 +95,6 @@ export function isWorthRetrying({ code }: Failure, attempt: number, attempts: nu
     default:
       return code satisfies never
   }
-}
-
-/** How long to wait after the `attempt`th failure: exponential, the last half of it random so that retries spread. */
-export function backoffMs(
-  attempt: number,
-  { firstMs, mostMs }: RetryOptions['backoff'],
-  random: () => number = Math.random,
-): number {
-  const full = Math.min(mostMs, firstMs * BACKOFF_FACTOR ** (attempt - 1))
-  return Math.round(full * (0.5 + random() / 2))
 }
 
 const MESSAGES = {

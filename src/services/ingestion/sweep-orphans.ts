@@ -1,6 +1,7 @@
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import { pause } from '../../lib/abort.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import { pause, untilAvailable } from './availability.ts'
+import { untilAvailable } from './availability.ts'
 
 /**
  * Another server's claim may hold keys that are in the index already and not yet in the document store. From one

@@ -5,18 +5,10 @@ import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { FileFields } from '../../schemas/document-file.ts'
 import { toStorable } from '../../schemas/fields.ts'
-import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
 import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
 import { mediaTypeOf } from '../extraction/extract-file.ts'
-import {
-  ExtractionError,
-  MAX_CHARACTERS,
-  type ReadText,
-  takeText,
-} from '../extraction/extracted.ts'
-import type { Extractor } from '../extraction/extractor.ts'
 import { newDocumentId, toCreated } from './documents.ts'
-import { createTextBudget } from './text-budget.ts'
 
 /** Each holds a piece or two in memory and waits for the disk in turn with all others. */
 const MAX_UPLOADS = 16
@@ -217,59 +209,4 @@ function notOneFile(name: string): AppError {
 
 function invalid(param: string, message: string): AppError {
   return new AppError('invalid_request', `${param}: ${message}`, { param })
-}
-
-/** Read out of files and not yet published, in UTF-16 code units; one more file may be read on top of it. */
-const MAX_EXTRACTED = MAX_CHARACTERS
-
-/** The text of a claimed document. */
-export interface OpenSource {
-  /** Of the whole text, in UTF-16 code units. */
-  characters: number
-  /** The text in order. Each piece is let go as the next is taken, so it can be read once. */
-  pieces(): Iterable<string>
-  /** Where the pages of its file begin in it, if it has any. */
-  pageStarts: readonly number[] | undefined
-  /** Says that the text is needed no more. */
-  close(): void
-}
-
-export type OpenSourceOf = (job: IngestionJob, signal: AbortSignal) => Promise<OpenSource>
-
-interface OpenSourceDependencies {
-  store: Pick<DocumentStore, 'readFile'>
-  extractor: Pick<Extractor, 'extract'>
-}
-
-/** Gives the text that came with a document, or reads it out of the file that came instead. Throws `ExtractionError`. */
-export function createSources({ store, extractor }: OpenSourceDependencies): OpenSourceOf {
-  const budget = createTextBudget(MAX_EXTRACTED)
-
-  return async ({ documentId, revision, text, file }, signal) => {
-    if (!file) return sourceOf(text)
-    await budget.room(signal)
-    const pieces = await store.readFile(documentId, revision)
-    if (!pieces) throw new ExtractionError('damaged_file', 'The file is there no more')
-    const read = await extractor.extract(file, pieces, signal)
-    return {
-      characters: read.characters,
-      pieces: () => takeOut(read.pieces),
-      pageStarts: read.pageStarts,
-      close: budget.hold(read.characters),
-    }
-  }
-}
-
-function sourceOf(text: string): OpenSource {
-  return {
-    ...{ characters: text.length, pieces: () => [text] },
-    ...{ pageStarts: undefined, close: () => undefined },
-  }
-}
-
-function* takeOut(pieces: ReadText['pieces']): Generator<string> {
-  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
-    // One code unit for another, so that the pages still begin where they did.
-    yield toStorable(takeText(piece))
-  }
 }

@@ -1,42 +1,33 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import { pause } from '../../lib/abort.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
-import { pause, settlesWithin, watchIndex } from './availability.ts'
-import { createNotifier } from './completion-waiter.ts'
+import { type IngestionLog, watchIndex } from './availability.ts'
 import {
   createInFlightJobs,
   type IngestionOutcome,
   type IngestionStatistics,
 } from './in-flight-jobs.ts'
-import type { Preparer } from './prepare.ts'
-import { createDocumentIngestion, createMakeReady, type IngestionLog } from './process-document.ts'
-import { createPublisher } from './publish.ts'
-import { createLongPublishing, type LongDocumentStore } from './publish-long.ts'
-import { backoffMs, RETRY, type RetryOptions } from './retry-policy.ts'
-import type { OpenSourceOf } from './uploads.ts'
+import type { Preparer } from './preparer.ts'
+import { createDocumentIngestion } from './process-document.ts'
+import { createPublisher, type PublishingStore } from './publish.ts'
+import { RETRY, type RetryOptions } from './retry-policy.ts'
+import type { OpenSource } from './sources.ts'
 
 /** How long claims that outlive the grace have to be given back. */
 const RELEASE_MS = 2_000
 
 export interface IngestionOptions {
-  store: Pick<
-    DocumentStore,
-    | 'recoverJobs'
-    | 'claimJobs'
-    | 'completeJob'
-    | 'failJob'
-    | 'releaseJob'
-    | 'nextJobAt'
-    | 'reserveChunkKeys'
-    | 'readChunks'
-  > &
-    LongDocumentStore
+  store: Pick<DocumentStore, 'recoverJobs' | 'claimJobs' | 'failJob' | 'releaseJob' | 'nextJobAt'> &
+    PublishingStore
   index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
-  preparer: Pick<Preparer, 'prepare' | 'preparePiece'>
+  preparer: Pick<Preparer, 'prepare'>
   /** Where the text of a claimed document comes from. */
-  openSource: OpenSourceOf
+  openSource: OpenSource
   /** Absent where search goes by words alone. */
   embedding?: Pick<Embedding, 'documents' | 'pauseMs'> | undefined
   log: IngestionLog
@@ -61,41 +52,37 @@ export interface Ingestion {
 
 /** The background worker that makes pending documents ready, or failed for a reason that is told. */
 export function createIngestion(options: IngestionOptions): Ingestion {
-  const { store, index, preparer, openSource, embedding, log, concurrency } = options
-  const { retry = RETRY, now = Date.now } = options
-  const watched = watchIndex(index, log, now)
+  const { store, embedding, log, concurrency, retry = RETRY, now = Date.now } = options
+  const watched = watchIndex(options.index, log, now)
   const publisher = createPublisher({ store, index: watched.index, log })
-  const parts = { preparer, publisher, embedding }
-  const publishLong = createLongPublishing({ store, index: watched.index, ...parts })
-  const makeReady = createMakeReady({ openSource, publishLong, ...parts })
-  const ingest = createDocumentIngestion({ store, makeReady, publisher, retry, now, log })
+  const ingest = createDocumentIngestion({ ...options, publisher, retry, now })
   const abandoned = new AbortController()
 
-  const work = createInFlightJobs({
+  const inFlight = createInFlightJobs({
     concurrency,
     ingest: (job) => ingest(job, abandoned.signal),
     onEnd(outcome) {
       options.onOutcome?.(outcome)
       if (outcome.status === 'waiting') resumeLater()
-      else if (outcome.status === 'retried') loop.jobCame()
-      else loop.roomCame()
+      else if (outcome.status === 'retried') claims.jobCame()
+      else claims.roomCame()
     },
   })
   // Nothing is claimed while nothing could be embedded or indexed.
   const pauseMs = () => Math.max(embedding?.pauseMs() ?? 0, watched.pauseMs())
   const room = () => {
     // One document tries whether the index works again.
-    if (watched.isDown() && work.statistics().underWay > 0) return 0
-    if (pauseMs() === 0) return watched.isDown() ? 1 : work.room()
+    if (watched.isDown() && inFlight.statistics().underWay > 0) return 0
+    if (pauseMs() === 0) return watched.isDown() ? 1 : inFlight.room()
     resumeLater()
     return 0
   }
-  const loop = createClaimLoop({ store, room, take: work.take, now, log })
-  let alarm: NodeJS.Timeout | undefined
+  const claims = createClaimLoop({ store, room, take: inFlight.take, now, log })
+  let resumeTimer: NodeJS.Timeout | undefined
   const resumeLater = () => {
-    alarm ??= setTimeout(() => {
-      alarm = undefined
-      loop.jobCame()
+    resumeTimer ??= setTimeout(() => {
+      resumeTimer = undefined
+      claims.jobCame()
     }, pauseMs())
   }
   let looping: Promise<void> = Promise.resolve()
@@ -104,27 +91,42 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     async start() {
       const recovered = await store.recoverJobs()
       if (recovered > 0) log.info({ documents: recovered }, 'taking up interrupted ingestion')
-      looping = loop.run()
+      looping = claims.run()
     },
-    wake: loop.jobCame,
+    wake: claims.jobCame,
     async stop(graceMs) {
-      loop.stop()
-      clearTimeout(alarm)
-      const finished = looping.then(work.done)
+      claims.stop()
+      clearTimeout(resumeTimer)
+      const finished = looping.then(inFlight.done)
       if (await settlesWithin(finished, graceMs)) return
-      log.warn({ ...work.statistics() }, 'giving back documents whose ingestion is not finished')
+      log.warn(
+        { ...inFlight.statistics() },
+        'giving back documents whose ingestion is not finished',
+      )
       abandoned.abort(new AppError('shutting_down', 'The server is shutting down'))
       await settlesWithin(finished, RELEASE_MS)
     },
-    statistics: work.statistics,
+    statistics: inFlight.statistics,
   }
 }
 
-/** Asks for work this often though nobody rang: other servers may share the document store. */
+/** Whether `work` settles within `milliseconds`. */
+async function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const timer = setTimeout(resolve, milliseconds, false)
+  const settled = () => true
+  try {
+    return await Promise.race([work.then(settled, settled), promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Asks for work this often without being notified: other servers may share the document store. */
 const IDLE_POLL_MS = 30_000
 /** Where nothing was to be had though something is due: the document store's clock is behind, or another server took it. */
 const LEAST_PAUSE_MS = 100
-const OUTAGE_BACKOFF = { firstMs: 100, mostMs: 30_000 }
+const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 30_000, factor: 4 }
 
 interface Dependencies {
   store: Pick<DocumentStore, 'claimJobs' | 'nextJobAt'>
@@ -135,19 +137,9 @@ interface Dependencies {
   log: { warn(fields: object, message: string): void }
 }
 
-interface ClaimLoop {
-  /** Claims jobs as long as there are any and there is room for them, until stopped. */
-  run(): Promise<void>
-  /** There may be a job that was not there before. */
-  jobCame(): void
-  /** There may be room that was not there before. */
-  roomCame(): void
-  stop(): void
-}
-
 /** Survives a document store that does not answer: asks again, ever more seldom. */
-export function createClaimLoop({ store, room, take, now, log }: Dependencies): ClaimLoop {
-  const bell = createNotifier()
+export function createClaimLoop({ store, room, take, now, log }: Dependencies) {
+  const notifier = createNotifier()
   const stopped = new AbortController()
   let drained = false
   let foundNothing = false
@@ -170,8 +162,8 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies): 
   const sleep = async () => {
     const least = foundNothing ? LEAST_PAUSE_MS : 0
     const untilDue = drained ? Math.max(least, dueAt - now()) : IDLE_POLL_MS
-    const isRung = await bell.wait(Math.min(untilDue, IDLE_POLL_MS))
-    if (!isRung) drained = false
+    const isNotified = await notifier.wait(Math.min(untilDue, IDLE_POLL_MS))
+    if (!isNotified) drained = false
   }
 
   const claimOrWait = async () => {
@@ -186,6 +178,7 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies): 
   }
 
   return {
+    /** Claims jobs as long as there are any and there is room for them, until stopped. */
     async run() {
       try {
         while (!stopped.signal.aborted) {
@@ -196,14 +189,16 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies): 
         if (!stopped.signal.aborted) throw error
       }
     },
+    /** There may be a job that was not there before. */
     jobCame() {
       drained = false
-      bell.ring()
+      notifier.notify()
     },
-    roomCame: bell.ring,
+    /** There may be room that was not there before. */
+    roomCame: notifier.notify,
     stop() {
       stopped.abort(new Error('stopped'))
-      bell.ring()
+      notifier.notify()
     },
   }
 }

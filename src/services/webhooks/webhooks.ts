@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
+import { createNotifier } from '../../lib/notifier.ts'
 import { OutboundError, type OutboundRequest } from '../../lib/outbound/guarded-fetch.ts'
 import type { Outbox, OutboxEvent } from '../../stores/outbox.ts'
-import { createNotifier } from '../ingestion/completion-waiter.ts'
 
 /** Announcements that are told at the same time. */
 const LANES = 8
@@ -43,7 +43,7 @@ export interface Webhooks {
 /** Tells a receiver of each document that became `ready` or `failed`, at least once. */
 export function createWebhooks(dependencies: Dependencies): Webhooks {
   const { outbox, log, waits = WAITS, renewalMs = RENEWAL_MS } = dependencies
-  const bell = createNotifier()
+  const notifier = createNotifier()
   const stopping = new AbortController()
   let running: Promise<void> | undefined
   let wantedAt = 0
@@ -78,7 +78,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       } catch (error) {
         log.error({ err: error }, 'the outbox does not answer; webhooks wait')
       }
-      await bell.wait(POLL_MS)
+      await notifier.wait(POLL_MS)
     }
   }
 
@@ -87,10 +87,10 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
       await want()
       running = run()
     },
-    wake: bell.ring,
+    wake: notifier.notify,
     async stop() {
       stopping.abort(new Error('The server stops'))
-      bell.ring()
+      notifier.notify()
       await running
     },
   }

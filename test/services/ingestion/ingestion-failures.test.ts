@@ -216,7 +216,7 @@ describe('an unexpected error', () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: 'Some text.' })
     const prepare = failingFirst(ALWAYS, parts.preparer.prepare, new TypeError('/secret/path'))
-    const retry = { attempts: 1, backoff: { firstMs: 1, mostMs: 1 } }
+    const retry = { attempts: 1, backoff: { firstMs: 1, maxMs: 1 } }
     const running = createRunning(parts, { preparer: { ...parts.preparer, prepare }, retry })
     await running.start()
     await running.until('failed')

@@ -5,9 +5,9 @@ import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { createExtractor, type Extractor } from '../../../src/services/extraction/extractor.ts'
 import type { IngestionOutcome } from '../../../src/services/ingestion/in-flight-jobs.ts'
-import type { Preparer, Source } from '../../../src/services/ingestion/prepare.ts'
-import { createPreparer } from '../../../src/services/ingestion/preparer.ts'
-import { createSources } from '../../../src/services/ingestion/uploads.ts'
+import type { SegmentText } from '../../../src/services/ingestion/prepare-thread.ts'
+import { createPreparer, type Preparer } from '../../../src/services/ingestion/preparer.ts'
+import { createSources } from '../../../src/services/ingestion/sources.ts'
 import {
   createIngestion,
   type Ingestion,
@@ -19,7 +19,7 @@ import { createSqliteData, type SqliteData } from '../../stores/sqlite/store-dat
 const LANGUAGE = 'english'
 const analyser = createAnalyser(LANGUAGE)
 /** Short enough for tests to wait for. */
-const RETRY = { attempts: 5, backoff: { firstMs: 5, mostMs: 50 } }
+const RETRY = { attempts: 5, backoff: { firstMs: 5, maxMs: 50 } }
 
 export const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
@@ -113,14 +113,13 @@ export async function keysOf({ index, store }: Parts) {
   return { index: Array.from(held), authority: Array.from(known) }
 }
 
-/** The preparer of the parts, which gets what `change` makes of each source. */
+/** The preparer of the parts, which gets what `change` makes of each segment. */
 export function preparerAfter(
   { preparer }: Parts,
-  change: (source: Source) => Source | Promise<Source>,
-): Pick<Preparer, 'prepare' | 'preparePiece'> {
+  change: (segment: SegmentText) => SegmentText | Promise<SegmentText>,
+): Pick<Preparer, 'prepare'> {
   return {
-    prepare: async (source, signal) => preparer.prepare(await change(source), signal),
-    preparePiece: async (source, signal) => preparer.preparePiece(await change(source), signal),
+    prepare: async (segment, signal) => preparer.prepare(await change(segment), signal),
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import { measureLength } from '../../../src/services/ingestion/prepare.ts'
+import { measureLength } from '../../../src/services/ingestion/measure-length.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('none')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { numberPages } from '../../../src/services/ingestion/prepare.ts'
+import { numberPages } from '../../../src/services/ingestion/segments.ts'
 
 const chunk = (start: number, end: number) => ({ text: '', heading: '', start, end })
 

@@ -5,7 +5,7 @@ import {
   ownPacked,
   packText,
 } from '../../../src/services/extraction/extracted.ts'
-import { createSources, type OpenSource } from '../../../src/services/ingestion/uploads.ts'
+import { createSources, type Source } from '../../../src/services/ingestion/sources.ts'
 import type { IngestionJob } from '../../../src/stores/document-store.ts'
 
 const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }
@@ -43,7 +43,7 @@ function toReadText({ text, pageStarts }: Extracted) {
   return { pieces, characters: text.length, ...(pageStarts && { pageStarts }) }
 }
 
-const textOf = (source: OpenSource) => [...source.pieces()].join('')
+const textOf = (source: Source) => [...source.pieces()].join('')
 
 describe('The source of a document', () => {
   it('is the text that came with it', async () => {

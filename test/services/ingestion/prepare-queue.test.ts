@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import { packChunks, type Source } from '../../../src/services/ingestion/prepare.ts'
+import type { SegmentText } from '../../../src/services/ingestion/prepare-thread.ts'
 import { createPrepareQueue } from '../../../src/services/ingestion/preparer.ts'
 import { PreparationError } from '../../../src/services/ingestion/retry-policy.ts'
 import { createGate } from './ingestion-parts.ts'
 
 const NO_TERMS = createAnalyser('none').batch([])
-const source = (text: string): Source => ({ title: undefined, text })
+const segment = (text: string): SegmentText => ({ title: undefined, text })
 
 /** A queue to a thread that notes what each call holds; a call that holds `bad` fails. */
 function openQueue({
@@ -19,14 +19,14 @@ function openQueue({
 } = {}) {
   const calls: string[][] = []
   const queue = createPrepareQueue({
-    async prepare(sources) {
-      calls.push(sources.map(({ text }) => text.slice(0, 10)))
+    async prepare(segments) {
+      calls.push(segments.map(({ text }) => text.slice(0, 10)))
       await before()
-      if (sources.some(({ text }) => text === 'bad')) {
+      if (segments.some(({ text }) => text === 'bad')) {
         throw error ?? new PreparationError('preparation_crashed')
       }
-      return sources.map(({ text }) => ({
-        chunks: packChunks([{ text, heading: '', start: 0, end: text.length }]),
+      return segments.map(({ text }) => ({
+        chunks: [{ heading: '', start: 0, end: text.length }],
         terms: NO_TERMS,
         context: { headings: [], fence: undefined },
       }))
@@ -37,16 +37,18 @@ function openQueue({
     },
   })
   const prepareAll = (...texts: string[]) =>
-    Promise.allSettled(texts.map((text) => queue.prepare(source(text))))
+    Promise.allSettled(texts.map((text) => queue.prepare(segment(text))))
   return { calls, queue, prepareAll }
 }
 
 describe('documents that wait for the preparation', () => {
   it('go together when they are small, each getting its own answer', async () => {
     const { calls, queue } = openQueue()
-    const answers = await Promise.all(['a', 'bb', 'ccc'].map((text) => queue.prepare(source(text))))
+    const answers = await Promise.all(
+      ['a', 'bb', 'ccc'].map((text) => queue.prepare(segment(text))),
+    )
     expect(calls).toEqual([['a', 'bb', 'ccc']])
-    expect(answers.map(({ chunks }) => chunks.bounds[1])).toEqual([1, 2, 3])
+    expect(answers.map(({ chunks }) => chunks[0]?.text)).toEqual(['a', 'bb', 'ccc'])
   })
 
   it('go by themselves when they are long', async () => {
@@ -71,40 +73,45 @@ describe('documents that wait for the preparation', () => {
     expect(calls).toHaveLength(1)
   })
 
-  it('keep their place among passages to analyse', async () => {
-    const { calls, queue, prepareAll } = openQueue()
+  it('take turns with chunks to analyse, each call alone', async () => {
+    const gate = createGate()
+    const { calls, queue, prepareAll } = openQueue({ before: gate.pass })
     const first = prepareAll('a')
+    await gate.reached
     const chunks = queue.analyse([{ title: undefined, heading: '', text: 'p' }])
-    await Promise.all([first, chunks, prepareAll('b')])
+    const second = prepareAll('b')
+    expect(calls).toEqual([['a']])
+    gate.open()
+    await Promise.all([first, chunks, second])
     expect(calls).toEqual([['a'], ['p'], ['b']])
   })
 
   it('leave when their signal is aborted', async () => {
     const gate = createGate()
     const { calls, queue } = openQueue({ before: gate.pass })
-    const first = queue.prepare(source('a'))
+    const first = queue.prepare(segment('a'))
     await gate.reached
     const leaving = new AbortController()
-    const second = queue.prepare(source('b'), leaving.signal)
+    const second = queue.prepare(segment('b'), leaving.signal)
     leaving.abort(new Error('left'))
     await expect(second).rejects.toThrow('left')
     gate.open()
     await first
-    await queue.prepare(source('c'))
+    await queue.prepare(segment('c'))
     expect(calls).toEqual([['a'], ['c']])
   })
 
   it('are refused when too many wait, and when the queue is closed', async () => {
     const gate = createGate()
     const { queue } = openQueue({ before: gate.pass })
-    const first = queue.prepare(source('a'))
+    const first = queue.prepare(segment('a'))
     await gate.reached
-    const waiting = Array.from({ length: 1_024 }, () => queue.prepare(source('b')))
+    const waiting = Array.from({ length: 1_024 }, () => queue.prepare(segment('b')))
     const rejections = Promise.allSettled(waiting)
-    await expect(queue.prepare(source('c'))).rejects.toMatchObject({ code: 'queue_full' })
+    await expect(queue.prepare(segment('c'))).rejects.toMatchObject({ code: 'queue_full' })
     queue.close()
     expect(new Set((await rejections).map(({ status }) => status))).toEqual(new Set(['rejected']))
-    await expect(queue.prepare(source('d'))).rejects.toMatchObject({ code: 'shutting_down' })
+    await expect(queue.prepare(segment('d'))).rejects.toMatchObject({ code: 'shutting_down' })
     gate.open()
     await first
   })

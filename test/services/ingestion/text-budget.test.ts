@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTextBudget } from '../../../src/services/ingestion/text-budget.ts'
+import { createTextBudget } from '../../../src/services/ingestion/sources.ts'
 
 const never = () => new AbortController().signal
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { segmentsOf } from '../../../src/services/ingestion/prepare.ts'
+import { segmentsOf } from '../../../src/services/ingestion/segments.ts'
 import { randomText, seededRandom } from './random-text.ts'
 
 const segments = (text: string, most: number) => [...segmentsOf([text], most)]

@@ -30,7 +30,7 @@ async function startForTest(waiting: OutboxEvent[], answer: Answer, more: object
       takeEvents: async (limit) => waiting.splice(0, limit),
       postponeEvent: (id, dueAt) => {
         expect(dueAt).toBe(Math.trunc(dueAt))
-        return settle('put off', id, Math.round((dueAt - Date.now()) / 1_000))
+        return settle('put off', id, Math.round((dueAt - Date.now()) / 1_000) + 0)
       },
       removeEvent: (id) => settle('drop', id),
     },

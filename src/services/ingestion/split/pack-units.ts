@@ -1,5 +1,12 @@
-import type { PreparedChunk } from '../prepare.ts'
 import { estimateTokens } from './tokens.ts'
+
+/** `start` and `end` are offsets into the text that was split, in UTF-16 code units. */
+export interface SplitChunk {
+  text: string
+  heading: string
+  start: number
+  end: number
+}
 
 interface HeadedUnit extends Unit {
   heading: string
@@ -13,11 +20,11 @@ interface PendingUnit extends HeadedUnit {
 /** Fills chunks with units as they come, holding no more than one chunk of them. */
 interface UnitPacker {
   add(unit: HeadedUnit): void
-  finish(): PreparedChunk[]
+  finish(): SplitChunk[]
 }
 
 export function createUnitPacker(text: string, limits: SplitLimits): UnitPacker {
-  const chunks: PreparedChunk[] = []
+  const chunks: SplitChunk[] = []
   let pending: PendingUnit[] = []
   let pendingTokens = 0
   let read = 0

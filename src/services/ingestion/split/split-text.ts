@@ -1,15 +1,22 @@
 import { type Block, scanBlocks } from '../../../lib/markdown/blocks.ts'
 import type { Fence } from '../../../lib/markdown/lines.ts'
-import type { PreparedChunk, SplitContext } from '../prepare.ts'
-import { createHeadingPath } from './heading-path.ts'
+import { createHeadingPath, type HeadingStep } from './heading-path.ts'
 import {
   BOUNDARY,
   createUnitPacker,
   SPLIT_LIMITS,
+  type SplitChunk,
   type SplitLimits,
   type Unit,
 } from './pack-units.ts'
 import { splitBlock } from './split-block.ts'
+
+/** Where a text stands that goes on: what the next piece of it begins below, and within. */
+export interface SplitContext {
+  headings: readonly HeadingStep[]
+  /** Of a block of code that was not closed. */
+  fence: Fence | undefined
+}
 
 /** A piece of a long sentence as a share of a chunk. */
 const PIECE_SHARE = 1 / 8
@@ -19,7 +26,7 @@ const PIECE_SHARE = 1 / 8
  * of them, neighbours share whole sentences, and no chunk is longer than `limits` allow. Text without
  * anything but blanks has none. Takes time linear in the text whatever stands in it.
  */
-export function splitText(text: string, limits: SplitLimits = SPLIT_LIMITS): PreparedChunk[] {
+export function splitText(text: string, limits: SplitLimits = SPLIT_LIMITS): SplitChunk[] {
   return splitPiece(text, undefined, limits).chunks
 }
 
@@ -28,7 +35,7 @@ export function splitPiece(
   text: string,
   before: SplitContext | undefined,
   limits: SplitLimits = SPLIT_LIMITS,
-): { chunks: PreparedChunk[]; context: SplitContext } {
+): { chunks: SplitChunk[]; context: SplitContext } {
   const packer = createUnitPacker(text, limits)
   const path = createHeadingPath(before?.headings)
   const unitLimits = { unit: limits.tokens, piece: limits.tokens * PIECE_SHARE }

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type SplitContext, segmentsOf } from '../../../../src/services/ingestion/prepare.ts'
-import { splitPiece, splitText } from '../../../../src/services/ingestion/split/split-text.ts'
+import { segmentsOf } from '../../../../src/services/ingestion/segments.ts'
+import {
+  type SplitContext,
+  splitPiece,
+  splitText,
+} from '../../../../src/services/ingestion/split/split-text.ts'
 import { randomText, seededRandom } from '../random-text.ts'
 
 /** The passages of all pieces, as offsets into the whole. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { PreparedChunk } from '../../../../src/services/ingestion/prepare.ts'
-import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/pack-units.ts'
+import {
+  SPLIT_LIMITS,
+  type SplitChunk,
+} from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
 import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
 import { randomText, seededRandom } from '../random-text.ts'
@@ -9,7 +11,7 @@ const LIMITS = [SPLIT_LIMITS, { tokens: 40, overlap: 8, least: 6, enough: 20 }]
 const SEEDS = Array.from({ length: 400 }, (_, seed) => seed)
 
 /** What is wrong with the passages of a text, in words. */
-function faultsOf(text: string, chunks: readonly PreparedChunk[], most: number): string[] {
+function faultsOf(text: string, chunks: readonly SplitChunk[], most: number): string[] {
   const faults = chunks.flatMap((chunk) => faultsOfOne(text, chunk, most))
   const ends = [0, ...chunks.map(({ end }) => end)]
   const starts = [...chunks.map(({ start }) => start), text.length]
@@ -23,7 +25,7 @@ function faultsOf(text: string, chunks: readonly PreparedChunk[], most: number):
   return faults
 }
 
-function faultsOfOne(text: string, chunk: PreparedChunk, most: number): string[] {
+function faultsOfOne(text: string, chunk: SplitChunk, most: number): string[] {
   const { start, end } = chunk
   const checks = {
     'is not its text': text.slice(start, end) !== chunk.text,

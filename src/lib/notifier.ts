@@ -1,0 +1,30 @@
+/** Lets one loop sleep until there is something to do. A notification while nobody waits is kept for the next wait. */
+export interface Notifier {
+  notify(): void
+  /** Answers true at the next notification, false after `milliseconds` without one. */
+  wait(milliseconds: number): Promise<boolean>
+}
+
+export function createNotifier(): Notifier {
+  let isNotified = false
+  let waiter: (() => void) | undefined
+  return {
+    notify() {
+      isNotified = true
+      waiter?.()
+    },
+    async wait(milliseconds) {
+      if (!isNotified) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = setTimeout(resolve, milliseconds)
+        waiter = resolve
+        await promise
+        clearTimeout(timer)
+        waiter = undefined
+      }
+      const answer = isNotified
+      isNotified = false
+      return answer
+    },
+  }
+}

@@ -1,0 +1,151 @@
+import type { TermBatch } from '../../indexes/term-batch.ts'
+import { freeAllMemory } from '../../lib/free-young-memory.ts'
+import type { ChunkBatch } from '../../stores/chunk-codec.ts'
+import type { EmbeddedText, Embedding } from '../embedding/embedding.ts'
+import type { Preparer } from './preparer.ts'
+import { withoutText } from './retry-policy.ts'
+import type { Source } from './sources.ts'
+import type { SplitChunk } from './split/pack-units.ts'
+import type { SplitContext } from './split/split-text.ts'
+
+/** A text up to this length is one segment, in UTF-16 code units. */
+export const MAX_WHOLE_CHARACTERS = 524_288
+/** As much of a longer text as is split, embedded and kept at a time. */
+const SEGMENT_CHARACTERS = 131_072
+/** A segment rather ends this much earlier than within a paragraph or a line. */
+const SLACK_SHARE = 1 / 16
+
+/** A chunk before it has a key; `start` and `end` are offsets into the document's text. */
+export interface PreparedChunk extends SplitChunk {
+  /** Where it stands in a file that has pages, from 1. */
+  page?: number | undefined
+  pageEnd?: number | undefined
+}
+
+/** A piece of a document's text with its chunks, of which there is at least one. */
+export interface Segment extends ChunkBatch {
+  text: string
+  chunks: PreparedChunk[]
+  /** One entry per chunk, in order. */
+  terms: TermBatch
+}
+
+/** What was made of so many segments, a few megabytes, may wait to be collected. */
+const SEGMENTS_BETWEEN_COLLECTIONS = 8
+/** Vectors come as text, which takes many times their room. */
+const SEGMENTS_WITH_VECTORS = 1
+
+interface Dependencies {
+  preparer: Pick<Preparer, 'prepare'>
+  /** Absent where search goes by words alone. */
+  embedding?: Pick<Embedding, 'documents'> | undefined
+}
+
+/**
+ * Splits, analyses and embeds a text segment by segment, each taken when it is asked for. Throws what
+ * preparing and embedding throw, and AppError `invalid_request` in the end where there was no text.
+ */
+export async function* preparedSegments(
+  { preparer, embedding }: Dependencies,
+  title: string | undefined,
+  source: Source,
+  signal: AbortSignal,
+): AsyncGenerator<Segment> {
+  const isWhole = source.characters <= MAX_WHOLE_CHARACTERS
+  const texts = segmentsOf(source.pieces(), isWhole ? MAX_WHOLE_CHARACTERS : SEGMENT_CHARACTERS)
+  const between = embedding ? SEGMENTS_WITH_VECTORS : SEGMENTS_BETWEEN_COLLECTIONS
+  let context: SplitContext | undefined
+  let characters = 0
+  let isEmpty = true
+
+  const prepareNext = async (text: string): Promise<Segment> => {
+    const prepared = await preparer.prepare({ title, text, context }, signal)
+    const moved = prepared.chunks.map((chunk) => movedBy(chunk, characters))
+    const chunks = numberPages(moved, source.pageStarts)
+    context = prepared.context
+    characters += text.length
+    const vectors =
+      chunks.length > 0 ? await embedding?.documents(withTitle(title, chunks), signal) : undefined
+    return { text, chunks, vectors, terms: prepared.terms }
+  }
+
+  let number = 0
+  for (const text of texts) {
+    signal.throwIfAborted()
+    if (number > 0 && number % between === 0) freeAllMemory()
+    number++
+    const segment = await prepareNext(text)
+    if (segment.chunks.length === 0) continue
+    isEmpty = false
+    yield segment
+  }
+  if (isEmpty) throw withoutText()
+}
+
+/** A text in pieces of at most `most`, each ending at a paragraph, a line or a word where there is one near. */
+export function* segmentsOf(
+  pieces: Iterable<string>,
+  most = SEGMENT_CHARACTERS,
+): Generator<string> {
+  let rest = ''
+  for (const piece of pieces) {
+    rest += piece
+    while (rest.length > most) {
+      const end = endOfSegment(rest, most)
+      yield rest.slice(0, end)
+      rest = withoutParent(rest.slice(end), most)
+    }
+  }
+  if (rest !== '') yield rest
+}
+
+/** What is left of a segment, as a string of its own: a slice would keep all of what it was cut from. */
+function withoutParent(slice: string, most: number): string {
+  return slice.length < most ? Buffer.from(slice, 'utf16le').toString('utf16le') : slice
+}
+
+function endOfSegment(text: string, most: number): number {
+  const least = most - Math.floor(most * SLACK_SHARE)
+  for (const mark of ['\n\n', '\n', ' ']) {
+    const found = text.lastIndexOf(mark, most - mark.length)
+    if (found >= least) return found + mark.length
+  }
+  return isHighSurrogate(text.charCodeAt(most - 1)) ? most - 1 : most
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff
+}
+
+function movedBy(chunk: SplitChunk, offset: number): SplitChunk {
+  return { ...chunk, start: chunk.start + offset, end: chunk.end + offset }
+}
+
+/** Tells each chunk on which pages it stands, given where each page begins in the text. */
+export function numberPages(
+  chunks: readonly SplitChunk[],
+  pageStarts: readonly number[] | undefined,
+): PreparedChunk[] {
+  if (!pageStarts) return [...chunks]
+  return chunks.map((chunk) => ({
+    ...chunk,
+    page: pageAt(pageStarts, chunk.start),
+    pageEnd: pageAt(pageStarts, Math.max(chunk.start, chunk.end - 1)),
+  }))
+}
+
+/** The last page that begins at or before the offset; an empty page begins where the next one does. */
+function pageAt(starts: readonly number[], offset: number): number {
+  let low = 0
+  let high = starts.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((starts[middle] ?? 0) <= offset) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function withTitle(title: string | undefined, chunks: readonly SplitChunk[]): EmbeddedText[] {
+  return chunks.map(({ heading, text }) => ({ title, heading, text }))
+}

@@ -1,0 +1,88 @@
+import { untilAborted } from '../../lib/abort.ts'
+import { toStorable } from '../../schemas/fields.ts'
+import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import {
+  ExtractionError,
+  MAX_CHARACTERS,
+  type ReadText,
+  takeText,
+} from '../extraction/extracted.ts'
+import type { Extractor } from '../extraction/extractor.ts'
+
+/** Read out of files and not yet published, in UTF-16 code units; one more file may be read on top of it. */
+const MAX_EXTRACTED = MAX_CHARACTERS
+
+/** The text of a claimed document. */
+export interface Source {
+  /** Of the whole text, in UTF-16 code units. */
+  characters: number
+  /** The text in order. Each piece is let go as the next is taken, so it can be read once. */
+  pieces(): Iterable<string>
+  /** Where the pages of its file begin in it, if it has any. */
+  pageStarts: readonly number[] | undefined
+  /** Says that the text is needed no more. */
+  close(): void
+}
+
+export type OpenSource = (job: IngestionJob, signal: AbortSignal) => Promise<Source>
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'readFile'>
+  extractor: Pick<Extractor, 'extract'>
+}
+
+/** Gives the text that came with a document, or reads it out of the file that came instead. Throws `ExtractionError`. */
+export function createSources({ store, extractor }: Dependencies): OpenSource {
+  const budget = createTextBudget(MAX_EXTRACTED)
+
+  return async ({ documentId, revision, text, file }, signal) => {
+    if (!file) {
+      const close = () => undefined
+      return { characters: text.length, pieces: () => [text], pageStarts: undefined, close }
+    }
+    await budget.room(signal)
+    const bytes = await store.readFile(documentId, revision)
+    if (!bytes) throw new ExtractionError('damaged_file', 'The file is there no more')
+    const { characters, pieces, pageStarts } = await extractor.extract(file, bytes, signal)
+    return {
+      ...{ characters, pageStarts },
+      pieces: () => takeOut(pieces),
+      close: budget.hold(characters),
+    }
+  }
+}
+
+function* takeOut(pieces: ReadText['pieces']): Generator<string> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+    // One code unit for another, so that the pages still begin where they did.
+    yield toStorable(takeText(piece))
+  }
+}
+
+interface TextBudget {
+  /** Waits until there is less than the most. Throws the reason of the signal. */
+  room(signal: AbortSignal): Promise<void>
+  /** Counts so many characters until what it answers is called. */
+  hold(characters: number): () => void
+}
+
+/** Bounds the text in memory. */
+export function createTextBudget(most: number): TextBudget {
+  let held = 0
+  let eased = Promise.withResolvers<void>()
+
+  return {
+    async room(signal) {
+      signal.throwIfAborted()
+      while (held >= most) await untilAborted(eased.promise, signal)
+    },
+    hold(characters) {
+      held += characters
+      return () => {
+        held -= characters
+        eased.resolve()
+        eased = Promise.withResolvers()
+      }
+    },
+  }
+}
