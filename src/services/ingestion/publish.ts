@@ -1,17 +1,5 @@
-<<<<<<< HEAD
-import type { ChunkIndex, ChunkMetadata } from '../../indexes/chunk-index.ts'
-import { joinTermBatches } from '../../indexes/term-batch.ts'
-import type {
-  ChunkVectors,
-  DocumentStore,
-  IngestionJob,
-  NewChunk,
-} from '../../stores/document-store.ts'
-import type { Prepared } from './prepare.ts'
-import { IndexError } from './retry-policy.ts'
-=======
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import type { TermBatch } from '../../indexes/term-batch.ts'
+import { joinTermBatches, type TermBatch } from '../../indexes/term-batch.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
@@ -19,7 +7,6 @@ import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import { IndexError, type IngestionLog } from './availability.ts'
 import { MAX_WHOLE_CHARACTERS, type Segment } from './segments.ts'
->>>>>>> 4eb6893 (Take long and short documents one way: segment by segment, one publisher, one queue that coalesces)
 
 /** Documents that are ready together are published together, up to this many chunks. */
 const BATCH_CHUNKS = 4_096

@@ -19,7 +19,7 @@ import { createSqliteData, type SqliteData } from '../../stores/sqlite/store-dat
 const LANGUAGE = 'english'
 const analyser = createAnalyser(LANGUAGE)
 /** Short enough for tests to wait for. */
-const RETRY = { attempts: 5, backoff: { firstMs: 5, maxMs: 50 } }
+const RETRY = { attempts: 5, backoff: { firstMs: 5, maxMs: 50, factor: 4 } }
 
 export const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 

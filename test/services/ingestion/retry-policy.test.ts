@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { backoffMs } from '../../../src/lib/backoff.ts'
 import { RETRY } from '../../../src/services/ingestion/retry-policy.ts'
 
-const backoff = { firstMs: 1_000, maxMs: 300_000 }
+const backoff = { firstMs: 1_000, maxMs: 300_000, factor: 4 }
 
 describe('the wait before another attempt', () => {
   it('is four times as long each time, up to the longest', () => {
