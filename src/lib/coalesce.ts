@@ -38,6 +38,8 @@ export interface CoalescingQueue<Input, Output> {
   /** How many wait for their turn. */
   waiting(): number
   rejectWaiting(error: Error): void
+  /** Resolves once nothing waits and nothing is worked on. */
+  idle(): Promise<void>
 }
 
 /** What comes while a batch is worked on waits, in order, and shares the next batch. */
@@ -46,7 +48,7 @@ export function createCoalescingQueue<Input, Output>(
 ): CoalescingQueue<Input, Output> {
   const { work, weightOf, maxWeight, maxCount = Number.POSITIVE_INFINITY } = options
   const waiting: Queued<Input, Output>[] = []
-  let isWorking = false
+  let working: Promise<void> | undefined
 
   const takeBatch = () => {
     let weight = 0
@@ -60,8 +62,6 @@ export function createCoalescingQueue<Input, Output>(
   }
 
   const workThrough = async () => {
-    if (isWorking) return
-    isWorking = true
     // Lets what is submitted at the same moment into the first batch.
     await Promise.resolve()
     while (waiting.length > 0) {
@@ -72,7 +72,7 @@ export function createCoalescingQueue<Input, Output>(
         for (const { reject } of batch) reject(error)
       }
     }
-    isWorking = false
+    working = undefined
   }
 
   return {
@@ -81,7 +81,7 @@ export function createCoalescingQueue<Input, Output>(
       const { promise, resolve, reject } = Promise.withResolvers<Output>()
       const queued = { input, resolve, reject }
       waiting.push(queued)
-      void workThrough()
+      working ??= workThrough()
       if (!signal) return promise
       try {
         return await untilAborted(promise, signal)
@@ -91,6 +91,7 @@ export function createCoalescingQueue<Input, Output>(
       }
     },
     waiting: () => waiting.length,
+    idle: async () => working,
     rejectWaiting(error) {
       for (const { reject } of waiting.splice(0)) reject(error)
     },

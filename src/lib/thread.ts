@@ -9,17 +9,19 @@ interface Request {
 
 type Response =
   | { id: number; output: unknown }
-  | { id: number; error: unknown }
-  | { id: number; failure: Failure }
+  | { id: number; error: PackedError }
   | { notice: Notice }
 
-/** An `AppError` in transit: a structured clone keeps only the message of an error. */
-interface Failure {
-  code: ErrorCode
-  message: string
-  param: string | undefined
-  retryAfter: number | undefined
-}
+/** What was thrown, in transit: a structured clone keeps only the message of an `AppError`. */
+export type PackedError =
+  | { thrown: unknown }
+  | {
+      code: ErrorCode
+      message: string
+      param: string | undefined
+      retryAfter: number | undefined
+      cause: Error | undefined
+    }
 
 /** What a thread has to say unasked, for the log. */
 export interface Notice {
@@ -104,8 +106,7 @@ export function startThread<Methods extends ThreadMethods>(
     waiting.delete(response.id)
     if (!call) return
     if ('output' in response) call.resolve(response.output as never)
-    else if ('failure' in response) call.reject(toAppError(response.failure))
-    else call.reject(toError(response.error))
+    else call.reject(unpackError(response.error))
   })
   worker.on('error', (error) => end(toError(error)))
   worker.on('exit', (code) => end(new Error(`The thread ${url.pathname} ended with code ${code}`)))
@@ -143,8 +144,7 @@ export function serveThread(methods: ThreadMethods, { overlapping = false } = {}
         port.postMessage({ id, output: output.output }, [...output[TRANSFERRING]])
       } else port.postMessage({ id, output })
     } catch (error) {
-      if (error instanceof AppError) port.postMessage({ id, failure: toFailure(error) })
-      else port.postMessage({ id, error })
+      port.postMessage({ id, error: packError(error) })
     }
   }
   port.on('message', (request: Request) => {
@@ -170,12 +170,16 @@ function isTransferring(output: unknown): output is Transferring<unknown> {
   return typeof output === 'object' && output !== null && TRANSFERRING in output
 }
 
-function toFailure({ code, message, param, retryAfter }: AppError): Failure {
-  return { code, message, param, retryAfter }
+export function packError(thrown: unknown): PackedError {
+  if (!(thrown instanceof AppError)) return { thrown }
+  const { code, message, param, retryAfter, cause } = thrown
+  return { code, message, param, retryAfter, cause: cause instanceof Error ? cause : undefined }
 }
 
-function toAppError({ code, message, param, retryAfter }: Failure): AppError {
-  return new AppError(code, message, { param, retryAfter })
+export function unpackError(packed: PackedError): Error {
+  if ('thrown' in packed) return toError(packed.thrown)
+  const { code, message, ...options } = packed
+  return new AppError(code, message, options)
 }
 
 function toError(thrown: unknown): Error {

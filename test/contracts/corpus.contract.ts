@@ -61,6 +61,29 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
       await store.close()
     })
 
+    it('has the texts of the revisions that are served or wait, and of no others', async () => {
+      const { corpus, open } = await filled()
+      const store = await open()
+      const texts = async () => {
+        const records = await Array.fromAsync(corpus.readCorpus(signal))
+        const found = records.find(
+          (record) => record.kind === 'document' && record.document.id === 'replaced',
+        )
+        return found?.kind === 'document' ? found.contents : undefined
+      }
+      const served = { revision: 1, text: 'First' }
+      expect(await texts()).toEqual([served, { revision: 2, text: 'New text' }])
+      await store.put({ id: 'replaced', text: 'Newer text' })
+      expect(await texts()).toEqual([served, { revision: 3, text: 'Newer text' }])
+      await store.recoverJobs()
+      const job = (await store.claimJobs(9)).find(({ documentId }) => documentId === 'replaced')
+      if (job) await store.completeJob(job, [])
+      expect(await texts()).toEqual([{ revision: 3, text: 'Newer text' }])
+      await store.delete('replaced')
+      expect(await texts()).toBeUndefined()
+      await store.close()
+    })
+
     it('is read on after a mark, unless it has changed before that', async () => {
       const { corpus, open } = await filled()
       const all = await Array.fromAsync(corpus.readCorpus(signal))

@@ -119,12 +119,14 @@ export function describeFiles(on: StoreFixture): void {
       })
     })
 
-    it('is left as it was where kept chunks come too late, or are not whole', async () => {
+    it('is left as it was where staged chunks come too late, or are not whole', async () => {
       await addFile('a', bytesOf(9))
       const job = await on.claim()
       const { kept, keys } = await keepChunks(on.store, 1, 2)
       const more = { ...kept, count: kept.count + 1 }
-      await expect(on.store.completeStaged(job, more)).rejects.toThrow(/2 kept chunks instead of 3/)
+      await expect(on.store.completeStaged(job, more)).rejects.toThrow(
+        /2 staged chunks instead of 3/,
+      )
       await on.store.releaseJob(job)
       expect(await on.store.completeStaged(job, kept)).toBeUndefined()
       expect(await on.store.readChunks(keys)).toEqual([])

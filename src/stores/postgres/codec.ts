@@ -100,7 +100,7 @@ export async function gatherChunkBatches(
     }
   }
   if (chunks.length !== count) {
-    throw new Error(`There are ${chunks.length} kept chunks instead of ${count}`)
+    throw new Error(`There are ${chunks.length} staged chunks instead of ${count}`)
   }
   return { chunks, vectors: joined(parts) }
 }

@@ -1,8 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import { decodeChunkCursor, encodeChunkCursor, unknownCursor } from '../cursor.ts'
-import type { ChunkPage, DocumentStore, StoredChunk } from '../document-store.ts'
-import { integer, optionalInteger, type Row, text, toChunk } from '../rows.ts'
+import type { ChunkPage, DocumentStore, NewChunk, StoredChunk } from '../document-store.ts'
+import { integer, optionalInteger, type Row, toChunk } from '../rows.ts'
+import { toKeys } from './vectors.ts'
 
 // As many as one read may bring without holding up the event loop for more than a few milliseconds.
 const MAX_CHUNKS_PER_READ = 500
@@ -28,13 +29,10 @@ const CHUNK_KEYS = 'SELECT json_group_array(key) AS keys FROM chunks INDEXED BY 
 
 const EVERY_ORDINAL = -1
 
-/** Runs one query; `createReads` gives it. */
-type Read = <T>(query: () => T) => Promise<T>
-
 /** What is asked of chunks. Each query is one statement, and so sees one moment. */
 export function createChunkReads(
   database: DatabaseSync,
-  read: Read,
+  read: <T>(query: () => T) => Promise<T>,
 ): Pick<DocumentStore, 'readChunks' | 'chunkKeys' | 'listChunks'> {
   const selectChunks = database.prepare(CHUNKS)
   const selectOfDocument = database.prepare(CHUNKS_OF_DOCUMENT)
@@ -54,11 +52,7 @@ export function createChunkReads(
       return found
     },
 
-    chunkKeys: () =>
-      read(() => {
-        const keys = JSON.parse(text(selectKeys.get(), 'keys'))
-        return Uint32Array.from<number>(keys).sort()
-      }),
+    chunkKeys: () => read(() => toKeys(selectKeys.get())),
 
     listChunks: ({ documentId, limit, cursor }) =>
       read(() => {
@@ -87,4 +81,18 @@ function cursorAfter(row: Row | undefined): string {
     revision: integer(row, 'revision'),
     ordinal: integer(row, 'ordinal'),
   })
+}
+
+/** Adds a chunk to a document, by its number. */
+export function insertChunk(
+  sql: SQLTagStore,
+  document: number,
+  revision: number,
+  chunk: NewChunk,
+): void {
+  const { key, ordinal, start, end, heading, text, page = null, pageEnd = null } = chunk
+  sql.run`
+    INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text, page, page_end)
+    VALUES (${key}, ${document}, ${revision}, ${ordinal}, ${start}, ${end}, ${heading}, ${text},
+      ${page}, ${pageEnd})`
 }

@@ -9,8 +9,8 @@ import type {
 } from '../corpus.ts'
 import type { StoredFile } from '../file-store.ts'
 import { integer } from '../rows.ts'
-import { insertChunk } from './jobs.ts'
-import { insertKeyedVectors } from './vector-writes.ts'
+import { insertChunk } from './chunks.ts'
+import { insertKeyedVectors } from './vectors.ts'
 
 /** Fills an empty database, record by record. Each runs inside a transaction of the caller's. */
 export function createCorpusWrites(sql: SQLTagStore) {

@@ -12,19 +12,13 @@ import {
 } from '../document-store.ts'
 import type { NewFile, StoredFile } from '../file-store.ts'
 import { integer, type Row, text, toDocument } from '../rows.ts'
-import { createChunkReads } from './chunks.ts'
-import { toStoreError } from './error.ts'
-
-interface Addition extends NewDocument {
-  idempotency?: Idempotency | undefined
-}
 
 /** What clients do to documents. Each write runs inside a transaction of the caller's. */
 export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
   const { insert, replace } = createRevisions(sql, queueLimit)
 
   return {
-    add({ idempotency, ...document }: Addition): StoredDocument {
+    add(document: NewDocument, idempotency?: Idempotency): StoredDocument {
       const known = idempotency && selectByKey(sql, idempotency)
       if (known) {
         if (document.file) sql.run`DELETE FROM files WHERE number = ${document.file.number}`
@@ -102,24 +96,19 @@ const PAGE_OF_STATUS =
 
 const NEXT_JOB = 'SELECT run_at FROM jobs WHERE claim IS NULL ORDER BY run_at LIMIT 1'
 
-type Reads = Pick<
+type DocumentReads = Pick<
   DocumentStore,
-  | 'get'
-  | 'hasKey'
-  | 'list'
-  | 'readChunks'
-  | 'chunkKeys'
-  | 'listChunks'
-  | 'identity'
-  | 'counts'
-  | 'nextJobAt'
+  'get' | 'hasKey' | 'list' | 'identity' | 'counts' | 'nextJobAt'
 > & {
   /** The number of the last check that was written. */
   lastCheck(): Promise<number>
 }
 
-/** What is asked of the database. Each query is one statement, and so sees one moment; `refuse` throws while none may run. */
-export function createReads(database: DatabaseSync, refuse: () => void): Reads {
+/** What is asked of documents and of the store. Each query is one statement, and so sees one moment. */
+export function createDocumentReads(
+  database: DatabaseSync,
+  read: <T>(query: () => T) => Promise<T>,
+): DocumentReads {
   const selectDocument = database.prepare('SELECT * FROM documents WHERE id = ?')
   const selectKey = database.prepare('SELECT 1 FROM idempotency_keys WHERE key = ?')
   const selectPage = database.prepare(PAGE)
@@ -129,14 +118,6 @@ export function createReads(database: DatabaseSync, refuse: () => void): Reads {
   const selectIdentity = database.prepare("SELECT value FROM meta WHERE name = 'identity'")
   const selectLastCheck = database.prepare("SELECT value FROM meta WHERE name = 'last_check'")
 
-  const read = async <T>(query: () => T): Promise<T> => {
-    refuse()
-    try {
-      return query()
-    } catch (error) {
-      throw toStoreError(error)
-    }
-  }
   return {
     get: (id) =>
       read(() => {
@@ -158,8 +139,6 @@ export function createReads(database: DatabaseSync, refuse: () => void): Reads {
         const nextCursor = rows.length > length ? cursorAfter(shown.at(-1)) : undefined
         return { documents: shown.map(toDocument), nextCursor }
       }),
-
-    ...createChunkReads(database, read),
 
     identity: () => read(() => String(integer(selectIdentity.get(), 'value'))),
 
@@ -209,13 +188,13 @@ function createRevisions(sql: SQLTagStore, queueLimit: number) {
       ON CONFLICT (document) DO UPDATE SET revision = ${revision}, run_at = ${now}, claim = NULL`
   }
 
-  /** Gives a kept file to the revision that was made of it. */
+  /** Gives a staged upload to the revision that was made of it. */
   const take = (file: NewFile | undefined, number: number, revision: number) => {
     if (!file) return
     const taken = sql.run`
       UPDATE files SET document = ${number}, revision = ${revision}
       WHERE number = ${file.number} AND document IS NULL`
-    if (taken.changes === 0) throw new Error(`There is no kept file ${file.number}`)
+    if (taken.changes === 0) throw new Error(`There is no staged upload ${file.number}`)
   }
 
   const insert = ({ id, text, file, title, url, metadata }: NewDocument): Row | undefined => {

@@ -1,19 +1,15 @@
+import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { repack } from '../chunk-codec.ts'
 import type { FileStore } from '../file-store.ts'
 import { bytes, integer } from '../rows.ts'
-import { openForReading } from './connection.ts'
-import { toStoreError } from './error.ts'
-import type { WriteQueue } from './write-queue.ts'
 
 /** Large enough that the wait for the disk after each piece is short beside writing it. */
 const PIECE_BYTES = 2 ** 20
 
 /** What was read may wait to be collected for so long. */
 const PIECES_BETWEEN_COLLECTIONS = 8
-
-const CACHE_KIBIBYTES = 1_024
 
 const FILE_OF = `
   SELECT files.number FROM documents JOIN files ON files.document = documents.number
@@ -23,64 +19,48 @@ const PIECE = `
   WHERE number = ?`
 const EXISTS = 'SELECT 1 FROM files WHERE number = ?'
 
-export interface Files {
-  store: FileStore
-  close(): void
+/** What is written of a file, through the queue. */
+interface Writer {
+  beginFile(): Promise<number>
+  addPiece(file: number, ordinal: number, bytes: Uint8Array): Promise<void>
+  dropFile(number: number): Promise<void>
 }
 
-/**
- * The originals of documents in a database: written through the queue, read on a connection whose small
- * cache they cannot fill. `refuse` throws while nothing may be asked.
- */
+/** The originals of documents in a database; `read` runs a query on a connection whose small cache they may fill. */
 export function createFiles(
-  { write }: Pick<WriteQueue, 'write'>,
-  databaseFile: string,
-  refuse: () => void,
-): Files {
-  const database = openForReading(databaseFile, CACHE_KIBIBYTES)
+  database: DatabaseSync,
+  read: <T>(query: () => T) => Promise<T>,
+  { beginFile, addPiece, dropFile }: Writer,
+): FileStore {
   const selectFile = database.prepare(FILE_OF)
   const selectPiece = database.prepare(PIECE)
   const selectExists = database.prepare(EXISTS)
-
-  const read = <T>(query: () => T): T => {
-    refuse()
-    try {
-      return query()
-    } catch (error) {
-      throw toStoreError(error)
-    }
-  }
-
-  const dropFile: FileStore['dropFile'] = (number) => write({ name: 'dropFile', input: number })
 
   const addPieces = async (file: number, pieces: AsyncIterable<Uint8Array>) => {
     let size = 0
     let ordinal = 0
     for await (const piece of repack(pieces, PIECE_BYTES)) {
       size += piece.length
-      await write(
-        { name: 'addPiece', input: { file, ordinal: ordinal++, bytes: piece } },
-        piece.length,
-      )
+      await addPiece(file, ordinal++, piece)
     }
     return { number: file, size }
   }
 
   async function* piecesOf(file: number) {
     for (let ordinal = 0; ; ordinal++) {
-      const row = read(() => selectPiece.get(ordinal, file))
+      const row = await read(() => selectPiece.get(ordinal, file))
       if (ordinal % PIECES_BETWEEN_COLLECTIONS === 0) freeYoungMemory()
       if (row) yield bytes(row, 'bytes')
-      else if (read(() => selectExists.get(file))) return
+      else if (await read(() => selectExists.get(file))) return
       else throw new AppError('document_not_found', 'The file was replaced or deleted meanwhile')
     }
   }
 
-  const store: FileStore = {
+  return {
     dropFile,
 
     async keepFile(pieces) {
-      const file = await write({ name: 'beginFile', input: undefined })
+      const file = await beginFile()
       try {
         return await addPieces(file, pieces)
       } catch (error) {
@@ -93,9 +73,30 @@ export function createFiles(
     readStaged: piecesOf,
 
     async readFile(documentId, revision) {
-      const row = read(() => selectFile.get(documentId, revision ?? null))
+      const row = await read(() => selectFile.get(documentId, revision ?? null))
       return row && piecesOf(integer(row, 'number'))
     },
   }
-  return { store, close: () => database.close() }
+}
+
+/** So many pieces fill the writer's cache with what nobody reads again soon. */
+const PIECES_BETWEEN_SHRINKS = 4
+
+/** How the bytes of a file come in. Each write runs inside a transaction of the caller's. */
+export function createFileWrites(sql: SQLTagStore) {
+  return {
+    beginFile(): number {
+      const row = sql.get`INSERT INTO files (document) VALUES (NULL) RETURNING number`
+      return integer(row, 'number')
+    },
+
+    addPiece(file: number, ordinal: number, bytes: Uint8Array): void {
+      sql.run`INSERT INTO file_pieces (file, ordinal, bytes) VALUES (${file}, ${ordinal}, ${bytes})`
+      if (ordinal % PIECES_BETWEEN_SHRINKS === 0) sql.run`PRAGMA shrink_memory`
+    },
+
+    dropFile(number: number): void {
+      sql.run`DELETE FROM files WHERE number = ${number} AND document IS NULL`
+    },
+  }
 }

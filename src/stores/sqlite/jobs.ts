@@ -10,15 +10,21 @@ import type {
   StagedChunks,
 } from '../document-store.ts'
 import { bytes, integer, optionalText, type Row, text, toFile, toMetadata } from '../rows.ts'
+import { insertChunk } from './chunks.ts'
 import { withSmallCache } from './connection.ts'
-import { insertVectors } from './vector-writes.ts'
+import { insertVectors } from './vectors.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
 const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 
-/** Taking jobs from the queue and giving them back. Each write runs inside a transaction of the caller's. */
-export function createClaimWrites(sql: SQLTagStore) {
+/** The queue of documents to ingest. Each write runs inside a transaction of the caller's. */
+export function createJobWrites(database: DatabaseSync, sql: SQLTagStore) {
+  return { ...createClaimWrites(sql), ...createCompletionWrites(database, sql) }
+}
+
+/** Taking jobs from the queue, and how a claim ends without chunks. */
+function createClaimWrites(sql: SQLTagStore) {
   const giveBack = (document: number, uncounted: number) => {
     sql.run`UPDATE jobs SET claim = NULL WHERE document = ${document}`
     sql.run`
@@ -70,30 +76,19 @@ export function createClaimWrites(sql: SQLTagStore) {
       return few.map((row) => claim(integer(row, 'document')))
     },
 
-    releaseJob(input: { claim: Claim; failure?: DocumentFailure | undefined }): void {
-      const current = selectCurrent(sql, input.claim)
+    releaseJob(job: Claim, failure?: DocumentFailure): void {
+      const current = selectCurrent(sql, job)
       if (!current) return
       giveBack(current.document, 1)
-      if (!input.failure) return
-      const { code, message } = input.failure
+      if (!failure) return
       sql.run`
-        UPDATE documents SET error_code = ${code}, error_message = ${message}
+        UPDATE documents SET error_code = ${failure.code}, error_message = ${failure.message}
         WHERE number = ${current.document}`
     },
-  }
-}
 
-/** How a claim ends without chunks. Each write runs inside a transaction of the caller's. */
-export function createOutcomeWrites(sql: SQLTagStore) {
-  return {
-    failJob(input: {
-      claim: Claim
-      failure: DocumentFailure
-      retryAt: number | undefined
-    }): boolean {
-      const current = selectCurrent(sql, input.claim)
+    failJob(job: Claim, failure: DocumentFailure, retryAt?: number): boolean {
+      const current = selectCurrent(sql, job)
       if (!current) return false
-      const { failure, retryAt } = input
       if (retryAt === undefined) sql.run`DELETE FROM jobs WHERE document = ${current.document}`
       else {
         sql.run`
@@ -107,20 +102,6 @@ export function createOutcomeWrites(sql: SQLTagStore) {
       return true
     },
   }
-}
-
-/** Adds a chunk to a document, by its number. */
-export function insertChunk(
-  sql: SQLTagStore,
-  document: number,
-  revision: number,
-  chunk: NewChunk,
-): void {
-  const { key, ordinal, start, end, heading, text, page = null, pageEnd = null } = chunk
-  sql.run`
-    INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text, page, page_end)
-    VALUES (${key}, ${document}, ${revision}, ${ordinal}, ${start}, ${end}, ${heading}, ${text},
-      ${page}, ${pageEnd})`
 }
 
 /** The document of a claim that is still the current one, by its number. */
@@ -152,8 +133,8 @@ interface Completion {
   replaced: number[]
 }
 
-/** How a claimed document becomes ready. Each write runs inside a transaction of the caller's. */
-export function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore) {
+/** How a claimed document becomes ready. */
+function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore) {
   const insert = (
     { document, revision }: Completion,
     chunks: readonly NewChunk[],
@@ -180,32 +161,31 @@ export function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore)
       }
       freeYoungMemory()
     }
-    if (ordinal !== count) throw new Error(`There are ${ordinal} kept chunks instead of ${count}`)
+    if (ordinal !== count) throw new Error(`There are ${ordinal} staged chunks instead of ${count}`)
     sql.run`DELETE FROM files WHERE number = ${file} AND document IS NULL`
   }
 
   return {
-    completeJob(input: {
-      claim: Claim
-      chunks: readonly NewChunk[]
-      vectors?: ChunkVectors | undefined
-      text?: string | undefined
-    }): number[] | undefined {
-      const completion = begin(sql, input.claim)
+    completeJob(
+      job: Claim,
+      chunks: readonly NewChunk[],
+      vectors?: ChunkVectors,
+      text?: string,
+    ): number[] | undefined {
+      const completion = begin(sql, job)
       if (!completion) return undefined
-      const { chunks, vectors, text } = input
       insert(completion, chunks, vectors)
       end(sql, completion, chunks.length)
       if (text !== undefined) setText(sql, completion, text)
       return completion.replaced
     },
 
-    completeStaged(input: { claim: Claim; kept: StagedChunks }): number[] | undefined {
-      const completion = begin(sql, input.claim)
+    completeStaged(job: Claim, staged: StagedChunks): number[] | undefined {
+      const completion = begin(sql, job)
       if (!completion) return undefined
-      withSmallCache(database, () => insertStaged(completion, input.kept))
-      end(sql, completion, input.kept.count)
-      setCharacters(sql, completion, input.kept.characters)
+      withSmallCache(database, () => insertStaged(completion, staged))
+      end(sql, completion, staged.count)
+      setCharacters(sql, completion, staged.characters)
       return completion.replaced
     },
   }

@@ -10,10 +10,7 @@ import { integer, type Row, text, toDocument, toSpan } from '../rows.ts'
 import { openForReading } from './connection.ts'
 import { toStoreError } from './error.ts'
 import { IS_TABLE, toCondition } from './filter.ts'
-
-export interface LookupThreadData {
-  file: string
-}
+import { toKeys } from './vectors.ts'
 
 const SERVED = 'served_revision IS NOT NULL'
 const FIELDS = `
@@ -23,10 +20,18 @@ const FIELDS = `
 const TEXT = `
   SELECT number, contents.text FROM documents
   JOIN contents ON document = number AND contents.revision = served_revision WHERE id = ?`
+// The index spares reading past the texts.
+const MATCHING = `
+  SELECT json_group_array(key) AS keys FROM chunks INDEXED BY chunks_of_document
+  WHERE document IN (SELECT number FROM documents WHERE `
 // Of a long text there are the chunks alone: see `completeStaged`.
 const CHUNKS = 'SELECT start, end, text FROM chunks WHERE document = ? ORDER BY ordinal'
 
-const { file }: LookupThreadData = workerData
+/** Keys that filters take are kept while nothing is committed, up to so many answers and keys in all. */
+const MAX_KEYS_KEPT = 4_000_000
+const MAX_ANSWERS_KEPT = 100
+
+const { file }: { file: string } = workerData
 let database: DatabaseSync | undefined
 
 function ask<T>(query: (held: DatabaseSync) => T): T {
@@ -38,7 +43,24 @@ function ask<T>(query: (held: DatabaseSync) => T): T {
   }
 }
 
+let seenVersion = 0
+let keptKeys = 0
+const kept = new Map<string, Uint32Array>()
+
 const methods = {
+  /** Ascending. */
+  matchingKeys: (filter: Filter): Uint32Array =>
+    ask((held) => {
+      forgetIfChanged(held)
+      const name = JSON.stringify(filter)
+      const known = kept.get(name)
+      if (known) return known
+      const { sql, values } = toCondition(filter)
+      const keys = toKeys(held.prepare(`${MATCHING}${sql})`).get(...values))
+      keep(name, keys)
+      return keys
+    }),
+
   findDocuments: ({ filter, tabular, limit, cursor }: LookupQuery): DocumentPage =>
     ask((held) => {
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
@@ -121,4 +143,23 @@ function toValue(row: Row, column: string, kind: MetadataField['kind']): Metadat
   const value = row?.[column]
   if (kind === 'boolean') return value === 1
   return typeof value === 'number' ? value : String(value)
+}
+
+/** https://sqlite.org/pragma.html#pragma_data_version changes with every commit of another connection. */
+function forgetIfChanged(held: DatabaseSync): void {
+  const version = integer(held.prepare('PRAGMA data_version').get(), 'data_version')
+  if (version !== seenVersion) forget()
+  seenVersion = version
+}
+
+function keep(name: string, keys: Uint32Array): void {
+  if (keptKeys + keys.length > MAX_KEYS_KEPT || kept.size >= MAX_ANSWERS_KEPT) forget()
+  if (keys.length > MAX_KEYS_KEPT) return
+  kept.set(name, keys)
+  keptKeys += keys.length
+}
+
+function forget(): void {
+  kept.clear()
+  keptKeys = 0
 }

@@ -1,60 +1,79 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
+import type { DocumentStore } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import { unavailable } from './error.ts'
-import type { LookupMethods, LookupThreadData } from './lookup-thread.ts'
+import type { LookupMethods } from './lookup-thread.ts'
 
 const DEADLINE_MS = 30_000
 const MAX_WAITING = 1_000
 
-export interface Lookup extends DocumentLookup {
+interface Lookups extends Pick<DocumentStore, 'matchingKeys'> {
+  lookup: DocumentLookup
   close(): Promise<void>
 }
 
 /**
- * Answers in a thread of its own, which the first question starts: one about the whole of a large corpus
- * reads for long. `refuse` throws while none may run.
+ * Answers what may have to read all of a large corpus, outside of this thread. `refuse` throws while nothing
+ * may be asked.
  */
-export function createLookup(data: LookupThreadData, refuse: () => void): Lookup {
+export function createLookups(file: string, refuse: () => void): Lookups {
+  // Two threads, so that no search waits for a long look-up.
+  const filters = createAsker(file, refuse)
+  const lookups = createAsker(file, refuse)
+  const { ask } = lookups
+
+  return {
+    matchingKeys: (filter, signal) =>
+      filters.ask(({ call }) => call('matchingKeys', filter), signal),
+    lookup: {
+      findDocuments: (query, signal) => ask(({ call }) => call('findDocuments', query), signal),
+      countDocuments: (filter, signal) => ask(({ call }) => call('countDocuments', filter), signal),
+      metadataFields: (limit, signal) => ask(({ call }) => call('metadataFields', limit), signal),
+      metadataValues: (query, signal) => ask(({ call }) => call('metadataValues', query), signal),
+      readText: (id, signal) => ask(({ call }) => call('readText', id), signal),
+    },
+    async close() {
+      await Promise.all([filters.close(), lookups.close()])
+    },
+  }
+}
+
+/** Asks a thread that the first question starts. */
+function createAsker(file: string, refuse: () => void) {
   let thread: Thread<LookupMethods> | undefined
   let waiting = 0
 
   const start = () =>
     startThread<LookupMethods>(new URL('./lookup-thread.ts', import.meta.url), {
-      data,
+      data: { file },
       // The next question starts another; those under way are rejected.
       onCrash() {
         thread = undefined
       },
     })
 
-  async function ask<T>(
-    question: (asked: Thread<LookupMethods>) => Promise<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
-    refuse()
-    if (waiting >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
-    waiting++
-    const deadline = AbortSignal.timeout(DEADLINE_MS)
-    try {
-      thread ??= start()
-      return await untilAborted(question(thread), AbortSignal.any([signal, deadline]))
-    } catch (error) {
-      signal.throwIfAborted()
-      if (!deadline.aborted) throw error
-      throw unavailable('The document store has not answered the look-up in time', error)
-    } finally {
-      waiting--
-    }
-  }
-
   return {
-    findDocuments: (query, signal) => ask((asked) => asked.call('findDocuments', query), signal),
-    countDocuments: (filter, signal) =>
-      ask((asked) => asked.call('countDocuments', filter), signal),
-    metadataFields: (limit, signal) => ask((asked) => asked.call('metadataFields', limit), signal),
-    metadataValues: (query, signal) => ask((asked) => asked.call('metadataValues', query), signal),
-    readText: (id, signal) => ask((asked) => asked.call('readText', id), signal),
+    async ask<T>(
+      question: (asked: Thread<LookupMethods>) => Promise<T>,
+      signal?: AbortSignal,
+    ): Promise<T> {
+      refuse()
+      if (waiting >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
+      waiting++
+      const deadline = AbortSignal.timeout(DEADLINE_MS)
+      try {
+        thread ??= start()
+        const limit = signal ? AbortSignal.any([signal, deadline]) : deadline
+        return await untilAborted(question(thread), limit)
+      } catch (error) {
+        signal?.throwIfAborted()
+        if (!deadline.aborted) throw error
+        throw unavailable('The document store has not answered the look-up in time', error)
+      } finally {
+        waiting--
+      }
+    },
     async close() {
       await thread?.terminate()
     },

@@ -189,7 +189,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (file, ordinal)
   ) STRICT;
   `,
-  // Tables are few among documents, and asked for by name; `table-index.ts` has the same condition.
+  // Tables are few among documents, and asked for by name; `filter.ts` has the same condition.
   `
   CREATE INDEX documents_tables ON documents (number)
   WHERE lower(substr(coalesce(json_extract(file, '$.name'), title), -4))

@@ -1,12 +1,48 @@
-import type { Outbox } from '../outbox.ts'
-import type { WriteQueue } from './write-queue.ts'
+import type { SQLTagStore } from 'node:sqlite'
+import type { OutboxEvent } from '../outbox.ts'
+import { integer, optionalText, type Row, text } from '../rows.ts'
 
-export function createOutbox({ write }: Pick<WriteQueue, 'write'>): Outbox {
+/** The events of the outbox, which a trigger writes down. Each write runs inside a transaction of the caller's. */
+export function createOutboxWrites(sql: SQLTagStore) {
   return {
-    announce: (isWanted) => write({ name: 'announce', input: isWanted }),
-    takeEvents: (limit, milliseconds) =>
-      write({ name: 'takeEvents', input: { limit, milliseconds } }),
-    postponeEvent: (id, dueAt) => write({ name: 'postponeEvent', input: { id, dueAt } }),
-    removeEvent: (id) => write({ name: 'removeEvent', input: id }),
+    announce(isWanted: boolean): void {
+      sql.run`UPDATE meta SET value = ${isWanted ? 1 : 0} WHERE name = 'announcing'`
+      if (!isWanted) sql.run`DELETE FROM announcements`
+    },
+
+    takeEvents(limit: number, milliseconds: number): OutboxEvent[] {
+      const now = Date.now()
+      const due = sql.all`
+        SELECT announcements.*, documents.id AS document_id
+        FROM announcements JOIN documents ON number = document
+        WHERE due_at <= ${now} ORDER BY due_at LIMIT ${Math.max(0, limit)}`
+      for (const row of due) {
+        sql.run`
+          UPDATE announcements SET attempts = attempts + 1, due_at = ${now + milliseconds}
+          WHERE document = ${integer(row, 'document')}`
+      }
+      return due.map(toOutboxEvent)
+    },
+
+    postponeEvent(id: string, dueAt: number): void {
+      sql.run`UPDATE announcements SET due_at = ${dueAt} WHERE id = ${id}`
+    },
+
+    removeEvent(id: string): void {
+      sql.run`DELETE FROM announcements WHERE id = ${id}`
+    },
+  }
+}
+
+function toOutboxEvent(row: Row): OutboxEvent {
+  const code = optionalText(row, 'error_code')
+  return {
+    id: text(row, 'id'),
+    documentId: text(row, 'document_id'),
+    revision: integer(row, 'revision'),
+    status: text(row, 'status') === 'ready' ? 'ready' : 'failed',
+    error: code === undefined ? undefined : { code, message: text(row, 'error_message') },
+    endedAt: integer(row, 'ended_at'),
+    attempt: integer(row, 'attempts') + 1,
   }
 }

@@ -1,30 +1,25 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
-import { startThread, type Thread } from '../../lib/thread.ts'
-import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import { startThread } from '../../lib/thread.ts'
+import { createChunkKeyAllocator } from '../chunk-keys.ts'
+import type { Claim, DocumentStore, VectorReplacement } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import type { Outbox } from '../outbox.ts'
-import { type DirectoryLock, lockDirectory, openForReading } from './connection.ts'
-import { createReads } from './documents.ts'
-import { unavailable } from './error.ts'
-import { createFiles, type Files } from './files.ts'
-import { createFiltering, type Filtering } from './filtering.ts'
-import { createLookup, type Lookup } from './lookup.ts'
-import { createOutbox } from './outbox.ts'
-import { createVectorReads, createVectorReplacement } from './vectors.ts'
-import {
-  createQueuedWrites,
-  createWriteQueue,
-  type WriteQueue,
-  type WriteStatistics,
-} from './write-queue.ts'
+import { createChunkReads } from './chunks.ts'
+import { lockDirectory, openForReading } from './connection.ts'
+import { createDocumentReads } from './documents.ts'
+import { toStoreError, unavailable } from './error.ts'
+import { createFiles } from './files.ts'
+import { createLookups } from './lookup.ts'
+import { createReplacementReads, createVectorReads } from './vectors.ts'
+import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 import type { WriterMethods } from './writer-thread.ts'
 
 const FILE = 'agent-server.db'
 const PRIVATE = 0o700
+const FILE_CACHE_KIBIBYTES = 1_024
 const CHECK_DEADLINE_MS = 5_000
 const CLOSE_DEADLINE_MS = 10_000
 
@@ -44,22 +39,10 @@ interface SqliteStoreOptions {
 }
 
 export interface SqliteStore extends DocumentStore {
-  /** Writes answered since the start, and the transactions that they took. */
-  statistics(): WriteStatistics
   /** Makes all vectors anew. For a process that has the store to itself. */
   readonly replacement: VectorReplacement
   readonly outbox: Outbox
   readonly lookup: DocumentLookup
-}
-
-interface Parts {
-  lock: DirectoryLock
-  writer: Thread<WriterMethods>
-  reader: DatabaseSync
-  filtering: Filtering
-  files: Files
-  lookup: Lookup
-  queue: WriteQueue
 }
 
 /**
@@ -83,32 +66,31 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Sq
   try {
     const migration = await writer.call('open', { file, queueLimit })
     log?.info({ file, schema: migration }, 'document store opened')
-    const reader = openForReading(file)
     const queue = createWriteQueue({ send: (group) => writer.call('write', group) })
-    const refuse = () => {
+    const { closeReaders, ...reads } = openReaders(file, queue.write, () => {
       if (ended) throw ended
-    }
-    const { lastCheck, ...reads } = createReads(reader, refuse)
-    const { nextEmbedding, chunksWithoutNext, ...vectorReads } = createVectorReads(reader, refuse)
-    const filtering = createFiltering({ file }, refuse)
-    const files = createFiles(queue, file, refuse)
-    const lookup = createLookup({ file }, refuse)
+    })
     opened = true
+
+    const close = async () => {
+      await queue.close()
+      // First: the last connection to close empties the log into the database.
+      await closeReaders()
+      try {
+        await untilAborted(writer.call('close', undefined), AbortSignal.timeout(CLOSE_DEADLINE_MS))
+      } catch (error) {
+        log?.warn({ err: error }, 'document store not closed cleanly; the next start recovers it')
+      }
+      await writer.terminate()
+      lock.release()
+    }
     let closing: Promise<void> | undefined
     return {
-      ...createQueuedWrites(queue),
-      ...files.store,
+      ...createWrites(queue.write),
       ...reads,
-      ...vectorReads,
-      outbox: createOutbox(queue),
-      replacement: createVectorReplacement(queue, { nextEmbedding, chunksWithoutNext }),
-      matchingKeys: filtering.matchingKeys,
-      lookup,
-      statistics: queue.statistics,
-      check: (signal) => check(queue, lastCheck, signal),
       close() {
         ended ??= unavailable('The document store is closed')
-        closing ??= closeParts({ lock, writer, reader, filtering, files, lookup, queue }, log)
+        closing ??= close()
         return closing
       },
     }
@@ -127,36 +109,88 @@ async function makeDirectory(directory: string): Promise<void> {
   }
 }
 
-async function check(
-  queue: WriteQueue,
-  lastCheck: () => Promise<number>,
-  signal: AbortSignal,
-): Promise<void> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
-  try {
-    const written = await untilAborted(queue.write({ name: 'check', input: undefined }), deadline)
-    const seen = await lastCheck()
-    if (seen < written) throw new Error(`Check ${written} was written, but ${seen} was read`)
-  } catch (error) {
-    throw unavailable('The document store cannot be read and written', error)
-  }
+/** What changes the database, each through the queue to the writer's thread. */
+function createWrites(write: WriteQueue['write']) {
+  return {
+    add: (document, idempotency) => write('add', document, idempotency),
+    put: (document) => write('put', document),
+    delete: (id) => write('delete', id),
+    retry: (id) => write('retry', id),
+    recoverJobs: () => write('recoverJobs'),
+    claimJobs: (limit) => write('claimJobs', limit),
+    completeJob: (job, chunks, vectors, text) =>
+      write('completeJob', toClaim(job), chunks, vectors, text),
+    completeStaged: (job, staged) => write('completeStaged', toClaim(job), staged),
+    failJob: (job, failure, retryAt) => write('failJob', toClaim(job), failure, retryAt),
+    releaseJob: (job, failure) => write('releaseJob', toClaim(job), failure),
+    reserveChunkKeys: createChunkKeyAllocator((count) => write('reserveChunkKeys', count)),
+    outbox: {
+      announce: (isWanted) => write('announce', isWanted),
+      takeEvents: (limit, milliseconds) => write('takeEvents', limit, milliseconds),
+      postponeEvent: (id, dueAt) => write('postponeEvent', id, dueAt),
+      removeEvent: (id) => write('removeEvent', id),
+    },
+  } satisfies Partial<SqliteStore>
 }
 
-/** The reader goes first: the last connection to close empties the log into the database. */
-async function closeParts(
-  { lock, writer, reader, filtering, files, lookup, queue }: Parts,
-  log?: Log,
-): Promise<void> {
-  await queue.close()
-  await filtering.close()
-  files.close()
-  await lookup.close()
-  reader.close()
-  try {
-    await untilAborted(writer.call('close', undefined), AbortSignal.timeout(CLOSE_DEADLINE_MS))
-  } catch (error) {
-    log?.warn({ err: error }, 'document store not closed cleanly; the next start recovers it')
+/** Without the text of the job, which need not travel. */
+function toClaim({ documentId, claim }: Claim): Claim {
+  return { documentId, claim }
+}
+
+/** What is asked of the database, which sees every commit at once; `refuse` throws while nothing may be. */
+function openReaders(file: string, write: WriteQueue['write'], refuse: () => void) {
+  const reader = openForReading(file)
+  // Of its own, since files would fill the cache.
+  const fileReader = openForReading(file, FILE_CACHE_KIBIBYTES)
+  const { close: closeLookups, ...lookups } = createLookups(file, refuse)
+
+  const read = async <T>(query: () => T): Promise<T> => {
+    refuse()
+    try {
+      return query()
+    } catch (error) {
+      throw toStoreError(error)
+    }
   }
-  await writer.terminate()
-  lock.release()
+  const { lastCheck, ...documents } = createDocumentReads(reader, read)
+  return {
+    ...documents,
+    ...createChunkReads(reader, read),
+    ...createVectorReads(reader, read),
+    ...createFiles(fileReader, read, {
+      beginFile: () => write('beginFile'),
+      addPiece: (number, ordinal, bytes) => write('addPiece', number, ordinal, bytes),
+      dropFile: (number) => write('dropFile', number),
+    }),
+    ...lookups,
+    replacement: {
+      // The directory has one process, which makes them in one place.
+      async alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
+        await work(signal)
+        return true
+      },
+      begin: (embedding) => write('beginVectors', embedding),
+      add: (vectors) => write('addNextVectors', vectors),
+      finish: () => write('swapVectors'),
+      ...createReplacementReads(reader, read),
+    } satisfies VectorReplacement,
+
+    async check(signal: AbortSignal) {
+      const deadline = AbortSignal.any([signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
+      try {
+        const written = await untilAborted(write('check'), deadline)
+        const seen = await lastCheck()
+        if (seen < written) throw new Error(`Check ${written} was written, but ${seen} was read`)
+      } catch (error) {
+        throw unavailable('The document store cannot be read and written', error)
+      }
+    },
+
+    async closeReaders() {
+      await closeLookups()
+      fileReader.close()
+      reader.close()
+    },
+  }
 }

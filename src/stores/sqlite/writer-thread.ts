@@ -4,8 +4,7 @@ import { serveThread } from '../../lib/thread.ts'
 import { openForWriting } from './connection.ts'
 import { toStoreError } from './error.ts'
 import { type Migration, migrate } from './migrations.ts'
-import { createGroupRunner, type GroupResult } from './write-group.ts'
-import { createWrites, type Write } from './writes.ts'
+import { createGroupRunner, createWrites, type Outcome, type Write } from './writes.ts'
 
 interface WriterOptions {
   file: string
@@ -16,7 +15,7 @@ interface WriterOptions {
 export type WriterMethods = typeof methods
 
 let database: DatabaseSync | undefined
-let runGroup: ((group: readonly Write[]) => GroupResult) | undefined
+let runGroup: ReturnType<typeof createGroupRunner> | undefined
 
 const methods = {
   open({ file, queueLimit }: WriterOptions): Migration {
@@ -34,7 +33,7 @@ const methods = {
     }
   },
 
-  write(group: readonly Write[]): GroupResult {
+  write(group: readonly Write[]): Outcome[] {
     if (!runGroup) throw new Error('The writer is not open')
     return runGroup(group)
   },

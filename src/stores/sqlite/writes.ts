@@ -1,42 +1,98 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
+import { type PackedError, packError } from '../../lib/thread.ts'
 import { integer } from '../rows.ts'
 import { createDocumentWrites } from './documents.ts'
-import { createFileWrites } from './file-writes.ts'
-import { createClaimWrites, createCompletionWrites, createOutcomeWrites } from './jobs.ts'
-import { createOutboxWrites } from './outbox-writes.ts'
-import { createVectorWrites } from './vector-writes.ts'
+import { toStoreError } from './error.ts'
+import { createFileWrites } from './files.ts'
+import { createJobWrites } from './jobs.ts'
+import { createOutboxWrites } from './outbox.ts'
+import { createVectorWrites } from './vectors.ts'
 
 /** Everything that changes the database, by name. */
-export type Writes = ReturnType<typeof createWrites>
-export type WriteName = keyof Writes
-type WriteInput = { [Name in WriteName]: Parameters<Writes[Name]>[0] }
-export type WriteOutput = { [Name in WriteName]: ReturnType<Writes[Name]> }
-
-/** One change on its way to the writer's thread. */
-export type Write<Name extends WriteName = WriteName> = {
-  [Each in Name]: { name: Each; input: WriteInput[Each] }
-}[Name]
-
 export function createWrites(database: DatabaseSync, queueLimit: number) {
   const sql = database.createTagStore()
   return {
     ...createDocumentWrites(sql, queueLimit),
     ...createFileWrites(sql),
-    ...createClaimWrites(sql),
-    ...createCompletionWrites(database, sql),
-    ...createOutcomeWrites(sql),
+    ...createJobWrites(database, sql),
     ...createMetaWrites(sql),
     ...createOutboxWrites(sql),
     ...createVectorWrites(sql),
   }
 }
 
-export function runWrite<Name extends WriteName>(
-  writes: { [Each in WriteName]: (input: WriteInput[Each]) => WriteOutput[Each] },
-  write: Write<Name>,
-): WriteOutput[Name] {
-  return writes[write.name](write.input)
+type Writes = ReturnType<typeof createWrites>
+export type WriteName = keyof Writes
+export type WriteInput<Name extends WriteName> = Parameters<Writes[Name]>
+export type WriteOutput<Name extends WriteName> = ReturnType<Writes[Name]>
+
+/** One change on its way to the writer's thread. */
+export type Write<Name extends WriteName = WriteName> = {
+  [Each in Name]: { name: Each; input: WriteInput<Each> }
+}[Name]
+
+export type Outcome = { output: unknown } | { error: PackedError }
+
+/**
+ * Runs a group of writes in one transaction, so that they share the wait for the disk; one that fails takes
+ * nothing with it. When the function returns, what succeeded is durable. Answers one outcome per write, in order.
+ */
+export function createGroupRunner(database: DatabaseSync, writes: Writes) {
+  const sql = database.createTagStore()
+
+  const runOne = (write: Write): Outcome => {
+    sql.run`SAVEPOINT write`
+    try {
+      const output = runWrite(writes, write)
+      sql.run`RELEASE write`
+      return { output }
+    } catch (error) {
+      // A full or failing disk may make SQLite roll the whole transaction back.
+      if (!database.isTransaction) throw error
+      sql.run`ROLLBACK TO write`
+      sql.run`RELEASE write`
+      return failed(error)
+    }
+  }
+
+  const runTogether = (group: readonly Write[]): Outcome[] => {
+    sql.run`BEGIN IMMEDIATE`
+    try {
+      const outcomes = group.map(runOne)
+      sql.run`COMMIT`
+      return outcomes
+    } catch (error) {
+      if (database.isTransaction) sql.run`ROLLBACK`
+      throw error
+    }
+  }
+
+  return function run(group: readonly Write[]): Outcome[] {
+    try {
+      return runTogether(group)
+    } catch (error) {
+      // What does not fit on the disk must not stop what does, such as a deletion.
+      if (group.length > 1 && isStorageFull(error)) return group.flatMap((write) => run([write]))
+      return group.map(() => failed(error))
+    }
+  }
+}
+
+function runWrite<Name extends WriteName>(
+  writes: { [Each in WriteName]: (...input: WriteInput<Each>) => WriteOutput<Each> },
+  { name, input }: Write<Name>,
+): WriteOutput<Name> {
+  return writes[name](...input)
+}
+
+function failed(thrown: unknown): Outcome {
+  return { error: packError(toStoreError(thrown)) }
+}
+
+function isStorageFull(thrown: unknown): boolean {
+  const error = toStoreError(thrown)
+  return error instanceof AppError && error.code === 'storage_full'
 }
 
 const LARGEST_CHUNK_KEY = 2 ** 32 - 1

@@ -1,51 +1,50 @@
 import { describe, expect, it } from 'vitest'
-import type { GroupResult } from '../../../src/stores/sqlite/write-group.ts'
 import { createWriteQueue } from '../../../src/stores/sqlite/write-queue.ts'
-import type { Write } from '../../../src/stores/sqlite/writes.ts'
+import type { Outcome, Write } from '../../../src/stores/sqlite/writes.ts'
 
 /** A disk that takes each group when it is told to. */
 function createHeldDisk() {
-  const groups: { writes: readonly Write[]; answer: PromiseWithResolvers<GroupResult> }[] = []
+  const groups: { writes: readonly Write[]; answer: PromiseWithResolvers<Outcome[]> }[] = []
   return {
     groups,
-    send(writes: readonly Write[]): Promise<GroupResult> {
-      const answer = Promise.withResolvers<GroupResult>()
+    send(writes: readonly Write[]): Promise<Outcome[]> {
+      const answer = Promise.withResolvers<Outcome[]>()
       groups.push({ writes, answer })
       return answer.promise
     },
     confirm(position: number): void {
       const group = groups[position]
       const outcomes = group?.writes.map(() => ({ output: undefined })) ?? []
-      group?.answer.resolve({ outcomes, transactions: 1 })
+      group?.answer.resolve(outcomes)
     },
   }
 }
 
-const remove = (id: string) => ({ name: 'delete', input: id }) as const
-const check = { name: 'check', input: undefined } as const
-const add = (characters: number) =>
-  [{ name: 'add', input: { id: 'a', text: '' } }, characters] as const
+const add = (characters: number) => ['add', { id: 'a', text: 'x'.repeat(characters) }] as const
 
 describe('The write queue', () => {
   it('gathers what comes while a group is written into the next group', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
-    const first = [queue.write(remove('a')), queue.write(remove('b'))]
+    const first = [queue.write('delete', 'a'), queue.write('delete', 'b')]
     await Promise.resolve()
-    const second = [queue.write(remove('c')), queue.write(remove('d')), queue.write(remove('e'))]
+    const second = [
+      queue.write('delete', 'c'),
+      queue.write('delete', 'd'),
+      queue.write('delete', 'e'),
+    ]
     disk.confirm(0)
     await Promise.all(first)
     disk.confirm(1)
     await Promise.all(second)
     expect(disk.groups.map(({ writes }) => writes.length)).toEqual([2, 3])
-    expect(queue.statistics()).toEqual({ writes: 5, transactions: 2 })
   })
 
   it('confirms nothing before the disk has', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
     let confirmed = false
-    const write = queue.write(remove('a')).then(() => {
+    const write = queue.write('delete', 'a').then(() => {
       confirmed = true
     })
     await Promise.resolve()
@@ -59,7 +58,7 @@ describe('The write queue', () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
     const writes = [
-      ...Array.from({ length: 300 }, () => queue.write(check)),
+      ...Array.from({ length: 300 }, () => queue.write('check')),
       ...Array.from({ length: 3 }, () => queue.write(...add(5_000_000))),
     ]
     for (let position = 0; position < 4; position += 1) {
@@ -73,10 +72,10 @@ describe('The write queue', () => {
   it('refuses clients when too many writes wait, and never ingestion', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue(disk)
-    const waiting = Array.from({ length: 4_096 }, () => queue.write(check))
+    const waiting = Array.from({ length: 4_096 }, () => queue.write('check'))
     const refusal = { code: 'queue_full', retryAfter: 1 }
-    await expect(queue.write(remove('a'))).rejects.toMatchObject(refusal)
-    waiting.push(queue.write(check))
+    await expect(queue.write('delete', 'a')).rejects.toMatchObject(refusal)
+    waiting.push(queue.write('check'))
     for (let position = 0; position < 17; position += 1) {
       await expect.poll(() => disk.groups.length).toBe(position + 1)
       disk.confirm(position)
@@ -101,20 +100,20 @@ describe('The write queue', () => {
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
     const disk = createHeldDisk()
     const queue = createWriteQueue({ send: disk.send, stalledAfter: 10 })
-    const sent = queue.write(remove('a'))
+    const sent = queue.write('delete', 'a')
     await Promise.resolve()
-    const waiting = queue.write(remove('b'))
+    const waiting = queue.write('delete', 'b')
     const unavailable = { code: 'store_unavailable' }
     await Promise.all([
       expect(sent).rejects.toMatchObject(unavailable),
       expect(waiting).rejects.toMatchObject(unavailable),
     ])
-    await expect(queue.write(remove('c'))).rejects.toMatchObject(unavailable)
+    await expect(queue.write('delete', 'c')).rejects.toMatchObject(unavailable)
     expect(disk.groups).toHaveLength(1)
 
     disk.confirm(0)
     await disk.groups[0]?.answer.promise
-    const next = queue.write(remove('d'))
+    const next = queue.write('delete', 'd')
     await Promise.resolve()
     disk.confirm(1)
     await next

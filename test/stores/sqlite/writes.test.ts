@@ -1,12 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unpackError } from '../../../src/lib/thread.ts'
 import { migrate } from '../../../src/stores/sqlite/migrations.ts'
-import { createGroupRunner, toThrown } from '../../../src/stores/sqlite/write-group.ts'
-import { createWrites, type Write } from '../../../src/stores/sqlite/writes.ts'
+import { createGroupRunner, createWrites, type Write } from '../../../src/stores/sqlite/writes.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
-const add = (id: string, text = 'A text'): Write => ({ name: 'add', input: { id, text } })
+const add = (id: string, text = 'A text'): Write => ({ name: 'add', input: [{ id, text }] })
 
 describe('A group of writes', () => {
   let data: SqliteData
@@ -22,17 +23,16 @@ describe('A group of writes', () => {
   })
 
   const run = (group: readonly Write[], connection = database) => {
-    const { outcomes, transactions } = createGroupRunner(
-      connection,
-      createWrites(connection, 9),
-    )(group)
+    const outcomes = createGroupRunner(connection, createWrites(connection, 9))(group)
     const answers = outcomes.map((outcome) => {
       if ('output' in outcome) return 'done'
-      const error = toThrown(outcome)
+      const error = unpackError(outcome.error)
       return 'code' in error ? error.code : error.name
     })
-    return { answers, transactions, error: outcomes.find((outcome) => !('output' in outcome)) }
+    return { answers, error: outcomes.find((outcome) => !('output' in outcome)) }
   }
+  /** https://sqlite.org/fileformat2.html#file_change_counter: transactions that have changed the file. */
+  const changes = () => readFileSync(join(data.directory, 'agent-server.db')).readUInt32BE(24)
   const storedIds = () =>
     database
       .prepare('SELECT id FROM documents ORDER BY number')
@@ -40,29 +40,28 @@ describe('A group of writes', () => {
       .map(({ id }) => id)
 
   it('takes one transaction, in which a write sees those before it', () => {
-    const group: Write[] = [add('a'), { name: 'delete', input: 'a' }, add('a'), add('b')]
-    expect(run(group)).toMatchObject({
-      answers: ['done', 'done', 'done', 'done'],
-      transactions: 1,
-    })
+    const group: Write[] = [add('a'), { name: 'delete', input: ['a'] }, add('a'), add('b')]
+    const before = changes()
+    expect(run(group).answers).toEqual(['done', 'done', 'done', 'done'])
+    expect(changes()).toBe(before + 1)
     expect(storedIds()).toEqual(['a', 'b'])
   })
 
   it('keeps what succeeds beside what is refused or fails', () => {
-    const group: Write[] = [add('a'), add('a'), { name: 'retry', input: 'missing' }, add('b')]
-    expect(run(group)).toMatchObject({
-      answers: ['done', 'ERR_SQLITE_ERROR', 'document_not_found', 'done'],
-      transactions: 1,
-    })
+    const group: Write[] = [add('a'), add('a'), { name: 'retry', input: ['missing'] }, add('b')]
+    const before = changes()
+    const answers = ['done', 'ERR_SQLITE_ERROR', 'document_not_found', 'done']
+    expect(run(group).answers).toEqual(answers)
+    expect(changes()).toBe(before + 1)
     expect(storedIds()).toEqual(['a', 'b'])
   })
 
   it('undoes a write that fails half-way, and only that one', () => {
     const chunk = { key: 7, ordinal: 0, text: 'One', heading: '', start: 0, end: 3 }
-    run([add('a'), { name: 'claimJobs', input: 1 }])
+    run([add('a'), { name: 'claimJobs', input: [1] }])
     const complete: Write = {
       name: 'completeJob',
-      input: { claim: { documentId: 'a', claim: 1 }, chunks: [chunk, { ...chunk, ordinal: 1 }] },
+      input: [{ documentId: 'a', claim: 1 }, [chunk, { ...chunk, ordinal: 1 }]],
     }
     expect(run([add('b'), complete]).answers).toEqual(['done', 'ERR_SQLITE_ERROR'])
     expect(database.prepare('SELECT count(*) AS n FROM chunks').get()).toEqual({ n: 0 })
@@ -83,7 +82,7 @@ describe('A group of writes', () => {
     readOnly.close()
     expect(answers).toEqual(['store_unavailable', 'store_unavailable'])
     expect(error).toMatchObject({
-      failure: { cause: { message: 'attempt to write a readonly database' } },
+      error: { cause: { message: 'attempt to write a readonly database' } },
     })
   })
 
