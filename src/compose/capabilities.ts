@@ -13,7 +13,12 @@ import type { Sandbox } from '../sandboxes/sandbox.ts'
 import type { SandboxKind } from '../schemas/sandbox.ts'
 import type { SkillList, SkillReload } from '../schemas/skill.ts'
 import type { AgentConfiguration } from '../services/agent/configuration.ts'
-import { createPins, MCP_LOCK_FILE, McpPins, NO_PINS } from '../services/mcp/lock-file.ts'
+import {
+  createToolLock,
+  EMPTY_MCP_LOCK,
+  MCP_LOCK_FILE,
+  McpLock,
+} from '../services/mcp/lock-file.ts'
 import type { Mcp } from '../services/mcp/mcp.ts'
 import type { McpServer } from '../services/mcp/settings.ts'
 import {
@@ -124,11 +129,11 @@ export async function composeMcp({ config, servers, stores, ...parts }: McpParts
     maximumBytes: MAX_ANSWER_BYTES,
     idleMs: MCP_IDLE_MS,
   })
-  const lockFile = await stores.openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)
+  const lockFile = await stores.openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)
   const mcp = createMcp({
     ...{ servers, ...parts },
     fetch: outbound.fetch,
-    pins: createPins(lockFile),
+    toolLock: createToolLock(lockFile),
     artifacts: (): Artifacts => createArtifacts(stores.artifacts),
   })
   return {

@@ -1,144 +1,204 @@
-import { ProtocolError } from '@modelcontextprotocol/client'
+import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/client'
 import { untilAborted } from '../../lib/abort.ts'
-import type { Environment } from '../../lib/environment.ts'
-import { freeObject } from '../../schemas/fields.ts'
-import type { Artifacts } from '../tools/artifacts.ts'
-import type { Tool, ToolContext } from '../tools/define-tool.ts'
-import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
-import { explainFailure } from './explain-failure.ts'
-import { Link, type LinkLog } from './link.ts'
-import type { Pins } from './lock-file.ts'
-import { type Fetch, type RemoteCall, type RemoteTool, toSessionTarget } from './session.ts'
-import type { McpServer } from './settings.ts'
-import { type JudgedTool, judgeTools, mcpToolName, readResult } from './tools.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import { ToolFailure } from '../tools/tool-error.ts'
+import { explainFailure, isForgottenSession, isTimeout, kindOf } from './explain-failure.ts'
+import {
+  type McpSession,
+  openSession,
+  type RemoteCall,
+  type RemoteTool,
+  type SessionTarget,
+} from './session.ts'
 
-/** A call that progresses may take as long, in all. */
-const CALL_MS = 620_000
-/** A server that was silent for longer is asked for its tools before one is called. */
-const TRUSTED_MS = 30_000
-const MAX_DESCRIPTION = 4_000
-/** UTF-16 code units of a server's own words on a call that it refuses. */
-const MAX_MESSAGE = 1_000
+const CONNECT_MS = 15_000
+/** Between two checks of a server that is up. */
+const HEARTBEAT_MS = 60_000
+const RETRY = { firstMs: 1_000, maxMs: 60_000 }
+/** Calls without an answer, one after the other, after which the server gets a rest. */
+const MAX_TIMEOUTS = 3
+
+export interface ConnectionLog {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+}
 
 interface ConnectionOptions {
   name: string
-  settings: McpServer
-  environment: Environment
-  fetch: Fetch
-  pins: Pins
-  log: LinkLog
+  /** Throws where the configuration lacks something. */
+  target: () => SessionTarget
+  /** Called with the server's tools each time they were listed; nobody may use them before it is done. */
+  onTools(tools: readonly RemoteTool[]): Promise<void>
+  log: ConnectionLog
 }
 
-export interface OfferedTool extends JudgedTool {
-  /** As the model may be offered it. */
-  tool: Tool
-}
+/** The connection to one server: made in the background, checked from time to time, tried again when it is down. */
+export class Connection {
+  readonly #options: ConnectionOptions
+  readonly #closing = new AbortController()
+  #session: McpSession | undefined
+  #reason = 'Connecting'
+  #failures = 0
+  #timeouts = 0
+  #provedAt = 0
+  #timer: NodeJS.Timeout | undefined
+  #work: Promise<McpSession> | undefined
 
-/** One MCP server and the tools that it brings. */
-export interface Connection extends Pick<ConnectionOptions, 'name' | 'settings'> {
-  link: Pick<Link, 'session' | 'reason' | 'prove' | 'start' | 'close'>
-  /** Throws where a variable is missing. */
-  checkSettings(): void
-  /** Every tool that was last seen. */
-  judged(): readonly OfferedTool[]
-  /** Accepts the definitions that were last seen. */
-  accept(): Promise<void>
-}
-
-export function createConnection(options: ConnectionOptions): Connection {
-  const { name, settings, environment, fetch, pins, log } = options
-  const target = () => toSessionTarget(settings, environment, fetch)
-  const link = new Link({ name, target, onTools, log })
-  let judged: OfferedTool[] = []
-
-  async function onTools(remotes: readonly RemoteTool[]): Promise<void> {
-    const changes = await pins.compare(name, settings.url, remotes)
-    for (const [tool, change] of changes) {
-      if (judged.some(({ remote, refusal }) => remote.name === tool && refusal)) continue
-      log.warn({ connection: name, tool, change }, 'MCP tool waits to be accepted')
-    }
-    judged = judgeTools(remotes, settings.allowTools, changes).map((one) => ({
-      ...one,
-      tool: toTool(one),
-    }))
+  constructor(options: ConnectionOptions) {
+    this.#options = options
   }
 
-  function toTool({ remote, refusal }: JudgedTool): Tool {
-    const { description = '', inputSchema } = remote
-    const { $schema: _dialect, ...schema } = inputSchema
-    return {
-      name: mcpToolName(name, remote.name),
-      title: remote.title ?? remote.annotations?.title ?? remote.name,
-      description: description.slice(0, MAX_DESCRIPTION),
-      source: `mcp:${name}`,
-      inputSchema: { properties: {}, ...schema },
-      deadlineMs: CALL_MS,
-      unavailable: () => (link.session ? refusal : link.reason),
-      run: (input, context, signal) => run(remote.name, input, context, signal),
-    }
+  /** Nothing while the server is out of reach; `reason` says why. */
+  get session(): McpSession | undefined {
+    return this.#session
   }
 
-  /** The tool as the server has it now, if it may still be used. Throws `ToolFailure`. */
-  async function current(tool: string, signal: AbortSignal): Promise<RemoteTool> {
-    await untilAborted(link.prove(TRUSTED_MS), signal).catch((error: unknown) => {
+  get reason(): string {
+    return this.#reason
+  }
+
+  start(): void {
+    this.#later(() => this.#once(() => this.#connect()), 0)
+  }
+
+  /** Proves that the server answers, unless that was proved within `milliseconds`; connects where it has to. Throws why it does not. */
+  async prove(milliseconds: number): Promise<McpSession> {
+    const held = this.#session
+    if (held && Date.now() - this.#provedAt < milliseconds) return held
+    return this.#once(() => (held ? this.#check(held) : this.#connect()))
+  }
+
+  /** Calls a tool, once; a second time only where the server did nothing at the first. */
+  async call(call: RemoteCall, signal: AbortSignal): Promise<CallToolResult> {
+    const held = this.#session ?? (await this.#awaited(signal))
+    try {
+      const result = await held.callTool(call, signal)
+      this.#timeouts = 0
+      return result
+    } catch (error) {
       signal.throwIfAborted()
-      throw new ToolFailure(explainFailure(error), { cause: error })
+      if (!isForgottenSession(error)) {
+        await this.#note(error)
+        throw error
+      }
+      const again = await untilAborted(
+        this.#once(() => this.#renew()),
+        signal,
+      )
+      return again.callTool(call, signal)
+    }
+  }
+
+  async readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult> {
+    const held = this.#session ?? (await this.#awaited(signal))
+    return held.readResource(uri, signal)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('The server is being stopped'))
+    clearTimeout(this.#timer)
+    await this.#drop()
+  }
+
+  /** A server that is down is not waited for by every call. */
+  #awaited(signal: AbortSignal): Promise<McpSession> {
+    if (!this.#work) throw new ToolFailure(this.#reason)
+    return untilAborted(this.#work, signal)
+  }
+
+  /** At most one at a time; whoever comes meanwhile gets the same. */
+  #once(work: () => Promise<McpSession>): Promise<McpSession> {
+    this.#work ??= work().finally(() => {
+      this.#work = undefined
     })
-    const found = judged.find(({ remote }) => remote.name === tool)
-    if (!found) throw new ToolFailure('The server no longer has this tool')
-    if (found.refusal) throw new ToolFailure(found.refusal)
-    return found.remote
+    return this.#work
   }
 
-  async function run(
-    name: string,
-    input: unknown,
-    { artifacts }: Pick<ToolContext, 'artifacts'>,
-    signal: AbortSignal,
-  ): Promise<string> {
-    const parsed = Input.safeParse(input)
-    if (!parsed.success) throw new ToolInputError('The arguments must be an object')
-    const tool = await current(name, signal)
-    const call = { tool, input: parsed.data, idleMs: settings.timeout * 1_000 }
-    return callRemote(link, call, artifacts, signal)
+  #later(work: () => Promise<unknown>, milliseconds: number): void {
+    clearTimeout(this.#timer)
+    if (this.#closing.signal.aborted) return
+    // What fails has been logged, and plans the next time by itself.
+    const attempt = () => void work().catch(() => undefined)
+    this.#timer = setTimeout(attempt, milliseconds).unref()
   }
 
-  return {
-    ...{ name, settings, link },
-    checkSettings: () => void target(),
-    judged: () => judged,
-    async accept() {
-      const remotes = judged.map(({ remote }) => remote)
-      await pins.accept(name, settings.url, remotes)
-      await onTools(remotes)
-    },
+  async #connect(): Promise<McpSession> {
+    clearTimeout(this.#timer)
+    const { name, target, log } = this.#options
+    try {
+      const events = {
+        toolsChanged: () => this.#later(() => this.prove(0), 0),
+        trouble: () => this.#later(() => this.prove(0), RETRY.firstMs),
+      }
+      const session = await openSession(target(), events, this.#deadline())
+      await this.#list(session).catch(async (error: unknown) => {
+        await session.close()
+        throw error
+      })
+      this.#session = session
+      this.#failures = 0
+      log.info({ connection: name, transport: session.transport }, 'MCP server connected')
+      return session
+    } catch (error) {
+      this.#giveUp(error)
+      throw error
+    }
   }
-}
 
-const Input = freeObject()
-
-/** What the model reads of a call. Throws `ToolFailure`, and what `signal` was aborted with. */
-async function callRemote(
-  link: Link,
-  call: RemoteCall,
-  artifacts: Artifacts,
-  signal: AbortSignal,
-): Promise<string> {
-  try {
-    const result = await link.call(call, signal)
-    const readResource = (uri: string) => link.readResource(uri, signal)
-    const text = await readResult(result, { artifacts, readResource }, signal)
-    if (result.isError) throw new ToolFailure(text)
-    return text
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof ToolFailure) throw error
-    throw new ToolFailure(explainCall(error), { cause: error })
+  async #list(session: McpSession): Promise<void> {
+    await this.#options.onTools(await session.listTools(this.#deadline()))
+    this.#provedAt = Date.now()
+    this.#later(() => this.prove(0), HEARTBEAT_MS)
   }
-}
 
-/** A refusal in the server's own words, which tell the model what to mend; any other failure in ours. */
-function explainCall(error: unknown): string {
-  if (!(error instanceof ProtocolError)) return explainFailure(error)
-  return `${explainFailure(error)}: ${error.message.slice(0, MAX_MESSAGE)}`
+  /** A server that forgot the session, or was started anew, gets a second chance at once. */
+  async #check(held: McpSession): Promise<McpSession> {
+    try {
+      await this.#list(held)
+      return held
+    } catch (error) {
+      this.#report('MCP server is connected to anew', error)
+      return this.#renew()
+    }
+  }
+
+  async #renew(): Promise<McpSession> {
+    await this.#drop()
+    return this.#connect()
+  }
+
+  /** A failed call says nothing of the server by itself, so it is asked; calls that time out again and again do. */
+  async #note(error: unknown): Promise<void> {
+    this.#timeouts = isTimeout(error) ? this.#timeouts + 1 : 0
+    if (this.#timeouts < MAX_TIMEOUTS) return this.#later(() => this.prove(0), 0)
+    await this.#drop()
+    this.#giveUp(error)
+  }
+
+  #giveUp(error: unknown): void {
+    this.#reason = explainFailure(error)
+    this.#failures += 1
+    if (this.#closing.signal.aborted) return
+    this.#options.log.warn(
+      { connection: this.#options.name, kind: kindOf(error) },
+      `MCP server is down: ${this.#reason}`,
+    )
+    this.#later(() => this.#once(() => this.#connect()), backoffMs(this.#failures, RETRY))
+  }
+
+  async #drop(): Promise<void> {
+    const dropped = this.#session
+    this.#session = undefined
+    await dropped
+      ?.close()
+      .catch((error: unknown) => this.#report('MCP session did not close', error))
+  }
+
+  #report(message: string, error: unknown): void {
+    this.#options.log.info({ connection: this.#options.name, kind: kindOf(error) }, message)
+  }
+
+  #deadline(): AbortSignal {
+    return AbortSignal.any([this.#closing.signal, AbortSignal.timeout(CONNECT_MS)])
+  }
 }

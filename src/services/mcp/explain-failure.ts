@@ -16,8 +16,8 @@ const MAX_DEPTH = 5
 /** What went wrong with a server, in words of this program alone: neither a secret nor the server's text is in them. */
 export function explainFailure(error: unknown): string {
   for (const one of causes(error)) {
-    const told = explainOne(one)
-    if (told) return told
+    const explanation = explainOne(one)
+    if (explanation) return explanation
   }
   return 'The server cannot be used; the log has the kind of the failure'
 }

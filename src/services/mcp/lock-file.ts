@@ -7,73 +7,72 @@ import type { RemoteTool } from './session.ts'
 export const MCP_LOCK_FILE = 'mcp-lock'
 
 /** What has been accepted: the digest of each tool's definition, by connection and tool. */
-export const McpPins = z.strictObject({
+export const McpLock = z.strictObject({
   version: z.literal(1),
   connections: z.record(
     z.string(),
     z.strictObject({ url: z.string(), tools: z.record(z.string(), z.string()) }),
   ),
 })
-export type McpPins = z.output<typeof McpPins>
+export type McpLock = z.output<typeof McpLock>
 
-export const NO_PINS: McpPins = { version: 1, connections: {} }
+export const EMPTY_MCP_LOCK: McpLock = { version: 1, connections: {} }
 
-/** How a definition differs from what was accepted. */
-export type Change = 'new' | 'changed'
+/** How a definition differs from the one that was accepted. */
+export type ToolChange = 'new' | 'changed'
 
-export interface Pins {
-  /**
-   * The changes, by the names of tools. Where a connection, or its address, is seen for the first time, there
-   * is nothing to compare with: what it has is accepted.
-   */
-  compare(
-    connection: string,
-    url: string,
-    tools: readonly RemoteTool[],
-  ): Promise<Map<string, Change>>
-  accept(connection: string, url: string, tools: readonly RemoteTool[]): Promise<void>
-}
+export type ToolLock = ReturnType<typeof createToolLock>
 
-export function createPins(lockFile: LockFile<McpPins>): Pins {
-  const digestsOf = (tools: readonly RemoteTool[]) =>
-    Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
-
+/** The tools of servers as they were accepted. */
+export function createToolLock(lockFile: LockFile<McpLock>) {
   return {
-    async accept(connection, url, tools) {
-      await lockFile.update((pins) => {
-        const known = pins.connections[connection]
+    async accept(connection: string, url: string, tools: readonly RemoteTool[]): Promise<void> {
+      await lockFile.update((lock) => {
+        const known = lock.connections[connection]
         // A tool that is away for now stays accepted.
         const kept = known?.url === url ? known.tools : {}
-        return withConnection(pins, connection, { url, tools: { ...kept, ...digestsOf(tools) } })
+        return withConnection(lock, connection, { url, tools: { ...kept, ...digestsOf(tools) } })
       })
     },
-    async compare(connection, url, tools) {
-      let pins = await lockFile.read()
-      if (pins.connections[connection]?.url !== url) {
-        pins = await lockFile.update((now) =>
+    /**
+     * The changes, by the names of tools. Where a connection, or its address, is seen for the first time, there
+     * is nothing to compare with: what it has is accepted.
+     */
+    async compare(
+      connection: string,
+      url: string,
+      tools: readonly RemoteTool[],
+    ): Promise<Map<string, ToolChange>> {
+      let lock = await lockFile.read()
+      if (lock.connections[connection]?.url !== url) {
+        lock = await lockFile.update((now) =>
           // Another server may just have seen it for the first time, too.
           now.connections[connection]?.url === url
             ? now
             : withConnection(now, connection, { url, tools: digestsOf(tools) }),
         )
       }
-      const known = pins.connections[connection]?.tools ?? {}
-      return new Map(tools.flatMap((tool) => changeOf(tool, known[tool.name])))
+      const accepted = lock.connections[connection]?.tools ?? {}
+      const changes = new Map<string, ToolChange>()
+      for (const [name, digest] of Object.entries(digestsOf(tools))) {
+        if (accepted[name] === undefined) changes.set(name, 'new')
+        else if (accepted[name] !== digest) changes.set(name, 'changed')
+      }
+      return changes
     },
   }
 }
 
 function withConnection(
-  { version, connections }: McpPins,
+  { version, connections }: McpLock,
   name: string,
-  connection: McpPins['connections'][string],
-): McpPins {
+  connection: McpLock['connections'][string],
+): McpLock {
   return { version, connections: { ...connections, [name]: connection } }
 }
 
-function changeOf(tool: RemoteTool, accepted: string | undefined): [string, Change][] {
-  if (accepted === undefined) return [[tool.name, 'new']]
-  return accepted === digestOf(tool) ? [] : [[tool.name, 'changed']]
+function digestsOf(tools: readonly RemoteTool[]): Record<string, string> {
+  return Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
 }
 
 /** Of all that a model reads, whatever the order of its fields. */

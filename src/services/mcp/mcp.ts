@@ -5,9 +5,9 @@ import type { Capabilities } from '../../schemas/agent.ts'
 import type { McpTestRequest, McpTestResult } from '../../schemas/mcp.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import type { Tool } from '../tools/define-tool.ts'
-import { type Connection, createConnection } from './connection.ts'
-import type { LinkLog } from './link.ts'
-import type { Pins } from './lock-file.ts'
+import type { ConnectionLog } from './connection.ts'
+import type { ToolLock } from './lock-file.ts'
+import { createRemoteServer, type RemoteServer } from './remote-server.ts'
 import type { Fetch } from './session.ts'
 import type { McpServer } from './settings.ts'
 import { testConnection } from './test-connection.ts'
@@ -21,10 +21,10 @@ interface Dependencies {
   servers: Readonly<Record<string, McpServer>>
   environment: Environment
   fetch: Fetch
-  pins: Pins
+  toolLock: ToolLock
   /** Takes the files of the tools that are tried. */
   artifacts: () => Artifacts
-  log: LinkLog
+  log: ConnectionLog
 }
 
 type McpRecord = Capabilities['mcp'][number]
@@ -43,59 +43,50 @@ export interface Mcp {
 
 /** The connections to MCP servers, none of which can hold up or break another. */
 export function createMcp({ servers, artifacts, ...shared }: Dependencies): Mcp {
-  const connect = (name: string, settings: McpServer) =>
-    createConnection({ name, settings, ...shared })
-  const connections = Object.entries(servers).map(([name, settings]) => connect(name, settings))
-  const enabled = connections.filter(({ settings }) => settings.enabled)
+  const create = (name: string, settings: McpServer) =>
+    createRemoteServer({ name, settings, ...shared })
+  const all = Object.entries(servers).map(([name, settings]) => create(name, settings))
+  const enabled = all.filter(({ settings }) => settings.enabled)
 
   return {
     start() {
-      for (const { link } of enabled) link.start()
+      for (const { connection } of enabled) connection.start()
     },
     tools: () =>
-      enabled.flatMap((connection) =>
-        connection.judged().flatMap(({ off, tool }) => (off ? [] : [tool])),
-      ),
-    records: () => Promise.all(connections.map(look)),
+      enabled.flatMap((server) => server.tools().flatMap(({ off, tool }) => (off ? [] : [tool]))),
+    records: () => Promise.all(all.map(toRecord)),
     async test(name, request, signal) {
-      const known = connections.find((connection) => connection.name === name)
+      const known = all.find((server) => server.name === name)
       if (!known) throw new AppError('connection_not_found', `There is no connection "${name}"`)
       if (known.settings.enabled) return testConnection(known, request, artifacts(), signal)
-      const tried = connect(name, known.settings)
+      const tried = create(name, known.settings)
       try {
         return await testConnection(tried, request, artifacts(), signal)
       } finally {
-        await tried.link.close()
+        await tried.connection.close()
       }
     },
     async close() {
-      await Promise.all(connections.map(({ link }) => link.close()))
+      await Promise.all(all.map(({ connection }) => connection.close()))
     },
   }
 }
 
-async function look({ name, settings, link, judged }: Connection): Promise<McpRecord> {
+async function toRecord({ name, settings, connection, tools }: RemoteServer): Promise<McpRecord> {
   const record = { name, url: settings.url }
   if (!settings.enabled) return { ...record, state: 'off' }
   const late = AbortSignal.timeout(LOOK_MS)
-  // What fails here is told by `session` and `reason`.
-  if (link.session) {
-    await untilAborted(link.prove(BELIEVED_MS), late).catch(() => undefined)
+  // What fails here shows in `session` and `reason`.
+  if (connection.session) {
+    await untilAborted(connection.prove(BELIEVED_MS), late).catch(() => undefined)
   }
-  const { session } = link
-  if (!session) return { ...record, state: 'unavailable', reason: link.reason }
-  if (late.aborted) return { ...record, state: 'unavailable', reason: SILENT }
-  const used = judged().filter(({ off }) => !off)
+  const { session } = connection
+  if (!session) return { ...record, state: 'unavailable', reason: connection.reason }
+  if (late.aborted)
+    return { ...record, state: 'unavailable', reason: `Did not answer within ${LOOK_MS} ms` }
+  const used = tools().filter(({ off }) => !off)
   const waiting = used.flatMap(({ refusal, tool }) => (refusal === undefined ? [] : [tool.name]))
   const { transport, protocol } = session
-  return {
-    ...record,
-    state: 'on',
-    transport,
-    protocol,
-    tools: used.length - waiting.length,
-    waiting,
-  }
+  const usable = used.length - waiting.length
+  return { ...record, state: 'on', transport, protocol, tools: usable, waiting }
 }
-
-const SILENT = `Did not answer within ${LOOK_MS} ms`

@@ -9,7 +9,7 @@ import type { Chat } from '../chat/chat.ts'
 import type { Documents } from '../ingestion/documents.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 
-/** Streams that wait for news, all clients together. */
+/** Streams that wait for notifications, all clients together. */
 const MAX_SUBSCRIPTIONS = 64
 const MAX_QUESTION = 10_000
 
@@ -54,12 +54,7 @@ function createServer(dependencies: McpServerParts): McpServer {
       guarded(async () => {
         const { hits } = await retrieval.search({ query, topK }, mcpReq.signal)
         if (hits.length === 0) return 'Nothing was found.'
-        return hits
-          .map(({ title, url, documentId, text }, index) => {
-            const source = [title, url, `document ${documentId}`].filter(Boolean).join(', ')
-            return `[${index + 1}] ${source}\n${text}`
-          })
-          .join('\n\n')
+        return hits.map((hit, index) => `[${index + 1}] ${sourceOf(hit)}\n${hit.text}`).join('\n\n')
       }),
   )
   server.registerTool(
@@ -89,18 +84,18 @@ function createServer(dependencies: McpServerParts): McpServer {
     },
     ({ question, topK }, { mcpReq }) => {
       const progressToken = mcpReq._meta?.progressToken
-      const tell = async (progress: number) => {
+      const report = async (progress: number) => {
         if (progressToken === undefined) return
         const params = { progressToken, progress }
         await mcpReq.notify({ method: 'notifications/progress', params })
       }
-      return guarded(() => askAgent(chat, { question, topK }, tell, mcpReq.signal))
+      return guarded(() => askAgent(chat, { question, topK }, report, mcpReq.signal))
     },
   )
   return server
 }
 
-/** What this server foresaw is told; anything else is for the log. */
+/** The client reads what this server foresaw; anything else is for the log. */
 async function answer(work: () => Promise<string>, log: McpServerParts['log']) {
   const result = (text: string) => ({ content: [{ type: 'text' as const, text }] })
   try {
@@ -124,20 +119,20 @@ interface Question {
 export async function askAgent(
   chat: Pick<Chat, 'frames'>,
   { question, topK }: Question,
-  tell: (progress: number) => Promise<void>,
+  report: (progress: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<string> {
   const messages = [{ role: 'user' as const, content: question }]
   let text = ''
-  let told = performance.now()
+  let reportedAt = performance.now()
   let progress = 0
   for await (const frame of chat.frames({ messages, topK, includeSteps: true }, signal)) {
     if (frame.type === 'text-delta') text += frame.text
     if (frame.type === 'done') return `${text}${sourcesOf(frame)}`
     progress += 1
-    if (performance.now() - told < PROGRESS_MS) continue
-    told = performance.now()
-    await tell(progress)
+    if (performance.now() - reportedAt < PROGRESS_MS) continue
+    reportedAt = performance.now()
+    await report(progress)
   }
   throw new AppError('internal', 'The answer has no end')
 }
@@ -145,12 +140,19 @@ export async function askAgent(
 type DoneFrame = Extract<ChatFrame, { type: 'done' }>
 
 function sourcesOf({ hits, artifacts = [] }: DoneFrame): string {
-  const sources = hits.map(({ title, url, documentId }, index) => {
-    const source = [title, url, `document ${documentId}`].filter(Boolean).join(', ')
-    return `[${index + 1}] ${source}`
-  })
+  const sources = hits.map((hit, index) => `[${index + 1}] ${sourceOf(hit)}`)
   const files = artifacts.map(({ name, mediaType, url }) => `${name} (${mediaType}): ${url}`)
   return [listOf('Sources', sources), listOf('Files', files)].join('')
+}
+
+interface Source {
+  title?: string | undefined
+  url?: string | undefined
+  documentId: string
+}
+
+function sourceOf({ title, url, documentId }: Source): string {
+  return [title, url, `document ${documentId}`].filter(Boolean).join(', ')
 }
 
 function listOf(title: string, lines: readonly string[]): string {
@@ -168,7 +170,7 @@ export async function readDocument(
   cursor: string | undefined,
 ): Promise<string> {
   const { title, url, status } = await documents.get(id)
-  const head = [title, url, `document ${id}`].filter(Boolean).join(', ')
+  const head = sourceOf({ title, url, documentId: id })
   let text = ''
   let reached = 0
   let next: string | undefined = cursor

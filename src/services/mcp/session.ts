@@ -52,8 +52,8 @@ interface SessionEvents {
   trouble(): void
 }
 
-/** A live conversation with one server. */
-export interface Session {
+/** A session with one server, by one transport. */
+export interface McpSession {
   transport: TransportKind
   protocol: string
   server: { name: string; version: string }
@@ -76,7 +76,7 @@ export async function openSession(
   target: SessionTarget,
   events: SessionEvents,
   signal: AbortSignal,
-): Promise<Session> {
+): Promise<McpSession> {
   const [first, ...others] = target.transports
   if (!first) throw new Error('There is no transport to connect by')
   try {
@@ -93,7 +93,7 @@ async function connect(
   target: SessionTarget,
   events: SessionEvents,
   signal: AbortSignal,
-): Promise<Session> {
+): Promise<McpSession> {
   const client = new Client(CLIENT, {
     versionNegotiation: { mode: 'auto' },
     listMaxPages: MAX_PAGES,
@@ -146,7 +146,7 @@ function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchL
   }
 }
 
-function toSession(transport: TransportKind, client: Client, events: SessionEvents): Session {
+function toSession(transport: TransportKind, client: Client, events: SessionEvents): McpSession {
   const { name, version } = client.getServerVersion() ?? { name: 'unnamed', version: '' }
   let closing = false
   const complain = () => {
@@ -183,7 +183,7 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
   }
 }
 
-/** The stream that tells of changes ends when anything between the two ends restarts; a change may have been missed. */
+/** The stream of change notifications ends when anything between the two ends restarts; a change may have been missed. */
 async function keepListening(
   client: Client,
   events: SessionEvents,

@@ -3,21 +3,21 @@ import type { McpTestRequest, McpTestResult, McpTestStep } from '../../schemas/m
 import { createCitations } from '../agent/citations.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
-import type { Connection, OfferedTool } from './connection.ts'
 import { explainFailure } from './explain-failure.ts'
-import type { Session } from './session.ts'
+import type { OfferedTool, RemoteServer } from './remote-server.ts'
+import type { McpSession } from './session.ts'
 
 /** A connection made a moment ago is not made again. */
 const CONNECTED_MS = 3_600_000
 
 /** Goes the way that chat goes, step by step, until one fails. Throws what `signal` was aborted with alone. */
 export async function testConnection(
-  connection: Connection,
+  server: RemoteServer,
   request: McpTestRequest,
   artifacts: Artifacts,
   signal: AbortSignal,
 ): Promise<McpTestResult> {
-  const { name, link } = connection
+  const { name, connection } = server
   const steps: McpTestStep[] = []
   let output: string | undefined
 
@@ -38,7 +38,7 @@ export async function testConnection(
   }
 
   async function call(wanted: string): Promise<string | undefined> {
-    const found = connection.judged().find(({ remote }) => remote.name === wanted)
+    const found = server.tools().find(({ remote }) => remote.name === wanted)
     if (!found) throw new ToolFailure(`The server has no tool "${wanted}"`)
     const context = { artifacts, citations: createCitations(), conversation: `test of ${name}` }
     output = await found.tool.run(request.arguments, context, signal)
@@ -46,24 +46,24 @@ export async function testConnection(
   }
 
   const ok =
-    (await step('configuration', async () => void connection.checkSettings())) &&
-    (await step('connect', async () => void (await link.prove(CONNECTED_MS)))) &&
-    (await step('list-tools', async () => void (await link.prove(0)))) &&
-    (!request.accept || (await step('accept', async () => void (await connection.accept())))) &&
+    (await step('configuration', async () => void server.checkSettings())) &&
+    (await step('connect', async () => void (await connection.prove(CONNECTED_MS)))) &&
+    (await step('list-tools', async () => void (await connection.prove(0)))) &&
+    (!request.accept || (await step('accept', async () => void (await server.accept())))) &&
     (request.tool === undefined || (await step('call-tool', () => call(request.tool ?? ''))))
 
   return {
     connection: name,
     ok,
     steps,
-    ...(link.session && { server: serverOf(link.session) }),
-    tools: connection.judged().map(toTested),
+    ...(connection.session && { server: serverOf(connection.session) }),
+    tools: server.tools().map(toTested),
     ...(output !== undefined && { output }),
     ...(artifacts.all().length > 0 && { artifacts: artifacts.all() }),
   }
 }
 
-function serverOf({ server, transport, protocol }: Session): McpTestResult['server'] {
+function serverOf({ server, transport, protocol }: McpSession): McpTestResult['server'] {
   return { ...server, transport, protocol }
 }
 
@@ -78,6 +78,6 @@ function toTested({ remote, off, tool }: OfferedTool): McpTestResult['tools'][nu
 }
 
 function explain(error: unknown): string {
-  const isTold = error instanceof ToolFailure || error instanceof ToolInputError
-  return isTold ? error.message : explainFailure(error)
+  const isForCaller = error instanceof ToolFailure || error instanceof ToolInputError
+  return isForCaller ? error.message : explainFailure(error)
 }

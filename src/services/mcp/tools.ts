@@ -4,7 +4,7 @@ import { freeObject } from '../../schemas/fields.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import { ToolFailure } from '../tools/tool-error.ts'
 import { kindOf } from './explain-failure.ts'
-import type { Change } from './lock-file.ts'
+import type { ToolChange } from './lock-file.ts'
 import type { RemoteTool } from './session.ts'
 
 /** Tools of one connection that are taken; models choose badly among more. */
@@ -14,7 +14,7 @@ const MAX_SCHEMA = 50_000
 
 const Schema = freeObject()
 
-export interface JudgedTool {
+export interface ResolvedTool {
   remote: RemoteTool
   /** Left out by the configuration. */
   off: boolean
@@ -23,11 +23,11 @@ export interface JudgedTool {
 }
 
 /** The tools of a server, each once, with what speaks against using it. */
-export function judgeTools(
+export function resolveTools(
   remotes: readonly RemoteTool[],
   allowed: readonly string[] | undefined,
-  changes: ReadonlyMap<string, Change>,
-): JudgedTool[] {
+  changes: ReadonlyMap<string, ToolChange>,
+): ResolvedTool[] {
   const each = new Map(remotes.toReversed().map((remote) => [remote.name, remote]))
   const unique = remotes.filter((remote) => each.get(remote.name) === remote)
   return unique.slice(0, MAX_TOOLS).map((remote) => {
@@ -37,7 +37,7 @@ export function judgeTools(
   })
 }
 
-function refuse({ inputSchema }: RemoteTool, change: Change | undefined): string | undefined {
+function refuse({ inputSchema }: RemoteTool, change: ToolChange | undefined): string | undefined {
   if (change === 'new')
     return `The server has added this tool since its tools were accepted; ${HOW}`
   if (change === 'changed') return `The definition has changed since it was accepted; ${HOW}`

@@ -8,7 +8,7 @@ import {
 } from '../../stores/corpus.ts'
 import type { OpenLockFile } from '../../stores/lock-file.ts'
 import type { SkillCopies } from '../../stores/skill-copies.ts'
-import { MCP_LOCK_FILE, McpPins, NO_PINS } from '../mcp/lock-file.ts'
+import { MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK } from '../mcp/lock-file.ts'
 
 /** Sees each record on its way; of what comes after a mark, where an earlier run was interrupted. */
 export type Watch = (
@@ -93,9 +93,9 @@ export async function moveAccepted(
   to: Accepted,
   sources: readonly string[],
 ): Promise<void> {
-  const pins = await (await from.openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)).read()
+  const pins = await (await from.openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)).read()
   if (Object.keys(pins.connections).length > 0) {
-    const lockFile = await to.openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)
+    const lockFile = await to.openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)
     await lockFile.update(({ version, connections }) => ({
       version,
       connections: { ...pins.connections, ...connections },

@@ -25,7 +25,11 @@ const sdk = (code: SdkErrorCode, message = SECRET, cause?: unknown) =>
 describe('a failure of a server', () => {
   it.each<[string, unknown, RegExp]>([
     ['a missing variable', new MissingVariable('TOKEN'), /TOKEN is not set/],
-    ['pins that cannot be read', new AppError('store_unavailable', 'It is away'), /^It is away$/],
+    [
+      'toolLock that cannot be read',
+      new AppError('store_unavailable', 'It is away'),
+      /^It is away$/,
+    ],
     ['a refused address', new OutboundError('forbidden', 'a.org is private'), /a\.org is private/],
     [
       'one beneath another',

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { MCP_LOCK_FILE, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
+import { MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK } from '../../../src/services/mcp/lock-file.ts'
 import { type Accepted, moveAccepted } from '../../../src/services/transfer/move-corpus.ts'
 import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { createFileSkillCopies } from '../../../src/stores/files/skill-copies.ts'
@@ -9,10 +9,10 @@ import { temporaryDirectory } from '../../support/temporary-files.ts'
 const SOURCES = ['https://example.org/a.zip', 'https://example.org/b.zip']
 const pinned = (digest: string) => ({ url: 'https://example.org/mcp', tools: { add: digest } })
 
-async function open(connections: McpPins['connections'] = {}): Promise<Accepted> {
+async function open(connections: McpLock['connections'] = {}): Promise<Accepted> {
   const base = await temporaryDirectory()
   const openLockFile = fileLockFiles(base)
-  const lockFile = await openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)
+  const lockFile = await openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)
   if (Object.keys(connections).length > 0)
     await lockFile.update(() => ({ version: 1, connections }))
   const directory = join(base, 'skills')
@@ -20,7 +20,7 @@ async function open(connections: McpPins['connections'] = {}): Promise<Accepted>
 }
 
 const connectionsOf = async ({ openLockFile }: Accepted) =>
-  (await (await openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS)).read()).connections
+  (await (await openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)).read()).connections
 
 describe('What was accepted', () => {
   it('of MCP servers is brought along, and what was accepted there stays', async () => {

@@ -11,7 +11,7 @@ import {
   startModernServer,
   startWebPage,
 } from '../../support/mcp-servers.ts'
-import { connectTo, serverThat } from './connection-for-test.ts'
+import { connectTo, serverThat } from './remote-server-for-test.ts'
 
 const never = () => new Promise<never>(() => undefined)
 
@@ -23,8 +23,8 @@ describe('a call', () => {
       await once(signal, 'abort')
       return 'late'
     }
-    const { link, call } = await connectTo((await startModernServer(serverThat(work))).url)
-    await link.prove(0)
+    const { connection, call } = await connectTo((await startModernServer(serverThat(work))).url)
+    await connection.prove(0)
     const caller = new AbortController()
     const answer = call('work', {}, caller.signal)
     const signal = await began.promise
@@ -44,26 +44,26 @@ describe('a call', () => {
         return 'done'
       }),
     )
-    const { link, call } = await connectTo(url)
-    await link.prove(0)
+    const { connection, call } = await connectTo(url)
+    await connection.prove(0)
     expect(await call('work')).toBe('done')
   })
 
   it('that stays silent is given up, and after three in a row the server gets a rest', async () => {
-    const { link, call } = await connectTo((await startModernServer(serverThat(never))).url)
-    await link.prove(0)
+    const { connection, call } = await connectTo((await startModernServer(serverThat(never))).url)
+    await connection.prove(0)
     const silent = { name: 'ToolFailure', message: expect.stringContaining('in time') }
     for (let time = 0; time < 3; time += 1) {
       await expect(call('work')).rejects.toThrow(expect.objectContaining(silent))
     }
-    expect(link.session).toBeUndefined()
+    expect(connection.session).toBeUndefined()
   })
 
   it('works at once on a server that was started anew and has forgotten the session', async () => {
     const port = await freePort()
     const first = await startEverything('streamableHttp', port)
-    const { link, call } = await connectTo(first.url, { timeout: 10 })
-    await link.prove(0)
+    const { connection, call } = await connectTo(first.url, { timeout: 10 })
+    await connection.prove(0)
     await first.stop()
     await startEverything('streamableHttp', port)
     expect(await call('echo', { message: 'again' })).toBe('Echo: again')
@@ -73,14 +73,14 @@ describe('a call', () => {
     ['no object', [1, 2], 'ToolInputError'],
     ['text', 'a', 'ToolInputError'],
   ])('is refused with %s', async (_case, input, name) => {
-    const { link, call } = await connectTo((await startModernServer(serverThat(never))).url)
-    await link.prove(0)
+    const { connection, call } = await connectTo((await startModernServer(serverThat(never))).url)
+    await connection.prove(0)
     await expect(call('work', input)).rejects.toThrow(expect.objectContaining({ name }))
   })
 
   it('that the server refuses tells the model why', async () => {
-    const { link, call } = await connectTo((await startEverything('streamableHttp')).url)
-    await link.prove(0)
+    const { connection, call } = await connectTo((await startEverything('streamableHttp')).url)
+    await connection.prove(0)
     const told = { name: 'ToolFailure', message: expect.stringMatching(/message/i) }
     await expect(call('echo', {})).rejects.toThrow(expect.objectContaining(told))
   })
@@ -97,9 +97,9 @@ describe('the tools', () => {
 
   it('are those that are allowed', async () => {
     const { url } = await startModernServer(adding(['read', 'write']))
-    const { link, judged } = await connectTo(url, { allowTools: ['read'] })
-    await link.prove(0)
-    expect(judged().map(({ remote, off }) => [remote.name, off])).toEqual([
+    const { connection, tools } = await connectTo(url, { allowTools: ['read'] })
+    await connection.prove(0)
+    expect(tools().map(({ remote, off }) => [remote.name, off])).toEqual([
       ['read', false],
       ['write', true],
     ])
@@ -108,11 +108,11 @@ describe('the tools', () => {
   it('that are added later wait to be accepted', async () => {
     const names = ['read']
     const { url } = await startModernServer(adding(names))
-    const { link, judged, accept, lines } = await connectTo(url)
-    await link.prove(0)
+    const { connection, tools, accept, lines } = await connectTo(url)
+    await connection.prove(0)
     names.push('write')
-    await link.prove(0)
-    const reasons = () => judged().map(({ tool }) => tool.unavailable?.())
+    await connection.prove(0)
+    const reasons = () => tools().map(({ tool }) => tool.unavailable?.())
     expect(reasons()).toEqual([undefined, expect.stringContaining('has added this tool')])
     expect(lines.filter((line) => line.includes('waits to be accepted'))).toHaveLength(1)
     await accept()
@@ -136,17 +136,17 @@ describe('the reason why a server cannot be used', () => {
     ['a redirect', () => answering(307, { location: 'http://127.0.0.1:1/' }), /redirects/],
     ['nobody', async () => ({ url: `http://127.0.0.1:${await freePort()}` }), /127\.0\.0\.1/],
     ['a private address', async () => ({ url: 'http://10.0.0.1' }), /OUTBOUND_ALLOW/],
-  ])('is told in our own words: %s', async (_case, start, reason) => {
-    const { link, lines } = await connectTo((await start()).url)
-    await expect(link.prove(0)).rejects.toThrow()
-    expect(link.reason).toMatch(reason)
-    expect(`${link.reason}${lines.join('')}`).not.toContain('secret words')
+  ])('is given in our own words: %s', async (_case, start, reason) => {
+    const { connection, lines } = await connectTo((await start()).url)
+    await expect(connection.prove(0)).rejects.toThrow()
+    expect(connection.reason).toMatch(reason)
+    expect(`${connection.reason}${lines.join('')}`).not.toContain('secret words')
   })
 
   it('is that it connects, while it does', async () => {
-    const { link } = await connectTo((await startHungServer()).url)
-    link.start()
-    expect(link.reason).toBe('Connecting')
+    const { connection } = await connectTo((await startHungServer()).url)
+    connection.start()
+    expect(connection.reason).toBe('Connecting')
   })
 })
 
@@ -182,7 +182,7 @@ describe('client credentials', () => {
         response.writeHead(401, { 'www-authenticate': challenge }).end()
       }
     })
-    const { link } = await connectTo(
+    const { connection } = await connectTo(
       `${guarded.url}/mcp`,
       {
         headers: { 'X-Tenant': 'ours' },
@@ -191,8 +191,8 @@ describe('client credentials', () => {
       { CLIENT_SECRET: 'secret' },
     )
     // The server behind redirects, which shows that it took the token.
-    await expect(link.prove(0)).rejects.toThrow()
-    expect(link.reason).toMatch(/redirects/)
+    await expect(connection.prove(0)).rejects.toThrow()
+    expect(connection.reason).toMatch(/redirects/)
     expect(seen.some((line) => line.startsWith('POST /token'))).toBe(true)
     expect(seen.filter((line) => line.includes('ours'))).toEqual([])
   })

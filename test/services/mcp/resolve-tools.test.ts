@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Change } from '../../../src/services/mcp/lock-file.ts'
+import type { ToolChange } from '../../../src/services/mcp/lock-file.ts'
 import type { RemoteTool } from '../../../src/services/mcp/session.ts'
-import { judgeTools } from '../../../src/services/mcp/tools.ts'
+import { resolveTools } from '../../../src/services/mcp/tools.ts'
 
-const NO_CHANGES = new Map<string, Change>()
+const NO_CHANGES = new Map<string, ToolChange>()
 
 function tool(name: string, inputSchema: RemoteTool['inputSchema'] = { type: 'object' }) {
   return { name, description: `Does ${name}`, inputSchema }
@@ -17,7 +17,7 @@ function deep(levels: number): RemoteTool['inputSchema'] {
 
 describe('the tools of a server', () => {
   it('are all taken where nothing speaks against them', () => {
-    expect(judgeTools([tool('a'), tool('b')], undefined, NO_CHANGES)).toEqual([
+    expect(resolveTools([tool('a'), tool('b')], undefined, NO_CHANGES)).toEqual([
       { remote: tool('a'), off: false },
       { remote: tool('b'), off: false },
     ])
@@ -25,8 +25,8 @@ describe('the tools of a server', () => {
 
   it('are each taken once, the first of a name', () => {
     const second = { ...tool('a'), description: 'Does something else' }
-    const judged = judgeTools([tool('a'), second], undefined, NO_CHANGES)
-    expect(judged.map(({ remote }) => remote.description)).toEqual(['Does a'])
+    const resolved = resolveTools([tool('a'), second], undefined, NO_CHANGES)
+    expect(resolved.map(({ remote }) => remote.description)).toEqual(['Does a'])
   })
 
   it.each<[readonly string[], string[]]>([
@@ -35,34 +35,34 @@ describe('the tools of a server', () => {
     [['A'], ['a', 'b', 'c']],
     [['a', 'b', 'c', 'other'], []],
   ])('are off where the configuration allows only %j', (allowed, off) => {
-    const judged = judgeTools([tool('a'), tool('b'), tool('c')], allowed, NO_CHANGES)
-    expect(judged.filter((one) => one.off).map(({ remote }) => remote.name)).toEqual(off)
+    const resolved = resolveTools([tool('a'), tool('b'), tool('c')], allowed, NO_CHANGES)
+    expect(resolved.filter((one) => one.off).map(({ remote }) => remote.name)).toEqual(off)
   })
 
-  it.each<[Change, RegExp]>([
+  it.each<[ToolChange, RegExp]>([
     ['new', /has added this tool/],
     ['changed', /definition has changed/],
   ])('are refused where they are %s, and it is said how to accept them', (change, reason) => {
-    const [judged] = judgeTools([tool('a')], undefined, new Map([['a', change]]))
-    expect(judged?.refusal).toMatch(reason)
-    expect(judged?.refusal).toContain('"accept": true')
+    const [resolved] = resolveTools([tool('a')], undefined, new Map([['a', change]]))
+    expect(resolved?.refusal).toMatch(reason)
+    expect(resolved?.refusal).toContain('"accept": true')
   })
 
   it.each([
     ['too large', { type: 'object' as const, description: 'x'.repeat(60_000) }],
     ['too deep', deep(150)],
   ])('are refused with a schema that is %s', (_case, schema) => {
-    const [judged] = judgeTools([tool('a', schema)], undefined, NO_CHANGES)
-    expect(judged?.refusal).toMatch(/too large or too deep/)
+    const [resolved] = resolveTools([tool('a', schema)], undefined, NO_CHANGES)
+    expect(resolved?.refusal).toMatch(/too large or too deep/)
   })
 
   it('may have schemas of some size and depth', () => {
     const schema = { ...deep(20), description: 'x'.repeat(10_000) }
-    expect(judgeTools([tool('a', schema)], undefined, NO_CHANGES)[0]?.refusal).toBeUndefined()
+    expect(resolveTools([tool('a', schema)], undefined, NO_CHANGES)[0]?.refusal).toBeUndefined()
   })
 
   it('are at most a hundred and twenty-eight', () => {
     const many = Array.from({ length: 200 }, (_, index) => tool(`tool-${index}`))
-    expect(judgeTools(many, undefined, NO_CHANGES)).toHaveLength(128)
+    expect(resolveTools(many, undefined, NO_CHANGES)).toHaveLength(128)
   })
 })

@@ -3,8 +3,8 @@ import { onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { createGuardedFetch } from '../../../src/lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../../../src/lib/outbound/policy.ts'
-import { createConnection } from '../../../src/services/mcp/connection.ts'
-import { createPins, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
+import { createToolLock, EMPTY_MCP_LOCK, McpLock } from '../../../src/services/mcp/lock-file.ts'
+import { createRemoteServer } from '../../../src/services/mcp/remote-server.ts'
 import { McpServers } from '../../../src/services/mcp/settings.ts'
 import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -26,25 +26,25 @@ export async function connectTo(
   const write = (fields: object, message: string) =>
     void lines.push(`${message} ${JSON.stringify(fields)}`)
   const openLockFile = fileLockFiles(await temporaryDirectory())
-  const connection = createConnection({
+  const server = createRemoteServer({
     name: 'one',
     settings: one,
     environment,
     fetch: outbound.fetch,
-    pins: createPins(await openLockFile('mcp-lock', McpPins, NO_PINS)),
+    toolLock: createToolLock(await openLockFile('mcp-lock', McpLock, EMPTY_MCP_LOCK)),
     log: { info: write, warn: write },
   })
   onTestFinished(async () => {
-    await connection.link.close()
+    await server.connection.close()
     await outbound.close()
   })
   const context = createContext()
   const call = (tool: string, input: unknown = {}, signal = new AbortController().signal) => {
-    const found = connection.judged().find(({ remote }) => remote.name === tool)
+    const found = server.tools().find(({ remote }) => remote.name === tool)
     if (!found) throw new Error(`There is no tool ${tool}`)
     return found.tool.run(input, context, signal)
   }
-  return { ...connection, call, lines, context }
+  return { ...server, call, lines, context }
 }
 
 interface Reporting {

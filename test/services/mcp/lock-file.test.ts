@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createPins, MCP_LOCK_FILE, McpPins, NO_PINS } from '../../../src/services/mcp/lock-file.ts'
+import {
+  createToolLock,
+  EMPTY_MCP_LOCK,
+  MCP_LOCK_FILE,
+  McpLock,
+} from '../../../src/services/mcp/lock-file.ts'
 import type { RemoteTool } from '../../../src/services/mcp/session.ts'
 import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -12,14 +17,15 @@ function tool(name: string, more: Partial<RemoteTool> = {}): RemoteTool {
 
 async function openPins() {
   const openLockFile = fileLockFiles(await temporaryDirectory())
-  const open = async () => createPins(await openLockFile(MCP_LOCK_FILE, McpPins, NO_PINS))
-  return { open, pins: await open() }
+  const open = async () =>
+    createToolLock(await openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK))
+  return { open, toolLock: await open() }
 }
 
 describe('the definitions of a connection', () => {
   it('are accepted the first time, and the same ones from then on', async () => {
-    const { pins, open } = await openPins()
-    expect(await pins.compare('one', URL, [tool('a')])).toEqual(new Map())
+    const { toolLock, open } = await openPins()
+    expect(await toolLock.compare('one', URL, [tool('a')])).toEqual(new Map())
     expect(await (await open()).compare('one', URL, [tool('a')])).toEqual(new Map())
   })
 
@@ -29,46 +35,50 @@ describe('the definitions of a connection', () => {
     ['another schema', tool('a', { inputSchema: { type: 'object', required: ['b'] } }), 'changed'],
     ['another name', tool('b'), 'new'],
   ])('are told to differ with %s, until they are accepted', async (_case, other, change) => {
-    const { pins, open } = await openPins()
-    await pins.compare('one', URL, [tool('a')])
-    expect(await pins.compare('one', URL, [other])).toEqual(new Map([[other.name, change]]))
+    const { toolLock, open } = await openPins()
+    await toolLock.compare('one', URL, [tool('a')])
+    expect(await toolLock.compare('one', URL, [other])).toEqual(new Map([[other.name, change]]))
     expect(await (await open()).compare('one', URL, [other])).toEqual(
       new Map([[other.name, change]]),
     )
-    await pins.accept('one', URL, [other])
-    expect(await pins.compare('one', URL, [other])).toEqual(new Map())
+    await toolLock.accept('one', URL, [other])
+    expect(await toolLock.compare('one', URL, [other])).toEqual(new Map())
   })
 
   it('are the same in another order of their fields', async () => {
-    const { pins } = await openPins()
+    const { toolLock } = await openPins()
     const properties = { x: { type: 'string', title: 'X' }, y: { type: 'number' } }
     const turned = { y: { type: 'number' }, x: { title: 'X', type: 'string' } }
-    await pins.compare('one', URL, [tool('a', { inputSchema: { type: 'object', properties } })])
+    await toolLock.compare('one', URL, [tool('a', { inputSchema: { type: 'object', properties } })])
     const again = tool('a', { inputSchema: { properties: turned, type: 'object' } })
-    expect(await pins.compare('one', URL, [again])).toEqual(new Map())
+    expect(await toolLock.compare('one', URL, [again])).toEqual(new Map())
   })
 
   it('stay accepted while a tool is away', async () => {
-    const { pins } = await openPins()
-    await pins.compare('one', URL, [tool('a'), tool('b')])
-    await pins.compare('one', URL, [tool('b')])
-    await pins.accept('one', URL, [tool('b')])
-    expect(await pins.compare('one', URL, [tool('a'), tool('b')])).toEqual(new Map())
+    const { toolLock } = await openPins()
+    await toolLock.compare('one', URL, [tool('a'), tool('b')])
+    await toolLock.compare('one', URL, [tool('b')])
+    await toolLock.accept('one', URL, [tool('b')])
+    expect(await toolLock.compare('one', URL, [tool('a'), tool('b')])).toEqual(new Map())
   })
 
   it('begin anew at another address, and say nothing of another connection', async () => {
-    const { pins } = await openPins()
-    await pins.compare('one', URL, [tool('a')])
-    expect(await pins.compare('two', URL, [tool('b')])).toEqual(new Map())
-    expect(await pins.compare('one', `${URL}/2`, [tool('c')])).toEqual(new Map())
+    const { toolLock } = await openPins()
+    await toolLock.compare('one', URL, [tool('a')])
+    expect(await toolLock.compare('two', URL, [tool('b')])).toEqual(new Map())
+    expect(await toolLock.compare('one', `${URL}/2`, [tool('c')])).toEqual(new Map())
   })
 
   it('are the same to another server that sees them at the same time', async () => {
-    const lockFile = await fileLockFiles(await temporaryDirectory())('mcp-lock', McpPins, NO_PINS)
-    const late: typeof lockFile = { ...lockFile, read: async () => NO_PINS }
-    await createPins(lockFile).compare('one', URL, [tool('a')])
+    const lockFile = await fileLockFiles(await temporaryDirectory())(
+      'mcp-lock',
+      McpLock,
+      EMPTY_MCP_LOCK,
+    )
+    const late: typeof lockFile = { ...lockFile, read: async () => EMPTY_MCP_LOCK }
+    await createToolLock(lockFile).compare('one', URL, [tool('a')])
     const other = [tool('a', { description: 'Does more' }), tool('b')]
-    expect(await createPins(late).compare('one', URL, other)).toEqual(
+    expect(await createToolLock(late).compare('one', URL, other)).toEqual(
       new Map([
         ['a', 'changed'],
         ['b', 'new'],

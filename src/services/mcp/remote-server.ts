@@ -1,0 +1,139 @@
+import { ProtocolError } from '@modelcontextprotocol/client'
+import { untilAborted } from '../../lib/abort.ts'
+import type { Environment } from '../../lib/environment.ts'
+import { freeObject } from '../../schemas/fields.ts'
+import type { Artifacts } from '../tools/artifacts.ts'
+import type { Tool, ToolContext } from '../tools/define-tool.ts'
+import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
+import { Connection, type ConnectionLog } from './connection.ts'
+import { explainFailure } from './explain-failure.ts'
+import type { ToolLock } from './lock-file.ts'
+import { type Fetch, type RemoteCall, type RemoteTool, toSessionTarget } from './session.ts'
+import type { McpServer } from './settings.ts'
+import { mcpToolName, type ResolvedTool, readResult, resolveTools } from './tools.ts'
+
+/** A call that progresses may take as long, in all. */
+const CALL_MS = 620_000
+/** A server that was silent for longer is asked for its tools before one is called. */
+const TRUSTED_MS = 30_000
+const MAX_DESCRIPTION = 4_000
+/** UTF-16 code units of a server's own words on a call that it refuses. */
+const MAX_MESSAGE = 1_000
+
+interface RemoteServerOptions {
+  name: string
+  settings: McpServer
+  environment: Environment
+  fetch: Fetch
+  toolLock: ToolLock
+  log: ConnectionLog
+}
+
+export interface OfferedTool extends ResolvedTool {
+  /** As the model may be offered it. */
+  tool: Tool
+}
+
+export type RemoteServer = ReturnType<typeof createRemoteServer>
+
+/** One MCP server of the configuration: the connection to it, and the tools that it brings. */
+export function createRemoteServer(options: RemoteServerOptions) {
+  const { name, settings, environment, fetch, toolLock, log } = options
+  const target = () => toSessionTarget(settings, environment, fetch)
+  const connection = new Connection({ name, target, onTools, log })
+  let tools: OfferedTool[] = []
+
+  async function onTools(remotes: readonly RemoteTool[]): Promise<void> {
+    const changes = await toolLock.compare(name, settings.url, remotes)
+    for (const [tool, change] of changes) {
+      if (tools.some(({ remote, refusal }) => remote.name === tool && refusal)) continue
+      log.warn({ connection: name, tool, change }, 'MCP tool waits to be accepted')
+    }
+    tools = resolveTools(remotes, settings.allowTools, changes).map((one) => ({
+      ...one,
+      tool: toTool(one),
+    }))
+  }
+
+  function toTool({ remote, refusal }: ResolvedTool): Tool {
+    const { description = '', inputSchema } = remote
+    const { $schema: _dialect, ...schema } = inputSchema
+    return {
+      name: mcpToolName(name, remote.name),
+      title: remote.title ?? remote.annotations?.title ?? remote.name,
+      description: description.slice(0, MAX_DESCRIPTION),
+      source: `mcp:${name}`,
+      inputSchema: { properties: {}, ...schema },
+      deadlineMs: CALL_MS,
+      unavailable: () => (connection.session ? refusal : connection.reason),
+      run: (input, context, signal) => run(remote.name, input, context, signal),
+    }
+  }
+
+  /** The tool as the server has it now, if it may still be used. Throws `ToolFailure`. */
+  async function current(tool: string, signal: AbortSignal): Promise<RemoteTool> {
+    await untilAborted(connection.prove(TRUSTED_MS), signal).catch((error: unknown) => {
+      signal.throwIfAborted()
+      throw new ToolFailure(explainFailure(error), { cause: error })
+    })
+    const found = tools.find(({ remote }) => remote.name === tool)
+    if (!found) throw new ToolFailure('The server no longer has this tool')
+    if (found.refusal) throw new ToolFailure(found.refusal)
+    return found.remote
+  }
+
+  async function run(
+    name: string,
+    input: unknown,
+    { artifacts }: Pick<ToolContext, 'artifacts'>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const parsed = Input.safeParse(input)
+    if (!parsed.success) throw new ToolInputError('The arguments must be an object')
+    const tool = await current(name, signal)
+    const call = { tool, input: parsed.data, idleMs: settings.timeout * 1_000 }
+    return callRemote(connection, call, artifacts, signal)
+  }
+
+  return {
+    ...{ name, settings, connection },
+    /** Throws where a variable is missing. */
+    checkSettings: () => void target(),
+    /** Every tool that was last seen. */
+    tools: (): readonly OfferedTool[] => tools,
+    /** Accepts the definitions that were last seen. */
+    async accept(): Promise<void> {
+      const remotes = tools.map(({ remote }) => remote)
+      await toolLock.accept(name, settings.url, remotes)
+      await onTools(remotes)
+    },
+  }
+}
+
+const Input = freeObject()
+
+/** What the model reads of a call. Throws `ToolFailure`, and what `signal` was aborted with. */
+async function callRemote(
+  connection: Connection,
+  call: RemoteCall,
+  artifacts: Artifacts,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const result = await connection.call(call, signal)
+    const readResource = (uri: string) => connection.readResource(uri, signal)
+    const text = await readResult(result, { artifacts, readResource }, signal)
+    if (result.isError) throw new ToolFailure(text)
+    return text
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ToolFailure) throw error
+    throw new ToolFailure(explainCall(error), { cause: error })
+  }
+}
+
+/** A refusal in the server's own words, which tell the model what to mend; any other failure in ours. */
+function explainCall(error: unknown): string {
+  if (!(error instanceof ProtocolError)) return explainFailure(error)
+  return `${explainFailure(error)}: ${error.message.slice(0, MAX_MESSAGE)}`
+}
