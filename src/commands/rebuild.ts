@@ -1,5 +1,4 @@
-import { rebuildIndex } from '../compose/chunk-index.ts'
-import { reindex } from '../compose/compose.ts'
+import { rebuildIndex, reindex } from '../compose/rebuild.ts'
 import { createProgressBar } from '../lib/progress-bar.ts'
 import type { Command } from './command.ts'
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { fillIndex } from '../compose/chunk-index.ts'
+import { fillIndex } from '../compose/rebuild.ts'
 import { openCorpus, shareAccepted } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
 import { createProgressBar, type ProgressTarget } from '../lib/progress-bar.ts'

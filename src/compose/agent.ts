@@ -44,14 +44,13 @@ interface Parts {
   environment: Environment
   loaded: LoadedConfiguration
   log: FastifyBaseLogger
-  store: Pick<DocumentStore, 'get' | 'readFile'>
+  store: Pick<DocumentStore, 'get' | 'readFile'> & { lookup: DocumentLookup }
   stores: AgentStores
   retrieval: Retrieval
   retrievalMode: RetrievalMode
   /** The reranking model's name, where there is one. */
   reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
-  lookup: DocumentLookup
 }
 
 interface ComposedAgent {
@@ -69,7 +68,8 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const model = await createModel(config, log)
   const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
   const builtIn = createBuiltInTools({
-    ...{ config, retrieval, store: parts.store, lookup: parts.lookup, model, artifacts, sandbox },
+    ...{ config, retrieval, model, artifacts, sandbox },
+    ...{ store: parts.store, lookup: parts.store.lookup },
     switches: configuration.tools,
   })
   const servers = configuration.mcpServers
@@ -123,7 +123,7 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   }
 }
 
-interface BuiltInToolsParts {
+interface ToolServices {
   config: Pick<Config, 'DATA_DIR' | 'TOP_K' | 'SEARCH_LANGUAGE'>
   switches: AgentConfiguration['tools']
   retrieval: Retrieval
@@ -134,15 +134,9 @@ interface BuiltInToolsParts {
   sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable'>
 }
 
-interface BuiltInTools {
-  tools: readonly Tool[]
-  isEnabled(name: string): boolean
-  close(): void
-}
-
 /** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */
-export function createBuiltInTools(parts: BuiltInToolsParts): BuiltInTools {
-  const { config, switches, retrieval, store, lookup, model, artifacts, sandbox } = parts
+export function createBuiltInTools(services: ToolServices) {
+  const { config, switches, retrieval, store, lookup, model, artifacts, sandbox } = services
   const stopWords = new Set(STOP_WORDS[config.SEARCH_LANGUAGE])
   const isStopWord = (word: string) => stopWords.has(word)
   const readFiles = createToolFiles({ documents: store, artifacts })
@@ -157,21 +151,15 @@ export function createBuiltInTools(parts: BuiltInToolsParts): BuiltInTools {
     corpus_analysis: [analyseCorpus({ lookup, model, isStopWord })],
     form_filling: [fillForm({ forms: createForms(), store, lookup, artifacts })],
   }
+  const on: Readonly<Record<string, boolean>> = switches
   const off = new Set(
-    Object.entries(switches).flatMap(([name, isOn]) =>
-      isOn || !isSwitch(name, bySwitch) ? [] : bySwitch[name].map((tool) => tool.name),
+    Object.entries(bySwitch).flatMap(([name, tools]) =>
+      on[name] ? [] : tools.map((tool) => tool.name),
     ),
   )
   return {
     tools: Object.values(bySwitch).flat(),
-    isEnabled: (name) => !off.has(name),
+    isEnabled: (name: string) => !off.has(name),
     close: tables.close,
   }
-}
-
-function isSwitch<Switches extends object>(
-  name: PropertyKey,
-  switches: Switches,
-): name is keyof Switches {
-  return name in switches
 }

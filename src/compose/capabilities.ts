@@ -48,7 +48,7 @@ const SKILL_IDLE_MS = 15_000
 /** For all sources, which are read side by side. */
 const LOADING_MS = 60_000
 
-interface Parts {
+interface SkillParts {
   config: Config
   settings: SkillSettings
   copies: SkillCopies
@@ -69,7 +69,7 @@ export async function composeSkills({
   settings,
   copies,
   log,
-}: Parts): Promise<ComposedSkills> {
+}: SkillParts): Promise<ComposedSkills> {
   const base = dirname(resolve(config.AGENT_CONFIG))
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
     maximumBytes: MAX_DOWNLOAD_BYTES,

@@ -4,16 +4,9 @@ import type { Config } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../indexes/embedded/embedded-index.ts'
-import {
-  createNextIndex,
-  createQdrantIndex,
-  type QdrantIndexOptions,
-} from '../indexes/qdrant/qdrant-index.ts'
-import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/index-sync.ts'
+import { createQdrantIndex, type QdrantIndexOptions } from '../indexes/qdrant/qdrant-index.ts'
 import { measureLength } from '../services/ingestion/measure-length.ts'
-import { createPreparer } from '../services/ingestion/preparer.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
-import { openStore } from './stores.ts'
 
 type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'chunkKeys' | 'readChunks'>
 
@@ -57,7 +50,8 @@ export async function embeddedFingerprints(
   }
 }
 
-async function qdrantOptions(
+/** How Qdrant holds the index of this store. */
+export async function qdrantOptions(
   config: Config,
   url: string,
   store: Store,
@@ -82,61 +76,5 @@ async function qdrantOptions(
     fingerprint: analyser.fingerprint,
     vectorFingerprint: String(await store.vectorsGeneration()),
     averageLength: () => measureLength({ store, analyser }),
-  }
-}
-
-/** Splitting and analysing what is read; the largest batches take seconds. */
-const PREPARATION_MS = 60_000
-
-interface Task {
-  config: Config & { QDRANT_URL: string }
-  log: FastifyBaseLogger
-  progress: (done: number, total: number) => void
-}
-
-/** Makes the index in Qdrant anew from the document store, beside the one that serves, and puts it in its place. */
-export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<void> {
-  await withAuthority(task, async (filling, options) => {
-    const next = await createNextIndex(options, signal)
-    await next.index.open(signal)
-    const serve = async () => {
-      await next.serve()
-      const served = createQdrantIndex(options)
-      await served.open(signal)
-      return served
-    }
-    await replaceIndex({ ...filling, next: next.index, serve }, signal)
-  })
-}
-
-/** Adds to the index in Qdrant what it lacks of the document store, and makes it where there is none. */
-export async function fillIndex(task: Task, signal: AbortSignal): Promise<void> {
-  await withAuthority(task, async (filling, options) => {
-    const served = createQdrantIndex(options)
-    await served.open(signal)
-    await completeIndex(served, filling, signal)
-  })
-}
-
-/** Opens the document store that is configured, and closes it when the work is done. */
-async function withAuthority(
-  { config, log, progress }: Task,
-  work: (filling: Filling, options: QdrantIndexOptions) => Promise<void>,
-): Promise<void> {
-  const store = await openStore(config, log, (error) =>
-    log.error({ err: error }, 'the document store has failed'),
-  )
-  const preparer = createPreparer({
-    language: config.SEARCH_LANGUAGE,
-    deadlineMs: PREPARATION_MS,
-    log,
-  })
-  try {
-    const hybrid = (await store.embedding()) !== undefined
-    const options = await qdrantOptions(config, config.QDRANT_URL, store)
-    await work({ store, preparer, hybrid, progress, log }, options)
-  } finally {
-    await preparer.close()
-    await store.close()
   }
 }

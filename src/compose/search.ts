@@ -4,24 +4,24 @@ import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
 import type { Embedding } from '../services/embedding/embedding.ts'
 import type { Reconciliation } from '../services/ingestion/index-sync.ts'
+import type { Metrics } from '../services/ops/metrics.ts'
 import { withFeedback } from '../services/retrieval/feedback.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
 import { createRetrieval, observeSearches, onceReady } from '../services/retrieval/search.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 import { createReranker } from './models.ts'
 
-interface Parts {
+interface Knowledge {
   store: DocumentStore
   index: ChunkIndex
   embedding: Embedding | undefined
   reconciliation: Pick<Reconciliation, 'progress' | 'checkVectors'>
-  /** Called with how long each search took, in milliseconds. */
-  searchEnded: (milliseconds: number) => void
+  metrics: Pick<Metrics, 'searchEnded'>
 }
 
 /** Search as it is configured: by words, by meaning where there is an embedder, reranked where there is a model for it. */
-export async function createSearch(config: Config, parts: Parts, log: FastifyBaseLogger) {
-  const { store, index, embedding, reconciliation, searchEnded } = parts
+export async function createSearch(config: Config, knowledge: Knowledge, log: FastifyBaseLogger) {
+  const { store, index, embedding, reconciliation, metrics } = knowledge
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
   const reranker = await createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
@@ -40,15 +40,13 @@ export async function createSearch(config: Config, parts: Parts, log: FastifyBas
     },
   })
   return {
-    retrieval: onceReady(observeSearches(retrieval, searchEnded), reconciliation.progress),
-    reranking,
+    retrieval: onceReady(observeSearches(retrieval, metrics.searchEnded), reconciliation.progress),
+    reranker: reranker && { name: reranker.name, check: reranking?.check },
     checkEmbedder:
       embedding &&
       (async (signal: AbortSignal) => {
         await reconciliation.checkVectors()
         await embedding.check(signal)
       }),
-    /** The model's name. */
-    reranker: reranker?.name,
   }
 }

@@ -22,7 +22,7 @@ import type { SkillCopies } from '../stores/skill-copies.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 
-interface OpenedStore extends DocumentStore {
+export interface OpenedStore extends DocumentStore {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
   readonly lookup: DocumentLookup
@@ -46,6 +46,22 @@ export async function openStore(
     return createPostgresStore({ url, poolSize, queueLimit, patience, log })
   }
   return createSqliteStore({ directory: config.DATA_DIR, queueLimit, onCrash: onFatal, log })
+}
+
+/** For what the program does instead of serving: opens the document store, and closes it when the work is done. */
+export async function withStore<Result>(
+  config: Config,
+  log: FastifyBaseLogger,
+  work: (store: OpenedStore) => Promise<Result>,
+): Promise<Result> {
+  const store = await openStore(config, log, (error) =>
+    log.error({ err: error }, 'the document store has failed'),
+  )
+  try {
+    return await work(store)
+  } finally {
+    await store.close()
+  }
 }
 
 /** Passes on what other servers on the same store do. */
@@ -100,12 +116,7 @@ async function openAcceptedFiles({
 export async function shareAccepted(config: Config, log: FastifyBaseLogger): Promise<void> {
   const { configuration } = await loadConfiguration(config.AGENT_CONFIG)
   const sources = configuration.skills.sources.filter(isRemoteSource)
-  const store = await openStore(config, log, (error) =>
-    log.error({ err: error }, 'the document store has failed'),
-  )
-  try {
-    if (store.agent) await moveAccepted(await openAcceptedFiles(config), store.agent, sources)
-  } finally {
-    await store.close()
-  }
+  await withStore(config, log, async ({ agent }) => {
+    if (agent) await moveAccepted(await openAcceptedFiles(config), agent, sources)
+  })
 }

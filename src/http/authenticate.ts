@@ -1,6 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -17,14 +16,13 @@ export function installAuthentication(app: FastifyInstance, key: string): void {
     if (request.routeOptions.config.public) return
     const presented = bearerToken(request.headers.authorization)
     if (presented === undefined) {
-      throw new AppError(
-        'unauthorized',
+      throw app.httpErrors.unauthorized(
         'No key: send the header `Authorization: Bearer <SERVER_API_KEY>`',
       )
     }
     // Digests have one length, so the comparison tells nothing about the key, not even its length.
     if (!timingSafeEqual(digest(presented), expected)) {
-      throw new AppError('unauthorized', 'The key is wrong: it must be the SERVER_API_KEY')
+      throw app.httpErrors.unauthorized('The key is wrong: it must be the SERVER_API_KEY')
     }
   })
 }

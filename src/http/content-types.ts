@@ -1,4 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { create as contentDisposition } from 'content-disposition'
+
+export const MULTIPART_FORM = 'multipart/form-data'
+export const NDJSON = 'application/x-ndjson'
 
 /** What the body of a request is said to be, without parameters; empty where nothing is said. */
 export function mediaTypeOf({ 'content-type': type = '' }: IncomingHttpHeaders): string {
@@ -12,23 +16,11 @@ export function mediaTypeOf({ 'content-type': type = '' }: IncomingHttpHeaders):
 export function attachment(name: string, mediaType: string): Record<string, string> {
   return {
     'content-type': mediaType,
-    'content-disposition': `attachment; filename="${asciiName(name)}"; filename*=UTF-8''${encodeName(name)}`,
+    'content-disposition': contentDisposition(name.toWellFormed()),
     'content-security-policy': "sandbox; default-src 'none'",
     'x-content-type-options': 'nosniff',
     'cache-control': 'private, no-store',
   }
-}
-
-function asciiName(name: string): string {
-  return name.replaceAll(/[^\x20-\x7e]|["\\%]/g, '_')
-}
-
-/** https://www.rfc-editor.org/rfc/rfc8187 allows fewer characters than encodeURIComponent leaves. */
-function encodeName(name: string): string {
-  return encodeURIComponent(name.toWellFormed()).replaceAll(
-    /['()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
 }
 
 /** Whether a client names JSON as what it can read, and nothing that an event stream would be, too. */

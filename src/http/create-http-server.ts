@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import sensible from '@fastify/sensible'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { AppError } from '../errors.ts'
 import { speakPlainly } from '../schemas/invalid-request.ts'
 import { createBrokenRequestHandler, sendError } from './error-handler.ts'
 import { formRouting } from './multipart.ts'
@@ -16,7 +16,7 @@ export interface HttpOptions {
 const REQUEST_MS = 3_600_000
 /** Longer than the idle limit of common load balancers, so that it is not this side that closes first. */
 const KEEP_ALIVE_MS = 75_000
-const MAX_PARAMETER = 256
+const MAX_PARAMETER_LENGTH = 256
 
 /** Identifiers of callers are kept for tracing across services, where they are harmless in a log. */
 const REQUEST_ID = /^[\w.:-]{1,100}$/
@@ -30,7 +30,7 @@ export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstan
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     routerOptions: {
-      maxParamLength: MAX_PARAMETER,
+      maxParamLength: MAX_PARAMETER_LENGTH,
       ignoreTrailingSlash: true,
       constraints: formRouting,
     },
@@ -44,6 +44,7 @@ export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstan
       sendError(error, request, reply.header('x-request-id', request.id)),
     clientErrorHandler: (error, socket) => refuseBroken(error, socket),
   })
+  app.register(sensible)
   const refuseBroken = createBrokenRequestHandler(app)
   refuseCompressedBodies(app)
   installExpectContinue(app)
@@ -59,7 +60,7 @@ function refuseCompressedBodies(app: FastifyInstance): void {
   app.addHook('preParsing', async ({ headers }) => {
     const coding = headers['content-encoding'] ?? 'identity'
     if (coding === 'identity') return
-    throw new AppError('unsupported_media_type', 'Compressed bodies are not supported')
+    throw app.httpErrors.unsupportedMediaType('Compressed bodies are not supported')
   })
 }
 

@@ -11,10 +11,9 @@ import { CallerLeft } from './shutdown.ts'
 /** One envelope for every failure, whoever raised it. */
 export function installErrorHandler(app: FastifyInstance): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => sendError(error, request, reply))
-  app.setNotFoundHandler((request, reply) => {
-    const path = request.url.split('?')[0]
-    sendError(new AppError('route_not_found', `No route ${request.method} ${path}`), request, reply)
-  })
+  app.setNotFoundHandler(({ method, url }, reply) =>
+    reply.notFound(`No route ${method} ${url.split('?')[0]}`),
+  )
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -52,33 +51,34 @@ function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   if (hasZodFastifySchemaValidationErrors(error)) return toInvalidRequest(error)
   const status = statusOf(error)
-  const code = CODE_BY_STATUS[status] ?? (isCallersFault(status) ? 'invalid_request' : undefined)
+  const code =
+    CODE_BY_STATUS[status] ?? (status >= 400 && status < 500 ? 'invalid_request' : undefined)
   if (!code || !(error instanceof Error)) {
     return new AppError('internal', 'Internal error', { cause: error })
   }
-  return new AppError(code, BETTER_WORDS[code] ?? error.message, { cause: error })
+  const message = isUnknownMediaType(error) ? WHAT_IS_TAKEN : error.message
+  return new AppError(code, message, { cause: error })
 }
 
-/** Where Fastify tells what is wrong, but not what to do. */
-const BETTER_WORDS: Partial<Record<ErrorCode, string>> = {
-  unsupported_media_type:
-    'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken',
+const WHAT_IS_TAKEN =
+  'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken'
+
+/** Fastify says what is wrong, but not what to do. */
+function isUnknownMediaType(error: Error): boolean {
+  return 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 }
 
 /**
- * What Fastify and its plugins raise themselves keeps its status; any other fault of the caller is an
- * `invalid_request`. Their messages speak of the request only.
+ * What Fastify, its plugins and the hooks of `src/http/` raise keeps its status; any other fault of the caller
+ * is an `invalid_request`. Their messages speak of the request only.
  */
 const CODE_BY_STATUS: Record<number, ErrorCode> = {
+  401: 'unauthorized',
   404: 'route_not_found',
   408: 'request_timeout',
   413: 'body_too_large',
   415: 'unsupported_media_type',
   503: 'shutting_down',
-}
-
-function isCallersFault(status: number): boolean {
-  return status >= 400 && status < 500
 }
 
 function statusOf(error: unknown): number {
@@ -99,11 +99,7 @@ function toInvalidRequest(error: ValidationError): AppError {
 }
 
 /** How long a client gets to read the refusal; nothing else would ever close its socket. */
-const FAREWELL_MS = 1_000
-
-const CODE_BY_NODE_ERROR: Record<string, ErrorCode> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
-}
+const LINGER_MS = 1_000
 
 /**
  * What cannot be parsed as HTTP has no request, but gets the same envelope, and its socket is closed. It has
@@ -125,13 +121,12 @@ export function createBrokenRequestHandler(app: FastifyInstance) {
     }
     if (refused.has(socket)) return
     refused.add(socket)
-    const earlier = [...(answersOf.get(socket) ?? [])].filter(isAnswerOfItsOwn)
+    // Of requests that arrived whole.
+    const earlier = [...(answersOf.get(socket) ?? [])].filter(
+      ({ headersSent, req }) => headersSent || req.complete,
+    )
     void Promise.all(earlier.map(closed)).then(() => refuse(socket, error))
   }
-}
-
-function isAnswerOfItsOwn({ headersSent, req }: ServerResponse): boolean {
-  return headersSent || req.complete
 }
 
 function closed(response: ServerResponse): Promise<void> {
@@ -140,18 +135,18 @@ function closed(response: ServerResponse): Promise<void> {
 
 function refuse(socket: Socket, error: NodeJS.ErrnoException): void {
   if (socket.writable) socket.end(refusalOf(error))
-  setTimeout(() => socket.destroy(), FAREWELL_MS).unref()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
 function refusalOf({ code: nodeCode = '' }: NodeJS.ErrnoException): string {
-  const code = CODE_BY_NODE_ERROR[nodeCode] ?? 'invalid_request'
-  const message =
-    code === 'request_timeout' ? 'The request did not arrive in time' : 'This is not valid HTTP'
-  const failure = new AppError(code, message)
+  const failure =
+    nodeCode === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? new AppError('request_timeout', 'The request did not arrive in time')
+      : new AppError('invalid_request', 'This is not valid HTTP')
   const requestId = randomUUID()
   const body = JSON.stringify({ error: toDetail(failure, requestId) })
   const head = [
-    `HTTP/1.1 ${failure.status} ${code}`,
+    `HTTP/1.1 ${failure.status} ${failure.code}`,
     `x-request-id: ${requestId}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,

@@ -1,136 +1,105 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { Busboy, type BusboyInstance } from '@fastify/busboy'
+import multipart, { type MultipartFile, type MultipartValue } from '@fastify/multipart'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
 import type { FormPart } from '../lib/form-part.ts'
-import { mediaTypeOf } from './content-types.ts'
-import { MULTIPART_FORM, watchArrival } from './request-body.ts'
+import { MULTIPART_FORM, mediaTypeOf } from './content-types.ts'
+import { declaredBytes, watchArrival } from './request-body.ts'
 import { CallerLeft } from './shutdown.ts'
 
 const MAX_PARTS = 20
-const LONGEST_FIELD = 65_536
+const MAX_FIELD_BYTES = 65_536
 const MAX_HEADERS = 20
 /** Of boundaries, part headers and fields around a file. */
-const MAX_AROUND = 2_000_000
+const MAX_AROUND_BYTES = 2_000_000
 
-/** The end of the form, or a part of it. */
-type Arrival = FormPart | 'end'
+/** Lets the routes of this plugin take forms, which their handlers read as they come. */
+export async function acceptForms(app: FastifyInstance): Promise<void> {
+  const limits = { parts: MAX_PARTS, fieldSize: MAX_FIELD_BYTES, headerPairs: MAX_HEADERS }
+  await app.register(multipart, { limits })
+}
 
 /**
  * The parts of a form in the order in which they are sent, read from the request as they are asked for.
- * Throws `invalid_request`, `body_too_large` for a file of more than `mostBytes`, `request_timeout`, and
+ * Throws `invalid_request`, `body_too_large` for a file of more than `maxBytes`, `request_timeout`, and
  * `CallerLeft`; a file that is being read throws the same.
  */
 export async function* formParts(
-  request: IncomingMessage,
-  mostBytes: number,
+  request: FastifyRequest,
+  maxBytes: number,
 ): AsyncGenerator<FormPart> {
-  if (Number(request.headers['content-length'] ?? 0) > mostBytes + MAX_AROUND) {
-    throw tooLarge(mostBytes)
+  const { raw } = request
+  const declared = declaredBytes(raw.headers)
+  if (Number.isFinite(declared) && declared > maxBytes + MAX_AROUND_BYTES) throw tooLarge(maxBytes)
+
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => undefined)
+  let open: Readable | undefined
+  const fail = (error: Error) => {
+    failed.reject(error)
+    open?.destroy(error)
   }
-  const form = openForm(request, mostBytes)
-  const endWatch = watchArrival(request, form.fail)
-  request.pipe(form.parser)
+  const endWatch = watchArrival(raw, fail)
+  const parts = request.parts({ limits: { fileSize: maxBytes } })
   try {
     for (;;) {
-      const arrival = await form.next()
-      if (arrival === 'end') return
-      yield arrival
+      const { value: part, done } = await Promise.race([parts.next(), failed.promise])
+      if (done) return
+      if (part.type === 'file') open = part.file
+      yield part.type === 'file' ? fileOf(part, maxBytes) : fieldOf(part)
     }
+  } catch (error) {
+    throw explain(error, maxBytes)
   } finally {
     endWatch()
-    request.unpipe(form.parser)
-    form.fail(new CallerLeft())
+    raw.unpipe()
+    fail(new CallerLeft())
     // What is still to come has nowhere to go, but must be read for the answer to be.
-    request.resume()
+    raw.resume()
   }
 }
 
-/** Gathers what the parser finds until it is asked for: a few fields and at most one file, which holds the parser up. */
-function openForm(request: IncomingMessage, mostBytes: number) {
-  const parser = openParser(request, mostBytes)
-  const arrived: Arrival[] = []
-  let open: Readable | undefined
-  let failure: Error | undefined
-  let bell = Promise.withResolvers<void>()
-
-  const ring = () => {
-    bell.resolve()
-    bell = Promise.withResolvers()
+function fieldOf({ fieldname: name, value, ...field }: MultipartValue): FormPart {
+  if (field.fieldnameTruncated || field.valueTruncated) {
+    throw invalid(`The field ${name.slice(0, 100)} is too long`)
   }
-  const arrive = (arrival: Arrival) => {
-    arrived.push(arrival)
-    ring()
-  }
-  const fail = (error: Error) => {
-    failure ??= error
-    open?.destroy(failure)
-    ring()
-  }
-
-  async function* bytesOf(stream: Readable): AsyncGenerator<Uint8Array> {
-    try {
-      yield* stream
-    } catch (cause) {
-      throw failure ?? malformed(cause)
-    }
-  }
-
-  parser.on('field', (name, value, isNameCut, isCut) => {
-    if (isNameCut || isCut) fail(invalid(`The field ${name.slice(0, 100)} is too long`))
-    else arrive({ kind: 'field', name, value })
-  })
-  parser.on('file', (name, stream, fileName, _encoding, mediaType) => {
-    open = stream
-    stream.on('error', () => fail(malformed()))
-    stream.on('limit', () => fail(tooLarge(mostBytes)))
-    arrive({ kind: 'file', name, fileName, mediaType, bytes: bytesOf(stream) })
-  })
-  parser.on('partsLimit', () => fail(invalid(`The form has more than ${MAX_PARTS} parts`)))
-  parser.on('finish', () => arrive('end'))
-  parser.on('error', () => fail(malformed()))
-
-  return {
-    parser,
-    fail,
-    async next(): Promise<Arrival> {
-      for (;;) {
-        if (failure) throw failure
-        const arrival = arrived.shift()
-        if (arrival) return arrival
-        await bell.promise
-      }
-    },
-  }
+  // The plugin has parsed what says that it is JSON.
+  return { kind: 'field', name, value: typeof value === 'string' ? value : JSON.stringify(value) }
 }
 
-function openParser({ headers }: IncomingMessage, mostBytes: number): BusboyInstance {
-  const { 'content-type': type = '' } = headers
+function fileOf(part: MultipartFile, maxBytes: number): FormPart {
+  const { fieldname: name, filename: fileName, mimetype: mediaType } = part
+  return { kind: 'file', name, fileName, mediaType, bytes: bytesOf(part, maxBytes) }
+}
+
+async function* bytesOf({ file }: MultipartFile, maxBytes: number): AsyncGenerator<Uint8Array> {
   try {
-    return new Busboy({
-      headers: { ...headers, 'content-type': type },
-      limits: {
-        fileSize: mostBytes,
-        parts: MAX_PARTS,
-        fieldSize: LONGEST_FIELD,
-        headerPairs: MAX_HEADERS,
-      },
-    })
+    yield* file
   } catch (error) {
-    throw new AppError('invalid_request', 'The form has no boundary', { cause: error })
+    throw explain(error, maxBytes)
   }
+  if (file.truncated) throw tooLarge(maxBytes)
 }
 
-function malformed(cause?: unknown): AppError {
-  return new AppError('invalid_request', 'The form is malformed or incomplete', { cause })
+/** What the plugin and its parser throw, in the words of this server. */
+function explain(error: unknown, maxBytes: number): unknown {
+  if (error instanceof AppError || error instanceof CallerLeft) return error
+  const { code, message } = Object(error)
+  if (code === 'FST_MP_PREMATURE_CLOSE' || code === 'ECONNRESET') return new CallerLeft()
+  if (code === 'FST_REQ_FILE_TOO_LARGE') return tooLarge(maxBytes)
+  if (code === 'FST_PARTS_LIMIT') return invalid(`The form has more than ${MAX_PARTS} parts`)
+  if (code === 'FST_INVALID_JSON_FIELD_ERROR') return invalid('A field of the form is no JSON')
+  if (/boundary/i.test(message)) return invalid('The form has no boundary', error)
+  return invalid('The form is malformed or incomplete', error)
 }
 
-function invalid(message: string): AppError {
-  return new AppError('invalid_request', message)
+function invalid(message: string, cause?: unknown): AppError {
+  return new AppError('invalid_request', message, { cause })
 }
 
-function tooLarge(mostBytes: number): AppError {
-  return new AppError('body_too_large', `The file is larger than ${mostBytes} bytes`, {
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('body_too_large', `The file is larger than ${maxBytes} bytes`, {
     param: 'file',
   })
 }

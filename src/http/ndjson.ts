@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { mediaTypeOf } from './content-types.ts'
+import { mediaTypeOf, NDJSON } from './content-types.ts'
 import { report } from './error-handler.ts'
-import { NDJSON } from './request-body.ts'
 
 /** How long a client may send nothing; the time of a whole stream has no other bound than its size. */
-const SILENCE_MS = 60_000
+const IDLE_MS = 60_000
 
 /** Lets the routes of this plugin take lines of JSON as they come, beside whole bodies. */
 export function acceptNdjson(app: FastifyInstance): void {
@@ -33,7 +32,7 @@ export function answerLines(
   const { raw } = request
   // The request may outlast the time that others have, after which its connection takes no more of them.
   reply.header('connection', 'close')
-  raw.setTimeout(SILENCE_MS, () => raw.destroy(new Error('The client fell silent')))
+  raw.setTimeout(IDLE_MS, () => raw.destroy(new Error('The client fell silent')))
   work(raw, write)
     .catch((error: unknown) => {
       if (!raw.destroyed || raw.complete) write(report(error, request))

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../errors.ts'
-import { mediaTypeOf } from './content-types.ts'
+import { MULTIPART_FORM, mediaTypeOf, NDJSON } from './content-types.ts'
 import { CallerLeft } from './shutdown.ts'
 
 /** How many bodies of the largest size may be held in memory at the same time. */
-const LARGEST_BODIES = 64
+const MAX_LARGE_BODIES = 64
 const RETRY_AFTER_SECONDS = 1
 
 /**
@@ -13,14 +13,14 @@ const RETRY_AFTER_SECONDS = 1
  * any number of connections. A body counts, as large as it is said to be, until its request is answered.
  */
 export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void {
-  const most = LARGEST_BODIES * bodyLimit
+  const maxBytes = MAX_LARGE_BODIES * bodyLimit
   let held = 0
 
   // After authentication, so that strangers use up nothing.
   app.addHook('onRequest', async (request, { raw }) => {
     const bytes = Math.min(heldBytes(request), bodyLimit)
     if (bytes === 0) return
-    if (held + bytes > most) {
+    if (held + bytes > maxBytes) {
       const message = 'Too much is being sent at once; try again shortly'
       throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
     }
@@ -57,9 +57,6 @@ export function installBodyDeadline(app: FastifyInstance, milliseconds = BODY_MS
   })
 }
 
-export const MULTIPART_FORM = 'multipart/form-data'
-export const NDJSON = 'application/x-ndjson'
-
 /** Whether a body is read piece by piece and never held whole, and so has bounds of its own. */
 export function isStreamedBody(headers: IncomingHttpHeaders): boolean {
   return [MULTIPART_FORM, NDJSON].includes(mediaTypeOf(headers))
@@ -85,7 +82,7 @@ export function installExpectContinue(app: FastifyInstance): void {
 }
 
 /** Without a byte for so long the sender is taken to be gone. */
-const SILENCE_MS = 60_000
+const IDLE_MS = 60_000
 
 /**
  * Calls `fail` once if the sender hangs up or falls silent before the request is whole. A reader that is slow
@@ -94,13 +91,13 @@ const SILENCE_MS = 60_000
 export function watchArrival(
   request: IncomingMessage,
   fail: (error: Error) => void,
-  silence = SILENCE_MS,
+  idleMs = IDLE_MS,
 ): () => void {
   const timer = setTimeout(() => {
     if (request.readableFlowing) {
       fail(new AppError('request_timeout', 'The rest of the request did not arrive'))
     } else timer.refresh()
-  }, silence)
+  }, idleMs)
   const arrived = () => timer.refresh()
   const closed = () => {
     if (!request.complete) fail(new CallerLeft())

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 
 const SWEEP_MS = 100
 /** From the end of the grace period until sockets are cut: enough to write an error frame. */
-const FAREWELL_MS = 500
+const LINGER_MS = 500
 const RETRY_AFTER_SECONDS = 5
 
 /**
@@ -30,13 +30,13 @@ export function installShutdown(app: FastifyInstance, graceMs: number): AbortSig
       if (open === 0) app.server.closeAllConnections()
       else app.server.closeIdleConnections()
     }, SWEEP_MS)
-    const farewell = setTimeout(() => {
+    const graceEnd = setTimeout(() => {
       stopping.abort(shuttingDown())
-      setTimeout(() => app.server.closeAllConnections(), FAREWELL_MS).unref()
+      setTimeout(() => app.server.closeAllConnections(), LINGER_MS).unref()
     }, graceMs)
     app.server.once('close', () => {
       clearInterval(sweep)
-      clearTimeout(farewell)
+      clearTimeout(graceEnd)
     })
   })
   return stopping.signal

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { attachment } from '../http/content-types.ts'
-import { formParts, MULTIPART } from '../http/multipart.ts'
+import { attachment, NDJSON } from '../http/content-types.ts'
+import { acceptForms, formParts, MULTIPART } from '../http/multipart.ts'
 import { acceptNdjson, answerLines, isNdjson } from '../http/ndjson.ts'
-import { declaredBytes, NDJSON } from '../http/request-body.ts'
+import { declaredBytes } from '../http/request-body.ts'
 import { callSignal } from '../http/shutdown.ts'
 import {
   ChosenParams,
@@ -43,8 +43,7 @@ export function documentFileRoutes(
   answer: Answer,
 ): FastifyPluginAsyncZod {
   return async (app) => {
-    // The bytes are read by the handler, as they come.
-    app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null))
+    await acceptForms(app)
 
     app.post(
       '/documents',
@@ -58,9 +57,10 @@ export function documentFileRoutes(
           response,
         },
       },
-      async ({ raw, headers, query }, reply) => {
-        const parts = formParts(raw, files.mostBytes)
-        return answer(reply, await files.create(parts, headers['idempotency-key']), query.wait)
+      async (request, reply) => {
+        const parts = formParts(request, files.mostBytes)
+        const created = await files.create(parts, request.headers['idempotency-key'])
+        return answer(reply, created, request.query.wait)
       },
     )
 
@@ -76,8 +76,10 @@ export function documentFileRoutes(
           response,
         },
       },
-      async ({ raw, params, query }, reply) =>
-        answer(reply, await files.put(params.id, formParts(raw, files.mostBytes)), query.wait),
+      async (request, reply) => {
+        const parts = formParts(request, files.mostBytes)
+        return answer(reply, await files.put(request.params.id, parts), request.query.wait)
+      },
     )
 
     app.get(

@@ -39,7 +39,7 @@ describe('GET /artifacts/{id}', () => {
       const { server, path } = await startWith(name, 'text/html', Buffer.from(PAGE))
       const { headers } = await server.request(path)
       expect(headers.get('content-disposition')).toBe(
-        `attachment; filename="_ber _uns_ '__'.html"; filename*=UTF-8''%C3%9Cber%20_uns_%20%27%E6%97%A5%E6%9C%AC%27.html`,
+        `attachment; filename="?ber _uns_ '??'.html"; filename*=UTF-8''%C3%9Cber%20_uns_%20%27%E6%97%A5%E6%9C%AC%27.html`,
       )
       expect(headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
       expect(headers.get('x-content-type-options')).toBe('nosniff')

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { reindex } from '../../src/compose/compose.ts'
+import { reindex } from '../../src/compose/rebuild.ts'
 import { loadConfig } from '../../src/config.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'

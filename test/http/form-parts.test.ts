@@ -1,8 +1,8 @@
-import { once } from 'node:events'
-import { type ClientRequest, createServer, type IncomingMessage, request } from 'node:http'
+import { type ClientRequest, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import Fastify, { type FastifyRequest } from 'fastify'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { formParts } from '../../src/http/multipart.ts'
+import { acceptForms, formParts } from '../../src/http/multipart.ts'
 import { CallerLeft } from '../../src/http/shutdown.ts'
 import type { FormPart } from '../../src/lib/form-part.ts'
 
@@ -15,20 +15,21 @@ const fileOf = (content: string, head = 'name="file"; filename="a.txt"') =>
   `--edge\r\ncontent-disposition: form-data; ${head}\r\ncontent-type: text/plain\r\n\r\n${content}\r\n`
 const END = '--edge--\r\n'
 
-type Handler = (message: IncomingMessage) => Promise<unknown>
+type Handler = (message: FastifyRequest) => Promise<unknown>
 
 /** A server whose one request is handled by `handle`; answers what came of it. */
 async function receive(handle: Handler, send: (client: ClientRequest) => void, headers = {}) {
   const outcome = Promise.withResolvers<unknown>()
-  const server = createServer((message, response) => {
-    handle(message)
-      .then(outcome.resolve, outcome.reject)
-      .finally(() => response.end())
+  const app = Fastify()
+  await acceptForms(app)
+  app.post('/', async (message) => {
+    await handle(message).then(outcome.resolve, outcome.reject)
+    return ''
   })
-  onTestFinished(() => void server.closeAllConnections())
-  onTestFinished(() => void server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const { port } = server.address() as AddressInfo
+  onTestFinished(() => void app.server.closeAllConnections())
+  onTestFinished(() => void app.close())
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
   const client = request({
     ...{ port, host: '127.0.0.1', method: 'POST' },
     headers: { 'content-type': TYPE, ...headers },

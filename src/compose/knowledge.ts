@@ -1,0 +1,178 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import { createGuardedFetch, refusalOf } from '../lib/outbound/guarded-fetch.ts'
+import { createOutboundPolicy } from '../lib/outbound/policy.ts'
+import { checkDimension, checkEmbedding, createEmbedding } from '../services/embedding/embedding.ts'
+import { createStaging, swapStaged } from '../services/embedding/re-embed.ts'
+import { createExtractor } from '../services/extraction/extractor.ts'
+import { untilAvailable } from '../services/ingestion/availability.ts'
+import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
+import { createReconciliation } from '../services/ingestion/index-sync.ts'
+import { createPreparer } from '../services/ingestion/preparer.ts'
+import { createOrphanSweep } from '../services/ingestion/sweep-orphans.ts'
+import { createSources } from '../services/ingestion/sources.ts'
+import { createIngestion } from '../services/ingestion/worker.ts'
+import { createMetrics } from '../services/ops/metrics.ts'
+import { createWebhooks, type Webhooks } from '../services/webhooks/webhooks.ts'
+import type { Outbox } from '../stores/outbox.ts'
+import { openChunkIndex } from './chunk-index.ts'
+import { createEmbedder, createNextEmbedder } from './models.ts'
+import { listenToOthers, type OpenedStore, openStore } from './stores.ts'
+
+/** For the documents in work when the server stops; what is not done by then goes back to the queue. */
+const INGESTION_GRACE_MS = 5_000
+/** For a database that is away when the server starts. */
+const DATABASE_MS = 60_000
+
+/** The document side: document store, index, and the ingestion that moves text from one to the other. */
+export async function openKnowledge(
+  config: Config,
+  log: FastifyBaseLogger,
+  onFatal: (error: Error) => void,
+  signal?: AbortSignal,
+) {
+  checkWebhookUrl(config)
+  const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
+  const embedding = await openEmbedding(config, store, log)
+  const metrics = createMetrics(store.counts)
+  const { index, open, shared } = await openChunkIndex(config, store, log, onFatal)
+  const preparer = openPreparer(config, log)
+  const extractor = createExtractor({ processes: READERS, deadlineMs: READING_MS, log })
+  const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
+  const hybrid = embedding !== undefined
+  const reconciliation = createReconciliation({ store, index, preparer, sweep, hybrid, log })
+  const completionWaiter = createCompletionWaiter(store)
+  const webhooks = openWebhooks(config, store.outbox, log)
+  const ingestion = createIngestion({
+    ...{ store, index, preparer, embedding, log },
+    openSource: createSources({ store, extractor }),
+    concurrency: config.INGEST_CONCURRENCY,
+    onOutcome(outcome) {
+      metrics.ingestionEnded(outcome)
+      completionWaiter.ended(outcome)
+      webhooks.wake()
+    },
+  })
+  listenToOthers(store, ingestion, completionWaiter)
+  const staging = await openStaging(config, store, log)
+  const stopping = new AbortController()
+  let staged: Promise<void> | undefined
+
+  const begin = async (signal: AbortSignal) => {
+    const bringUpToDate = async () => {
+      await open(signal)
+      await reconciliation.run(signal)
+    }
+    const ingest = async () => {
+      await webhooks.start()
+      await ingestion.start()
+    }
+    await untilAvailable(bringUpToDate, log, signal)
+    await untilAvailable(ingest, log, signal)
+    staged = staging?.run(signal)
+    void sweep?.run(signal)
+  }
+
+  return {
+    ...{ store, index, ingestion, completionWaiter, reconciliation, embedding, staging, metrics },
+    async start() {
+      await begin(stopping.signal).catch((error: unknown) => {
+        // Stopped before it had begun in full: the next start goes on from there.
+        if (!stopping.signal.aborted) throw error
+      })
+    },
+    async close() {
+      stopping.abort()
+      await staged
+      await ingestion.stop(INGESTION_GRACE_MS)
+      extractor.close()
+      await webhooks.stop()
+      await preparer.close()
+      await index.close()
+      await store.close()
+    },
+  }
+}
+
+/** Reading the text out of one file; ten thousand pages take about a minute. */
+const READING_MS = 300_000
+/** Processes that read files; each may take several hundred megabytes while it reads. */
+const READERS = 2
+/** Splitting and analysing one document, or what is read of the store at once; the largest take seconds. */
+const PREPARATION_MS = 60_000
+
+/** What splits and analyses text, in threads of its own. */
+export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: FastifyBaseLogger) {
+  return createPreparer({ language, deadlineMs: PREPARATION_MS, log })
+}
+
+/** For the chunks that lack a vector of the new model when the server starts with it. */
+const SWAP_MS = 120_000
+
+/** Throws where the vectors that are kept are not of the model that is configured, nor made already; the store is closed then. */
+async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
+  const { EMBEDDING_MODEL: model } = config
+  if (model === undefined) return undefined
+  const { replacement } = store
+  try {
+    await swapStaged(
+      {
+        ...{ store, replacement, log },
+        createEmbedder: () => createEmbedder(config, model, undefined, log),
+      },
+      model,
+      AbortSignal.timeout(SWAP_MS),
+    )
+    const dimension = await checkEmbedding(store, model)
+    const embedder = await createEmbedder(config, model, dimension, log)
+    await checkDimension(embedder)
+    return createEmbedding({ embedder, log })
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+/** Makes the vectors of the model to change to, if there is one. */
+async function openStaging(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
+  const embedder = await createNextEmbedder(config, log)
+  return embedder && createStaging({ store, replacement: store.replacement, embedder, log })
+}
+
+/** What a receiver answers is not read, but for its status. */
+const MAX_ANSWER_BYTES = 64 * 1024
+const ANSWER_MS = 20_000
+
+/** Throws an Error where WEBHOOK_URL may not be called, whatever its name resolves to. */
+function checkWebhookUrl({ WEBHOOK_URL: url, OUTBOUND_ALLOW: allow = [] }: Config): void {
+  const refusal = url === undefined ? undefined : refusalOf(url, createOutboundPolicy(allow))
+  if (refusal) throw new Error(`WEBHOOK_URL: ${refusal.message}`)
+}
+
+/** Nobody is told where there is no WEBHOOK_URL. */
+function openWebhooks(
+  { WEBHOOK_URL: url, WEBHOOK_SECRET: secret, OUTBOUND_ALLOW: allow = [] }: Config,
+  outbox: Outbox,
+  log: FastifyBaseLogger,
+): Webhooks {
+  if (url === undefined || secret === undefined) {
+    return {
+      start: () => outbox.announce(false),
+      wake: () => undefined,
+      stop: async () => undefined,
+    }
+  }
+  const guarded = createGuardedFetch(createOutboundPolicy(allow), {
+    maximumBytes: MAX_ANSWER_BYTES,
+    idleMs: ANSWER_MS,
+    totalMs: ANSWER_MS,
+  })
+  const webhooks = createWebhooks({ outbox, fetch: guarded.fetch, url, secret, log })
+  return {
+    ...webhooks,
+    async stop() {
+      await webhooks.stop()
+      await guarded.close()
+    },
+  }
+}

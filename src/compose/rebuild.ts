@@ -1,0 +1,84 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Config } from '../config.ts'
+import {
+  createNextIndex,
+  createQdrantIndex,
+  type QdrantIndexOptions,
+} from '../indexes/qdrant/qdrant-index.ts'
+import { replaceVectors } from '../services/embedding/re-embed.ts'
+import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/index-sync.ts'
+import { qdrantOptions } from './chunk-index.ts'
+import { openPreparer } from './knowledge.ts'
+import { createEmbedder } from './models.ts'
+import { withStore } from './stores.ts'
+
+type Progress = (done: number, total: number) => void
+
+interface Task {
+  config: Config & { QDRANT_URL: string }
+  log: FastifyBaseLogger
+  progress: Progress
+}
+
+/** Makes the index in Qdrant anew from the document store, beside the one that serves, and puts it in its place. */
+export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<void> {
+  await fillFromStore(task, async (filling, options) => {
+    const next = await createNextIndex(options, signal)
+    await next.index.open(signal)
+    const serve = async () => {
+      await next.serve()
+      const served = createQdrantIndex(options)
+      await served.open(signal)
+      return served
+    }
+    await replaceIndex({ ...filling, next: next.index, serve }, signal)
+  })
+}
+
+/** Adds to the index in Qdrant what it lacks of the document store, and makes it where there is none. */
+export async function fillIndex(task: Task, signal: AbortSignal): Promise<void> {
+  await fillFromStore(task, async (filling, options) => {
+    const served = createQdrantIndex(options)
+    await served.open(signal)
+    await completeIndex(served, filling, signal)
+  })
+}
+
+async function fillFromStore(
+  { config, log, progress }: Task,
+  fill: (filling: Filling, options: QdrantIndexOptions) => Promise<void>,
+): Promise<void> {
+  await withStore(config, log, async (store) => {
+    const preparer = openPreparer(config, log)
+    try {
+      const hybrid = (await store.embedding()) !== undefined
+      const options = await qdrantOptions(config, config.QDRANT_URL, store)
+      await fill({ store, preparer, hybrid, progress, log }, options)
+    } finally {
+      await preparer.close()
+    }
+  })
+}
+
+const BUSY =
+  'Another process makes the vectors of this database anew: let it finish, or stop it, and run this again'
+
+/** Embeds every chunk anew with the model that is configured, while nobody else does. */
+export async function reindex(
+  config: Config,
+  log: FastifyBaseLogger,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<void> {
+  const { EMBEDDING_MODEL: model } = config
+  if (model === undefined) throw new Error('There is nothing to embed with: set EMBEDDING_MODEL')
+  await withStore(config, log, async (store) => {
+    const embedder = await createEmbedder(config, model, undefined, log)
+    const { replacement } = store
+    const isDone = await replacement.alone(
+      (alone) => replaceVectors({ store, replacement, embedder, progress }, alone),
+      signal,
+    )
+    if (!isDone) throw new Error(BUSY)
+  })
+}
