@@ -7,7 +7,7 @@ export interface Ranking {
   scores: Float64Array<ArrayBuffer>
 }
 
-/** Chunks that are taken to answer a query, so that what they say beyond it lifts others that say so, too. */
+/** Chunks that are taken to answer a query, so that what they say beyond it raises the score of others that say so, too. */
 export interface Feedback {
   keys: Uint32Array<ArrayBuffer>
   terms: TermBatch
@@ -58,19 +58,6 @@ export interface VectorBatch {
   values: Float32Array<ArrayBuffer>
 }
 
-/** How vectors are searched: with an approximate graph, or by looking at each of them. */
-export type VectorSearch = 'graph' | 'scan'
-
-export interface IndexStatistics {
-  chunks: number
-  /** Chunks that have a vector here. */
-  vectors: number
-  vectorSearch: VectorSearch
-  /** Memory the index holds, in bytes. */
-  bytes: number
-  segments: number
-}
-
 /**
  * A search index derived from the document store. It may hold keys that the document store does not (a claim under
  * way, a deletion not yet applied), so every match is checked there before it is shown. Changes take effect
@@ -104,10 +91,7 @@ export interface ChunkIndex {
   vectorKeys(): Promise<Uint32Array>
   /** Every key held, ascending: what a start compares with the document store. */
   keys(): Promise<Uint32Array>
-  statistics(): Promise<IndexStatistics>
   /** Throws AppError `index_unavailable` where the index cannot be used now. */
   check(signal: AbortSignal): Promise<void>
-  /** Makes what was added so far quick to load at the next start. Losing it costs time, never data. */
-  flush(): Promise<void>
   close(): Promise<void>
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { parentPort, type Transferable, Worker } from 'node:worker_threads'
 import { AppError, type ErrorCode } from '../errors.ts'
 
@@ -164,6 +165,21 @@ export function transferring<Output>(
   buffers: readonly Transferable[],
 ): Transferring<Output> {
   return { [TRANSFERRING]: buffers, output }
+}
+
+/** How long a thread works at a stretch while calls may be waiting for it. */
+const SLICE_MS = 2
+
+/** Runs `work` to its end, letting the thread answer calls at its steps. */
+export async function inSlices<Result>(work: Generator<void, Result>): Promise<Result> {
+  for (;;) {
+    const end = performance.now() + SLICE_MS
+    do {
+      const step = work.next()
+      if (step.done) return step.value
+    } while (performance.now() < end)
+    await setImmediate()
+  }
 }
 
 function isTransferring(output: unknown): output is Transferring<unknown> {

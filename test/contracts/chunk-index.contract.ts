@@ -123,7 +123,7 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
         await addTo(index, { 1: ['new'] })
         expect(await keysFor(index, ['old'])).toEqual([2])
         expect(await keysFor(index, ['new'])).toEqual([1])
-        expect(await index.statistics()).toMatchObject({ chunks: 2 })
+        expect([...(await index.keys())]).toEqual([1, 2])
       })
 
       it('keeps the last of a key that comes twice in one batch', async () => {
@@ -156,7 +156,7 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
         const added = index.add(keys, batchOf(chunks), [])
         expect(await keysFor(index, ['early'])).toEqual([0])
         await added
-        expect(await index.statistics()).toMatchObject({ chunks: size + 1 })
+        expect(await index.keys()).toHaveLength(size + 1)
         for (const key of [1, 2_500, size]) {
           expect(await keysFor(index, [`only ${key}`, 'all'], 1)).toEqual([key])
         }
@@ -180,7 +180,7 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
         expect(await keysFor(index, ['wing'])).toEqual([1])
         await index.remove([1])
         await index.remove([1])
-        expect(await index.statistics()).toMatchObject({ chunks: 0 })
+        expect(await index.keys()).toHaveLength(0)
       })
 
       it('makes room for the key to come again', async () => {
@@ -201,7 +201,7 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
       ]
       await Promise.all(changes)
       expect(await keysFor(index, ['again'])).toEqual([5])
-      expect(await index.statistics()).toMatchObject({ chunks: 598 })
+      expect(await index.keys()).toHaveLength(598)
     })
 
     it('lists every key it holds, ascending', async () => {
@@ -210,25 +210,6 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
       await addTo(index, { 3: ['a'], 12: ['a'], 0: ['a'] })
       await index.remove([12])
       expect([...(await index.keys())]).toEqual([0, 3, 9, 4_294_967_295])
-    })
-
-    it('counts its chunks and the memory they take', async () => {
-      const before = await index.statistics()
-      expect(before).toMatchObject({ chunks: 0 })
-      const chunks = Array.from({ length: 100 }, (_, i) => [i, [`a ${i}`, `b ${i}`]])
-      await addTo(index, Object.fromEntries(chunks))
-      const after = await index.statistics()
-      expect(after).toMatchObject({ chunks: 100 })
-      expect(after.bytes).toBeGreaterThan(before.bytes)
-    })
-
-    it('answers after a flush as before', async () => {
-      await addTo(index, { 1: ['wing'], 2: ['wing', 'lift'], 3: ['drag'] })
-      await index.remove([3])
-      const before = await searchIn(index, ['wing', 'lift', 'drag'])
-      await index.flush()
-      await index.flush()
-      expect(await searchIn(index, ['wing', 'lift', 'drag'])).toEqual(before)
     })
 
     it('can be closed twice, and refuses every call from then on', async () => {

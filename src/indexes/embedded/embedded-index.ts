@@ -74,11 +74,9 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
     vectorKeys: () => thread.call('vectorKeys', undefined),
 
     keys: () => thread.call('keys', undefined),
-    statistics: () => thread.call('statistics', undefined),
     async check() {
-      await thread.call('statistics', undefined)
+      await thread.call('ready', undefined)
     },
-    flush: () => thread.call('flush', undefined),
     close: () => (closing ??= close()),
   }
 }

@@ -1,8 +1,8 @@
 import type { Feedback, Ranking } from '../chunk-index.ts'
 import { addedTerms, candidateTerms } from '../feedback-terms.ts'
 import { inverseFrequency, K1, type LengthNorm, type QueryTerms } from '../term-batch.ts'
-import { createTopHits } from './score.ts'
 import { findTerm, normOf, type Segment, seek } from './segment.ts'
+import { createTopHits } from './top-hits.ts'
 
 /** Chunks of one segment by ascending ordinal, and the place of each in the ranking. */
 interface Located {

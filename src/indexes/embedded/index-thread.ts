@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '../../lib/thread.ts'
-import type { IndexQuery, IndexStatistics, NearestQuery, VectorBatch } from '../chunk-index.ts'
+import type { IndexQuery, NearestQuery, VectorBatch } from '../chunk-index.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { MAX_CHUNKS_BUILT } from './build-segment.ts'
 import { createLexicalIndex } from './lexical.ts'
@@ -62,12 +62,6 @@ const methods = {
   keys() {
     const keys = index.keys()
     return transferring(keys, [keys.buffer])
-  },
-
-  statistics(): IndexStatistics {
-    const { chunks, bytes, segments } = index.statistics()
-    const { size, search, bytes: vectorBytes } = vectors.statistics()
-    return { chunks, segments, vectors: size, vectorSearch: search, bytes: bytes + vectorBytes }
   },
 
   async flush() {

@@ -3,7 +3,7 @@ import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-b
 import { buildSegment } from './build-segment.ts'
 import { liftFound } from './feedback.ts'
 import type { Merge } from './merge.ts'
-import { createTopHits, type Postings, SCORING_BYTES, scoreSegment } from './score.ts'
+import { type Postings, scoreSegment } from './score.ts'
 import {
   findKey,
   findTerm,
@@ -13,6 +13,7 @@ import {
   type Segment,
   seek,
 } from './segment.ts'
+import { createTopHits } from './top-hits.ts'
 
 /** Segments that together hold every live key once. */
 export interface LexicalIndex {
@@ -28,7 +29,6 @@ export interface LexicalIndex {
   /** The best of what `query` found before, by what its best chunks say beyond it as well. */
   reorder(query: QueryTerms, limit: number, feedback: Feedback): Ranking
   keys(): Uint32Array<ArrayBuffer>
-  statistics(): { chunks: number; bytes: number; segments: number }
 }
 
 export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
@@ -72,7 +72,7 @@ export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
     reorder: (query, limit, feedback) => liftFound(segments, query, feedback, limit),
 
     keys() {
-      const keys = new Uint32Array(sum(segments, ({ live }) => live))
+      const keys = new Uint32Array(segments.reduce((sum, { live }) => sum + live, 0))
       let next = 0
       for (const segment of segments) {
         segment.keys.forEach((key, ordinal) => {
@@ -81,12 +81,6 @@ export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
       }
       return keys.sort()
     },
-
-    statistics: () => ({
-      chunks: sum(segments, ({ live }) => live),
-      bytes: SEARCH_BYTES + sum(segments, bytesOf),
-      segments: segments.length,
-    }),
   }
 }
 
@@ -98,23 +92,12 @@ function removeKey(segments: readonly Segment[], key: number): boolean {
   return false
 }
 
-function bytesOf({ bytes, removed }: Segment): number {
-  return bytes.byteLength + (removed?.byteLength ?? 0)
-}
-
-function sum(segments: readonly Segment[], amountOf: (segment: Segment) => number): number {
-  return segments.reduce((total, segment) => total + amountOf(segment), 0)
-}
-
 /** A term that live chunks hold. Its contribution to the score of a chunk is always below `bound`. */
 interface Term {
   bound: number
   /** For each segment, the position among its terms, or -1. */
   positions: readonly number[]
 }
-
-/** Memory that all searches share. */
-const SEARCH_BYTES = SCORING_BYTES
 
 /**
  * The best `limit` chunks by BM25: exact, as if the live chunks, and no others, had just been indexed

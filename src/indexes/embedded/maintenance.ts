@@ -1,5 +1,4 @@
-import type { Notice } from '../../lib/thread.ts'
-import { inSlices } from './in-slices.ts'
+import { inSlices, type Notice } from '../../lib/thread.ts'
 import type { LexicalIndex } from './lexical.ts'
 import { chooseMerge, chooseMergeToWrite, mergeSegments } from './merge.ts'
 import { MAX_CHUNKS, type Segment } from './segment.ts'

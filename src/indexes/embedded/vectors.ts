@@ -1,19 +1,18 @@
-import { open, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import type { Notice } from '../../lib/thread.ts'
-import type { NearestQuery, Ranking, VectorBatch, VectorSearch } from '../chunk-index.ts'
-import { loadGraphVectors } from './graph-vectors.ts'
-import { SCANNED_VECTORS } from './scanned-vectors.ts'
-import { readCheckedJson, unfinished, writeCheckedJson } from './snapshot.ts'
-import type { VectorIndex, VectorIndexKind } from './vector-index.ts'
+import type { NearestQuery, Ranking, VectorBatch } from '../chunk-index.ts'
+import { loadGraphVectors } from './graph.ts'
+import { createManifestFile, syncToDisk, writeDurably } from './manifest.ts'
+import { SCANNED_VECTORS, type VectorIndex, type VectorIndexKind } from './scan.ts'
 
 /** Vectors added between two chances to answer a search; one takes about a millisecond at worst. */
 const VECTORS_PER_STEP = 16
 /** Changes that may wait to be written, at least; and as a part of what is there, so that a large index is not written all the time. */
-const LEAST_UNWRITTEN = 8_192
-const UNWRITTEN_PART = 1 / 4
+const MIN_UNWRITTEN = 8_192
+const UNWRITTEN_SHARE = 1 / 4
 
 interface PartOptions {
   directory: string
@@ -29,7 +28,6 @@ interface VectorPart {
   remove(keys: readonly number[]): Promise<void>
   nearest(query: NearestQuery): Ranking
   keys(): Uint32Array<ArrayBuffer>
-  statistics(): { size: number; bytes: number; search: VectorSearch }
   /** Resolves when all that is held now is on the disk, where it can be kept there. */
   flush(): Promise<void>
 }
@@ -55,7 +53,7 @@ export async function openVectorPart(options: PartOptions): Promise<VectorPart> 
 
   const changed = async (changes: number) => {
     unwritten += changes
-    const limit = Math.max(LEAST_UNWRITTEN, (index?.size ?? 0) * UNWRITTEN_PART)
+    const limit = Math.max(MIN_UNWRITTEN, (index?.size ?? 0) * UNWRITTEN_SHARE)
     if (unwritten <= limit) return
     // What is added must not fail because the disk does: the next start adds it again.
     await flush().catch((error: unknown) => {
@@ -82,25 +80,15 @@ export async function openVectorPart(options: PartOptions): Promise<VectorPart> 
       await changed(removed)
     },
     nearest: (query) =>
-      index?.dimension === query.vector.length ? index.nearest(query) : noRanking(),
+      index?.dimension === query.vector.length
+        ? index.nearest(query)
+        : { keys: new Uint32Array(), scores: new Float64Array() },
     keys: () => index?.keys() ?? new Uint32Array(),
-    statistics: () => ({
-      size: index?.size ?? 0,
-      bytes: index?.bytes ?? 0,
-      search: index?.search ?? kind.create(1).search,
-    }),
     flush,
   }
 }
 
-function noRanking(): Ranking {
-  return { keys: new Uint32Array(), scores: new Float64Array() }
-}
-
-const MANIFEST = 'vectors.json'
 const VECTORS_FILE = /^(\d+)\.(?:graph|keys)$/
-/** Raise it when an older or newer server could not read what is on the disk. */
-const FORMAT = 1
 
 interface Manifest {
   fingerprint: string
@@ -119,98 +107,72 @@ interface SnapshotOptions {
   notify: (notice: Notice) => void
 }
 
-interface VectorSnapshot {
-  /** What could be read at the start. */
-  readonly loaded: VectorIndex | undefined
-  /** Makes the index the one that a start finds. */
-  save(index: VectorIndex): Promise<void>
-}
-
 /** The vector index on the disk. Whatever is damaged, missing or of other vectors is reported and left out. */
-async function openVectorSnapshot(options: SnapshotOptions): Promise<VectorSnapshot> {
-  const { directory, fingerprint, kind, notify } = options
-  let loaded: VectorIndex | undefined
-  try {
-    loaded = await load(options)
-  } catch (error) {
+async function openVectorSnapshot({ directory, fingerprint, kind, notify }: SnapshotOptions) {
+  const manifestFile = createManifestFile<Manifest>(directory, 'vectors.json')
+  const filesOf = (generation: number) => ({
+    graph: join(directory, `${generation}.graph`),
+    keys: join(directory, `${generation}.keys`),
+  })
+
+  const load = async (): Promise<VectorIndex | undefined> => {
+    const manifest = await manifestFile.read()
+    if (!manifest || !kind.load) return undefined
+    if (manifest.fingerprint !== fingerprint) {
+      const fields = { was: manifest.fingerprint, is: fingerprint }
+      notify({ message: 'the vectors have been made anew: indexing them afresh', fields })
+      return undefined
+    }
+    const { graph, keys } = filesOf(manifest.generation)
+    const held = await readFile(keys)
+    // The library trusts what it loads: a damaged file must not reach it.
+    const isWhole =
+      crc32(held) === manifest.keysChecksum &&
+      crc32(await readFile(graph)) === manifest.graphChecksum
+    if (!isWhole) throw new Error('a checksum does not match')
+    return kind.load(graph, manifest.dimension, new Uint32Array(new Uint8Array(held).buffer))
+  }
+
+  const removeAllBut = async (kept: number | undefined): Promise<void> => {
+    await manifestFile.tidy()
+    for (const file of await readdir(directory)) {
+      const generation = VECTORS_FILE.exec(file)?.[1]
+      if (generation !== undefined && Number(generation) !== kept) {
+        await rm(join(directory, file), { force: true })
+      }
+    }
+  }
+
+  const loaded = await load().catch((error: unknown) => {
     notify({
       message: 'the vectors of the search index cannot be read: they will be indexed again',
       fields: { err: error },
     })
-  }
+    return undefined
+  })
   const found = await readdir(directory)
   let generation = Math.max(0, ...found.map((file) => Number(VECTORS_FILE.exec(file)?.[1] ?? 0)))
-  if (!loaded) await removeAllBut(undefined, directory)
+  if (!loaded) {
+    await manifestFile.remove()
+    await removeAllBut(undefined)
+  }
 
   return {
+    /** What could be read at the start. */
     loaded,
-    async save(index) {
-      if (!index.save || !kind.load) return
-      const { graph, keys } = filesOf(directory, ++generation)
+    /** Makes the index the one that a start finds. */
+    async save(index: VectorIndex): Promise<void> {
+      if (!index.save) return
+      const { graph, keys } = filesOf(++generation)
       index.save(graph)
-      await writeWhole(keys, new Uint8Array(index.keys().buffer))
-      await syncFile(graph)
-      const manifest: Manifest = {
+      await syncToDisk(graph, 'r+')
+      await writeDurably(keys, new Uint8Array(index.keys().buffer))
+      await manifestFile.write({
         ...{ fingerprint, generation, dimension: index.dimension },
         graphChecksum: crc32(await readFile(graph)),
         keysChecksum: crc32(await readFile(keys)),
-      }
-      await writeCheckedJson(directory, MANIFEST, { format: FORMAT, manifest })
-      await removeAllBut(generation, directory)
+      })
+      await removeAllBut(generation)
     },
-  }
-}
-
-async function load({ directory, fingerprint, kind, notify }: SnapshotOptions) {
-  const manifest = await readCheckedJson<Manifest>(directory, MANIFEST, FORMAT)
-  if (!manifest || !kind.load) return undefined
-  if (manifest.fingerprint !== fingerprint) {
-    const fields = { was: manifest.fingerprint, is: fingerprint }
-    notify({ message: 'the vectors have been made anew: indexing them afresh', fields })
-    return undefined
-  }
-  const { graph, keys } = filesOf(directory, manifest.generation)
-  const held = await readFile(keys)
-  // The library trusts what it loads: a damaged file must not reach it.
-  const isWhole =
-    crc32(held) === manifest.keysChecksum && crc32(await readFile(graph)) === manifest.graphChecksum
-  if (!isWhole) throw new Error('a checksum does not match')
-  return kind.load(graph, manifest.dimension, new Uint32Array(new Uint8Array(held).buffer))
-}
-
-function filesOf(directory: string, generation: number) {
-  return {
-    graph: join(directory, `${generation}.graph`),
-    keys: join(directory, `${generation}.keys`),
-  }
-}
-
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, 'w')
-  try {
-    await file.writeFile(bytes)
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function removeAllBut(kept: number | undefined, directory: string): Promise<void> {
-  if (kept === undefined) await rm(join(directory, MANIFEST), { force: true })
-  await rm(join(directory, unfinished(MANIFEST)), { force: true })
-  for (const file of await readdir(directory)) {
-    const generation = VECTORS_FILE.exec(file)?.[1]
-    if (generation !== undefined && Number(generation) !== kept) {
-      await rm(join(directory, file), { force: true })
-    }
   }
 }

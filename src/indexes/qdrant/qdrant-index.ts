@@ -51,10 +51,6 @@ export async function createNextIndex(options: QdrantIndexOptions, signal?: Abor
   return { index: indexOn(connection, collections, next, options.settings), serve: next.serve }
 }
 
-/** About what Qdrant holds in memory for one chunk: see docs/scaling.md. */
-const BYTES_PER_CHUNK = 1_500
-const BYTES_PER_VECTOR = 1_200
-
 export interface QdrantIndex extends ChunkIndex {
   /** Finds its collections, or makes them. Throws what to do where what is there does not fit, and `index_unavailable`. */
   open(signal?: AbortSignal): Promise<void>
@@ -119,20 +115,11 @@ function indexOn(
 
     keys: async () => opened().terms.keys(),
     vectorKeys: async () => opened().vectors.keys(),
-    async statistics() {
-      const parts = opened()
-      const [chunks, vectors] = await Promise.all([parts.terms.count(), parts.vectors.count()])
-      const bytes = chunks * BYTES_PER_CHUNK + vectors * BYTES_PER_VECTOR
-      return { chunks, vectors, vectorSearch: 'graph', bytes, segments: 1 }
-    },
     async check(signal) {
       opened()
       await collections.metadata(served.termsName, signal)
     },
 
-    async flush() {
-      // Qdrant writes what it takes before it answers.
-    },
     async close() {
       closed = true
     },

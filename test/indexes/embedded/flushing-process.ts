@@ -1,23 +1,26 @@
 import { once } from 'node:events'
-import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
+import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
+import { createMaintenance } from '../../../src/indexes/embedded/maintenance.ts'
+import { openSnapshot } from '../../../src/indexes/embedded/snapshot.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 
-const BATCH = 300
+/** No more than one segment is built of at once. */
+const BATCH = 100
 
 const [{ directory, firstKey }] = await once(process, 'message')
-const index = await createEmbeddedIndex({
-  directory,
-  fingerprint: 'test',
-  onCrash: (error) => {
-    throw error
-  },
-})
+const notify = ({ message }: { message: string }) => {
+  throw new Error(message)
+}
+const snapshot = await openSnapshot({ directory, fingerprint: 'test', notify })
+const index = createLexicalIndex(snapshot.loaded)
+const { flush, wake } = createMaintenance({ index, snapshot, notify })
 
-// Until somebody kills this process: adds, removes every tenth key, flushes, and says how far it came.
+// Until somebody kills this process: adds, removes every tenth key, flushes, and reports how far it came.
 for (let first = firstKey; ; first += BATCH) {
   const keys = Uint32Array.from({ length: BATCH }, (_, i) => first + i)
-  await index.add(keys, batchOf(Array.from(keys, (key) => ['all', `only ${key}`])), [])
-  await index.remove([...keys].filter((key) => key % 10 === 0))
-  await index.flush()
+  index.add(keys, batchOf(Array.from(keys, (key) => ['all', `only ${key}`])), 0, BATCH)
+  index.remove([...keys].filter((key) => key % 10 === 0))
+  wake()
+  await flush()
   process.send?.(first + BATCH)
 }

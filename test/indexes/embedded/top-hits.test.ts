@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTopHits } from '../../../src/indexes/embedded/score.ts'
+import { createTopHits } from '../../../src/indexes/embedded/top-hits.ts'
 import { createRandom } from './random-chunks.ts'
 
 describe('The top hits', () => {

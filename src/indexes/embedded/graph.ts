@@ -1,7 +1,7 @@
 import type { Index, Matches, MetricKind, ScalarKind } from 'usearch'
-import type { NearestQuery, Ranking } from '../chunk-index.ts'
-import { createTopHits } from './score.ts'
-import type { VectorIndexKind } from './vector-index.ts'
+import type { Ranking } from '../chunk-index.ts'
+import type { VectorIndex, VectorIndexKind } from './scan.ts'
+import { createTopHits } from './top-hits.ts'
 
 /**
  * HNSW (Malkov and Yashunin, https://arxiv.org/abs/1603.09320): links per vector, and how many candidates
@@ -68,29 +68,24 @@ function fillUp({ keys, scores }: Ranking, limit: number, held: ReadonlySet<numb
 }
 
 /** The library lists no keys, so they are kept beside it. */
-function wrap(index: Index, dimension: number, held: Set<number>) {
+function wrap(index: Index, dimension: number, held: Set<number>): VectorIndex {
   const remove = (keys: Iterable<number>) => {
     const known = [...new Set(keys)].filter((key) => held.delete(key))
     if (known.length > 0) index.remove(known.map(BigInt))
     return known.length
   }
   return {
-    search: 'graph' as const,
     dimension,
     get size() {
       return held.size
     },
-    get bytes() {
-      // Each vector holds its numbers, its key, and links of 4 bytes, twice as many on the lowest level.
-      return index.capacity() * (dimension + 16 + 8 * LINKS)
-    },
-    add(keys: Uint32Array, values: Float32Array) {
+    add(keys, values) {
       remove(keys)
       index.add(BigUint64Array.from(keys, BigInt), values, THREADS)
       for (const key of keys) held.add(key)
     },
     remove,
-    nearest({ vector, limit, only }: NearestQuery) {
+    nearest({ vector, limit, only }) {
       const allowed = only && new Set(only)
       // A new one each time: its arrays are handed away.
       let found: Ranking = { keys: new Uint32Array(), scores: new Float64Array() }
@@ -105,6 +100,6 @@ function wrap(index: Index, dimension: number, held: Set<number>) {
         : found
     },
     keys: () => Uint32Array.from(held).sort(),
-    save: (path: string) => index.save(path),
+    save: (path) => index.save(path),
   }
 }
