@@ -69,7 +69,9 @@ export async function searchIndex(bench: Bench): Promise<Findings> {
 /** What the segments on the disk take, which is what they take in memory. */
 async function measureFiles(directory: string) {
   const files = (await readdir(directory)).filter((file) => file.endsWith('.segment'))
-  const sizes = await Promise.all(files.map(async (file) => (await stat(join(directory, file))).size))
+  const sizes = await Promise.all(
+    files.map(async (file) => (await stat(join(directory, file))).size),
+  )
   return { bytes: sizes.reduce((sum, size) => sum + size, 0), segments: files.length }
 }
 

@@ -86,7 +86,7 @@ describe('The snapshot of the embedded index', () => {
     const directory = await temporaryDirectory()
     await using(directory, async ({ add }) => {
       for (let first = 0; first < 20_000; first += 100) add(chunksFrom(first))
-      await expect.poll(() => segmentFiles(directory)).not.toEqual([])
+      await expect.poll(() => segmentFiles(directory), { timeout: 15_000 }).not.toEqual([])
     })
     const { segments, keys } = await using(directory, ({ index }) => ({
       segments: index.segments.length,
