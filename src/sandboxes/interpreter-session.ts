@@ -5,6 +5,8 @@ import type { SandboxLimits } from '../schemas/sandbox.ts'
 import type { SandboxChannel } from './channel.ts'
 import { createFrameReader, encodeFrame, type Frame } from './frames.ts'
 import {
+  BYTES_PER_KILOBYTE,
+  BYTES_PER_MEGABYTE,
   isFileName,
   MAX_CODE,
   MAX_FILES,
@@ -14,8 +16,6 @@ import {
   type SandboxSession,
 } from './sandbox.ts'
 
-const BYTES_PER_KILOBYTE = 1_024
-const BYTES_PER_MEGABYTE = 1_024 * 1_024
 /** From the start of the interpreter until it can run code. */
 const START_MS = 20_000
 

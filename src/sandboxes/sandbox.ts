@@ -1,5 +1,8 @@
 import type { SandboxKind, SandboxLimits } from '../schemas/sandbox.ts'
 
+export const BYTES_PER_KILOBYTE = 1_024
+export const BYTES_PER_MEGABYTE = 1_024 * BYTES_PER_KILOBYTE
+
 /** The most files that go into one run, and that come out of it. */
 export const MAX_FILES = 32
 /** UTF-16 code units of the code and of the standard input of one run. */
@@ -61,8 +64,8 @@ export interface Sandbox {
   check(signal: AbortSignal): Promise<void>
   /** A new session; throws AppError `sandbox_unavailable` where there can be none. */
   open(signal: AbortSignal): Promise<SandboxSession>
-  /** Gets ready in advance, so that the next session opens fast; may do nothing. */
-  prepare(): void
+  /** Gets ready in advance, so that the next session opens fast. */
+  prepare?(): void
   /** Kills every session, and leaves nothing behind. */
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { type SandboxChannel, startChild } from '../channel.ts'
 import { createInterpreterSession } from '../interpreter-session.ts'
 import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
-import type { Sandbox, SandboxSession } from '../sandbox.ts'
+import { BYTES_PER_MEGABYTE, type Sandbox, type SandboxSession } from '../sandbox.ts'
 import { createControlGroup } from './control-group.ts'
 import { systemCallFilter } from './system-call-filter.ts'
 
@@ -72,7 +72,6 @@ export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): 
       })
       await session.kill()
     },
-    prepare: () => undefined,
     async close() {
       await Promise.all([...sessions].map(({ kill }) => kill()))
     },
@@ -96,7 +95,6 @@ function explain(error: unknown): unknown {
 
 const ownUser = () => (process.getuid?.() === 0 ? NOBODY : undefined)
 
-const BYTES_PER_MEGABYTE = 1_024 * 1_024
 /** Python maps more than it uses; what it uses is bounded by the control group where there is one. */
 const ADDRESS_SPACE_FACTOR = 2
 const MAX_OPEN = 256

@@ -4,10 +4,10 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
+import { BYTES_PER_MEGABYTE } from '../sandbox.ts'
 
 const ROOT = '/sys/fs/cgroup'
 const NAME = 'agent-server-sandbox'
-const BYTES_PER_MEGABYTE = 1_024 * 1_024
 const PERIOD_MICROSECONDS = 100_000
 /** Processes that were killed count until the system's first process has taken note of it. */
 const REMOVAL_TRIES = 200

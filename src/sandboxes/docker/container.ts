@@ -6,11 +6,11 @@ import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import type { SandboxChannel } from '../channel.ts'
 import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
+import { BYTES_PER_MEGABYTE } from '../sandbox.ts'
 
 /** On every container of a sandbox, with the name of the server that it belongs to. */
 export const OWNER_LABEL = 'agent-server.sandbox'
 
-const BYTES_PER_MEGABYTE = 1_024 * 1_024
 const NANOSECONDS_PER_SECOND = 1e9
 const USER = 1_000
 const MAX_OPEN = 256

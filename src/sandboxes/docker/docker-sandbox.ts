@@ -61,7 +61,6 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
         throw explainEngineFailure(error, image)
       }
     },
-    prepare: () => undefined,
     async close() {
       await Promise.all([...sessions].map(({ kill }) => kill()))
     },

@@ -2,7 +2,12 @@ import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { createInterpreterSession } from '../interpreter-session.ts'
 import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
-import type { RunRequest, Sandbox, SandboxSession } from '../sandbox.ts'
+import {
+  BYTES_PER_MEGABYTE,
+  type RunRequest,
+  type Sandbox,
+  type SandboxSession,
+} from '../sandbox.ts'
 import { createE2bApi, type RemoteSandbox } from './e2b-api.ts'
 import { startRemoteProcess } from './remote-process.ts'
 
@@ -13,7 +18,6 @@ const ENVIRONMENT = { ...PROCESS_ENVIRONMENT, HOME: '/home/user' }
 const MARGIN_SECONDS = 60
 /** Python maps more than it uses. */
 const ADDRESS_SPACE_FACTOR = 2
-const BYTES_PER_MEGABYTE = 1_024 * 1_024
 const REMOVAL_MS = 30_000
 
 interface Options {
@@ -102,7 +106,6 @@ export function createE2bSandbox(options: Options): Sandbox {
   return {
     ...{ kind: 'e2b', limits, open },
     check: api.check,
-    prepare: () => undefined,
     async close() {
       await Promise.all([...sessions].map((session) => session.kill()))
     },

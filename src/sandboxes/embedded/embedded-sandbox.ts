@@ -6,7 +6,12 @@ import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { startChild } from '../channel.ts'
 import { createInterpreterSession, maximumPayload } from '../interpreter-session.ts'
 import { readProgram } from '../python/process-program.ts'
-import type { Sandbox, SandboxSession } from '../sandbox.ts'
+import {
+  BYTES_PER_KILOBYTE,
+  BYTES_PER_MEGABYTE,
+  type Sandbox,
+  type SandboxSession,
+} from '../sandbox.ts'
 import type { InterpreterSettings } from './interpreter-process.ts'
 
 /** CPython compiled to WebAssembly; the hash is that of the pinned package's file. */
@@ -24,8 +29,6 @@ const READABLE = [
 const PAGES_PER_MEGABYTE = 16
 /** For JavaScript: names and descriptors of files. Their contents are counted by the quota. */
 const HEAP_MEGABYTES = 128
-const BYTES_PER_KILOBYTE = 1_024
-const BYTES_PER_MEGABYTE = 1_024 * 1_024
 /** So that the next one does not take the processor from the run that has just begun. */
 const SPARE_DELAY_MS = 1_000
 
@@ -39,7 +42,7 @@ interface Options {
 export function createEmbeddedSandbox({
   limits,
   interpreter = PACKAGED_INTERPRETER,
-}: Options): Sandbox {
+}: Options): Required<Sandbox> {
   const sessions = new Set<SandboxSession>()
   const closing = new AbortController()
   let spare: Promise<SandboxSession> | undefined

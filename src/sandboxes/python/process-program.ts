@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
-import { MAX_FILES, MAX_NAME } from '../sandbox.ts'
-
-const BYTES_PER_KILOBYTE = 1_024
-const BYTES_PER_MEGABYTE = 1_024 * 1_024
+import { BYTES_PER_KILOBYTE, BYTES_PER_MEGABYTE, MAX_FILES, MAX_NAME } from '../sandbox.ts'
 
 /** What the program does itself where nothing around it does. */
 interface OwnConfinement {

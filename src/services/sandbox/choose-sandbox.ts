@@ -13,17 +13,8 @@ interface Dependencies {
   log: { info(fields: object, message: string): void }
 }
 
-interface SandboxChoice {
-  /** The first that works; throws `sandbox_unavailable`, with the reason of the last one, where none does. */
-  choose(signal: AbortSignal): Promise<Sandbox>
-  /** The failure that was seen last, if none has worked since. */
-  failure(): string | undefined
-  /** Looks again next time: what was chosen does not work any more. */
-  forget(): void
-}
-
 /** Asks each sandbox whether it works; the answer is kept. */
-export function createSandboxChoice({ candidates, log }: Dependencies): SandboxChoice {
+export function createSandboxChoice({ candidates, log }: Dependencies) {
   let chosen: Promise<Sandbox> | undefined
   let failure: string | undefined
   let failedAt = Number.NEGATIVE_INFINITY
@@ -56,13 +47,16 @@ export function createSandboxChoice({ candidates, log }: Dependencies): SandboxC
   }
 
   return {
-    choose(signal) {
+    /** The first that works; throws `sandbox_unavailable`, with the reason of the last one, where none does. */
+    choose(signal: AbortSignal): Promise<Sandbox> {
       if (failure !== undefined && Date.now() - failedAt > RETRY_MS) chosen = undefined
       chosen ??= tryAll()
       return untilAborted(chosen, signal)
     },
+    /** The failure that was seen last, if none has worked since. */
     failure: () => failure,
-    forget() {
+    /** Looks again next time: what was chosen does not work any more. */
+    forget(): void {
       chosen = undefined
     },
   }

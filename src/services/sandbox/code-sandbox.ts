@@ -10,7 +10,7 @@ import {
   type SandboxReport,
 } from '../../schemas/sandbox.ts'
 import { createSandboxChoice } from './choose-sandbox.ts'
-import { createSandboxSessions, type SandboxSessions } from './sessions.ts'
+import { createSandboxSessions } from './sessions.ts'
 import { createSandboxVerification } from './verify.ts'
 
 /** The start of the server comes first. */
@@ -25,21 +25,12 @@ interface Dependencies {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
 
-/** Where the agent runs code: one sandbox for each conversation, of the kind that is configured or the strongest that works. */
-export interface CodeSandbox extends Pick<SandboxSessions, 'run' | 'end'> {
-  readonly limits: SandboxSettings['limits']
-  /** Why no code can be run, as far as is known; nothing where it can. */
-  unavailable(): string | undefined
-  /** The sandbox as it is at this moment. */
-  record(): Promise<SandboxRecord>
-  /** Tries what the sandbox must do and must prevent. Throws `sandbox_unavailable` where there is none. */
-  verify(signal: AbortSignal): Promise<SandboxReport>
-  /** Gets ready for the first run, a while after the server's own start. */
-  start(): void
-  close(): Promise<void>
-}
+const SWITCHED_OFF = 'agent.json switches the sandbox off'
 
-export function createCodeSandbox({ settings, candidates, log }: Dependencies): CodeSandbox {
+export type CodeSandbox = ReturnType<typeof createCodeSandbox>
+
+/** Where the agent runs code: one sandbox for each conversation, of the kind that is configured or the strongest that works. */
+export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
   const { limits } = settings
   const closing = new AbortController()
   const { choose, failure, forget } = createSandboxChoice({ candidates, log })
@@ -56,24 +47,23 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies): 
   async function prepare(): Promise<void> {
     try {
       const sandbox = await choose(closing.signal)
-      sandbox.prepare()
+      sandbox.prepare?.()
     } catch (error) {
       log.info({ err: error }, 'no code can be run')
     }
   }
 
+  /** The sandbox as it is at this moment. */
   async function record(): Promise<SandboxRecord> {
-    const told = { limits, ...(verified && { verified }) }
-    if (candidates.length === 0) {
-      return { kind: 'none', state: 'off', reason: 'agent.json switches the sandbox off' }
-    }
+    if (candidates.length === 0) return { kind: 'none', state: 'off', reason: SWITCHED_OFF }
+    const details = { limits, ...(verified && { verified }) }
     try {
       const { kind } = await choose(closing.signal)
-      return { kind, state: 'on', ...told }
+      return { kind, state: 'on', ...details }
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       const kind = settings.kind === 'auto' ? 'none' : settings.kind
-      return { kind, state: 'unavailable', reason: error.message, ...told }
+      return { kind, state: 'unavailable', reason: error.message, ...details }
     }
   }
 
@@ -90,18 +80,20 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies): 
 
   return {
     ...{ limits, run: sessions.run, end: sessions.end, record },
-    unavailable: () =>
-      candidates.length === 0 ? 'agent.json switches the sandbox off' : failure(),
-    async verify(signal) {
+    /** Why no code can be run, as far as is known; nothing where it can. */
+    unavailable: () => (candidates.length === 0 ? SWITCHED_OFF : failure()),
+    /** Tries what the sandbox must do and must prevent. Throws `sandbox_unavailable` where there is none. */
+    async verify(signal: AbortSignal): Promise<SandboxReport> {
       verifying ??= verifyOnce()
       return untilAborted(verifying, signal)
     },
-    start() {
+    /** Gets ready for the first run, a while after the server's own start. */
+    start(): void {
       if (candidates.length > 0) {
         timer = setTimeout(() => void prepare(), PREPARE_DELAY_MS).unref()
       }
     },
-    async close() {
+    async close(): Promise<void> {
       clearTimeout(timer)
       closing.abort(new AppError('shutting_down', 'The server is being stopped'))
       await sessions.close()

@@ -9,17 +9,7 @@ export interface SessionRun extends RunResult {
   fresh: boolean
 }
 
-export interface SandboxSessions {
-  /**
-   * Runs code in the sandbox of a conversation; opens it where there is none. Throws `sandbox_unavailable`
-   * where none can be opened, and what `signal` was aborted with.
-   */
-  run(conversation: string, request: RunRequest, signal: AbortSignal): Promise<SessionRun>
-  /** Ends the sandbox of a conversation, if there is one. */
-  end(conversation: string): Promise<void>
-  /** Ends all of them; there are no new ones. */
-  close(): Promise<void>
-}
+export type SandboxSessions = ReturnType<typeof createSandboxSessions>
 
 interface Dependencies {
   sandbox: (signal: AbortSignal) => Promise<Sandbox>
@@ -31,13 +21,9 @@ interface Dependencies {
 }
 
 /** One sandbox for each conversation, as long as it is used. */
-export function createSandboxSessions({
-  sandbox,
-  onFailure,
-  ...shelfOptions
-}: Dependencies): SandboxSessions {
+export function createSandboxSessions({ sandbox, onFailure, ...poolOptions }: Dependencies) {
   const closing = new AbortController()
-  const shelf = createSessionShelf({ open, ...shelfOptions })
+  const pool = createSessionPool({ open, ...poolOptions })
 
   async function open(): Promise<SandboxSession> {
     const deadline = AbortSignal.timeout(OPEN_MS)
@@ -53,21 +39,27 @@ export function createSandboxSessions({
   }
 
   return {
-    async run(conversation, request, signal) {
+    /**
+     * Runs code in the sandbox of a conversation; opens it where there is none. Throws `sandbox_unavailable`
+     * where none can be opened, and what `signal` was aborted with.
+     */
+    async run(conversation: string, request: RunRequest, signal: AbortSignal): Promise<SessionRun> {
       closing.signal.throwIfAborted()
-      const { entry, fresh } = await shelf.take(conversation)
+      const { entry, fresh } = await pool.acquire(conversation)
       try {
         const session = await untilAborted(entry.session, signal)
         const result = await session.run(request, signal)
         return { ...result, fresh }
       } finally {
-        await shelf.release(conversation, entry)
+        await pool.release(conversation, entry)
       }
     },
-    end: shelf.end,
-    async close() {
+    /** Ends the sandbox of a conversation, if there is one. */
+    end: pool.end,
+    /** Ends all of them; there are no new ones. */
+    async close(): Promise<void> {
       closing.abort(new AppError('shutting_down', 'The server is being stopped'))
-      await shelf.endAll()
+      await pool.endAll()
     },
   }
 }
@@ -75,7 +67,7 @@ export function createSandboxSessions({
 /** However busy a conversation is, after this its next run begins anew. */
 const MAX_AGE_MS = 2 * 3_600_000
 
-interface KeptSession {
+interface PooledSession {
   session: Promise<SandboxSession>
   openedAt: number
   /** Runs that wait or are under way. */
@@ -83,22 +75,19 @@ interface KeptSession {
   expiry?: NodeJS.Timeout | undefined
 }
 
-interface Options {
+interface PoolOptions extends Pick<Dependencies, 'maximum' | 'idleMs' | 'log'> {
   open: () => Promise<SandboxSession>
-  maximum: number
-  idleMs: number
-  log: { warn(fields: object, message: string): void }
 }
 
 /** Sessions by conversation: bounded in number, the one unused for longest goes first, and each a while after its last run. */
-function createSessionShelf({ open, maximum, idleMs, log }: Options) {
+function createSessionPool({ open, maximum, idleMs, log }: PoolOptions) {
   /** The one used last stands last. */
-  const kept = new Map<string, KeptSession>()
+  const pooled = new Map<string, PooledSession>()
 
   async function end(conversation: string): Promise<void> {
-    const entry = kept.get(conversation)
+    const entry = pooled.get(conversation)
     if (!entry) return
-    kept.delete(conversation)
+    pooled.delete(conversation)
     clearTimeout(entry.expiry)
     try {
       const session = await entry.session
@@ -109,8 +98,8 @@ function createSessionShelf({ open, maximum, idleMs, log }: Options) {
   }
 
   function makeRoom(): void {
-    if (kept.size < maximum) return
-    const idle = kept.entries().find(([, { runs }]) => runs === 0)
+    if (pooled.size < maximum) return
+    const idle = pooled.entries().find(([, { runs }]) => runs === 0)
     if (!idle) {
       throw new AppError('sandbox_unavailable', `All ${maximum} sandboxes are at work; try later`)
     }
@@ -119,39 +108,39 @@ function createSessionShelf({ open, maximum, idleMs, log }: Options) {
 
   return {
     /**
-     * What is kept for the conversation and still works, or else a new one; it counts as used until it is
+     * The conversation's session, if it still works, or else a new one; it counts as used until it is
      * released. Throws `sandbox_unavailable` where all are at work.
      */
-    async take(conversation: string): Promise<{ entry: KeptSession; fresh: boolean }> {
-      for (let entry = kept.get(conversation); entry; entry = kept.get(conversation)) {
+    async acquire(conversation: string): Promise<{ entry: PooledSession; fresh: boolean }> {
+      for (let entry = pooled.get(conversation); entry; entry = pooled.get(conversation)) {
         entry.runs += 1
         clearTimeout(entry.expiry)
-        kept.delete(conversation)
-        kept.set(conversation, entry)
+        pooled.delete(conversation)
+        pooled.set(conversation, entry)
         const session = await entry.session.catch(() => undefined)
         if (session?.alive && !(isOld(entry) && entry.runs === 1)) return { entry, fresh: false }
         entry.runs -= 1
-        if (kept.get(conversation) === entry) await end(conversation)
+        if (pooled.get(conversation) === entry) await end(conversation)
       }
       // Without a wait since the look: whoever comes next finds it.
       makeRoom()
-      const entry: KeptSession = { session: open(), openedAt: Date.now(), runs: 1 }
-      kept.set(conversation, entry)
+      const entry: PooledSession = { session: open(), openedAt: Date.now(), runs: 1 }
+      pooled.set(conversation, entry)
       return { entry, fresh: true }
     },
-    async release(conversation: string, entry: KeptSession): Promise<void> {
+    async release(conversation: string, entry: PooledSession): Promise<void> {
       entry.runs -= 1
       const session = await entry.session.catch(() => undefined)
-      if (entry.runs > 0 || kept.get(conversation) !== entry) return
+      if (entry.runs > 0 || pooled.get(conversation) !== entry) return
       if (!session?.alive) return end(conversation)
       clearTimeout(entry.expiry)
       entry.expiry = setTimeout(() => void end(conversation), idleMs).unref()
     },
     end,
     async endAll(): Promise<void> {
-      await Promise.all([...kept.keys()].map(end))
+      await Promise.all([...pooled.keys()].map(end))
     },
   }
 }
 
-const isOld = ({ openedAt }: KeptSession) => Date.now() - openedAt > MAX_AGE_MS
+const isOld = ({ openedAt }: PooledSession) => Date.now() - openedAt > MAX_AGE_MS

@@ -25,12 +25,12 @@ export function createSandboxVerification({ sandbox, sessions }: Dependencies) {
     const started = performance.now()
     const { kind, limits } = await sandbox(signal)
     const listener = await listen()
-    const ground: ProbeGround = { ...listener, limits, hostFile: fileURLToPath(import.meta.url) }
+    const context: ProbeContext = { ...listener, limits, hostFile: fileURLToPath(import.meta.url) }
     const conversation = `verify-${randomUUID()}`
     const probes: SandboxProbeResult[] = []
     try {
       for (const probe of PROBES) {
-        const result = await ask(probe, ground, conversation, signal)
+        const result = await runProbe(probe, context, conversation, signal)
         probes.push(result)
         if (result.name === 'start') break
       }
@@ -46,24 +46,24 @@ export function createSandboxVerification({ sandbox, sessions }: Dependencies) {
     }
   }
 
-  async function ask(
-    { name, request, judge, remedy }: Probe,
-    ground: ProbeGround,
+  async function runProbe(
+    { name, request, findFault, remedy }: Probe,
+    context: ProbeContext,
     conversation: string,
     signal: AbortSignal,
   ): Promise<SandboxProbeResult> {
     const started = performance.now()
     const elapsed = () => Math.round(performance.now() - started)
     try {
-      const result = await sessions.run(conversation, request(ground), signal)
-      const message = judge(result, ground)
+      const result = await sessions.run(conversation, request(context), signal)
+      const message = findFault(result, context)
       if (message === undefined) return { name, ok: true, milliseconds: elapsed() }
       return { name, ok: false, milliseconds: elapsed(), message, remedy }
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof AppError)) throw error
-      const told = { message: 'No sandbox can be opened', remedy: error.message }
-      return { name: 'start', ok: false, milliseconds: elapsed(), ...told }
+      const message = 'No sandbox can be opened'
+      return { name: 'start', ok: false, milliseconds: elapsed(), message, remedy: error.message }
     }
   }
 }
@@ -82,7 +82,7 @@ async function listen() {
 }
 
 /** What the probes may use of the server's machine. */
-interface ProbeGround {
+interface ProbeContext {
   limits: SandboxLimits
   /** A server on the loopback that counts who connects. */
   port: number
@@ -93,9 +93,9 @@ interface ProbeGround {
 
 interface Probe {
   name: SandboxProbeName
-  request: (ground: ProbeGround) => RunRequest
+  request: (context: ProbeContext) => RunRequest
   /** What is wrong with the result; nothing where it is as it must be. */
-  judge: (result: RunResult, ground: ProbeGround) => string | undefined
+  findFault: (result: RunResult, context: ProbeContext) => string | undefined
   remedy: string
 }
 
@@ -111,7 +111,8 @@ const PROBES: readonly Probe[] = [
   {
     name: 'computation',
     request: () => ({ code: 'print(6 * 7)' }),
-    judge: ({ stdout, stderr }) => (stdout === '42\n' ? undefined : said('print(6 * 7)', stderr)),
+    findFault: ({ stdout, stderr }) =>
+      stdout === '42\n' ? undefined : withLastLine('print(6 * 7)', stderr),
     remedy: 'Python does not run: see the log of the server',
   },
   {
@@ -120,17 +121,17 @@ const PROBES: readonly Probe[] = [
       code: 'text = open("in.csv").read()\nopen("out.csv", "w").write(text)',
       files: [{ name: 'in.csv', bytes: Buffer.from(CONTENT) }],
     }),
-    judge: ({ files, stderr }) => {
+    findFault: ({ files, stderr }) => {
       const out = files.find(({ name }) => name === 'out.csv')
       const same = out !== undefined && Buffer.from(out.bytes).toString() === CONTENT
-      return same ? undefined : said('The file did not come back', stderr)
+      return same ? undefined : withLastLine('The file did not come back', stderr)
     },
     remedy: 'Files do not reach the sandbox or do not come back: see the log of the server',
   },
   {
     name: 'environment',
     request: () => ({ code: 'import os\nprint(" ".join(os.environ))' }),
-    judge: ({ stdout }) => {
+    findFault: ({ stdout }) => {
       const names = stdout.trim().split(' ')
       const found = names.filter((name) => SECRET_NAME.test(name) && !HARMLESS_NAMES.includes(name))
       return found.length === 0 ? undefined : `Code sees the variables ${found.join(', ')}`
@@ -140,13 +141,13 @@ const PROBES: readonly Probe[] = [
   {
     name: 'host-files',
     request: ({ hostFile }) => ({ code: `print(len(open(${JSON.stringify(hostFile)}).read()))` }),
-    judge: ({ stdout }) => (stdout === '' ? undefined : 'Code can read files of the server'),
+    findFault: ({ stdout }) => (stdout === '' ? undefined : 'Code can read files of the server'),
     remedy: `${ISOLATION}, or install the server outside of /usr`,
   },
   {
     name: 'network',
     request: ({ port }) => ({ code: CONNECT.replace('PORT', String(port)) }),
-    judge: ({ stdout }, { connections }) =>
+    findFault: ({ stdout }, { connections }) =>
       stdout === '' && connections() === 0 ? undefined : 'Code can open connections',
     remedy: ISOLATION,
   },
@@ -155,14 +156,14 @@ const PROBES: readonly Probe[] = [
     request: ({ limits }) => ({
       code: HOG.replace('MEGABYTES', String(limits.memoryMegabytes * 3)),
     }),
-    judge: ({ stdout }) =>
+    findFault: ({ stdout }) =>
       stdout === '' ? undefined : 'Code can take more memory than its limit allows',
     remedy: 'Let the server make control groups, or take another kind of sandbox',
   },
   {
     name: 'time-out',
     request: () => ({ code: 'while True: pass', seconds: 1 }),
-    judge: ({ outcome }) => (outcome === 'timed-out' ? undefined : `The run has ${outcome}`),
+    findFault: ({ outcome }) => (outcome === 'timed-out' ? undefined : `The run has ${outcome}`),
     remedy: ISOLATION,
   },
 ]
@@ -178,7 +179,7 @@ for _ in range(MEGABYTES): held.append(b"x" * 2**20)
 print("taken")`
 
 /** What went wrong, with the last line of the traceback. */
-function said(what: string, stderr: string): string {
+function withLastLine(what: string, stderr: string): string {
   const last = stderr.trim().split('\n').at(-1) ?? ''
   return last === '' ? what : `${what}: ${last.slice(0, 300)}`
 }
