@@ -1,108 +1,163 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { untilAborted } from './backoff.ts'
 
-interface JobOptions {
-  /** The most memory its JavaScript heap may take. */
-  heapMegabytes: number
-  deadlineMs: number
-  /** A directory that the job may write in; what native code reads and writes is its own affair. */
-  directory?: string | undefined
-}
+const MEGABYTE = 2 ** 20
+/** Characters of what a process has written to its standard error last. */
+const MAX_STDERR = 4_096
+/** What V8, C++, Rust and the memory watch write before they end a process. */
+const OUT_OF_MEMORY = /out of memory|allocation failed|bad_alloc|memory allocation of \d+ bytes/i
+/** The one entry of all jobs. */
+const JOB_ENTRY = new URL('./job-process.ts', import.meta.url)
+
+/** All that a process of ours may read: the program and its packages, but not the keys and the data beside them. */
+export const PROGRAM_FILES = ['../../src', '../../node_modules', '../../package.json'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+)
 
 /** What the job itself says went wrong, in words for whoever asked for it. */
 export class JobRefusal extends Error {
-  override readonly name = 'JobRefusal'
+  override readonly name: string = 'JobRefusal'
 }
 
-/** The job took more time or memory than it was given. */
-export class JobExhausted extends Error {
+/** The job took more time or memory than it was given. The cause is what it wrote to its standard error. */
+export class JobExhausted extends JobRefusal {
   override readonly name = 'JobExhausted'
 }
 
-interface Answer {
-  output?: unknown
-  refusal?: string
-  failure?: string
+/** The process ended by itself, for another reason than its memory. The cause is as above. */
+export class JobCrashed extends Error {
+  override readonly name = 'JobCrashed'
+}
+
+export interface ProcessLimits {
+  /** The most memory its JavaScript heap may take. */
+  heapMegabytes: number
+  /** The most memory it may take in all; a process that takes more ends itself within a tenth of a second. */
+  residentMegabytes: number
+  /** A directory that it may read and write in; what native code reads and writes is its own affair. */
+  directory?: string
+}
+
+interface ProcessHandlers<Message> {
+  onMessage: (message: Message) => void
+  /** Called once, with a `JobExhausted` for want of memory or a `JobCrashed`. */
+  onEnd: (error: Error) => void
+}
+
+export interface IsolatedProcess {
+  /** Resolves once the other side has room for more, or will never take any. */
+  send(message: unknown): Promise<void>
+  isAlive(): boolean
+  kill(): void
 }
 
 /**
- * Runs the module at `entry`, which must call `serveJob`, in a process of its own: without environment,
- * network or other processes, and killed when its time is over or `signal` is aborted. Throws `JobRefusal`,
- * `JobExhausted`, and what `signal` was aborted with.
+ * Starts the module at `entry` in a process of its own, which reads what others wrote: without environment,
+ * network, other processes, or any file but the program. The module must call `watchMemory`.
  */
-export async function runJob(
-  entry: URL,
-  input: unknown,
-  { heapMegabytes, deadlineMs, directory }: JobOptions,
-  signal: AbortSignal,
-): Promise<unknown> {
-  signal.throwIfAborted()
+export function startProcess<Message>(
+  { entry, job }: { entry: URL; job?: Pick<Job, 'module' | 'run'> },
+  { heapMegabytes, residentMegabytes, directory }: ProcessLimits,
+  { onMessage, onEnd }: ProcessHandlers<Message>,
+): IsolatedProcess {
   const readable = [
     ...PROGRAM_FILES,
-    fileURLToPath(new URL('.', entry)),
-    ...(directory ? [directory] : []),
+    fileURLToPath(new URL('.', job?.module ?? entry)),
+    ...(directory === undefined ? [] : [directory]),
   ]
-  const child = fork(entry, [], {
+  const args = job === undefined ? [] : [job.module.href, job.run]
+  const child = fork(entry, [String(residentMegabytes), ...args], {
     execArgv: [
       `--max-old-space-size=${heapMegabytes}`,
-      ...['--permission', '--allow-addons', '--no-warnings'],
+      ...['--permission', '--allow-addons', '--allow-worker', '--no-warnings'],
       ...readable.map((path) => `--allow-fs-read=${path}`),
-      ...(directory ? [`--allow-fs-write=${directory}`] : []),
+      ...(directory === undefined ? [] : [`--allow-fs-write=${directory}`]),
     ],
     env: {},
     serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
+  let stderr = ''
+  let isOutOfMemory = false
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    const all = stderr + text
+    isOutOfMemory ||= OUT_OF_MEMORY.test(all)
+    stderr = all.slice(-MAX_STDERR)
+  })
+  child.on('message', onMessage)
+  child.on('error', onEnd)
+  // After the end of its standard error, which says why.
+  child.on('close', (code, signal) => {
+    const cause = stderr === '' ? undefined : new Error(stderr)
+    // The system kills without a word when all memory is taken.
+    const isMemory = signal === 'SIGKILL' ? !child.killed : signal !== null && isOutOfMemory
+    if (isMemory) onEnd(new JobExhausted('took too much memory', { cause }))
+    else onEnd(new JobCrashed(`ended with ${signal ?? `exit code ${code}`}`, { cause }))
+  })
+  return {
+    send: (message) =>
+      new Promise((resolve) => {
+        if (child.connected) child.send(Object(message), () => resolve())
+        else resolve()
+      }),
+    isAlive: () => child.connected,
+    kill: () => void child.kill('SIGKILL'),
+  }
+}
+
+/** Called in the process itself. The bound in bytes can be changed by a message to the thread. */
+export function watchMemory(): Worker {
+  const workerData = Number(process.argv[2]) * MEGABYTE
+  const watch = new Worker(new URL('./memory-watch-thread.ts', import.meta.url), { workerData })
+  watch.unref()
+  process.once('disconnect', () => process.exit())
+  return watch
+}
+
+/** What a job answers. */
+export type JobAnswer = { output: unknown } | { refusal: string } | { failure: string }
+
+export interface Job extends ProcessLimits {
+  /** What it does, in words for whoever asked for it: `Drawing the chart`. */
+  task: string
+  /** What would help where it takes too much. */
+  advice?: string
+  /** The module that does the work, which only the process itself loads. */
+  module: URL
+  /** The function of it that is called with the input. */
+  run: string
+  deadlineMs: number
+}
+
+/**
+ * Runs a function of a module in a process of its own, killed when its time is over or `signal` is aborted.
+ * Throws `JobRefusal`, which `JobExhausted` is, `JobCrashed`, and what `signal` was aborted with.
+ */
+export async function runJob(
+  { task, advice, module, run, deadlineMs, ...limits }: Job,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
+  signal.throwIfAborted()
+  const answered = Promise.withResolvers<JobAnswer>()
+  const handlers = { onMessage: answered.resolve, onEnd: answered.reject }
+  const child = startProcess({ entry: JOB_ENTRY, job: { module, run } }, limits, handlers)
   const deadline = AbortSignal.timeout(deadlineMs)
-  const either = AbortSignal.any([signal, deadline])
-  const kill = () => child.kill('SIGKILL')
-  either.addEventListener('abort', kill)
   try {
-    const { output, refusal, failure } = await answerOf(child, input)
-    if (refusal !== undefined) throw new JobRefusal(refusal)
-    if (failure !== undefined) throw new Error(`The job failed: ${failure}`)
-    return output
+    void child.send({ input })
+    const answer = await untilAborted(answered.promise, AbortSignal.any([signal, deadline]))
+    if ('refusal' in answer) throw new JobRefusal(answer.refusal)
+    if ('failure' in answer) throw new Error(`The job failed: ${answer.failure}`)
+    return answer.output
   } catch (error) {
     signal.throwIfAborted()
-    if (deadline.aborted) throw new JobExhausted('took too long')
-    throw error
+    const exhausted = error === deadline.reason ? new JobExhausted('took too long') : error
+    if (!(exhausted instanceof JobExhausted)) throw error
+    const { message, cause } = exhausted
+    throw new JobExhausted(`${task} ${message}${advice ? `: ${advice}` : ''}`, { cause })
   } finally {
-    either.removeEventListener('abort', kill)
-    kill()
+    child.kill()
   }
 }
-
-function answerOf(child: ChildProcess, input: unknown): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    child.once('message', (answer: Answer) => resolve(answer))
-    child.once('error', reject)
-    child.once('exit', () => reject(new JobExhausted('took too much memory')))
-    child.send({ input }, (error) => error && reject(error))
-  })
-}
-
-/** Answers the one job of this process with `work`; a `JobRefusal` that it throws is told in its own words. */
-export function serveJob(work: (input: never) => Promise<unknown>): void {
-  process.once('disconnect', () => process.exit())
-  const answer = async (input: never) => {
-    try {
-      process.send?.({ output: await work(input) } satisfies Answer)
-    } catch (error) {
-      const told =
-        error instanceof JobRefusal ? { refusal: error.message } : { failure: stackOf(error) }
-      process.send?.(told satisfies Answer)
-    }
-  }
-  process.once('message', ({ input }: { input: never }) => void answer(input))
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-/** All that a process of ours may read: the program and its packages, but not the keys and the data beside them. */
-export const PROGRAM_FILES: readonly string[] = [
-  '../../src',
-  '../../node_modules',
-  '../../package.json',
-].map((path) => fileURLToPath(new URL(path, import.meta.url)))

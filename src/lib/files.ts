@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { access, readFile } from 'node:fs/promises'
 
 /** The content of a file; nothing where there is no such file. */
 export async function readIfPresent(path: string): Promise<Buffer | undefined> {
@@ -6,6 +6,16 @@ export async function readIfPresent(path: string): Promise<Buffer | undefined> {
     return await readFile(path)
   } catch (error) {
     if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path)
+    return true
+  } catch (error) {
+    if (isMissing(error)) return false
     throw error
   }
 }

@@ -1,5 +1,11 @@
 import type { ModelMessage, ModelToolCall } from '../../models/chat-model.ts'
-import { failed, type RunTools, type ToolResult } from '../tools/registry.ts'
+import {
+  failed,
+  parseCall,
+  type RunTools,
+  type ToolCall,
+  type ToolResult,
+} from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
 
@@ -11,7 +17,7 @@ const TOO_MANY = failed('Not run: no more tools can be called for this question.
 const TOO_LATE = failed('Ended: the time for this question is over. Answer now.')
 
 interface Means {
-  tools: Pick<RunTools, 'call' | 'readInput'>
+  tools: Pick<RunTools, 'call'>
   budget: Pick<RunBudget, 'takeCalls' | 'toolTime' | 'note'>
 }
 
@@ -21,12 +27,13 @@ export async function* useTools(
   { tools, budget }: Means,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, ModelMessage[]> {
-  for (const { callId, name, arguments: text } of calls) {
-    yield { type: 'tool-call', callId, tool: name, input: tools.readInput(text) }
+  const parsed = calls.map(parseCall)
+  for (const { callId, name, input } of parsed) {
+    yield { type: 'tool-call', callId, tool: name, input }
   }
   const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
   const results = await Promise.all(
-    calls.map(async (call, index) => {
+    parsed.map(async (call, index) => {
       if (index >= MAX_CALLS) return TOO_MANY_AT_ONCE
       return index < allowed ? callInTime(call, { tools, budget }, signal) : TOO_MANY
     }),
@@ -41,7 +48,7 @@ export async function* useTools(
 }
 
 async function callInTime(
-  call: ModelToolCall,
+  call: ToolCall,
   { tools, budget }: Means,
   signal: AbortSignal,
 ): Promise<ToolResult> {

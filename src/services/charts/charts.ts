@@ -1,36 +1,29 @@
 import { z } from 'zod'
-import { JobExhausted, JobRefusal, runJob } from '../../lib/child-process.ts'
+import { runJob } from '../../lib/child-process.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { RenderedChart } from './render.ts'
 import type { ChartSpecification } from './specification.ts'
 
-const ENTRY = new URL('./chart-process.ts', import.meta.url)
-const LIMITS = { heapMegabytes: 512, deadlineMs: 30_000 }
+export const RENDERING = {
+  ...{ task: 'Drawing the chart', advice: 'take fewer rows' },
+  ...{ module: new URL('./render.ts', import.meta.url), run: 'renderChart' },
+  ...{ heapMegabytes: 512, residentMegabytes: 1_024, deadlineMs: 30_000 },
+}
 const AT_ONCE = 2
 const MAX_WAITING = 50
 
 const Rendered = z.object({ svg: z.string(), png: z.instanceof(Uint8Array) })
 
-export interface Charts {
-  /** Throws `JobRefusal` in words for the model. */
-  render(specification: ChartSpecification, signal: AbortSignal): Promise<RenderedChart>
-}
+export type Charts = ReturnType<typeof createCharts>
 
 /** Draws charts, a few at a time, each in a process of its own. */
-export function createCharts(): Charts {
+export function createCharts() {
   const semaphore = createSemaphore(AT_ONCE, MAX_WAITING)
   return {
-    async render(specification, signal) {
-      try {
-        const output = await semaphore.run(
-          () => runJob(ENTRY, specification, LIMITS, signal),
-          signal,
-        )
-        return Rendered.parse(output)
-      } catch (error) {
-        if (!(error instanceof JobExhausted)) throw error
-        throw new JobRefusal(`Drawing the chart ${error.message}: take fewer rows`)
-      }
+    /** Throws `JobRefusal` in words for the model. */
+    async render(specification: ChartSpecification, signal: AbortSignal): Promise<RenderedChart> {
+      const draw = () => runJob(RENDERING, specification, signal)
+      return Rendered.parse(await semaphore.run(draw, signal))
     },
   }
 }

@@ -1,3 +1,4 @@
+import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../../lib/media-types.ts'
 import { decodeText } from './decode-text.ts'
 import {
   type Extracted,
@@ -11,7 +12,7 @@ import { openZip, type ZipArchive } from './zip-archive.ts'
 
 const MAX_TABLE_BYTES = 16 * 2 ** 20
 
-/** The text of a file, which is recognised by what it holds and then by its name. Throws `ExtractionError` only. */
+/** The text of a file, which is recognised by what it holds and then by its name. Throws `ExtractionError`. */
 export async function extractFile(file: SourceFile): Promise<Extracted> {
   try {
     const extracted = await extractKnown(file)
@@ -81,9 +82,12 @@ async function extractText(file: SourceFile): Promise<Extracted> {
   }
 }
 
-/** Running out of stack or of room for one string or list is what nesting and size without measure lead to. */
-function toExtractionError(error: unknown): ExtractionError {
-  if (error instanceof ExtractionError) return error
+/**
+ * Running out of stack or of room for one string or list is what nesting and size without measure lead to.
+ * Whatever else a parser throws is about the file, but for what cannot be: a mistake of this program.
+ */
+function toExtractionError(error: unknown): unknown {
+  if (error instanceof ExtractionError || isOwnMistake(error)) return error
   if (error instanceof RangeError) {
     return new ExtractionError(
       'file_too_complex',
@@ -92,6 +96,12 @@ function toExtractionError(error: unknown): ExtractionError {
     )
   }
   return new ExtractionError('damaged_file', 'The file cannot be read: it is damaged', error)
+}
+
+function isOwnMistake(error: unknown): boolean {
+  if (error instanceof ReferenceError) return true
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return code === 'ERR_ACCESS_DENIED' || code === 'ERR_MODULE_NOT_FOUND'
 }
 
 /** How a file is read. `code` keeps its lines as they are. */
@@ -121,27 +131,6 @@ const KIND_BY_EXTENSION: ReadonlyMap<string, TextKind> = new Map<string, TextKin
   ['eml', 'mail'],
 ])
 
-const MEDIA_TYPES: Record<string, string> = {
-  pdf: 'application/pdf',
-  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  epub: 'application/epub+zip',
-  parquet: 'application/vnd.apache.parquet',
-  html: 'text/html',
-  htm: 'text/html',
-  md: 'text/markdown',
-  csv: 'text/csv',
-  tsv: 'text/tab-separated-values',
-  json: 'application/json',
-  jsonl: 'application/jsonl',
-  ndjson: 'application/x-ndjson',
-  eml: 'message/rfc822',
-  txt: 'text/plain',
-}
-
-/** Said by clients that do not know better. */
-const UNKNOWN = 'application/octet-stream'
 const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/
 
 /** What the name says of a text; nothing where it says nothing. */
@@ -155,10 +144,11 @@ export function extensionOf(name: string): string {
 }
 
 /** What the client says, if that is something; else what the name says. */
-export function mediaTypeOf(name: string, declared: string | undefined): string {
-  const said = declared?.split(';')[0]?.trim().toLowerCase() ?? UNKNOWN
-  if (said !== UNKNOWN && MEDIA_TYPE.test(said)) return said
-  return MEDIA_TYPES[extensionOf(name)] ?? (kindByName(name) ? 'text/plain' : UNKNOWN)
+export function mediaTypeOfUpload(name: string, declared: string | undefined): string {
+  const said = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (said !== UNKNOWN_MEDIA_TYPE && MEDIA_TYPE.test(said)) return said
+  const named = kindByName(name) === 'code' ? UNKNOWN_MEDIA_TYPE : mediaTypeOf(name)
+  return named === UNKNOWN_MEDIA_TYPE && kindByName(name) ? 'text/plain' : named
 }
 
 const HTML_WITHIN = 1_024

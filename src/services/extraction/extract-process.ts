@@ -1,17 +1,21 @@
-import { Worker } from 'node:worker_threads'
+import { watchMemory } from '../../lib/child-process.ts'
 import { extractFile } from './extract-file.ts'
 import { cutText, ExtractionError, type FromReader, packText, type ToReader } from './extracted.ts'
 
-// The whole of a process of its own, so that a file can take no more memory or time than it is given.
-const watch = new Worker(new URL('./memory-watch-thread.ts', import.meta.url))
-watch.unref()
+// The whole of a process of its own, so that a file can take no more memory or time than it is given. Beside
+// the jobs of src/lib/job-process.ts: it reads many files, and neither file nor text passes as one message.
 
+/** Beside the bound: the file itself and one copy of it. */
+const COPIES = 2
+const MAX_CAUSE = 4_096
+const bound = Number(process.argv[2]) * 2 ** 20
+const watch = watchMemory()
 let file: { name: string; mediaType: string; bytes: Buffer; filled: number } | undefined
 
 process.on('message', (message: ToReader) => {
   if (message.kind === 'begin') {
     const { name, mediaType, size } = message
-    watch.postMessage({ fileBytes: size })
+    watch.postMessage(bound + COPIES * size)
     file = { name, mediaType, bytes: Buffer.allocUnsafeSlow(size), filled: 0 }
   } else if (message.kind === 'piece') {
     if (!file) return
@@ -19,8 +23,6 @@ process.on('message', (message: ToReader) => {
     file.filled += message.bytes.length
   } else void finish()
 })
-process.on('disconnect', () => process.exit())
-answer({ kind: 'ready' })
 
 async function finish(): Promise<void> {
   if (!file) return
@@ -32,7 +34,9 @@ async function finish(): Promise<void> {
     answer({ kind: 'extracted', pageStarts })
   } catch (error) {
     if (!(error instanceof ExtractionError)) throw error
-    answer({ kind: 'refused', code: error.code, message: error.message })
+    const { code, message, cause } = error
+    const stack = cause instanceof Error ? (cause.stack ?? cause.message) : undefined
+    answer({ kind: 'refused', code, message, cause: stack?.slice(0, MAX_CAUSE) })
   }
 }
 

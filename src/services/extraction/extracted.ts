@@ -138,15 +138,14 @@ export function fenced(text: string, language: string): string {
   return `${fence}${language}\n${text.replace(/\n+$/, '')}\n${fence}\n`
 }
 
-/** What the reading process is told of a file: its beginning, its bytes in order, and then that these were all. */
+/** What the reading process is sent for a file: its beginning, its bytes in order, and then that these were all. */
 export type ToReader =
   | { kind: 'begin'; name: string; mediaType: string; size: number }
   | { kind: 'piece'; bytes: Uint8Array }
   | { kind: 'end' }
 
-/** What it answers, once it works and then to each file: its text in order, and that this was all of it, or why there is none. */
+/** What it answers: the text in order, and that this was all of it, or why there is none; `cause` is for the log. */
 export type FromReader =
-  | { kind: 'ready' }
   | { kind: 'text'; text: PackedText }
   | { kind: 'extracted'; pageStarts: number[] | undefined }
-  | { kind: 'refused'; code: ExtractionCode; message: string }
+  | { kind: 'refused'; code: ExtractionCode; message: string; cause: string | undefined }

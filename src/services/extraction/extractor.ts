@@ -1,8 +1,26 @@
+import { untilAborted } from '../../lib/backoff.ts'
+import {
+  type IsolatedProcess,
+  JobExhausted,
+  type ProcessLimits,
+  startProcess,
+} from '../../lib/child-process.ts'
+import { freeYoungMemory } from '../../lib/free-young-memory.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
 import type { StoredFile } from '../../stores/file-store.ts'
-import { ExtractionError, type ReadText } from './extracted.ts'
-import { type ReadingProcess, startReadingProcess } from './reader-process.ts'
+import {
+  ExtractionError,
+  type FromReader,
+  lengthOf,
+  ownPacked,
+  type ReadText,
+  type ToReader,
+} from './extracted.ts'
 
-/** A process holds what its parsers keep; after so long without a file it is let go. */
+const ENTRY = new URL('./extract-process.ts', import.meta.url)
+/** The runtime, the parsers and what they make of a file. */
+const LIMITS = { heapMegabytes: 640, residentMegabytes: 768 }
+/** A process holds what its parsers keep; after so long without a file it is ended. */
 const IDLE_MS = 60_000
 
 export interface ExtractorOptions {
@@ -10,135 +28,133 @@ export interface ExtractorOptions {
   processes: number
   /** How long one file may take. */
   deadlineMs: number
+  /** What each process may take, besides the file itself and one copy of it. */
+  limits?: ProcessLimits
   log?: { warn(fields: object, message: string): void }
 }
 
-export interface Extractor {
-  /**
-   * The text of a file. Waits for its turn. Throws `ExtractionError`, what `pieces` throws, and the reason of
-   * the signal, which ends the reading at once.
-   */
-  extract(
-    file: StoredFile,
-    pieces: AsyncIterable<Uint8Array>,
-    signal: AbortSignal,
-  ): Promise<ReadText>
-  close(): void
-}
+export type Extractor = ReturnType<typeof createExtractor>
 
 /** Reads files in processes of their own, which are replaced when a file is too much for one. */
-export function createExtractor({ processes, deadlineMs, log }: ExtractorOptions): Extractor {
-  const semaphore = createSemaphore(processes)
-  const idle: ReadingProcess[] = []
-  const all = new Set<ReadingProcess>()
-  let letGo: NodeJS.Timeout | undefined
+export function createExtractor(options: ExtractorOptions) {
+  const { processes, deadlineMs, limits = LIMITS, log } = options
+  const closing = new AbortController()
+  const semaphore = createSemaphore(processes, Number.POSITIVE_INFINITY)
+  const idle: Reader[] = []
+  const all = new Set<Reader>()
+  let idleTimer: NodeJS.Timeout | undefined
 
-  const drop = (reader: ReadingProcess) => {
+  const drop = (reader: Reader) => {
     all.delete(reader)
     reader.kill()
   }
-  const dropIdle = () => {
-    for (const reader of idle.splice(0)) drop(reader)
+  const giveBack = (reader: Reader) => {
+    idle.push(reader)
+    clearTimeout(idleTimer)
+    idleTimer = setTimeout(() => idle.splice(0).forEach(drop), IDLE_MS).unref()
   }
   const take = () => {
-    const reader = idle.pop() ?? startReadingProcess()
+    const kept = idle.pop()
+    if (kept?.isAlive()) return kept
+    if (kept) drop(kept)
+    const reader = startReader(limits)
     all.add(reader)
     return reader
   }
-  const giveBack = (reader: ReadingProcess) => {
-    if (!reader.isAlive()) return drop(reader)
-    idle.push(reader)
-    clearTimeout(letGo)
-    letGo = setTimeout(dropIdle, IDLE_MS).unref()
-  }
 
-  const read: Extractor['extract'] = async (file, pieces, signal) => {
-    signal.throwIfAborted()
+  async function read(file: StoredFile, pieces: AsyncIterable<Uint8Array>, signal: AbortSignal) {
     const reader = take()
-    const ended = Promise.withResolvers<never>()
-    const stop = () => ended.reject(signal.reason)
-    const timer = setTimeout(() => ended.reject(tooLate()), deadlineMs)
-    signal.addEventListener('abort', stop)
+    const deadline = AbortSignal.timeout(deadlineMs)
     try {
-      const extracted = await Promise.race([reader.extract(file, pieces), ended.promise])
+      const either = AbortSignal.any([signal, deadline])
+      const answered = await untilAborted(reader.read(file, pieces), either)
       giveBack(reader)
-      return extracted
+      return answered
     } catch (error) {
-      if (isRefusal(error) && reader.isAlive()) giveBack(reader)
-      else {
-        log?.warn({ err: error, size: file.size }, 'the process that reads files is replaced')
-        drop(reader)
+      drop(reader)
+      signal.throwIfAborted()
+      const { mediaType, size } = file
+      log?.warn({ err: error, mediaType, size }, 'the process that reads files is replaced')
+      if (error === deadline.reason) {
+        throw new ExtractionError('extraction_timeout', 'Reading the file took too long')
       }
-      throw error
-    } finally {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', stop)
+      if (!(error instanceof JobExhausted)) throw error
+      throw new ExtractionError('file_too_complex', `Reading the file ${error.message}`, error)
     }
   }
 
   return {
-    async extract(file, pieces, signal) {
-      const leave = await semaphore.enter(signal)
-      try {
-        return await read(file, pieces, signal)
-      } finally {
-        leave()
+    /**
+     * The text of a file. Waits for its turn. Throws `ExtractionError`, `JobCrashed`, what `pieces` throws,
+     * and the reason of the signal, which ends the reading at once.
+     */
+    async extract(
+      file: StoredFile,
+      pieces: AsyncIterable<Uint8Array>,
+      signal: AbortSignal,
+    ): Promise<ReadText> {
+      const wanted = AbortSignal.any([signal, closing.signal])
+      const { answer, texts } = await semaphore.run(() => read(file, pieces, wanted), wanted)
+      if (answer.kind === 'refused') {
+        const { code, message, cause } = answer
+        const { mediaType, size } = file
+        if (cause) log?.warn({ code, cause, mediaType, size }, 'a file could not be read')
+        throw new ExtractionError(code, message)
       }
+      const { pageStarts } = answer
+      const characters = texts.reduce((sum, text) => sum + lengthOf(text), 0)
+      return { pieces: texts, characters, ...(pageStarts && { pageStarts }) }
     },
     close() {
-      clearTimeout(letGo)
+      closing.abort(new Error('The server stops'))
+      clearTimeout(idleTimer)
       for (const reader of all) drop(reader)
     },
   }
 }
 
-/** The process has said so itself, and can read on. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof ExtractionError && error.code !== 'extraction_timeout'
+type LastAnswer = Exclude<FromReader, { kind: 'text' }>
+
+interface Answered {
+  answer: LastAnswer
+  /** What came before it. */
+  texts: ReadText['pieces']
 }
 
-function tooLate(): ExtractionError {
-  return new ExtractionError('extraction_timeout', 'Reading the file took too long')
+/** A process that reads one file after another. Whatever goes wrong in it, it is replaced and not mended. */
+interface Reader extends Pick<IsolatedProcess, 'isAlive' | 'kill'> {
+  /** One file at a time. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws. */
+  read(file: StoredFile, pieces: AsyncIterable<Uint8Array>): Promise<Answered>
 }
 
-interface Semaphore {
-  /** Waits for a free place, in order, and answers what gives it back. Throws the reason of the signal. */
-  enter(signal: AbortSignal): Promise<() => void>
-}
-
-/** So many at a time; those who wait are as many as documents are under way. */
-export function createSemaphore(places: number): Semaphore {
-  const waiting: (() => void)[] = []
-  let free = places
-
-  const leave = () => {
-    const next = waiting.shift()
-    if (next) next()
-    else free++
-  }
+function startReader(limits: ProcessLimits): Reader {
+  let texts: ReadText['pieces'] = []
+  let waiting = Promise.withResolvers<LastAnswer>()
+  const child = startProcess<FromReader>({ entry: ENTRY }, limits, {
+    onMessage(message) {
+      if (message.kind !== 'text') return waiting.resolve(message)
+      texts.push(ownPacked(message.text))
+      freeYoungMemory()
+    },
+    onEnd: (error) => waiting.reject(error),
+  })
+  const send = (message: ToReader) => child.send(message)
 
   return {
-    async enter(signal) {
-      signal.throwIfAborted()
-      if (free > 0) free--
-      else await turn(waiting, signal)
-      return leave
+    async read(file, pieces) {
+      texts = []
+      waiting = Promise.withResolvers()
+      // It is awaited below, but may come to its end before all was sent.
+      waiting.promise.catch(() => undefined)
+      await send({ kind: 'begin', ...file })
+      for await (const bytes of pieces) {
+        if (!child.isAlive()) break
+        await send({ kind: 'piece', bytes })
+      }
+      await send({ kind: 'end' })
+      return { answer: await waiting.promise, texts }
     },
-  }
-}
-
-async function turn(waiting: (() => void)[], signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const giveUp = () => {
-    const position = waiting.indexOf(resolve)
-    if (position >= 0) waiting.splice(position, 1)
-    reject(signal.reason)
-  }
-  waiting.push(resolve)
-  signal.addEventListener('abort', giveUp)
-  try {
-    await promise
-  } finally {
-    signal.removeEventListener('abort', giveUp)
+    isAlive: child.isAlive,
+    kill: child.kill,
   }
 }

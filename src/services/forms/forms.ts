@@ -1,35 +1,30 @@
-import { JobExhausted, JobRefusal, runJob } from '../../lib/child-process.ts'
+import { runJob } from '../../lib/child-process.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { type FormKind, FormResult, type FormValues } from './form.ts'
 
-const ENTRY = new URL('./form-process.ts', import.meta.url)
-const LIMITS = { heapMegabytes: 512, deadlineMs: 30_000 }
+const FILLING = {
+  task: 'Reading the form',
+  ...{ module: new URL('./fill.ts', import.meta.url), run: 'fillForm' },
+  ...{ heapMegabytes: 512, residentMegabytes: 1_024, deadlineMs: 30_000 },
+}
 const AT_ONCE = 2
 const MAX_WAITING = 50
 
-export interface Forms {
-  /** Reads a form and, with values that fit, fills it. Throws `JobRefusal` in words for the model. */
-  fill(
-    kind: FormKind,
-    bytes: Uint8Array,
-    values: FormValues,
-    signal: AbortSignal,
-  ): Promise<FormResult>
-}
+export type Forms = ReturnType<typeof createForms>
 
-export function createForms(): Forms {
+/** Fills forms, a few at a time, each in a process of its own: somebody else has made them. */
+export function createForms() {
   const semaphore = createSemaphore(AT_ONCE, MAX_WAITING)
   return {
-    async fill(kind, bytes, values, signal) {
-      const job = { kind, bytes, values }
-      try {
-        return FormResult.parse(
-          await semaphore.run(() => runJob(ENTRY, job, LIMITS, signal), signal),
-        )
-      } catch (error) {
-        if (!(error instanceof JobExhausted)) throw error
-        throw new JobRefusal(`Reading the form ${error.message}`)
-      }
+    /** Reads a form and, with values that fit, fills it. Throws `JobRefusal` in words for the model. */
+    async fill(
+      kind: FormKind,
+      bytes: Uint8Array,
+      values: FormValues,
+      signal: AbortSignal,
+    ): Promise<FormResult> {
+      const fill = () => runJob(FILLING, { kind, bytes, values }, signal)
+      return FormResult.parse(await semaphore.run(fill, signal))
     },
   }
 }

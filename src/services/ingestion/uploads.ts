@@ -7,7 +7,7 @@ import { FileFields } from '../../schemas/document-file.ts'
 import { toStorable } from '../../schemas/fields.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
-import { mediaTypeOf } from '../extraction/extract-file.ts'
+import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { newDocumentId, toCreated } from './documents.ts'
 
 /** Each holds a piece or two in memory and waits for the disk in turn with all others. */
@@ -158,7 +158,7 @@ async function keep(
 ): Promise<NewFile> {
   const name = plainName(fileName)
   const kept = await store.keepFile(hashed(bytes, hash))
-  return { name, mediaType: mediaTypeOf(name, mediaType), ...kept }
+  return { name, mediaType: mediaTypeOfUpload(name, mediaType), ...kept }
 }
 
 async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {

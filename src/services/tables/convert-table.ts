@@ -2,11 +2,10 @@ import { rm, writeFile } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { JobRefusal } from '../../lib/child-process.ts'
 import { quoteName, quoteText, withDatabase } from './duckdb.ts'
-import type { Cell, Sheet, TableFormat, TableJob } from './table-job.ts'
+import type { ConvertJob, Sheet, TableFormat } from './table-job.ts'
 
 const MAX_SHEETS = 50
 
-type ConvertJob = Extract<TableJob, { kind: 'convert' }>
 /** A part of the file that one `SELECT` reads. */
 interface Part {
   name: string
@@ -82,7 +81,6 @@ async function describe(connection: DuckDBConnection, table: string) {
 
 async function partsOf({ source, format }: ConvertJob): Promise<Part[]> {
   if (format !== 'xlsx') return [{ name: '', source: READERS[format](source) }]
-  const { sheetsAsCsv } = await import('./workbook.ts')
   const sheets = await sheetsAsCsv(source)
   if (sheets.length === 0) throw new JobRefusal('The workbook has no sheet with rows')
   const parts: Part[] = []
@@ -95,20 +93,41 @@ async function partsOf({ source, format }: ConvertJob): Promise<Part[]> {
   return parts
 }
 
+/** The sheets of a workbook that have rows, each as CSV with the first row that has a value as its head. */
+async function sheetsAsCsv(path: string): Promise<{ name: string; csv: string }[]> {
+  const { default: readWorkbook } = await import('read-excel-file/node')
+  const sheets = await readWorkbook(path)
+  return sheets.flatMap(({ sheet, data }) => {
+    const rows = data.filter((row) => row.some((value) => value !== null))
+    const [head, ...body] = rows
+    if (!head) return []
+    const names = head.map((value, index) => (value === null ? `column${index + 1}` : value))
+    return [{ name: sheet, csv: [names, ...body].map(toLine).join('\n') }]
+  })
+}
+
+function toLine(row: readonly unknown[]): string {
+  return row.map(toField).join(',')
+}
+
+function toField(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (value instanceof Date) return toTime(value)
+  return `"${String(value).replaceAll('"', '""')}"`
+}
+
+/** A day without a time of day stays one. */
+function toTime(date: Date): string {
+  return date
+    .toISOString()
+    .replace(/T00:00:00\.000Z$/, '')
+    .replace(/Z$/, '')
+    .replace('T', ' ')
+}
+
 function unreadable(error: unknown): JobRefusal {
   const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
   return new JobRefusal(`The file cannot be read as a table: ${reason.slice(0, 300)}`)
-}
-
-/** UTF-16 code units of one cell. */
-const LONGEST_CELL = 1_000
-
-/** A value of the engine, as JSON, in a form that can be shown. */
-export function toCell(value: unknown): Cell {
-  if (value === null || value === undefined) return null
-  if (typeof value === 'number' || typeof value === 'boolean') return value
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > LONGEST_CELL ? `${text.slice(0, LONGEST_CELL)}…`.toWellFormed() : text
 }
 
 const DIGITS = 18

@@ -5,9 +5,8 @@ import {
   StatementType,
 } from '@duckdb/node-api'
 import { JobRefusal } from '../../lib/child-process.ts'
-import { toCell } from './convert-table.ts'
-import { lockDown, quoteName, quoteText, withDatabase } from './duckdb.ts'
-import type { Cell, QueryResult, TableJob } from './table-job.ts'
+import { lockDown, quoteName, quoteText, toCell, withDatabase } from './duckdb.ts'
+import type { Cell, QueryJob, QueryResult } from './table-job.ts'
 
 /** Rows past the cap that are still counted. */
 const MAX_COUNTED = 1_000_000
@@ -15,7 +14,7 @@ const MAX_COUNTED = 1_000_000
 const OF_THE_SYSTEM = /\b(?:duckdb_|pragma|pg_|current_setting|getvariable)\w*/i
 
 /** Runs one statement that reads, over views of read-only files. Throws `JobRefusal` in the words of the engine. */
-export function queryTables(job: Extract<TableJob, { kind: 'query' }>): Promise<QueryResult> {
+export function queryTables(job: QueryJob): Promise<QueryResult> {
   return withDatabase(':memory:', async (connection) => {
     await attach(connection, job)
     await lockDown(connection)
@@ -29,10 +28,7 @@ export function queryTables(job: Extract<TableJob, { kind: 'query' }>): Promise<
   })
 }
 
-async function attach(
-  connection: DuckDBConnection,
-  { views }: Extract<TableJob, { kind: 'query' }>,
-): Promise<void> {
+async function attach(connection: DuckDBConnection, { views }: QueryJob): Promise<void> {
   const files = [...new Set(views.map(({ file }) => file))]
   for (const [index, file] of files.entries()) {
     await connection.run(`ATTACH ${quoteText(file)} AS file${index} (READ_ONLY)`)
@@ -45,7 +41,7 @@ async function attach(
 
 async function start(
   connection: DuckDBConnection,
-  { sql, isTrusted }: Extract<TableJob, { kind: 'query' }>,
+  { sql, isTrusted }: QueryJob,
 ): Promise<DuckDBResult> {
   if (!isTrusted && OF_THE_SYSTEM.test(sql)) {
     throw new JobRefusal('Functions of the system cannot be called')
@@ -80,5 +76,5 @@ async function read(result: DuckDBResult, maximumRows: number): Promise<QueryRes
 }
 
 function withoutPaths(message: string, { views }: { views: { file: string }[] }): string {
-  return views.reduce((told, { file }) => told.replaceAll(file, '…'), message)
+  return views.reduce((words, { file }) => words.replaceAll(file, '…'), message)
 }

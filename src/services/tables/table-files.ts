@@ -1,35 +1,43 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '../../errors.ts'
-import { JobRefusal, runJob } from '../../lib/child-process.ts'
+import { JobExhausted, JobRefusal, runJob } from '../../lib/child-process.ts'
 import { createSharedWork } from '../../lib/coalesce.ts'
+import { exists } from '../../lib/files.ts'
 import type { Semaphore } from '../../lib/semaphore.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
-import { Converted, type Sheet, type TableFormat, type TableJob } from './table-job.ts'
+import { Converted, type ConvertJob, type IndexJob, type TableFormat } from './table-job.ts'
 
-const ENTRY = new URL('./table-process.ts', import.meta.url)
-const CONVERSION = { heapMegabytes: 1_024, deadlineMs: 120_000 }
+export const CONVERSION = {
+  ...{ task: 'Reading the file as a table', advice: 'it is too large' },
+  ...{ module: new URL('./convert-table.ts', import.meta.url), run: 'convertTable' },
+  ...{ heapMegabytes: 1_024, residentMegabytes: 2_048, deadlineMs: 120_000 },
+}
+const INDEXING = {
+  ...{ task: 'Indexing the table', advice: 'take query_table' },
+  ...{ module: new URL('./index-table.ts', import.meta.url), run: 'indexTable' },
+  ...{ heapMegabytes: 512, residentMegabytes: 1_536, deadlineMs: 120_000 },
+}
 const MAX_SOURCE_BYTES = 500_000_000
+const MAX_TOTAL_BYTES = 5_000_000_000
 const MAX_REFUSALS = 1_000
 /** Names of tables and their indexes. */
 const KEPT = /^[0-9a-f]{40}(?:\.table\d+)?\.(?:duckdb|json|sqlite)$/
 
-interface TableFile {
+interface TableFile extends Converted {
   /** The database file. */
   file: string
-  sheets: Sheet[]
 }
 
-interface TableFiles {
-  /** The document as typed tables, made when first asked for. Throws `JobRefusal` for a file that is none. */
-  get(document: StoredDocument, format: TableFormat, signal: AbortSignal): Promise<TableFile>
-  close(): void
+/** A table in the database file that it was converted to. */
+interface StoredSheet extends Pick<IndexJob, 'table' | 'rows' | 'columns'> {
+  file: string
 }
 
 interface Dependencies {
@@ -40,17 +48,17 @@ interface Dependencies {
   semaphore: Semaphore
 }
 
-/** The database files that documents were converted to: one for each revision, the oldest going when there is no room. */
-export function createTableFiles(parts: Dependencies): TableFiles {
-  const { directory, store, lookup, semaphore } = parts
-  let prepared: Promise<void> | undefined
+/** The files that documents were converted to: one for each revision, the oldest going when there is no room. */
+export function createTableFiles(parts: Dependencies) {
   const stopping = new AbortController()
-  const share = createSharedWork<TableFile>()
+  const shareConversion = createSharedWork<TableFile>()
+  const shareIndexing = createSharedWork<string>()
   const refused = new Map<string, string>()
+  let prepared: Promise<void> | undefined
 
   /** Tried again where it failed: there may be room by then. */
   async function prepareOnce(): Promise<void> {
-    prepared ??= prepare(directory)
+    prepared ??= prepare(parts.directory)
     try {
       await prepared
     } catch (error) {
@@ -59,76 +67,123 @@ export function createTableFiles(parts: Dependencies): TableFiles {
     }
   }
 
-  async function make(document: StoredDocument, format: TableFormat, key: string) {
+  async function convertOnce(document: StoredDocument, format: TableFormat, key: string) {
+    const reason = refused.get(key)
+    if (reason !== undefined) throw new JobRefusal(reason)
     await prepareOnce()
-    const known = await readKnown(directory, key)
-    if (known) return known
-    const work = join(directory, `${key}.work`)
-    const { signal } = stopping
     try {
-      await rm(work, { recursive: true, force: true })
-      await mkdir(work, { mode: 0o700 })
-      const job: TableJob = {
-        ...{ kind: 'convert', format },
-        ...{ source: join(work, 'source'), target: join(work, 'tables.duckdb') },
-      }
-      await pipeline(
-        Readable.from(await contentOf(document, signal)),
-        createWriteStream(job.source),
-      )
-      const options = { ...CONVERSION, directory: work }
-      const output = await semaphore.run(() => runJob(ENTRY, job, options, signal), signal)
-      await makeRoom(directory)
-      return await keep(directory, key, job.target, Converted.parse(output).sheets)
-    } finally {
-      await rm(work, { recursive: true, force: true })
+      return await convert(parts, { document, format, key }, stopping.signal)
+    } catch (error) {
+      const isFinal = error instanceof JobRefusal && !(error instanceof JobExhausted)
+      if (isFinal && refused.size < MAX_REFUSALS) refused.set(key, error.message)
+      throw error
     }
   }
 
-  async function contentOf(document: StoredDocument, signal: AbortSignal) {
-    const { id, file, servedRevision } = document
-    if ((file?.size ?? 0) > MAX_SOURCE_BYTES) throw new JobRefusal('The file is too large')
-    const pieces = file ? await store.readFile(id, servedRevision) : undefined
-    return pieces ?? [Buffer.from((await lookup.readText(id, signal)) ?? '')]
-  }
-
-  const remember = (key: string) => (error: unknown) => {
-    if (error instanceof JobRefusal && refused.size < MAX_REFUSALS) refused.set(key, error.message)
-    throw error
-  }
-
   return {
-    async get(document, format, signal) {
-      const key = keyOf(document)
-      const reason = refused.get(key)
-      if (reason !== undefined) throw new JobRefusal(reason)
-      return share(key, () => make(document, format, key).catch(remember(key)), signal)
+    /** The document as typed tables, made when first asked for. Throws `JobRefusal` for a file that is none. */
+    tablesOf(document: StoredDocument, format: TableFormat, signal: AbortSignal) {
+      const { id, servedRevision } = document
+      const digest = createHash('sha256').update(`${id} ${servedRevision}`).digest('hex')
+      const key = digest.slice(0, 40)
+      return shareConversion(key, () => convertOnce(document, format, key), signal)
+    },
+    /** The file with the table's rows and an index for each column, made when first asked for. Throws `JobRefusal`. */
+    indexOf(sheet: StoredSheet, signal: AbortSignal): Promise<string> {
+      const index = sheet.file.replace(/\.duckdb$/, `.${sheet.table}.sqlite`)
+      return shareIndexing(index, () => makeIndex(parts, sheet, index, stopping.signal), signal)
     },
     close: () => stopping.abort(new Error('The server stops')),
   }
 }
 
-function keyOf({ id, servedRevision }: StoredDocument): string {
-  return createHash('sha256').update(`${id} ${servedRevision}`).digest('hex').slice(0, 40)
+interface Conversion {
+  document: StoredDocument
+  format: TableFormat
+  key: string
+}
+
+async function convert(
+  parts: Dependencies,
+  { document, format, key }: Conversion,
+  signal: AbortSignal,
+): Promise<TableFile> {
+  const file = join(parts.directory, `${key}.duckdb`)
+  const description = join(parts.directory, `${key}.json`)
+  const known = await readKnown(file, description)
+  if (known) return known
+  return inWorkDirectory(parts, key, async (work, run) => {
+    const source = join(work, 'source')
+    const target = join(work, 'tables.duckdb')
+    const content = await contentOf(parts, document, signal)
+    await pipeline(Readable.from(content), createWriteStream(source))
+    const input: ConvertJob = { source, format, target }
+    const { sheets } = Converted.parse(await run(CONVERSION, input, signal))
+    await rename(target, file)
+    await writeFile(description, JSON.stringify({ sheets }))
+    return { file, sheets }
+  })
+}
+
+async function contentOf(
+  { store, lookup }: Dependencies,
+  { id, file, servedRevision }: StoredDocument,
+  signal: AbortSignal,
+) {
+  if ((file?.size ?? 0) > MAX_SOURCE_BYTES) throw new JobRefusal('The file is too large')
+  const pieces = file ? await store.readFile(id, servedRevision) : undefined
+  return pieces ?? [Buffer.from((await lookup.readText(id, signal)) ?? '')]
+}
+
+async function makeIndex(
+  parts: Dependencies,
+  { file, table, rows, columns }: StoredSheet,
+  index: string,
+  signal: AbortSignal,
+): Promise<string> {
+  if (await exists(index)) return index
+  return inWorkDirectory(parts, basename(index), async (work, run) => {
+    const target = join(work, 'rows')
+    const input: IndexJob = { source: file, target, table, rows, columns }
+    await run(INDEXING, input, signal)
+    await rename(target, index)
+    return index
+  })
+}
+
+/** Gives `use` a directory that is removed whatever comes of it, and what runs a job that may write there. */
+async function inWorkDirectory<T>(
+  { directory, semaphore }: Dependencies,
+  name: string,
+  use: (work: string, run: typeof runJob) => Promise<T>,
+): Promise<T> {
+  const work = join(directory, `${name}.work`)
+  try {
+    await rm(work, { recursive: true, force: true })
+    await mkdir(work, { mode: 0o700 })
+    return await use(work, async (job, input, signal) => {
+      const run = () => runJob({ ...job, directory: work }, input, signal)
+      const output = await semaphore.run(run, signal)
+      await makeRoom(directory)
+      return output
+    })
+  } finally {
+    await rm(work, { recursive: true, force: true })
+  }
 }
 
 /** What a process left half done is removed. */
 async function prepare(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   for (const name of await readdir(directory)) {
-    if (!KEPT.test(name)) {
-      await rm(join(directory, name), { recursive: true, force: true })
-    }
+    if (!KEPT.test(name)) await rm(join(directory, name), { recursive: true, force: true })
   }
 }
 
-async function readKnown(directory: string, key: string): Promise<TableFile | undefined> {
-  const file = join(directory, `${key}.duckdb`)
+async function readKnown(file: string, description: string): Promise<TableFile | undefined> {
   try {
     await stat(file)
-    const { sheets } = Converted.parse(
-      JSON.parse(await readFile(join(directory, `${key}.json`), 'utf8')),
-    )
+    const { sheets } = Converted.parse(JSON.parse(await readFile(description, 'utf8')))
     return { file, sheets }
   } catch {
     // Missing, or half written: it is made again.
@@ -136,29 +191,15 @@ async function readKnown(directory: string, key: string): Promise<TableFile | un
   }
 }
 
-async function keep(
-  directory: string,
-  key: string,
-  made: string,
-  sheets: Sheet[],
-): Promise<TableFile> {
-  const file = join(directory, `${key}.duckdb`)
-  await rename(made, file)
-  await writeFile(join(directory, `${key}.json`), JSON.stringify({ sheets }))
-  return { file, sheets }
-}
-
-const MAX_TOTAL_BYTES = 5_000_000_000
-
 /** Removes the oldest tables and indexes where all of them take too much room; they can be made again. */
-export async function makeRoom(directory: string, most = MAX_TOTAL_BYTES): Promise<void> {
+export async function makeRoom(directory: string, maximumBytes = MAX_TOTAL_BYTES): Promise<void> {
   const names = (await readdir(directory)).filter((name) => /\.(?:duckdb|sqlite)$/.test(name))
   const files = await Promise.all(
     names.map(async (name) => ({ name, ...(await stat(join(directory, name))) })),
   )
   let total = files.reduce((sum, { size }) => sum + size, 0)
   for (const { name, size } of files.toSorted((a, b) => a.mtimeMs - b.mtimeMs)) {
-    if (total <= most) return
+    if (total <= maximumBytes) return
     await rm(join(directory, name), { force: true })
     total -= size
   }

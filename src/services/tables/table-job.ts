@@ -49,12 +49,33 @@ export const FoundRows = z.object({
   isMore: z.boolean(),
 })
 
-/** A look-up in the file that `index` has written. */
+/** Reads a file into a database file, a table for each sheet. */
+export interface ConvertJob {
+  source: string
+  format: TableFormat
+  target: string
+}
+
+/** Writes the rows of a table of the database file `source` into a file with an index for each column. */
+export interface IndexJob extends Pick<Sheet, 'table' | 'rows' | 'columns'> {
+  source: string
+  target: string
+}
+
+/** A look-up in the file that an `IndexJob` has written. */
 export interface LookUpJob {
   file: string
   columns: Column[]
   conditions: RowCondition[]
   maximumRows: number
+}
+
+export interface QueryJob {
+  views: TableView[]
+  sql: string
+  maximumRows: number
+  /** True for statements of our own. */
+  isTrusted: boolean
 }
 
 export interface TableView {
@@ -65,19 +86,8 @@ export interface TableView {
   table: string
 }
 
-export type TableJob =
-  | { kind: 'convert'; source: string; format: TableFormat; target: string }
-  | {
-      kind: 'index'
-      source: string
-      table: string
-      rows: number
-      columns: Column[]
-      target: string
-    }
-  | { kind: 'query'; views: TableView[]; sql: string; maximumRows: number; isTrusted: boolean }
-
 export type Column = z.output<typeof Column>
+export type Converted = z.output<typeof Converted>
 export type Sheet = z.output<typeof Sheet>
 export type Cell = z.output<typeof Cell>
 export type QueryResult = z.output<typeof QueryResult>

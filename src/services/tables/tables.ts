@@ -1,4 +1,4 @@
-import { JobExhausted, JobRefusal, runJob } from '../../lib/child-process.ts'
+import { type Job, JobRefusal, runJob } from '../../lib/child-process.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
@@ -6,20 +6,27 @@ import type { FileStore } from '../../stores/file-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { distinctNames, listTableEntries, sheetName, type TableEntry } from './catalogue.ts'
 import { createTableFiles } from './table-files.ts'
-import { createTableIndexes } from './table-indexes.ts'
 import {
   FoundRows,
   type LookUpJob,
+  type QueryJob,
   QueryResult,
   type RowCondition,
   type Sheet,
-  type TableJob,
-  type TableView,
 } from './table-job.ts'
 
-const ENTRY = new URL('./table-process.ts', import.meta.url)
-const LOOKUP_ENTRY = new URL('./lookup-process.ts', import.meta.url)
-const QUERY = { heapMegabytes: 512, deadlineMs: 20_000 }
+const ASKING = {
+  ...{ task: 'The statement', advice: 'ask for less' },
+  ...{ heapMegabytes: 512, residentMegabytes: 1_536, deadlineMs: 20_000 },
+}
+export const QUERY: Job = {
+  ...{ module: new URL('./query-tables.ts', import.meta.url), run: 'queryTables' },
+  ...ASKING,
+}
+export const LOOK_UP: Job = {
+  ...{ module: new URL('./look-up-rows.ts', import.meta.url), run: 'lookUpRows' },
+  ...ASKING,
+}
 const AT_ONCE = 2
 const MAX_WAITING = 50
 /** Tables in one statement. */
@@ -42,19 +49,6 @@ export interface StoredTable extends Table {
 export interface TableAnswer extends QueryResult {
   /** The tables that the statement names. */
   tables: Table[]
-}
-
-export interface Tables {
-  entries(filter: Filter | undefined, signal: AbortSignal): Promise<TableEntry[]>
-  /** The tables of one document. Throws `JobRefusal` where it is none after all. */
-  open(entry: TableEntry, signal: AbortSignal): Promise<StoredTable[]>
-  /** One statement that reads. Throws `JobRefusal` in words for the model. */
-  query(query: TableQuery, signal: AbortSignal): Promise<TableAnswer>
-  /** One table by its name. Throws `JobRefusal` where there is none. */
-  find(name: string, filter: Filter | undefined, signal: AbortSignal): Promise<StoredTable>
-  /** Rows of one table, found through indexes. Throws `JobRefusal` in words for the model. */
-  lookUp(query: RowQuery, signal: AbortSignal): Promise<RowAnswer>
-  close(): void
 }
 
 export interface RowAnswer extends FoundRows {
@@ -84,16 +78,20 @@ interface Dependencies {
   lookup: Pick<DocumentLookup, 'findDocuments' | 'readText'>
 }
 
+export type Tables = ReturnType<typeof createTables>
+
 /** Documents that are tables, as something to ask in SQL. */
-export function createTables({ directory, store, lookup }: Dependencies): Tables {
+export function createTables({ directory, store, lookup }: Dependencies) {
   const semaphore = createSemaphore(AT_ONCE, MAX_WAITING)
   const files = createTableFiles({ directory, store, lookup, semaphore })
-  const indexes = createTableIndexes({ directory, semaphore })
 
-  const entries: Tables['entries'] = (filter, signal) => listTableEntries(lookup, filter, signal)
+  const entries = (filter: Filter | undefined, signal: AbortSignal) =>
+    listTableEntries(lookup, filter, signal)
 
-  const open: Tables['open'] = async ({ name, title, document, format }, signal) => {
-    const { file, sheets } = await files.get(document, format, signal)
+  /** The tables of one document. Throws `JobRefusal` where it is none after all. */
+  async function open(entry: TableEntry, signal: AbortSignal): Promise<StoredTable[]> {
+    const { name, title, document, format } = entry
+    const { file, sheets } = await files.tablesOf(document, format, signal)
     const names = distinctNames(
       sheets.map((sheet, index) => (sheet.name ? sheetName(name, sheet.name, index) : name)),
     )
@@ -103,47 +101,46 @@ export function createTables({ directory, store, lookup }: Dependencies): Tables
     }))
   }
 
-  const find: Tables['find'] = async (name, filter, signal) => {
+  const openAll = async (named: readonly TableEntry[], signal: AbortSignal) =>
+    (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
+
+  /** One table by its name. Throws `JobRefusal` where there is none. */
+  async function find(name: string, filter: Filter | undefined, signal: AbortSignal) {
     const named = namedIn(name, await entries(filter, signal)).slice(0, MAX_VIEWS)
-    const opened = (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
-    const table = opened.find((each) => each.name === name.toLowerCase())
+    const table = (await openAll(named, signal)).find((each) => each.name === name.toLowerCase())
     if (!table) throw new JobRefusal(`There is no table "${name}": list_tables names them`)
     return table
-  }
-
-  async function ask(entry: URL, job: TableJob | LookUpJob, signal: AbortSignal): Promise<unknown> {
-    try {
-      return await semaphore.run(() => runJob(entry, job, QUERY, signal), signal)
-    } catch (error) {
-      if (!(error instanceof JobExhausted)) throw error
-      throw new JobRefusal(`The statement ${error.message}: ask for less`)
-    }
   }
 
   return {
     entries,
     open,
-    async query({ sql, maximumRows, filter, isTrusted = false }, signal) {
+    find,
+    /** One statement that reads. Throws `JobRefusal` in words for the model. */
+    async query(
+      { sql, maximumRows, filter, isTrusted = false }: TableQuery,
+      signal: AbortSignal,
+    ): Promise<TableAnswer> {
       const named = namedIn(sql, await entries(filter, signal))
       if (named.length > MAX_VIEWS) throw new JobRefusal(`At most ${MAX_VIEWS} tables at once`)
-      const opened = (await Promise.all(named.map((entry) => open(entry, signal)))).flat()
-      const views = opened.map(({ name, file, table }): TableView => ({ name, file, table }))
-      const job: TableJob = { kind: 'query', views, sql, maximumRows, isTrusted }
-      const output = await ask(ENTRY, job, signal)
-      return { ...QueryResult.parse(output), tables: opened }
+      const tables = await openAll(named, signal)
+      const views = tables.map(({ name, file, table }) => ({ name, file, table }))
+      const input: QueryJob = { views, sql, maximumRows, isTrusted }
+      const output = await semaphore.run(() => runJob(QUERY, input, signal), signal)
+      return { ...QueryResult.parse(output), tables }
     },
-    find,
-    async lookUp({ table: name, conditions, maximumRows, filter }, signal) {
+    /** Rows of one table, found through indexes. Throws `JobRefusal` in words for the model. */
+    async lookUp(
+      { table: name, conditions, maximumRows, filter }: RowQuery,
+      signal: AbortSignal,
+    ): Promise<RowAnswer> {
       const table = await find(name, filter, signal)
-      const file = await indexes.get(table, signal)
-      const job: LookUpJob = { file, columns: table.columns, conditions, maximumRows }
-      const output = await ask(LOOKUP_ENTRY, job, signal)
+      const file = await files.indexOf(table, signal)
+      const input: LookUpJob = { file, columns: table.columns, conditions, maximumRows }
+      const output = await semaphore.run(() => runJob(LOOK_UP, input, signal), signal)
       return { ...FoundRows.parse(output), table }
     },
-    close() {
-      files.close()
-      indexes.close()
-    },
+    close: files.close,
   }
 }
 

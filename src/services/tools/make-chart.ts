@@ -6,7 +6,7 @@ import {
   MAX_CHART_ROWS,
   toSpecification,
 } from '../charts/specification.ts'
-import { keyKindOf } from '../tables/row-index.ts'
+import { keyKindOf } from '../tables/look-up-rows.ts'
 import type { TableAnswer, Tables } from '../tables/tables.ts'
 import { safeFileName } from './artifacts.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'

@@ -12,10 +12,7 @@ const BUILT_IN = 'builtin'
 /** Asked anew for each run, since the tools of a connection may come and go. */
 type ToolSource = () => readonly Tool[]
 
-interface AuditLog {
-  info(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
+type Log = Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>
 
 interface Dependencies {
   /** Where two sources have a tool of one name, a built-in one wins, then the one that comes first. */
@@ -24,7 +21,7 @@ interface Dependencies {
   isEnabled: (name: string) => boolean
   /** Why a tool may not be called at this point of a run. */
   refuse?: (tool: Tool, context: ToolContext, offered: readonly Tool[]) => string | undefined
-  log: AuditLog
+  log: Log
   /** For each call of a tool that has no deadline of its own. */
   deadlineMs?: number
 }
@@ -39,10 +36,8 @@ export interface ToolRegistry {
 export interface RunTools {
   /** What the model may call. */
   offered(): readonly Tool[]
-  /** Arguments as JSON, or as the text they came in where that is broken. */
-  readInput(text: string): unknown
   /** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
-  call(call: ModelToolCall, signal: AbortSignal): Promise<ToolResult>
+  call(call: ToolCall, signal: AbortSignal): Promise<ToolResult>
 }
 
 export function createToolRegistry({
@@ -52,30 +47,27 @@ export function createToolRegistry({
   log,
   deadlineMs = DEADLINE_MS,
 }: Dependencies): ToolRegistry {
-  const load = () =>
-    judge(
-      sources.flatMap((source) => source()),
-      isEnabled,
-    )
+  const load = () => {
+    const tools = sources.flatMap((source) => source())
+    return withStates(tools, isEnabled)
+  }
 
   return {
-    records: (modelCallsTools) => load().map((judged) => toRecord(judged, modelCallsTools)),
+    records: (modelCallsTools) => load().map((loaded) => toRecord(loaded, modelCallsTools)),
     open(context) {
-      const on = load().filter(({ state }) => state === 'on')
-      const discovery = createDiscovery(on.map(({ tool }) => tool))
-      const { search } = discovery
-      const callable = [...(search ? [search] : []), ...on.map(({ tool }) => tool)]
+      const on = load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
+      const { offered, search } = createDiscovery(on)
+      const callable = search ? [search, ...on] : on
       const byName = new Map(callable.map((tool) => [tool.name, tool]))
-      const answer = (call: ModelToolCall, signal: AbortSignal) => {
+      const answer = (call: ToolCall, signal: AbortSignal) => {
         const tool = byName.get(call.name)
         if (!tool) return failed(`There is no tool "${call.name}"`)
-        const refusal = refuse?.(tool, context, [...byName.values()])
+        const refusal = refuse?.(tool, context, callable)
         if (refusal !== undefined) return failed(refusal)
         return callTool(tool, call, { context, deadlineMs, log }, signal)
       }
       return {
-        offered: discovery.offered,
-        readInput: (text) => parseInput(text).value,
+        offered,
         async call(call, signal) {
           const started = performance.now()
           let isError = true
@@ -93,14 +85,14 @@ export function createToolRegistry({
   }
 }
 
-interface JudgedTool {
+interface LoadedTool {
   tool: Tool
   state: ToolRecord['state']
   reason?: string
 }
 
 /** Each tool with its state, the built-in ones first. */
-function judge(tools: readonly Tool[], isEnabled: (name: string) => boolean): JudgedTool[] {
+function withStates(tools: readonly Tool[], isEnabled: (name: string) => boolean): LoadedTool[] {
   const isBuiltIn = ({ source }: Tool) => source === BUILT_IN
   const ordered = [...tools.filter(isBuiltIn), ...tools.filter((tool) => !isBuiltIn(tool))]
   const taken = new Map<string, Tool>()
@@ -117,7 +109,7 @@ function judge(tools: readonly Tool[], isEnabled: (name: string) => boolean): Ju
   })
 }
 
-function toRecord({ tool, state, reason }: JudgedTool, modelCallsTools: boolean): ToolRecord {
+function toRecord({ tool, state, reason }: LoadedTool, modelCallsTools: boolean): ToolRecord {
   const { name, title, description, inputSchema, source } = tool
   const record = { name, title, description, inputSchema, source }
   if (state !== 'on') return { ...record, state, ...(reason !== undefined && { reason }) }
@@ -137,32 +129,27 @@ interface CallOptions {
   context: ToolContext
   /** Where the tool has none of its own. */
   deadlineMs: number
-  log: { error(fields: object, message: string): void }
+  log: Pick<Log, 'warn' | 'error'>
 }
 
 /** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
 export async function callTool(
   tool: Tool,
-  { arguments: text }: ModelToolCall,
+  { input, mistake }: ToolCall,
   { context, log, ...limits }: CallOptions,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const input = parseInput(text)
-  if (input.error) return failed(input.error)
-
+  if (mistake !== undefined) return failed(mistake)
   const milliseconds = tool.deadlineMs ?? limits.deadlineMs
   const deadline = AbortSignal.timeout(milliseconds)
   const either = AbortSignal.any([signal, deadline])
   try {
-    const output = await untilAborted(tool.run(input.value, context, either), either)
+    const output = await untilAborted(tool.run(input, context, either), either)
     return { output: bounded(output), isError: false }
   } catch (error) {
     signal.throwIfAborted()
     if (deadline.aborted) return failed(`The tool did not answer in ${milliseconds} ms`)
-    const told = explain(error)
-    if (told) return failed(told)
-    log.error({ err: error, tool: tool.name }, 'tool failed')
-    return failed('The tool failed for a reason that is in the log of the server')
+    return failed(explain(error, tool, log))
   }
 }
 
@@ -171,29 +158,35 @@ export function failed(message: string): ToolResult {
   return { output: bounded(message), isError: true }
 }
 
-interface ParsedInput {
-  /** The JSON, or the text as it came where it is broken. */
-  value: unknown
-  error?: string
+/** A call as the model made it, its arguments parsed. */
+export interface ToolCall extends Pick<ModelToolCall, 'callId' | 'name'> {
+  /** The arguments as JSON, or the text that they came in where that is broken. */
+  input: unknown
+  /** Why it is broken. */
+  mistake?: string
 }
 
-export function parseInput(text: string): ParsedInput {
-  if (text.trim() === '') return { value: {} }
+export function parseCall({ callId, name, arguments: text }: ModelToolCall): ToolCall {
+  if (text.trim() === '') return { callId, name, input: {} }
   try {
-    return { value: JSON.parse(text) }
+    return { callId, name, input: JSON.parse(text) }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    return { value: text, error: `The arguments are not valid JSON: ${reason}` }
+    return { callId, name, input: text, mistake: `The arguments are not valid JSON: ${reason}` }
   }
 }
 
-/** What the model may know of a failure; nothing where nobody foresaw it. */
-function explain(error: unknown): string | undefined {
+/** What the model may know of a failure. What it may not is logged. */
+function explain(error: unknown, { name: tool }: Tool, log: CallOptions['log']): string {
   if (error instanceof ToolInputError) return `Invalid arguments: ${error.message}`
-  if (error instanceof AppError || error instanceof ToolFailure) {
-    return `The tool failed: ${error.message}`
+  if (error instanceof AppError) return `The tool failed: ${error.message}`
+  if (error instanceof ToolFailure) {
+    const { message, cause } = error
+    if (cause !== undefined) log.warn({ err: cause, tool }, `tool failed: ${message}`)
+    return `The tool failed: ${message}`
   }
-  return undefined
+  log.error({ err: error, tool }, 'tool failed')
+  return 'The tool failed for a reason that is in the log of the server'
 }
 
 /** A lone surrogate, from the tool or from the cut, would make JSON that some servers refuse. */

@@ -37,7 +37,7 @@ export function createAgentForTest(parts: AgentParts) {
   const registry = createToolRegistry({
     sources: [() => tools],
     isEnabled: () => true,
-    log: { info: () => undefined, error: () => undefined },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   })
   const agent = createAgent({
     model,

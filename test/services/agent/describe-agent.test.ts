@@ -21,7 +21,7 @@ function describeTest({ enabled = true, supportsTools = true, changed = false } 
     tools: createToolRegistry({
       sources: [() => [toolAnswering('look', 'seen')]],
       isEnabled: () => enabled,
-      log: { info: () => undefined, error: () => undefined },
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     }),
   })
 }

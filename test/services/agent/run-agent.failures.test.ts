@@ -60,7 +60,7 @@ it('a failure of retrieval ends the run before the model is asked', async () => 
     tools: createToolRegistry({
       sources: [],
       isEnabled: () => true,
-      log: { info: () => undefined, error: () => undefined },
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     }),
     artifacts: createMemoryArtifactStore(),
     prompt: { prompt: '', contextTokens: 32_768 },

@@ -3,12 +3,11 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { JobExhausted, JobRefusal, runJob } from '../../../src/lib/child-process.ts'
+import { RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest } from '../../../src/services/charts/specification.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { peakMegabytes } from './peak-megabytes.ts'
 
-const ENTRY = new URL('../../../src/services/charts/chart-process.ts', import.meta.url)
-const LIMITS = { heapMegabytes: 512, deadlineMs: 20_000 }
 const { signal } = new AbortController()
 const SECRET = 'TOP-SECRET'
 const data = { values: [{ a: 'x', b: 1 }] }
@@ -37,9 +36,9 @@ beforeAll(async () => {
 })
 
 /** What comes of a specification: a drawing, or the kind of failure. */
-async function draw(specification: object, deadlineMs = LIMITS.deadlineMs) {
+async function draw(specification: object, deadlineMs = RENDERING.deadlineMs) {
   try {
-    const drawn = await runJob(ENTRY, specification, { ...LIMITS, deadlineMs }, signal)
+    const drawn = await runJob({ ...RENDERING, deadlineMs }, specification, signal)
     return { svg: String(Object(drawn).svg) }
   } catch (failure) {
     return { failure }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { JobExhausted, JobRefusal, runJob } from '../../../src/lib/child-process.ts'
-import { createCharts } from '../../../src/services/charts/charts.ts'
+import { createCharts, RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
 
 const { signal } = new AbortController()
@@ -90,10 +90,8 @@ describe('a chart', () => {
 })
 
 describe('The process that draws', () => {
-  const ENTRY = new URL('../../../src/services/charts/chart-process.ts', import.meta.url)
-  const limits = { heapMegabytes: 512, deadlineMs: 30_000 }
   const run = (specification: object, more: object = {}) =>
-    runJob(ENTRY, specification, { ...limits, ...more }, signal)
+    runJob({ ...RENDERING, ...more }, specification, signal)
   const bars = { mark: 'bar', encoding: { x: { field: 'a', type: 'nominal' } } }
 
   it.each([

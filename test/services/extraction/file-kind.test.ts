@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import {
   extensionOf,
   kindByName,
-  mediaTypeOf,
+  mediaTypeOfUpload,
 } from '../../../src/services/extraction/extract-file.ts'
 
 describe('The name of a file says', () => {
@@ -49,6 +49,6 @@ describe('The media type of a file', () => {
     ['a.csv', 'text/html\r\nx-evil: 1', 'text/csv'],
     ['a.csv', `a/${'b'.repeat(200)}`, 'text/csv'],
   ])('%s that is said to be %s is %s', (name, declared, mediaType) => {
-    expect(mediaTypeOf(name, declared)).toBe(mediaType)
+    expect(mediaTypeOfUpload(name, declared)).toBe(mediaType)
   })
 })

@@ -5,8 +5,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { JobRefusal, runJob } from '../../../src/lib/child-process.ts'
 import { withDatabase } from '../../../src/services/tables/duckdb.ts'
-import { indexTable, lookUpRows, toTests } from '../../../src/services/tables/row-index.ts'
+import { indexTable } from '../../../src/services/tables/index-table.ts'
+import { lookUpRows, testsOf } from '../../../src/services/tables/look-up-rows.ts'
 import { FoundRows, type RowCondition } from '../../../src/services/tables/table-job.ts'
+import { LOOK_UP } from '../../../src/services/tables/tables.ts'
 import { whereOf } from '../../../src/stores/row-file.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
@@ -34,7 +36,7 @@ async function createIndex(directory: string, rows = ROWS): Promise<string> {
       CASE WHEN range % 1000 = 999 THEN NULL ELSE 'name ' || range END AS name,
       range % 2 = 0 AS paid, ['a', 'b' || range] AS tags FROM range(${rows})`),
   )
-  await indexTable({ kind: 'index', source, target, table: 'table0', rows, columns: COLUMNS })
+  await indexTable({ source, target, table: 'table0', rows, columns: COLUMNS })
   return target
 }
 
@@ -149,15 +151,13 @@ describe('A look-up in a table', () => {
   })
 
   it('runs in a process of its own', async () => {
-    const entry = new URL('../../../src/services/tables/lookup-process.ts', import.meta.url)
     const job = {
       file,
       columns: COLUMNS,
       conditions: [{ column: 'id', equals: 7 }],
       maximumRows: 5,
     }
-    const limits = { heapMegabytes: 64, deadlineMs: 20_000 }
-    const found = await runJob(entry, job, limits, new AbortController().signal)
+    const found = await runJob(LOOK_UP, job, new AbortController().signal)
     expect(placesOf(FoundRows.parse(found))).toEqual([8])
   })
 })
@@ -175,14 +175,14 @@ describe('An index', () => {
     ['cells', 5_000_001, COLUMNS.slice(0, 2)],
     ['columns', 1, Array.from({ length: 201 }, (_, n) => ({ name: `c${n}`, type: 'BIGINT' }))],
   ])('is not made of too many %s', async (_case, rows, columns) => {
-    const job = { kind: 'index' as const, source: 'x', target: 'y', table: 't', rows, columns }
+    const job = { source: 'x', target: 'y', table: 't', rows, columns }
     await expect(indexTable(job)).rejects.toThrow(/too large.*query_table/)
   })
 })
 
 /** How the rows are found, step by step, in the words of the store. */
 function planOf(conditions: RowCondition[]): unknown[] {
-  const tests = toTests({ columns: COLUMNS, conditions })
+  const tests = conditions.flatMap((condition) => testsOf(condition, COLUMNS))
   const database = new DatabaseSync(file, { readOnly: true })
   try {
     const sql = `EXPLAIN QUERY PLAN SELECT row, told FROM rows WHERE ${whereOf(tests)} LIMIT 5`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keyKindOf, toKey } from '../../../src/services/tables/row-index.ts'
+import { keyKindOf, toKey } from '../../../src/services/tables/look-up-rows.ts'
 
 describe('The kind of a column', () => {
   it.each([

@@ -21,25 +21,25 @@ async function open(tables: FakeTable[], directory?: string) {
 describe('The tables of a document', () => {
   it('are made of its text', async () => {
     const { files, reads } = await open([TEXT])
-    const { sheets } = await files.get(documentOf(TEXT), 'csv', signal)
+    const { sheets } = await files.tablesOf(documentOf(TEXT), 'csv', signal)
     expect(sheets).toMatchObject([{ rows: 1, columns: [{ name: 'a' }, { name: 'b' }] }])
     expect(reads).toEqual(['text'])
   })
 
   it('are made of its file, where it was sent as one', async () => {
     const { files, reads } = await open([FILE])
-    const { sheets } = await files.get(documentOf(FILE), 'jsonl', signal)
+    const { sheets } = await files.tablesOf(documentOf(FILE), 'jsonl', signal)
     expect(sheets).toMatchObject([{ rows: 2, columns: [{ name: 'n', type: 'BIGINT' }] }])
     expect(reads).toEqual(['file file'])
   })
 
   it('are made once, for all who ask at the same time', async () => {
     const { files, reads, directory } = await open([TEXT])
-    const all = [1, 2, 3].map(() => files.get(documentOf(TEXT), 'csv', signal))
+    const all = [1, 2, 3].map(() => files.tablesOf(documentOf(TEXT), 'csv', signal))
     const [first, ...others] = await Promise.all(all)
     for (const other of others) expect(other).toEqual(first)
     expect(reads).toHaveLength(1)
-    await files.get(documentOf(TEXT), 'csv', signal)
+    await files.tablesOf(documentOf(TEXT), 'csv', signal)
     expect(reads).toHaveLength(1)
     expect((await readdir(directory)).map((name) => name.split('.')[1]).toSorted()).toEqual([
       ...['duckdb', 'json'],
@@ -50,8 +50,8 @@ describe('The tables of a document', () => {
     const { files } = await open([TEXT])
     const leaving = new AbortController()
     const reason = new Error('gone')
-    const left = files.get(documentOf(TEXT), 'csv', leaving.signal)
-    const stayed = files.get(documentOf(TEXT), 'csv', signal)
+    const left = files.tablesOf(documentOf(TEXT), 'csv', leaving.signal)
+    const stayed = files.tablesOf(documentOf(TEXT), 'csv', signal)
     leaving.abort(reason)
     await expect(left).rejects.toBe(reason)
     expect((await stayed).sheets).toHaveLength(1)
@@ -59,31 +59,31 @@ describe('The tables of a document', () => {
 
   it('are made anew for another revision', async () => {
     const { files, reads } = await open([TEXT])
-    await files.get(documentOf(TEXT), 'csv', signal)
-    await files.get(documentOf({ ...TEXT, revision: 2 }), 'csv', signal)
+    await files.tablesOf(documentOf(TEXT), 'csv', signal)
+    await files.tablesOf(documentOf({ ...TEXT, revision: 2 }), 'csv', signal)
     expect(reads).toHaveLength(2)
   })
 
   it('are there after a restart, and made again where they are gone or damaged', async () => {
     const { files, directory } = await open([TEXT])
-    const { file } = await files.get(documentOf(TEXT), 'csv', signal)
+    const { file } = await files.tablesOf(documentOf(TEXT), 'csv', signal)
     const second = await open([TEXT], directory)
-    await second.files.get(documentOf(TEXT), 'csv', signal)
+    await second.files.tablesOf(documentOf(TEXT), 'csv', signal)
     expect(second.reads).toEqual([])
     await rm(file)
-    await second.files.get(documentOf(TEXT), 'csv', signal)
+    await second.files.tablesOf(documentOf(TEXT), 'csv', signal)
     expect(second.reads).toHaveLength(1)
     await writeFile(file.replace('.duckdb', '.json'), '{"sheets":')
-    await second.files.get(documentOf(TEXT), 'csv', signal)
+    await second.files.tablesOf(documentOf(TEXT), 'csv', signal)
     expect(second.reads).toHaveLength(2)
   })
 
   it('are refused once and for all where the file is none', async () => {
     const broken = { id: 'broken', file: 'x.parquet', content: 'not a table' }
     const { files, reads, directory } = await open([broken])
-    const get = () => files.get(documentOf(broken), 'parquet', signal)
-    await expect(get()).rejects.toThrow(JobRefusal)
-    await expect(get()).rejects.toThrow(/cannot be read as a table/)
+    const tablesOf = () => files.tablesOf(documentOf(broken), 'parquet', signal)
+    await expect(tablesOf()).rejects.toThrow(JobRefusal)
+    await expect(tablesOf()).rejects.toThrow(/cannot be read as a table/)
     expect(reads).toHaveLength(1)
     expect(await readdir(directory)).toEqual([])
   })
@@ -92,7 +92,7 @@ describe('The tables of a document', () => {
     const { files, reads } = await open([FILE])
     const document = documentOf(FILE)
     const huge = { ...document, file: { name: 'b.jsonl', mediaType: '', size: 1e9 } }
-    await expect(files.get(huge, 'jsonl', signal)).rejects.toThrow('too large')
+    await expect(files.tablesOf(huge, 'jsonl', signal)).rejects.toThrow('too large')
     expect(reads).toEqual([])
   })
 })
@@ -104,7 +104,7 @@ describe('The directory of the tables', () => {
     await writeFile(join(directory, 'abc.work', 'source'), 'x')
     await writeFile(join(directory, 'notes.txt'), 'x')
     const { files } = await open([TEXT], directory)
-    await files.get(documentOf(TEXT), 'csv', signal)
+    await files.tablesOf(documentOf(TEXT), 'csv', signal)
     expect((await readdir(directory)).filter((name) => /work|notes/.test(name))).toEqual([])
   })
 
@@ -112,15 +112,15 @@ describe('The directory of the tables', () => {
     const place = join(await temporaryDirectory(), 'disk')
     const { files } = await open([TEXT], join(place, 'tables'))
     await writeFile(place, 'no directory')
-    const get = () => files.get(documentOf(TEXT), 'csv', signal)
-    await expect(get()).rejects.toMatchObject({ code: 'storage_full' })
+    const tablesOf = () => files.tablesOf(documentOf(TEXT), 'csv', signal)
+    await expect(tablesOf()).rejects.toMatchObject({ code: 'storage_full' })
     await rm(place)
-    expect((await get()).sheets).toHaveLength(1)
+    expect((await tablesOf()).sheets).toHaveLength(1)
   })
 
   it('is left by work under way when the server stops', async () => {
     const { files } = await open([TEXT])
-    const asked = files.get(documentOf(TEXT), 'csv', signal)
+    const asked = files.tablesOf(documentOf(TEXT), 'csv', signal)
     files.close()
     await expect(asked).rejects.toThrow('The server stops')
   })

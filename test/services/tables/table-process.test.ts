@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { JobExhausted, JobRefusal, runJob } from '../../../src/lib/child-process.ts'
+import { CONVERSION } from '../../../src/services/tables/table-files.ts'
 import { Converted, QueryResult, type TableFormat } from '../../../src/services/tables/table-job.ts'
+import { QUERY } from '../../../src/services/tables/tables.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
-const ENTRY = new URL('../../../src/services/tables/table-process.ts', import.meta.url)
 const { signal } = new AbortController()
 
 async function convert(
@@ -17,17 +18,15 @@ async function convert(
   directory ??= await temporaryDirectory()
   const [source, target] = [join(directory, 'source'), join(directory, 'tables.duckdb')]
   await writeFile(source, content)
-  const job = { kind: 'convert', source, target, format }
-  const options = { heapMegabytes: 512, deadlineMs: 30_000, directory }
-  const { sheets } = Converted.parse(await runJob(ENTRY, job, options, signal))
+  const job = { source, target, format }
+  const { sheets } = Converted.parse(await runJob({ ...CONVERSION, directory }, job, signal))
   const query = async (sql: string, more: { maximumRows?: number; milliseconds?: number } = {}) => {
     const views = sheets.map(({ table }, index) => ({
       ...{ name: index === 0 ? 'data' : `data${index}`, file: target, table },
     }))
     const { maximumRows = 100, milliseconds: deadlineMs = 30_000 } = more
-    const asked = { kind: 'query', views, sql, maximumRows, isTrusted: false }
-    const limits = { heapMegabytes: 256, deadlineMs }
-    return QueryResult.parse(await runJob(ENTRY, asked, limits, signal))
+    const asked = { views, sql, maximumRows, isTrusted: false }
+    return QueryResult.parse(await runJob({ ...QUERY, deadlineMs }, asked, signal))
   }
   return { sheets, query, directory }
 }
@@ -170,10 +169,10 @@ describe('a statement', () => {
     const reason = new Error('the caller left')
     setTimeout(() => leaving.abort(reason), 300)
     const job = {
-      ...{ kind: 'query', views: [], maximumRows: 1, isTrusted: false },
+      ...{ views: [], maximumRows: 1, isTrusted: false },
       sql: 'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = -1',
     }
-    const asked = runJob(ENTRY, job, { heapMegabytes: 256, deadlineMs: 60_000 }, leaving.signal)
+    const asked = runJob(QUERY, job, leaving.signal)
     await expect(asked).rejects.toBe(reason)
   })
 })

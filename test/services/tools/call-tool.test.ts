@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/child-process.ts'
-import { callTool, parseInput } from '../../../src/services/tools/registry.ts'
+import { JobExhausted, JobRefusal } from '../../../src/lib/child-process.ts'
+import { callTool, parseCall } from '../../../src/services/tools/registry.ts'
 import { citeTables } from '../../../src/services/tools/table-tools.ts'
 import { formatRefusal, ToolFailure } from '../../../src/services/tools/tool-error.ts'
 import { toolAnswering } from '../agent/agent-for-test.ts'
@@ -12,22 +12,33 @@ const { signal } = new AbortController()
 const options = () => ({
   context: createContext(),
   deadlineMs: 1_000,
-  log: { error: () => undefined },
+  log: { warn: () => undefined, error: () => undefined },
 })
 
 describe('A call of a tool', () => {
   it('that fails as foreseen tells the model why', async () => {
     const tool = toolAnswering('look', () => Promise.reject(new ToolFailure('It is dark')))
-    expect(await callTool(tool, toolCall('look'), options(), signal)).toEqual({
+    expect(await callTool(tool, parseCall(toolCall('look')), options(), signal)).toEqual({
       output: 'The tool failed: It is dark',
       isError: true,
     })
   })
 
+  it('that fails for want of memory or time leaves the cause in the log', async () => {
+    const cause = new Error('FATAL ERROR: JavaScript heap out of memory')
+    const tool = toolAnswering('look', () =>
+      formatRefusal(() => Promise.reject(new JobExhausted('Too large', { cause }))),
+    )
+    const logged: object[] = []
+    const log = { ...options().log, warn: (fields: object) => void logged.push(fields) }
+    await callTool(tool, parseCall(toolCall('look')), { ...options(), log }, signal)
+    expect(logged).toEqual([{ err: cause, tool: 'look' }])
+  })
+
   it('is told as it is where it goes well', async () => {
     const answered = await callTool(
       toolAnswering('look', 'A door'),
-      toolCall('look'),
+      parseCall(toolCall('look')),
       options(),
       signal,
     )
@@ -37,10 +48,13 @@ describe('A call of a tool', () => {
 
 describe('Arguments', () => {
   it.each([
-    ['{"a":1}', { value: { a: 1 } }],
-    ['', { value: {} }],
-    ['{"a":', { value: '{"a":', error: expect.stringContaining('not valid JSON') }],
-  ])('%j are read as %j', (text, parsed) => expect(parseInput(text)).toEqual(parsed))
+    ['{"a":1}', { input: { a: 1 } }],
+    ['', { input: {} }],
+    ['{"a":', { input: '{"a":', mistake: expect.stringContaining('not valid JSON') }],
+  ])('%j are read as %j', (text, parsed) => {
+    const call = { callId: 'c', name: 'look' }
+    expect(parseCall({ ...call, arguments: text })).toEqual({ ...call, ...parsed })
+  })
 })
 
 describe('What a job refuses', () => {

@@ -1,14 +1,16 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { JobExhausted, JobRefusal, runJob } from '../../src/lib/child-process.ts'
+import { JobCrashed, JobExhausted, JobRefusal, runJob } from '../../src/lib/child-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-const ENTRY = new URL('./answering-process.ts', import.meta.url)
-const LIMITS = { heapMegabytes: 64, deadlineMs: 20_000 }
+const MODULE = new URL('./answering-job.ts', import.meta.url)
+const JOB = {
+  ...{ task: 'The job', advice: 'ask for less', module: MODULE, run: 'doWhatIsAsked' },
+  ...{ heapMegabytes: 64, residentMegabytes: 256, deadlineMs: 20_000 },
+}
 const { signal } = new AbortController()
-const run = (input: object, more: object = {}) =>
-  runJob(ENTRY, input, { ...LIMITS, ...more }, signal)
+const run = (input: object, more: object = {}) => runJob({ ...JOB, ...more }, input, signal)
 
 describe('A job', () => {
   it('is given its input, and gives its output, without any of the environment', async () => {
@@ -27,30 +29,49 @@ describe('A job', () => {
     expect(failure).not.toBeInstanceOf(JobExhausted)
   })
 
-  it('that ends without a word has taken too much', async () => {
-    await expect(run({ what: 'exit' })).rejects.toThrow(JobExhausted)
+  it.each([
+    ['exit', 'ended with exit code 3'],
+    ['abort', 'ended with SIGABRT'],
+  ])('that ends by itself has crashed, and not for want of memory: %s', async (what, words) => {
+    const crash = await run({ what }).catch((error: unknown) => error)
+    expect(crash).toBeInstanceOf(JobCrashed)
+    expect(crash).toMatchObject({ message: words })
   })
 
-  it('that takes too much memory is ended', async () => {
-    await expect(run({ what: 'hoard' })).rejects.toThrow('took too much memory')
+  it('that is not there is a fault of ours', async () => {
+    await expect(run({}, { run: 'nothing' })).rejects.toThrow(/The job failed: TypeError/)
+  })
+
+  it.each([
+    ['hoard', /heap out of memory|Allocation failed/],
+    ['hoard buffers', /^Out of memory: \d+ of 268435456 bytes/],
+  ])('that takes too much memory is ended, and the cause says how: %s', async (what, words) => {
+    const ended = await run({ what }).catch((error: unknown) => error)
+    expect(ended).toBeInstanceOf(JobExhausted)
+    expect(ended).toMatchObject({
+      ...{
+        message: 'The job took too much memory: ask for less',
+        cause: { message: expect.stringMatching(words) },
+      },
+    })
   })
 
   it('that takes too long is ended', async () => {
     const late = run({ what: 'hang' }, { deadlineMs: 400 })
-    await expect(late).rejects.toThrow('took too long')
+    await expect(late).rejects.toThrow('The job took too long: ask for less')
   })
 
   it('ends with the reason of whoever leaves', async () => {
     const leaving = new AbortController()
     const reason = new Error('gone')
-    const job = runJob(ENTRY, { what: 'hang' }, LIMITS, leaving.signal)
+    const job = runJob(JOB, { what: 'hang' }, leaving.signal)
     setTimeout(() => leaving.abort(reason), 200)
     await expect(job).rejects.toBe(reason)
   })
 
   it('is not begun for who has left', async () => {
     const reason = new Error('gone')
-    const job = runJob(ENTRY, { what: 'echo' }, LIMITS, AbortSignal.abort(reason))
+    const job = runJob(JOB, { what: 'echo' }, AbortSignal.abort(reason))
     await expect(job).rejects.toBe(reason)
   })
 })
@@ -58,7 +79,7 @@ describe('A job', () => {
 describe('What a job may not', () => {
   it('read: the keys in .env, and the data beside the program', async () => {
     const { dirname } = await import('node:path')
-    const root = dirname(dirname(dirname(ENTRY.pathname)))
+    const root = dirname(dirname(dirname(MODULE.pathname)))
     for (const value of [join(root, '.env'), join(root, 'data', 'agent-server.db')]) {
       await expect(run({ what: 'read', value })).rejects.toThrow(/has been restricted/)
     }

@@ -1,4 +1,3 @@
-import { serveJob } from '../../lib/child-process.ts'
 import {
   type FormKind,
   type FormResult,
@@ -15,8 +14,8 @@ interface FormJob {
   values: FormValues
 }
 
-// The whole of a process of its own: a form that somebody made is opened here.
-serveJob(async ({ kind, bytes, values }: FormJob): Promise<FormResult> => {
+/** The fields of a form, and the form with the values in it where they fit. Throws `JobRefusal` for what is no form. */
+export async function fillForm({ kind, bytes, values }: FormJob): Promise<FormResult> {
   const form = await open(kind, bytes)
   const wrong = mistakesOf(form.fields, values)
   const mistakes = wrong.length > 0 ? wrong : (form.check?.(values) ?? [])
@@ -26,7 +25,7 @@ serveJob(async ({ kind, bytes, values }: FormJob): Promise<FormResult> => {
   const result = { fields: form.fields, mistakes, unfilled }
   if (mistakes.length > 0 || Object.keys(values).length === 0) return result
   return { ...result, bytes: new Uint8Array(await form.fill(values)) }
-})
+}
 
 /** Each library is loaded when a form needs it. */
 async function open(kind: FormKind, bytes: Uint8Array): Promise<OpenedForm> {

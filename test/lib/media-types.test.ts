@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { mediaTypeOf } from '../../../src/services/tools/artifacts.ts'
+import { mediaTypeOf } from '../../src/lib/media-types.ts'
 
 it.each([
   ['plot.png', 'image/png'],
@@ -7,7 +7,7 @@ it.each([
   ['report.tar.zip', 'application/zip'],
   ['constructor', 'application/octet-stream'],
   ['no.ending/here', 'application/octet-stream'],
-  ['odd.xyz', 'application/octet-stream'],
+  ['odd.xyzzy', 'application/octet-stream'],
 ])('the name %s says that a file is %s', (name, expected) => {
   expect(mediaTypeOf(name)).toBe(expected)
 })

@@ -1,57 +1,14 @@
-import { type DuckDBResult, JsonDuckDBValueConverter } from '@duckdb/node-api'
 import { JobRefusal } from '../../lib/child-process.ts'
-import { findRows, type KeyTest, type StoredRow, writeRowFile } from '../../stores/row-file.ts'
-import { toCell } from './convert-table.ts'
-import { lockDown, quoteName, quoteText, withDatabase } from './duckdb.ts'
+import { findRows, type KeyTest } from '../../stores/row-file.ts'
 import {
   Cell,
   type Column,
   type FoundRows,
   type LookUpJob,
   type RowCondition,
-  type TableJob,
 } from './table-job.ts'
 
-const MAX_CELLS = 10_000_000
-const MAX_COLUMNS = 200
-
-type IndexJob = Extract<TableJob, { kind: 'index' }>
-
-/** Writes the rows of a table into a file with an ordered index for each column. Throws `JobRefusal` for too large a one. */
-export async function indexTable({ source, table, rows, columns, target }: IndexJob) {
-  if (rows * columns.length > MAX_CELLS || columns.length > MAX_COLUMNS) {
-    throw new JobRefusal(
-      `The table is too large to look up single rows (more than ${MAX_CELLS} cells or ${MAX_COLUMNS} columns): take query_table`,
-    )
-  }
-  await withDatabase(':memory:', async (connection) => {
-    await connection.run(`ATTACH ${quoteText(source)} AS source (READ_ONLY)`)
-    await lockDown(connection)
-    const from = `source.main.${quoteName(table)}`
-    const read = await connection.stream(`SELECT rowid, * FROM ${from}`)
-    await writeRowFile(target, columns.length, rowsOf(read, columns))
-  })
-  return {}
-}
-
-async function* rowsOf(
-  from: DuckDBResult,
-  columns: readonly Column[],
-): AsyncGenerator<StoredRow[]> {
-  const kinds = columns.map(({ type }) => keyKindOf(type))
-  for (;;) {
-    const chunk = await from.fetchChunk()
-    if (!chunk || chunk.rowCount === 0) return
-    yield chunk.convertRows(JsonDuckDBValueConverter).map(([place, ...values]) => {
-      const cells = values.map(toCell)
-      return {
-        row: Number(place) + 1,
-        told: JSON.stringify(cells),
-        keys: kinds.map((kind, index) => toKey(cells[index] ?? null, kind)),
-      }
-    })
-  }
-}
+// Without the engine of the tables: neither the server nor the process of a look-up needs to load it.
 
 /** Rows that are counted; where there are more, that is said. */
 const MAX_COUNTED = 10_000
@@ -59,28 +16,20 @@ const MAX_COUNTED = 10_000
 const LAST_CHARACTER = '\u{10ffff}'
 
 /** Finds rows in a file that `indexTable` has written. Throws `JobRefusal` in words for the model. */
-export async function lookUpRows(job: LookUpJob): Promise<FoundRows> {
-  const { rows, count } = findRows(job.file, toTests(job), {
-    maximumRows: job.maximumRows,
-    mostCounted: MAX_COUNTED + 1,
-  })
+export async function lookUpRows({ file, columns, conditions, maximumRows }: LookUpJob) {
+  const tests = conditions.flatMap((condition) => testsOf(condition, columns))
+  const { rows, count } = findRows(file, tests, { maximumRows, mostCounted: MAX_COUNTED + 1 })
   return {
     rows: rows.map(({ row, told }) => ({ row, cells: Cell.array().parse(JSON.parse(told)) })),
     rowCount: Math.min(count, MAX_COUNTED),
     isMore: count > MAX_COUNTED,
-  }
+  } satisfies FoundRows
 }
 
-/** What the keys of a row have to pass. */
-export function toTests({
-  columns,
-  conditions,
-}: Pick<LookUpJob, 'columns' | 'conditions'>): KeyTest[] {
-  return conditions.flatMap((condition) => testsOf(condition, columns))
-}
-
-function testsOf(condition: RowCondition, columns: readonly Column[]): KeyTest[] {
-  const index = columns.findIndex(({ name }) => isSame(name, condition.column))
+/** What the keys of a row have to pass for a condition. */
+export function testsOf(condition: RowCondition, columns: readonly Column[]): KeyTest[] {
+  const wanted = condition.column.toLowerCase()
+  const index = columns.findIndex(({ name }) => name.toLowerCase() === wanted)
   const column = columns[index]
   if (!column) {
     const names = columns.map(({ name }) => name).join(', ')
@@ -115,10 +64,6 @@ function keyFor(value: string | number | boolean, kind: KeyKind, { name, type }:
   const key = toKey(value, kind)
   if (key !== null) return key
   throw new JobRefusal(`${name} is ${type}: ${JSON.stringify(value)} is no value of it`)
-}
-
-function isSame(name: string, wanted: string): boolean {
-  return name.toLowerCase() === wanted.toLowerCase()
 }
 
 /** How the values of a column compare. */

@@ -1,14 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { JobRefusal, serveJob } from '../../src/lib/child-process.ts'
+import { setTimeout } from 'node:timers/promises'
+import { JobRefusal } from '../../src/lib/child-process.ts'
 
 interface Asked {
   what: string
   value?: string
 }
 
-// A job for tests: it does what it is asked, as far as it is let.
-serveJob(async ({ what, value = '' }: Asked) => {
+/** A job for tests: it does what it is asked, as far as it is let. */
+export async function doWhatIsAsked({ what, value = '' }: Asked): Promise<unknown> {
   if (what === 'echo') return { value, environment: Object.keys(process.env) }
   if (what === 'refuse') throw new JobRefusal(value)
   if (what === 'fail') throw new Error(value)
@@ -18,8 +19,10 @@ serveJob(async ({ what, value = '' }: Asked) => {
   if (what === 'connect') return connectTo(Number(value))
   if (what === 'exit') process.exit(3)
   if (what === 'hoard') return hoard()
+  if (what === 'hoard buffers') return hoardBuffers()
+  if (what === 'abort') process.abort()
   return new Promise(() => undefined)
-})
+}
 
 function connectTo(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -30,4 +33,12 @@ function connectTo(port: number): Promise<string> {
 function hoard(): never {
   const held: number[][] = []
   for (;;) held.push(Array.from({ length: 1_000_000 }, (_, index) => index))
+}
+
+async function hoardBuffers(): Promise<void> {
+  const held: Buffer[] = []
+  for (;;) {
+    held.push(Buffer.alloc(2 ** 24, 1))
+    await setTimeout(5)
+  }
 }

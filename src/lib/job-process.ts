@@ -1,0 +1,20 @@
+import { type JobAnswer, JobRefusal, watchMemory } from './child-process.ts'
+
+// The whole of a process of its own, which does one job of whichever module it is given and loads no other.
+const [module = '', run = ''] = process.argv.slice(3)
+watchMemory()
+process.once('message', ({ input }: { input: unknown }) => void answer(input))
+
+async function answer(input: unknown): Promise<void> {
+  try {
+    const { [run]: work } = await import(module)
+    reply({ output: await work(input) })
+  } catch (error) {
+    if (error instanceof JobRefusal) reply({ refusal: error.message })
+    else reply({ failure: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  }
+}
+
+function reply(answer: JobAnswer): void {
+  process.send?.(answer)
+}
