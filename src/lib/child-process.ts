@@ -1,9 +1,8 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
-import { untilAborted } from './backoff.ts'
+import { untilAborted } from './abort.ts'
+import { type JobAnswer, JobCrashed, JobExhausted, JobRefusal } from './job.ts'
 
-const MEGABYTE = 2 ** 20
 /** Characters of what a process has written to its standard error last. */
 const MAX_STDERR = 4_096
 /** What V8, C++, Rust and the memory watch write before they end a process. */
@@ -15,21 +14,6 @@ const JOB_ENTRY = new URL('./job-process.ts', import.meta.url)
 export const PROGRAM_FILES = ['../../src', '../../node_modules', '../../package.json'].map((path) =>
   fileURLToPath(new URL(path, import.meta.url)),
 )
-
-/** What the job itself says went wrong, in words for whoever asked for it. */
-export class JobRefusal extends Error {
-  override readonly name: string = 'JobRefusal'
-}
-
-/** The job took more time or memory than it was given. The cause is what it wrote to its standard error. */
-export class JobExhausted extends JobRefusal {
-  override readonly name = 'JobExhausted'
-}
-
-/** The process ended by itself, for another reason than its memory. The cause is as above. */
-export class JobCrashed extends Error {
-  override readonly name = 'JobCrashed'
-}
 
 export interface ProcessLimits {
   /** The most memory its JavaScript heap may take. */
@@ -106,18 +90,6 @@ export function startProcess<Message>(
     kill: () => void child.kill('SIGKILL'),
   }
 }
-
-/** Called in the process itself. The bound in bytes can be changed by a message to the thread. */
-export function watchMemory(): Worker {
-  const workerData = Number(process.argv[2]) * MEGABYTE
-  const watch = new Worker(new URL('./memory-watch-thread.ts', import.meta.url), { workerData })
-  watch.unref()
-  process.once('disconnect', () => process.exit())
-  return watch
-}
-
-/** What a job answers. */
-export type JobAnswer = { output: unknown } | { refusal: string } | { failure: string }
 
 export interface Job extends ProcessLimits {
   /** What it does, in words for whoever asked for it: `Drawing the chart`. */

@@ -1,4 +1,4 @@
-import { type JobAnswer, JobRefusal, watchMemory } from './child-process.ts'
+import { type JobAnswer, JobRefusal, watchMemory } from './job.ts'
 
 // The whole of a process of its own, which does one job of whichever module it is given and loads no other.
 const [module = '', run = ''] = process.argv.slice(3)

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { JobCrashed, JobExhausted, JobRefusal, runJob } from '../../src/lib/child-process.ts'
+import { runJob } from '../../src/lib/child-process.ts'
+import { JobCrashed, JobExhausted, JobRefusal } from '../../src/lib/job.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const MODULE = new URL('./answering-job.ts', import.meta.url)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import fontkit, { type Font } from '@cantoo/fontkit'
-import { JobRefusal } from '../../lib/child-process.ts'
 import { FONT_FILES } from '../../lib/font-files.ts'
+import { JobRefusal } from '../../lib/job.ts'
 
 const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
 /** Large files, which are read only for what the usual fonts lack. */

@@ -41,7 +41,7 @@ export async function mapReduce(
   documents: readonly ReadDocument[],
   signal: AbortSignal,
 ): Promise<MapReduced> {
-  const semaphore = createSemaphore(AT_ONCE, Number.MAX_SAFE_INTEGER)
+  const semaphore = createSemaphore(AT_ONCE)
   const batches = packed(documents)
   let calls = 0
   const ask = (prompt: string, tokens: number) =>

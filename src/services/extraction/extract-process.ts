@@ -1,4 +1,4 @@
-import { watchMemory } from '../../lib/child-process.ts'
+import { watchMemory } from '../../lib/job.ts'
 import { extractFile } from './extract-file.ts'
 import { cutText, ExtractionError, type FromReader, packText, type ToReader } from './extracted.ts'
 

@@ -1,11 +1,7 @@
-import { untilAborted } from '../../lib/backoff.ts'
-import {
-  type IsolatedProcess,
-  JobExhausted,
-  type ProcessLimits,
-  startProcess,
-} from '../../lib/child-process.ts'
+import { untilAborted } from '../../lib/abort.ts'
+import { type IsolatedProcess, type ProcessLimits, startProcess } from '../../lib/child-process.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
+import { JobExhausted } from '../../lib/job.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { StoredFile } from '../../stores/file-store.ts'
 import {
@@ -39,7 +35,7 @@ export type Extractor = ReturnType<typeof createExtractor>
 export function createExtractor(options: ExtractorOptions) {
   const { processes, deadlineMs, limits = LIMITS, log } = options
   const closing = new AbortController()
-  const semaphore = createSemaphore(processes, Number.POSITIVE_INFINITY)
+  const semaphore = createSemaphore(processes)
   const idle: Reader[] = []
   const all = new Set<Reader>()
   let idleTimer: NodeJS.Timeout | undefined

@@ -1,5 +1,5 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
-import { JobRefusal } from '../../lib/child-process.ts'
+import { JobRefusal } from '../../lib/job.ts'
 import { type FormValues, fillPlaceholders, type OpenedForm, placeholdersIn } from './form.ts'
 
 /** Bytes of one part of the archive, unpacked. */

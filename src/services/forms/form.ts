@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
-import { JobRefusal } from '../../lib/child-process.ts'
+import { JobRefusal } from '../../lib/job.ts'
 
 export const FormField = z.object({
   name: z.string(),

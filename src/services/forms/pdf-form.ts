@@ -7,7 +7,7 @@ import {
   PDFRadioGroup,
   PDFTextField,
 } from '@cantoo/pdf-lib'
-import { JobRefusal } from '../../lib/child-process.ts'
+import { JobRefusal } from '../../lib/job.ts'
 import type { FormField, FormValue, OpenedForm } from './form.ts'
 import { loadFormFonts } from './form-fonts.ts'
 import { createFieldPen } from './pdf-layout.ts'

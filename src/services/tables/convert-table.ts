@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { JobRefusal } from '../../lib/child-process.ts'
+import { JobRefusal } from '../../lib/job.ts'
 import { quoteName, quoteText, withDatabase } from './duckdb.ts'
 import type { ConvertJob, Sheet, TableFormat } from './table-job.ts'
 

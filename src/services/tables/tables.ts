@@ -1,4 +1,5 @@
-import { type Job, JobRefusal, runJob } from '../../lib/child-process.ts'
+import { type Job, runJob } from '../../lib/child-process.ts'
+import { JobRefusal } from '../../lib/job.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'

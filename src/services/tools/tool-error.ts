@@ -1,4 +1,4 @@
-import { JobRefusal } from '../../lib/child-process.ts'
+import { JobRefusal } from '../../lib/job.ts'
 
 /** The model's fault: what it is told lets it mend the call. */
 export class ToolInputError extends Error {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { JobExhausted, JobRefusal, runJob } from '../../../src/lib/child-process.ts'
+import { runJob } from '../../../src/lib/child-process.ts'
+import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { createCharts, RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
 

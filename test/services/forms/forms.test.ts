@@ -2,7 +2,7 @@ import { PDFDocument } from '@cantoo/pdf-lib'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import { getDocumentProxy } from 'unpdf'
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/child-process.ts'
+import { JobRefusal } from '../../../src/lib/job.ts'
 import type { FormKind, FormValues } from '../../../src/services/forms/form.ts'
 import { createForms } from '../../../src/services/forms/forms.ts'
 

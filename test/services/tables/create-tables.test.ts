@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/child-process.ts'
+import { JobRefusal } from '../../../src/lib/job.ts'
 import { createTables } from '../../../src/services/tables/tables.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, type FakeTable } from './stored-table.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/child-process.ts'
+import { JobRefusal } from '../../../src/lib/job.ts'
 import { createSemaphore } from '../../../src/lib/semaphore.ts'
 import { createTableFiles } from '../../../src/services/tables/table-files.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'

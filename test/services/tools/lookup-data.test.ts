@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/child-process.ts'
+import { JobRefusal } from '../../../src/lib/job.ts'
 import type { RowQuery, StoredTable, Tables } from '../../../src/services/tables/tables.ts'
 import { lookupData } from '../../../src/services/tools/lookup-data.ts'
 import { ToolFailure, ToolInputError } from '../../../src/services/tools/tool-error.ts'

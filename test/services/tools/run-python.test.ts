@@ -60,7 +60,7 @@ describe('run_python', () => {
     const files = [
       { name: 'plot.png', bytes: Buffer.from('png') },
       { name: 'out/table.csv', bytes: Buffer.from('a,b') },
-      { name: 'odd.xyz', bytes: Buffer.from('?') },
+      { name: 'odd.xyzzy', bytes: Buffer.from('?') },
     ]
     const output = await create({ files }).tool.run({ code: '1' }, context, signal)
     const made = context.artifacts.all()

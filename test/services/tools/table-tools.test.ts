@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/child-process.ts'
+import { JobRefusal } from '../../../src/lib/job.ts'
 import type { TableEntry } from '../../../src/services/tables/catalogue.ts'
 import type { StoredTable, TableQuery } from '../../../src/services/tables/tables.ts'
 import { tableTools } from '../../../src/services/tools/table-tools.ts'
