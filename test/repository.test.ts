@@ -92,8 +92,7 @@ describe('The packages', () => {
 })
 
 describe('The scripts', () => {
-  it('are sixteen at most, and none is a pipeline', () => {
-    expect(Object.keys(scripts).length).toBeLessThanOrEqual(16)
+  it('are no pipelines', () => {
     expect(Object.values(scripts).filter((script) => /[|&;<>]/.test(script))).toEqual([])
   })
 })

@@ -13,6 +13,7 @@ import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const END_THREAD = fileURLToPath(new URL('../support/end-thread-on-demand.ts', import.meta.url))
 const FAILED = { code: 1, signal: null }
+const isLong = process.env.TEST_LONG === '1'
 
 interface Attempt {
   directory?: string
@@ -158,16 +159,19 @@ describe('A start on a search index that is', () => {
     ],
   ]
 
-  it.each(damage)('%s makes it again, and says so', async (_what, said, break_) => {
-    expect(await segments()).not.toEqual([])
-    await break_()
-    const server = await startServerProcess({}, { directory })
-    expect(server.log().filter(({ msg }) => said.test(msg))).not.toEqual([])
-    expect(await search(server, 'lighthouse')).toHaveLength(1)
-    expect(server.stderr).toBe('')
-    expect(await server.stop()).toEqual({ code: 0, signal: null })
-    expect(await segments()).toHaveLength(1)
-  })
+  it.each(isLong ? damage : damage.filter((_, place) => place % 2 === 1))(
+    '%s makes it again, and says so',
+    async (_what, said, break_) => {
+      expect(await segments()).not.toEqual([])
+      await break_()
+      const server = await startServerProcess({}, { directory })
+      expect(server.log().filter(({ msg }) => said.test(msg))).not.toEqual([])
+      expect(await search(server, 'lighthouse')).toHaveLength(1)
+      expect(server.stderr).toBe('')
+      expect(await server.stop()).toEqual({ code: 0, signal: null })
+      expect(await segments()).toHaveLength(1)
+    },
+  )
 
   it('made for another language makes it again', async () => {
     const server = await startServerProcess({ SEARCH_LANGUAGE: 'none' }, { directory })

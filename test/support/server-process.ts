@@ -61,13 +61,15 @@ export interface ServerProcess extends TestServer, Launched {
 
 /** Starts a process without waiting for it to be ready; it ends with the test at the latest. */
 export function launch({ directory, environment, command }: LaunchOptions): Launched {
+  // With the cache of `scripts/run-tool.ts` a start takes half as long.
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const [program, ...parameters] = command ?? [process.execPath, MAIN]
   const child = spawn(program, parameters, {
     cwd: directory,
     // A group of its own, so that a signal reaches what npm or a shell has started.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, HOME: directory, ...environment },
+    env: { PATH, HOME: directory, NODE_COMPILE_CACHE, ...environment },
   })
   const launched = follow(child)
   if (TestRunner.getCurrentTest()) {
