@@ -15,7 +15,7 @@ export const runExport: Command = async ({ parameters, config, stderr, signal })
   const counts = { documents: 0, chunks: 0 }
   const records = watched(openCorpus(config()).readCorpus(signal), counts, stderr, 'exporting')
   await writeCorpusFile(file, records, signal)
-  stderr.write(`${file} holds ${told(counts)}\n`)
+  stderr.write(`${file} holds ${describe(counts)}\n`)
   return 0
 }
 
@@ -27,7 +27,7 @@ export const runImport: Command = async ({ parameters, config: load, stderr, sig
   const counts = { documents: 0, chunks: 0 }
   const records = fittingCorpus(readCorpusFile(file, signal), config.EMBEDDING_MODEL)
   await openCorpus(config).writeCorpus(watched(records, counts, stderr, 'importing'), signal)
-  stderr.write(`Imported ${told(counts)}\n`)
+  stderr.write(`Imported ${describe(counts)}\n`)
   return 0
 }
 
@@ -92,13 +92,13 @@ async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: Ab
   const source = openCorpus({ ...from, DATABASE_URL: undefined })
   const watch: Watch = (records, after) => {
     counts = { documents: after?.documents ?? 0, chunks: after?.chunks ?? 0 }
-    if (after) stderr.write(`Going on after ${told(counts)}\n`)
+    if (after) stderr.write(`Going on after ${describe(counts)}\n`)
     else if (isGoingOn) stderr.write('They have changed since: beginning anew\n')
     isGoingOn = after !== undefined
     return watched(records, counts, stderr, 'copying')
   }
   const isCopied = await moveCorpus(source, openCorpus(to), watch, signal)
-  const outcome = isCopied ? `Copied ${told(counts)}` : 'The documents are there already'
+  const outcome = isCopied ? `Copied ${describe(counts)}` : 'The documents are there already'
   stderr.write(`${outcome}\n`)
 }
 
@@ -107,7 +107,7 @@ interface Counts {
   chunks: number
 }
 
-function told({ documents, chunks }: Counts): string {
+function describe({ documents, chunks }: Counts): string {
   return `${documents} documents with ${chunks} passages`
 }
 

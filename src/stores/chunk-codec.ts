@@ -11,22 +11,22 @@ export interface ChunkBatch {
 const HEAD_BYTES = 4
 
 /** What else the chunk batch holds travels with it. */
-export function packChunkBatch<Parcel extends ChunkBatch>(batch: Parcel): Buffer {
+export function packChunkBatch<Batch extends ChunkBatch>(batch: Batch): Buffer {
   const body = serialize(batch)
   const head = Buffer.alloc(HEAD_BYTES)
   head.writeUInt32LE(body.length)
   return Buffer.concat([head, body])
 }
 
-interface ChunkBatchReader<Parcel> {
+interface ChunkBatchReader<Batch> {
   /** The chunk batches that are whole with these bytes, the next ones of the file. */
-  push(bytes: Uint8Array): Generator<Parcel>
+  push(bytes: Uint8Array): Generator<Batch>
 }
 
 /** Takes chunk batches out of the bytes of a file, holding no more than one of them. */
 export function createChunkBatchReader<
-  Parcel extends ChunkBatch = ChunkBatch,
->(): ChunkBatchReader<Parcel> {
+  Batch extends ChunkBatch = ChunkBatch,
+>(): ChunkBatchReader<Batch> {
   let held: Uint8Array[] = []
   let length = 0
 

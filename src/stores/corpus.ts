@@ -57,8 +57,8 @@ export type CorpusRecord = CorpusStart | CorpusDocument | CorpusChunks | CorpusP
 /** All that a document store holds, from one place to another: nothing is split or embedded again, and no id or key changes. */
 export interface Corpus {
   /**
-   * One moment's view, whatever is written meanwhile, in bounded memory; of what comes after a mark, where one is
-   * given. Throws what `signal` was aborted with, and `CorpusChanged` where the mark is of other documents.
+   * One moment's view, whatever is written meanwhile, in bounded memory; of what comes after a checkpoint,
+   * where one is given. Throws what `signal` was aborted with, and `CorpusChanged` where it is of other documents.
    */
   readCorpus(signal: AbortSignal, after?: CopyCheckpoint): AsyncIterable<CorpusRecord>
   /**
@@ -83,11 +83,11 @@ export interface CorpusCopies {
   /** What an interrupted copy has left; nothing where there is none. */
   copied(): Promise<CopyCheckpoint | undefined>
   /**
-   * Adds what comes after a mark, or begins where there is none. Servers may start on it once all is there. Throws
+   * Adds what comes after a checkpoint, or begins where there is none. Servers may start on it once all is there. Throws
    * as `writeCorpus`, but what was copied stays; and an Error where something else was copied meanwhile.
    */
   continueAfter(
-    mark: CopyCheckpoint | undefined,
+    after: CopyCheckpoint | undefined,
     records: AsyncIterable<CorpusRecord>,
     signal: AbortSignal,
   ): Promise<void>
@@ -178,13 +178,16 @@ export function firstCheckpoint({ embedding }: Pick<CorpusStart, 'embedding'>): 
 }
 
 /** One document further on. A claim that ended or was given back changes `updatedAt`, as all else does. */
-export function nextCheckpoint(mark: CopyCheckpoint, document: StoredDocument): CopyCheckpoint {
+export function nextCheckpoint(
+  checkpoint: CopyCheckpoint,
+  document: StoredDocument,
+): CopyCheckpoint {
   const { id, revision, servedRevision, chunkCount, characters, updatedAt } = document
   return {
-    documents: mark.documents + 1,
-    chunks: mark.chunks + chunkCount,
+    documents: checkpoint.documents + 1,
+    chunks: checkpoint.chunks + chunkCount,
     digest: digestOf([
-      mark.digest,
+      checkpoint.digest,
       id,
       revision,
       servedRevision,
@@ -195,24 +198,24 @@ export function nextCheckpoint(mark: CopyCheckpoint, document: StoredDocument): 
   }
 }
 
-/** What is left of a corpus behind a mark. */
+/** What is left of a corpus after a checkpoint. */
 export function startAfter(start: CorpusStart, { documents, chunks }: CopyCheckpoint): CorpusStart {
   return { ...start, documents: start.documents - documents, chunks: start.chunks - chunks }
 }
 
-/** Passes the documents of a mark by. Throws `CorpusChanged` where they are others. */
+/** Passes the documents before a checkpoint by. Throws `CorpusChanged` where they are others. */
 export async function skipCopied(
   next: () => Promise<StoredDocument | undefined>,
   start: CorpusStart,
   after: CopyCheckpoint,
 ): Promise<void> {
-  let mark = firstCheckpoint(start)
-  while (mark.documents < after.documents) {
+  let checkpoint = firstCheckpoint(start)
+  while (checkpoint.documents < after.documents) {
     const document = await next()
     if (!document) throw new CorpusChanged()
-    mark = nextCheckpoint(mark, document)
+    checkpoint = nextCheckpoint(checkpoint, document)
   }
-  if (mark.digest !== after.digest) throw new CorpusChanged()
+  if (checkpoint.digest !== after.digest) throw new CorpusChanged()
 }
 
 function digestOf(parts: readonly unknown[]): string {

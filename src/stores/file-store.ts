@@ -1,4 +1,4 @@
-/** What is told of the file that a document was sent as. */
+/** What is known of the file that a document was sent as. */
 export interface StoredFile {
   /** As the client named it, without a path. */
   name: string
@@ -14,7 +14,7 @@ interface StagedUpload {
   size: number
 }
 
-/** A kept file as the content of a document that is added or put. */
+/** A staged upload as the content of a document that is added or put. */
 export interface NewFile extends StoredFile, Pick<StagedUpload, 'number'> {}
 
 /** The originals of documents that were sent as files. They come and go in the transactions of their documents. */

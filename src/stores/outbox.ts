@@ -1,8 +1,8 @@
 import type { DocumentFailure } from './document-store.ts'
 
-/** That the ingestion of a document has ended, to be told outside. The same each time it is tried. */
+/** That the ingestion of a document has ended, for a receiver outside. The same each time it is sent. */
 export interface OutboxEvent {
-  /** Tells it from every other there ever was. */
+  /** Unique among all that ever were. */
   id: string
   documentId: string
   revision: number
@@ -15,7 +15,7 @@ export interface OutboxEvent {
 }
 
 /**
- * What is still to be told outside of the documents that became `ready` or `failed`. It is written in the
+ * The events that are still to be sent, of documents that became `ready` or `failed`. They are written in the
  * same step as the document's status, so that neither is there without the other; of a document that ended
  * again meanwhile only the last end is kept, and nothing of one that was deleted.
  */
@@ -35,7 +35,7 @@ export interface Outbox {
   removeEvent(id: string): Promise<void>
 }
 
-/** What a store hears of the other servers that share it. None of it may throw. */
+/** Is called when another server that shares the store changes something. None of it may throw. */
 export interface StoreListener {
   /** There may be a job to claim that was not there before. */
   jobCame(): void
@@ -43,7 +43,7 @@ export interface StoreListener {
   documentEnded(id?: string): void
 }
 
-/** Tells what other servers do, as soon as may be; what it misses has to be looked for now and then. */
+/** Reports what other servers do, as soon as may be; what it misses has to be looked for now and then. */
 export interface ChangeNotifications {
   subscribe(listener: StoreListener): void
 }

@@ -1,6 +1,10 @@
 import type { Metadata } from '../schemas/metadata.ts'
+import { dimensionOf, fromHalfFloats } from './chunk-codec.ts'
+import type { CorpusDocument, CorpusReplacement, CorpusStart } from './corpus.ts'
 import {
   DOCUMENT_STATUSES,
+  type Embedding,
+  type KeyedVectors,
   type NewChunk,
   type StoredChunk,
   type StoredDocument,
@@ -70,6 +74,67 @@ export function toFile(row: Row | undefined): StoredFile | undefined {
 export function toMetadata(row: Row | undefined): Metadata | undefined {
   const json = optionalText(row, 'metadata')
   return json === undefined ? undefined : JSON.parse(json)
+}
+
+/** Reads a row of `embeddings`. */
+export function toEmbedding(row: Row | undefined): Embedding | undefined {
+  return row && { model: text(row, 'model'), dimension: integer(row, 'dimension') }
+}
+
+/** Reads rows with `key` and `vector`. */
+export function toVectors(rows: readonly Row[]): KeyedVectors {
+  const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
+  const keys = new Uint32Array(rows.length)
+  const values = new Float32Array(rows.length * dimension)
+  for (const [position, row] of rows.entries()) {
+    keys[position] = integer(row, 'key')
+    const start = position * dimension
+    fromHalfFloats(bytes(row, 'vector'), values.subarray(start, start + dimension))
+  }
+  return { keys, dimension, values }
+}
+
+/** Reads a row of totals, with `documents`, `chunks` and `next_key`. */
+export function toCorpusStart(totals: Row | undefined, embedding: Row | undefined): CorpusStart {
+  return {
+    kind: 'start',
+    embedding: toEmbedding(embedding),
+    documents: integer(totals, 'documents'),
+    chunks: integer(totals, 'chunks'),
+    nextChunkKey: integer(totals, 'next_key'),
+  }
+}
+
+/** Reads a row of `documents` joined with its job's `run_at`, and what belongs to it in other tables. */
+export function toCorpusDocument(
+  row: Row,
+  contents: readonly Row[],
+  replacement: Row | undefined,
+  keys: readonly Row[],
+): CorpusDocument {
+  const document = toDocument(row)
+  const status = document.status === 'processing' ? 'pending' : document.status
+  return {
+    kind: 'document',
+    document: { ...document, status },
+    contents: contents.map((content) => ({
+      revision: integer(content, 'revision'),
+      text: text(content, 'text'),
+    })),
+    replacement: replacement && toReplacement(replacement),
+    dueAt: optionalInteger(row, 'run_at'),
+    idempotency: keys.map((key) => ({ key: text(key, 'key'), digest: text(key, 'digest') })),
+  }
+}
+
+function toReplacement(row: Row): CorpusReplacement {
+  return {
+    title: optionalText(row, 'title'),
+    url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
+    file: toFile(row),
+    characters: integer(row, 'characters'),
+  }
 }
 
 function toStatus(value: string): StoredDocument['status'] {

@@ -64,13 +64,14 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
     it('has the texts of the revisions that are served or wait, and of no others', async () => {
       const { corpus, open } = await filled()
       const store = await open()
-      const texts = async () => {
+      const texts = async (id = 'replaced') => {
         const records = await Array.fromAsync(corpus.readCorpus(signal))
         const found = records.find(
-          (record) => record.kind === 'document' && record.document.id === 'replaced',
+          (record) => record.kind === 'document' && record.document.id === id,
         )
         return found?.kind === 'document' ? found.contents : undefined
       }
+      expect(await texts('file')).toEqual([{ revision: 1, text: 'Read out of the file' }])
       const served = { revision: 1, text: 'First' }
       expect(await texts()).toEqual([served, { revision: 2, text: 'New text' }])
       await store.put({ id: 'replaced', text: 'Newer text' })
@@ -84,25 +85,27 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
       await store.close()
     })
 
-    it('is read on after a mark, unless it has changed before that', async () => {
+    it('is read on after a checkpoint, unless it has changed before that', async () => {
       const { corpus, open } = await filled()
       const all = await Array.fromAsync(corpus.readCorpus(signal))
       const [start] = all
       if (start?.kind !== 'start') throw new Error('There is no start')
-      let mark = firstCheckpoint(start)
+      let checkpoint = firstCheckpoint(start)
       for (const [place, record] of all.entries()) {
         if (record.kind !== 'document') continue
-        const rest = await Array.fromAsync(corpus.readCorpus(signal, mark))
-        expect(rest).toEqual([startAfter(start, mark), ...all.slice(place)])
-        mark = nextCheckpoint(mark, record.document)
+        const rest = await Array.fromAsync(corpus.readCorpus(signal, checkpoint))
+        expect(rest).toEqual([startAfter(start, checkpoint), ...all.slice(place)])
+        checkpoint = nextCheckpoint(checkpoint, record.document)
       }
-      expect(await Array.fromAsync(corpus.readCorpus(signal, mark))).toMatchObject([
+      expect(await Array.fromAsync(corpus.readCorpus(signal, checkpoint))).toMatchObject([
         { kind: 'start', documents: 0, chunks: 0 },
       ])
       const store = await open()
       await store.put({ id: 'served', text: 'Changed' })
       await store.close()
-      await expect(Array.fromAsync(corpus.readCorpus(signal, mark))).rejects.toThrow(CorpusChanged)
+      await expect(Array.fromAsync(corpus.readCorpus(signal, checkpoint))).rejects.toThrow(
+        CorpusChanged,
+      )
     })
 
     it('of nothing is nothing', async () => {

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
+import { isMissing } from '../../lib/files.ts'
 import { type Line, readLines } from '../../lib/lines.ts'
 import type { CorpusRecord } from '../../stores/corpus.ts'
 import {
@@ -173,7 +174,7 @@ async function exists(file: string): Promise<boolean> {
     await access(file)
     return true
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false
+    if (isMissing(error)) return false
     throw error
   }
 }

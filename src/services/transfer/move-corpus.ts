@@ -8,9 +8,9 @@ import {
 } from '../../stores/corpus.ts'
 import type { OpenLockFile } from '../../stores/lock-file.ts'
 import type { SkillCopies } from '../../stores/skill-copies.ts'
-import { MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK } from '../mcp/lock-file.ts'
+import { EMPTY_MCP_LOCK, MCP_LOCK_FILE, McpLock } from '../mcp/lock-file.ts'
 
-/** Sees each record on its way; of what comes after a mark, where an earlier run was interrupted. */
+/** Sees each record on its way; of what comes after a checkpoint, where an earlier run was interrupted. */
 export type Watch = (
   records: AsyncIterable<CorpusRecord>,
   after: CopyCheckpoint | undefined,

@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { readIfPresent } from '../../lib/files.ts'
 import {
   ARTIFACT_BOUNDS,
   type ArtifactBounds,
@@ -83,7 +84,7 @@ async function readDirectory(directory: string): Promise<Map<string, Kept>> {
   return new Map(found.toSorted(([, a], [, b]) => a.createdAt - b.createdAt))
 }
 
-async function write(path: string, file: Parameters<typeof writeArtifactFile>[1]): Promise<void> {
+async function write(path: string, file: ArtifactFile): Promise<void> {
   try {
     await writeArtifactFile(path, file)
   } catch (error) {
@@ -120,22 +121,13 @@ async function writeArtifactFile(
 
 /** Nothing where there is no such file, or not all of it. */
 async function readArtifactFile(path: string): Promise<ArtifactFile | undefined> {
-  const content = await readIfThere(path)
+  const content = await readIfPresent(path)
   const end = content?.indexOf(NEW_LINE) ?? -1
   if (!content || end === -1) return undefined
   const header = Header.safeParse(parseJson(content.toString('utf8', 0, end)))
   const bytes = content.subarray(end + 1)
   if (!header.success || header.data.size !== bytes.length) return undefined
   return { ...header.data, bytes }
-}
-
-async function readIfThere(path: string): Promise<Buffer | undefined> {
-  try {
-    return await readFile(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 function parseJson(text: string): unknown {

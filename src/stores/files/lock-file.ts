@@ -1,13 +1,14 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { z } from 'zod'
+import { readIfPresent } from '../../lib/files.ts'
 import type { OpenLockFile } from '../lock-file.ts'
 
-/** Ledgers as JSON files of a directory, `<name>.json`, which is made with the first change. */
+/** Lock files as JSON files of a directory, `<name>.json`, which is made with the first change. */
 export function fileLockFiles(directory: string): OpenLockFile {
   return async (name, schema, initial) => {
     const path = join(directory, `${name}.json`)
-    const text = await readText(path)
+    const text = await readIfPresent(path)
     let content = text === undefined ? initial : parse(path, text, schema)
     let last: Promise<unknown> = Promise.resolve()
 
@@ -32,23 +33,14 @@ export function fileLockFiles(directory: string): OpenLockFile {
 
 function parse<Schema extends z.ZodType>(
   path: string,
-  text: string,
+  text: Buffer,
   schema: Schema,
 ): z.output<Schema> {
   try {
-    return schema.parse(JSON.parse(text))
+    return schema.parse(JSON.parse(text.toString()))
   } catch (error) {
     throw new Error(`${path} is not a lock file of this version; mend it or remove it`, {
       cause: error,
     })
-  }
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
   }
 }

@@ -6,7 +6,6 @@ import {
   type CorpusDocument,
   type CorpusPiece,
   type CorpusRecord,
-  type CorpusReplacement,
   type CorpusStart,
   checkedCorpus,
   skipCopied,
@@ -15,21 +14,18 @@ import {
 import {
   bytes,
   integer,
-  optionalInteger,
-  optionalText,
   type Row,
-  text,
+  toCorpusDocument,
+  toCorpusStart,
   toDocument,
-  toFile,
-  toMetadata,
   toNewChunk,
+  toVectors,
 } from '../rows.ts'
 import { createCorpusCopies, refuseDocuments } from './corpus-copy.ts'
 import { createCorpusWrites } from './corpus-writes.ts'
 import { codeOf, toStoreError, unavailable } from './error.ts'
 import { migrate, STEPS } from './migrate.ts'
 import { openSession, type Session } from './pool.ts'
-import { toVectors } from './vectors.ts'
 
 const VERSION = 'SELECT version FROM agent_server.schema_version'
 const UNDEFINED_TABLE = '42P01'
@@ -167,38 +163,15 @@ async function* documentRows(session: Session): AsyncGenerator<Row> {
 async function readStart(session: Session): Promise<CorpusStart> {
   const [embedding] = await session.run(EMBEDDING)
   const [totals] = await session.run(TOTALS)
-  return {
-    kind: 'start',
-    embedding: embedding && {
-      model: text(embedding, 'model'),
-      dimension: integer(embedding, 'dimension'),
-    },
-    documents: integer(totals, 'documents'),
-    chunks: integer(totals, 'chunks'),
-    nextChunkKey: integer(totals, 'next_key'),
-  }
+  return toCorpusStart(totals, embedding)
 }
 
 async function readDocument(session: Session, row: Row): Promise<CorpusDocument> {
   const number = integer(row, 'number')
-  const document = toDocument(row)
   const contents = await session.run(CONTENTS, [number])
   const [replacement] = await session.run(REPLACEMENT, [number])
   const keys = await session.run(KEYS, [number])
-  return {
-    kind: 'document',
-    document: {
-      ...document,
-      status: document.status === 'processing' ? 'pending' : document.status,
-    },
-    contents: contents.map((content) => ({
-      revision: integer(content, 'revision'),
-      text: text(content, 'text'),
-    })),
-    replacement: replacement && toReplacement(replacement),
-    dueAt: optionalInteger(row, 'run_at'),
-    idempotency: keys.map((key) => ({ key: text(key, 'key'), digest: text(key, 'digest') })),
-  }
+  return toCorpusDocument(row, contents, replacement, keys)
 }
 
 async function readChunks(session: Session, row: Row, after: number): Promise<CorpusChunks> {
@@ -221,15 +194,5 @@ async function* readPieces(session: Session, row: Row): AsyncGenerator<CorpusPie
       else if (ordinal === 0) yield { kind: 'piece', revision, bytes: new Uint8Array() }
       if (!piece) break
     }
-  }
-}
-
-function toReplacement(row: Row): CorpusReplacement {
-  return {
-    title: optionalText(row, 'title'),
-    url: optionalText(row, 'url'),
-    metadata: toMetadata(row),
-    file: toFile(row),
-    characters: integer(row, 'characters'),
   }
 }

@@ -1,6 +1,6 @@
-import { dimensionOf, fromHalfFloats, toHalfFloats } from '../chunk-codec.ts'
-import type { DocumentStore, KeyedVectors, VectorReplacement } from '../document-store.ts'
-import { bytes, integer, type Row, text, toChunk } from '../rows.ts'
+import { toHalfFloats } from '../chunk-codec.ts'
+import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import { integer, text, toChunk, toEmbedding, toVectors } from '../rows.ts'
 import { CHUNK_COLUMNS, readAllKeys } from './chunks.ts'
 import type { Database, Query } from './database.ts'
 import { holdLock } from './leases.ts'
@@ -28,7 +28,7 @@ export function createVectorReads(database: Pick<Database, 'read'>): VectorReads
   return {
     async embedding() {
       const [row] = await database.read(EMBEDDING)
-      return row && { model: text(row, 'model'), dimension: integer(row, 'dimension') }
+      return toEmbedding(row)
     },
     async vectorsGeneration() {
       const [row] = await database.read(GENERATION)
@@ -39,19 +39,6 @@ export function createVectorReads(database: Pick<Database, 'read'>): VectorReads
     },
     vectorKeys: () => readAllKeys(database, 'vectors'),
   }
-}
-
-/** Reads rows with `key` and `vector`. */
-export function toVectors(rows: readonly Row[]): KeyedVectors {
-  const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
-  const keys = new Uint32Array(rows.length)
-  const values = new Float32Array(rows.length * dimension)
-  for (const [position, row] of rows.entries()) {
-    keys[position] = integer(row, 'key')
-    const start = position * dimension
-    fromHalfFloats(bytes(row, 'vector'), values.subarray(start, start + dimension))
-  }
-  return { keys, dimension, values }
 }
 
 const LONG_MS = 60_000

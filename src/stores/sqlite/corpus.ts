@@ -9,8 +9,6 @@ import {
   type CorpusDocument,
   type CorpusPiece,
   type CorpusRecord,
-  type CorpusReplacement,
-  type CorpusStart,
   checkedCorpus,
   skipCopied,
   startAfter,
@@ -18,20 +16,17 @@ import {
 import {
   bytes,
   integer,
-  optionalInteger,
-  optionalText,
   type Row,
-  text,
+  toCorpusDocument,
+  toCorpusStart,
   toDocument,
-  toFile,
-  toMetadata,
   toNewChunk,
+  toVectors,
 } from '../rows.ts'
 import { lockDirectory, openForReading, openForWriting } from './connection.ts'
 import { createCorpusWrites } from './corpus-writes.ts'
 import { toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, migrate, schemaVersion } from './migrations.ts'
-import { toVectors } from './vectors.ts'
 
 const FILE = 'agent-server.db'
 /** Grows beside the database until it is whole, and then takes its place. */
@@ -176,9 +171,9 @@ const PIECES = `
   SELECT revision, bytes FROM files LEFT JOIN file_pieces ON file = number
   WHERE document = ? ORDER BY revision, ordinal`
 const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"
-const NEXT_KEY = "SELECT value FROM meta WHERE name = 'next_chunk_key'"
 const TOTALS = `
-  SELECT (SELECT count(*) FROM documents) AS documents, (SELECT count(*) FROM chunks) AS chunks`
+  SELECT (SELECT count(*) FROM documents) AS documents, (SELECT count(*) FROM chunks) AS chunks,
+    (SELECT value FROM meta WHERE name = 'next_chunk_key') AS next_key`
 
 /** Everything in the database as it is when reading begins. The connection is this reading's own. */
 async function* readCorpusFrom(
@@ -187,7 +182,7 @@ async function* readCorpusFrom(
   after?: CopyCheckpoint,
 ): AsyncGenerator<CorpusRecord> {
   database.exec('BEGIN')
-  const start = readStart(database)
+  const start = toCorpusStart(database.prepare(TOTALS).get(), database.prepare(EMBEDDING).get())
   const read = createDocumentReads(database)
   const rows = database.prepare(DOCUMENTS).iterate()
   if (after) await skipCopied(() => nextDocument(rows, signal), start, after)
@@ -211,21 +206,6 @@ async function nextDocument(rows: Iterator<Row>, signal: AbortSignal) {
   return done ? undefined : toDocument(value)
 }
 
-function readStart(database: DatabaseSync): CorpusStart {
-  const embedding = database.prepare(EMBEDDING).get()
-  const totals = database.prepare(TOTALS).get()
-  return {
-    kind: 'start',
-    embedding: embedding && {
-      model: text(embedding, 'model'),
-      dimension: integer(embedding, 'dimension'),
-    },
-    documents: integer(totals, 'documents'),
-    chunks: integer(totals, 'chunks'),
-    nextChunkKey: integer(database.prepare(NEXT_KEY).get(), 'value'),
-  }
-}
-
 function createDocumentReads(database: DatabaseSync) {
   const selectContents = database.prepare(CONTENTS)
   const selectReplacement = database.prepare(REPLACEMENT)
@@ -236,23 +216,12 @@ function createDocumentReads(database: DatabaseSync) {
   return {
     document(row: Row): CorpusDocument {
       const number = integer(row, 'number')
-      const document = toDocument(row)
-      return {
-        kind: 'document',
-        document: {
-          ...document,
-          status: document.status === 'processing' ? 'pending' : document.status,
-        },
-        contents: selectContents.all(number).map((content) => ({
-          revision: integer(content, 'revision'),
-          text: text(content, 'text'),
-        })),
-        replacement: toReplacement(selectReplacement.get(number)),
-        dueAt: optionalInteger(row, 'run_at'),
-        idempotency: selectKeys
-          .all(number)
-          .map((key) => ({ key: text(key, 'key'), digest: text(key, 'digest') })),
-      }
+      return toCorpusDocument(
+        row,
+        selectContents.all(number),
+        selectReplacement.get(number),
+        selectKeys.all(number),
+      )
     },
 
     chunks(row: Row, after: number): CorpusChunks {
@@ -275,16 +244,5 @@ function createDocumentReads(database: DatabaseSync) {
         }
       }
     },
-  }
-}
-
-function toReplacement(row: Row | undefined): CorpusReplacement | undefined {
-  if (!row) return undefined
-  return {
-    title: optionalText(row, 'title'),
-    url: optionalText(row, 'url'),
-    metadata: toMetadata(row),
-    file: toFile(row),
-    characters: integer(row, 'characters'),
   }
 }

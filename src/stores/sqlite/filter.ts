@@ -59,9 +59,9 @@ function enclose(
   }
 }
 
-/** The last characters that tell a table; the longest ending is longer, and still told apart by them. */
-const TOLD_BY = 4
-const ENDINGS = TABLE_ENDINGS.map((ending) => `'${ending.slice(-TOLD_BY)}'`).join(', ')
+/** So many last characters of a name are compared: of longer endings, too, they are enough. */
+const COMPARED_CHARACTERS = 4
+const ENDINGS = TABLE_ENDINGS.map((ending) => `'${ending.slice(-COMPARED_CHARACTERS)}'`).join(', ')
 
 /** True for documents that may be tables; written as in the index, or SQLite would not use it. */
-export const IS_TABLE = `lower(substr(coalesce(json_extract(file, '$.name'), title), -${TOLD_BY})) IN (${ENDINGS})`
+export const IS_TABLE = `lower(substr(coalesce(json_extract(file, '$.name'), title), -${COMPARED_CHARACTERS})) IN (${ENDINGS})`

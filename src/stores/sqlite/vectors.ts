@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
-import { dimensionOf, fromHalfFloats, toHalfFloats } from '../chunk-codec.ts'
+import { toHalfFloats } from '../chunk-codec.ts'
 import type {
   ChunkVectors,
   DocumentStore,
@@ -8,7 +8,7 @@ import type {
   NewChunk,
   VectorReplacement,
 } from '../document-store.ts'
-import { bytes, integer, type Row, text, toChunk } from '../rows.ts'
+import { integer, type Row, text, toChunk, toEmbedding, toVectors } from '../rows.ts'
 
 const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"
 const NEXT_EMBEDDING = `
@@ -64,26 +64,9 @@ export function createReplacementReads(
   }
 }
 
-/** Reads a row of `embeddings`. */
-export function toEmbedding(row: Row | undefined): Embedding | undefined {
-  return row && { model: text(row, 'model'), dimension: integer(row, 'dimension') }
-}
-
 /** Reads a row whose `keys` are a JSON text; ascending. */
 export function toKeys(row: Row | undefined): Uint32Array {
   return Uint32Array.from<number>(JSON.parse(text(row, 'keys'))).sort()
-}
-
-export function toVectors(rows: readonly Row[]): KeyedVectors {
-  const dimension = rows.length > 0 ? dimensionOf(bytes(rows[0], 'vector')) : 0
-  const keys = new Uint32Array(rows.length)
-  const values = new Float32Array(rows.length * dimension)
-  for (const [position, row] of rows.entries()) {
-    keys[position] = integer(row, 'key')
-    const start = position * dimension
-    fromHalfFloats(bytes(row, 'vector'), values.subarray(start, start + dimension))
-  }
-  return { keys, dimension, values }
 }
 
 /** Adds the vectors of chunks that have just been added, inside the transaction that added them. */

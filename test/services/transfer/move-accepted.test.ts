@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK } from '../../../src/services/mcp/lock-file.ts'
+import { EMPTY_MCP_LOCK, MCP_LOCK_FILE, McpLock } from '../../../src/services/mcp/lock-file.ts'
 import { type Accepted, moveAccepted } from '../../../src/services/transfer/move-corpus.ts'
 import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
 import { createFileSkillCopies } from '../../../src/stores/files/skill-copies.ts'

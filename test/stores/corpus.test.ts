@@ -25,21 +25,24 @@ function document(id: string, more: Partial<StoredDocument> = {}): StoredDocumen
 }
 
 const DOCUMENTS = [document('a'), document('b'), document('c')]
-const markOf = (documents: readonly StoredDocument[], start = START) =>
+const checkpointOf = (documents: readonly StoredDocument[], start = START) =>
   documents.reduce(nextCheckpoint, firstCheckpoint(start))
 
-/** Skips what a mark was made of, among these documents; answers the first that is left. */
-async function skip(documents: readonly StoredDocument[], after = markOf(DOCUMENTS.slice(0, 2))) {
+/** Skips what a checkpoint was made of, among these documents; answers the first that is left. */
+async function skip(
+  documents: readonly StoredDocument[],
+  after = checkpointOf(DOCUMENTS.slice(0, 2)),
+) {
   const rest = documents.values()
   await skipCopied(async () => rest.next().value, START, after)
   return rest.next().value?.id
 }
 
-describe('The mark of a copy', () => {
+describe('The checkpoint of a copy', () => {
   it('counts what was copied, and what is left', () => {
-    const mark = markOf(DOCUMENTS.slice(0, 2))
-    expect(mark).toMatchObject({ documents: 2, chunks: 4 })
-    expect(startAfter(START, mark)).toEqual({ ...START, documents: 1, chunks: 2 })
+    const checkpoint = checkpointOf(DOCUMENTS.slice(0, 2))
+    expect(checkpoint).toMatchObject({ documents: 2, chunks: 4 })
+    expect(startAfter(START, checkpoint)).toEqual({ ...START, documents: 1, chunks: 2 })
   })
 
   it('leads to the first document that was not copied, whatever comes after it', async () => {
@@ -62,7 +65,7 @@ describe('The mark of a copy', () => {
 
   it('is of another corpus where the vectors are of another model', async () => {
     const other = { ...START, embedding: { model: 'model-b', dimension: 2 } }
-    await expect(skip(DOCUMENTS, markOf(DOCUMENTS.slice(0, 2), other))).rejects.toThrow(
+    await expect(skip(DOCUMENTS, checkpointOf(DOCUMENTS.slice(0, 2), other))).rejects.toThrow(
       CorpusChanged,
     )
   })
