@@ -4,13 +4,13 @@ import { type LengthNorm, type QueryTerms, termWeight } from './term-batch.ts'
 // Measured on many judged collections, see docs/retrieval-quality.md.
 /** Terms that the feedback adds at most. */
 const MAX_TERMS = 40
-/** Terms that are asked how rare they are, at most: those that weigh most in the best chunks. */
+/** Terms whose idf is looked up, at most: those that weigh most in the best chunks. */
 const MAX_CANDIDATES = 64
 
 /** A term of the feedback that the query does not hold. */
-export interface Candidate {
+export interface CandidateTerm {
   term: number
-  /** What BM25 gives it in all chunks of the feedback, each counting as much as it is trusted, but for its rarity. */
+  /** What BM25 gives it in all chunks of the feedback, each counting as much as it is trusted, but for its idf. */
   weight: number
   /** Where it weighs most: the place of the chunk in the feedback, and its weight there. */
   best: { chunk: number; weight: number }
@@ -28,9 +28,9 @@ export function candidateTerms(
   query: QueryTerms,
   feedback: Feedback,
   norm: LengthNorm,
-): Candidate[] {
+): CandidateTerm[] {
   const asked = new Set(query.terms)
-  const candidates = new Map<number, Candidate>()
+  const candidates = new Map<number, CandidateTerm>()
   for (const { term, weight, chunk } of weightsIn(feedback, norm)) {
     if (asked.has(term)) continue
     const trusted = weight * (feedback.weights[chunk] ?? 0)
@@ -44,7 +44,7 @@ export function candidateTerms(
   return heaviest([...candidates.values()], MAX_CANDIDATES)
 }
 
-/** What BM25 gives each term in each chunk, but for the term's rarity. */
+/** What BM25 gives each term in each chunk, but for the term's idf. */
 function* weightsIn({ terms: batch }: Feedback, norm: LengthNorm): Generator<Weight> {
   for (let chunk = 0; chunk < batch.size; chunk++) {
     const length = batch.lengths[chunk] ?? 0
@@ -57,19 +57,19 @@ function* weightsIn({ terms: batch }: Feedback, norm: LengthNorm): Generator<Wei
 }
 
 /**
- * The candidates that tell most, and how much of each to ask for beside the query: pseudo relevance feedback
+ * The candidates that discriminate most, and how much of each to ask for beside the query: pseudo relevance feedback
  * after Rocchio, https://nlp.stanford.edu/IR-book/html/htmledition/the-rocchio71-algorithm-1.html. The
  * query's own terms gain nothing by it: they have found the chunks that would speak for them.
  */
 export function addedTerms(
   query: QueryTerms,
   { share }: Pick<Feedback, 'share'>,
-  candidates: readonly Candidate[],
-  /** How much a term tells, see `inverseFrequency`. */
-  rarity: (candidate: Candidate) => number,
+  candidates: readonly CandidateTerm[],
+  /** See `inverseFrequency`. */
+  idf: (candidate: CandidateTerm) => number,
 ): QueryTerms {
   const rare = candidates.map(({ term, weight, best }) => {
-    return { term, weight: weight * rarity({ term, weight, best }) }
+    return { term, weight: weight * idf({ term, weight, best }) }
   })
   const added = heaviest(rare, MAX_TERMS)
   const total = added.reduce((sum, { weight }) => sum + weight, 0)

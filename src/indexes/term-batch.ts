@@ -62,12 +62,12 @@ export function lengthNorm(chunks: number, length: number): LengthNorm {
   return { base: K1 * (1 - B), slope: length > 0 ? (K1 * B * chunks) / length : 0 }
 }
 
-/** What a term that occurs `count` times gives a chunk of this length, but for the term's rarity. */
+/** What a term that occurs `count` times gives a chunk of this length, but for the term's idf. */
 export function termWeight(count: number, length: number, { base, slope }: LengthNorm): number {
   return (count * (K1 + 1)) / (count + base + slope * length)
 }
 
-/** How much a term tells that `holding` of `chunks` hold: Robertson–Spärck Jones, kept above zero as Lucene does. */
+/** The idf of a term that `holding` of `chunks` hold: Robertson–Spärck Jones, kept above zero as Lucene does. */
 export function inverseFrequency(chunks: number, holding: number): number {
   return Math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
 }

@@ -45,8 +45,8 @@ it('gives all that is added its share of what the query weighs', () => {
 
 it('gives a rare term more than a common one, and a term of the better chunks more', () => {
   const holding = { turbine: 5, report: 900 }
-  const rarity = weightsOf('engine', feedbackOf(['turbine report', 'turbine report']), holding)
-  expect(rarity.of('turbine')).toBeGreaterThan(rarity.of('report'))
+  const idf = weightsOf('engine', feedbackOf(['turbine report', 'turbine report']), holding)
+  expect(idf.of('turbine')).toBeGreaterThan(idf.of('report'))
 
   const texts = ['blade fan', 'blade fan', 'fan duct', 'duct fan']
   const trust = weightsOf('engine', feedbackOf(texts, [1, 1, 0.1, 0.1]))

@@ -44,7 +44,7 @@ const methods = {
 
   search({ terms, limit, feedback, only }: IndexQuery) {
     const { keys, scores } = feedback
-      ? index.reorder(terms, limit, feedback)
+      ? index.rescore(terms, limit, feedback)
       : index.search(terms, limit, only)
     return transferring({ keys, scores }, [keys.buffer, scores.buffer])
   },

@@ -1,8 +1,8 @@
 import type { Feedback, Ranking } from '../chunk-index.ts'
 import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-batch.ts'
 import { buildSegment } from './build-segment.ts'
-import { liftFound } from './feedback.ts'
 import type { Merge } from './merge.ts'
+import { rescore } from './rescore.ts'
 import { type Postings, scoreSegment } from './score.ts'
 import {
   findKey,
@@ -27,7 +27,7 @@ export interface LexicalIndex {
   replace(sources: readonly Segment[], merge: Merge): void
   search(query: QueryTerms, limit: number, only?: Uint32Array): Ranking
   /** The best of what `query` found before, by what its best chunks say beyond it as well. */
-  reorder(query: QueryTerms, limit: number, feedback: Feedback): Ranking
+  rescore(query: QueryTerms, limit: number, feedback: Feedback): Ranking
   keys(): Uint32Array<ArrayBuffer>
 }
 
@@ -69,7 +69,7 @@ export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
     },
 
     search: (query, limit, only) => searchSegments(segments, query, limit, only),
-    reorder: (query, limit, feedback) => liftFound(segments, query, feedback, limit),
+    rescore: (query, limit, feedback) => rescore(segments, query, feedback, limit),
 
     keys() {
       const keys = new Uint32Array(segments.reduce((sum, { live }) => sum + live, 0))
@@ -115,7 +115,7 @@ function searchSegments(
   const terms = weighTerms(segments, query, chunks)
   const hits = createTopHits(limit)
   segments.forEach((segment, i) => {
-    const offered = only ? { ...segment, removed: hiddenBut(segment, only) } : segment
+    const offered = only ? { ...segment, removed: excludedBy(segment, only) } : segment
     scoreSegment(offered, postingsIn(segment, i, terms), norm, hits)
   })
   return hits.take()
@@ -158,14 +158,14 @@ function postingsIn({ offsets }: Segment, segment: number, terms: readonly Term[
 }
 
 /** 1 at the ordinal of every chunk that is removed or whose key is not among `only`, which ascend. */
-function hiddenBut({ keys, removed }: Segment, only: Uint32Array): Uint8Array<ArrayBuffer> {
-  const hidden = new Uint8Array(keys.length).fill(1)
+function excludedBy({ keys, removed }: Segment, only: Uint32Array): Uint8Array<ArrayBuffer> {
+  const excluded = new Uint8Array(keys.length).fill(1)
   const first = lowerBound(only, keys[0] ?? 0, 0, only.length)
   let ordinal = 0
   for (let i = first; i < only.length && ordinal < keys.length; i++) {
     const key = only[i] ?? 0
     ordinal = seek(keys, key, ordinal, keys.length)
-    if (keys[ordinal] === key) hidden[ordinal] = removed?.[ordinal] ?? 0
+    if (keys[ordinal] === key) excluded[ordinal] = removed?.[ordinal] ?? 0
   }
-  return hidden
+  return excluded
 }

@@ -1,5 +1,5 @@
 import type { ChunkMetadata, Feedback, IndexMatch, IndexQuery } from '../chunk-index.ts'
-import { addedTerms, type Candidate, candidateTerms } from '../feedback-terms.ts'
+import { addedTerms, type CandidateTerm, candidateTerms } from '../feedback-terms.ts'
 import {
   type LengthNorm,
   lengthNorm,
@@ -86,7 +86,7 @@ function* pointsOf(
 async function askIdf(
   points: Points,
   { keys }: Feedback,
-  candidates: readonly Candidate[],
+  candidates: readonly CandidateTerm[],
   signal: AbortSignal | undefined,
 ): Promise<Map<number, number>> {
   const queries = candidates.map(({ term, best }) => ({

@@ -100,7 +100,7 @@ function weighQuestion({ text, before }: Question): Map<string, number> {
   return weights
 }
 
-/** What each term of the question is worth: its weight times its rarity among the units, as in BM25. */
+/** What each term of the question is worth: its weight times its idf among the units, as in BM25. */
 function weighTerms(
   asked: ReadonlyMap<string, number>,
   candidates: readonly Candidate[],

@@ -1,35 +1,10 @@
-/** Scripts written without spaces: their words are looked for as pairs of characters. */
-const UNSPACED =
-  /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]+/gv
-const SPACED =
-  /[[\p{L}\p{M}\p{N}]--[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]+/gv
-const LATIN_MARKS = /[\u0300-\u036f]/g
-const APOSTROPHE_S = /['\u2019]s\b/g
+import { newStemmer } from 'snowball-stemmers'
+import { tokenise } from '../../lib/tokenise.ts'
 
-const SHORTEST_STEM = 3
-const SHORTEST_FOLDED = 4
-
-/** Endings taken off, longest first, with what stands in for them. Made for English, harmless elsewhere. */
-const ENDINGS: readonly (readonly [ending: string, replacement: string])[] = [
-  ['ations', ''],
-  ['ation', ''],
-  ['ments', ''],
-  ['ingly', ''],
-  ['ment', ''],
-  ['ings', ''],
-  ['ness', ''],
-  ['ies', 'y'],
-  ['ied', 'y'],
-  ['ing', ''],
-  ['ers', ''],
-  ['es', ''],
-  ['ed', ''],
-  ['er', ''],
-  ['ly', ''],
-  ['en', ''],
-  ['s', ''],
-  ['e', ''],
-]
+const stemmer = newStemmer('english')
+const MARKS = /\p{M}/gu
+const LATIN = /^[\p{sc=Latin}\p{M}\p{N}'\u2019]+$/u
+const APOSTROPHE_S = /['\u2019]s?$/
 
 /** Words of questions and grammar, without marks; those that mean something in another language are kept. */
 const STOP_WORDS = new Set(
@@ -61,40 +36,26 @@ const STOP_CHARACTERS = new Set(
 export const CHARACTER_WORTH = 0.4
 const HAN = /^\p{Script=Han}$/v
 
-/** The words of a text, folded so that forms of one word meet; words that carry no meaning are left out. */
+/** The words of a text, stemmed so that forms of one word meet; words that carry no meaning are left out. */
 export function termsOf(text: string): string[] {
-  const plain = text
-    .toLowerCase()
-    .replace(APOSTROPHE_S, '')
-    .normalize('NFKD')
-    .replace(LATIN_MARKS, '')
-    .normalize('NFC')
-  const words = plain.match(SPACED) ?? []
-  const runs = plain.match(UNSPACED) ?? []
-  return [...words.filter((word) => !STOP_WORDS.has(word)).map(fold), ...runs.flatMap(pairs)]
-}
-
-function fold(word: string): string {
-  if (word.length < SHORTEST_FOLDED) return word
-  const ending = ENDINGS.find(
-    ([end]) => word.endsWith(end) && word.length - end.length >= SHORTEST_STEM,
+  const terms: string[] = []
+  tokenise(
+    text,
+    (part) => part.toLowerCase(),
+    (lower, start, end, also) => {
+      const token = lower.slice(start, end)
+      if (also ? isWord(token) : !STOP_CHARACTERS.has(token)) terms.push(...fold(token))
+    },
   )
-  if (!ending) return word
-  return undouble(word.slice(0, -ending[0].length) + ending[1])
+  return terms
 }
 
-/** `running` and `run`. */
-function undouble(stem: string): string {
-  const last = stem.at(-1)
-  const doubled = stem.length > SHORTEST_STEM && last === stem.at(-2)
-  return doubled && last !== 's' && last !== 'l' ? stem.slice(0, -1) : stem
-}
-
-/** Pairs of characters, and single ones that are words of their own. */
-function pairs(run: string): string[] {
-  const characters = [...run]
-  const joined = characters.slice(1).map((character, index) => `${characters[index]}${character}`)
-  return [...joined, ...characters.filter(isWord)]
+/** Made for English, harmless elsewhere. */
+function fold(token: string): string[] {
+  if (!LATIN.test(token)) return [token]
+  const plain = token.replace(APOSTROPHE_S, '').normalize('NFD').replace(MARKS, '')
+  const words = plain.split(/['\u2019]/).filter((word) => word !== '' && !STOP_WORDS.has(word))
+  return words.map((word) => stemmer.stem(word))
 }
 
 /** True for a single Chinese character that carries meaning. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { tokenise } from '../../lib/tokenise.ts'
 
 /** Words that may be held in mind; the rarest are forgotten when there are more. */
 const MAX_TERMS = 200_000
@@ -51,13 +52,13 @@ export function createDuplicates(): Duplicates {
   const byDigest = new Map<string, string[]>()
   return {
     add(id, text) {
-      const words =
-        text
-          .toLowerCase()
-          .normalize('NFKC')
-          .match(/[\p{L}\p{N}]+/gu)
-          ?.join(' ') ?? ''
-      const digest = createHash('sha256').update(words).digest('base64')
+      const words = createHash('sha256')
+      tokenise(
+        text,
+        (part) => part.toLowerCase(),
+        (lower, start, end) => words.update(`${lower.slice(start, end)} `),
+      )
+      const digest = words.digest('base64')
       byDigest.set(digest, [...(byDigest.get(digest) ?? []), id])
     },
     groups: () => [...byDigest.values()].filter((ids) => ids.length > 1),

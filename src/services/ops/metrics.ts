@@ -82,7 +82,7 @@ function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts
   const registers = [registry]
   const chunks = new Gauge({
     name: 'agent_server_chunks',
-    help: 'Chunks in the authority',
+    help: 'Chunks in the document store',
     registers,
   })
   const documents = new Gauge({

@@ -55,7 +55,7 @@ export async function compareRankings(
 function searchBy(index: ReturnType<typeof createLexicalIndex>): ChunkIndex['search'] {
   return async ({ terms, feedback, only, limit }) => {
     const { keys, scores } = feedback
-      ? index.reorder(terms, limit, feedback)
+      ? index.rescore(terms, limit, feedback)
       : index.search(terms, limit, only)
     return Array.from(keys, (key, i): IndexMatch => ({ key, score: scores[i] ?? 0 }))
   }

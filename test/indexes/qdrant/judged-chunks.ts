@@ -1,7 +1,7 @@
 import type { Entry } from '../../../scripts/eval/collection.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
-/** Reads documents of a judged collection as an authority would, each being one chunk with its place as the key. */
+/** Reads documents of a judged collection as a document store would, each being one chunk with its place as the key. */
 export function readStoredChunks(documents: readonly Entry[]) {
   return (keys: readonly number[]): StoredChunk[] =>
     keys.flatMap((key) => {

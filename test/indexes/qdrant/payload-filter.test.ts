@@ -3,7 +3,7 @@ import type { PayloadFilter } from '../../../src/indexes/qdrant/api.ts'
 import { rangeKeysIn, toPayloadFilter } from '../../../src/indexes/qdrant/payload.ts'
 import { Filter } from '../../../src/schemas/metadata.ts'
 
-// What filters take is held against the authority by the suite of every index: these are their shapes.
+// What filters take is held against the document store by the suite of every index: these are their shapes.
 describe('A filter over payloads', () => {
   it('looks up equal values as words, each once', () => {
     expect(toPayloadFilter({ field: 'x', in: [1, 'a', 1, true] })).toEqual({

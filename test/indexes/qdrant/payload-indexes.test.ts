@@ -74,7 +74,7 @@ describe('Payload indexes', () => {
     expect(await other.filters({ field: 'size', gt: 1 })).toBe(true)
   })
 
-  it('that there are not leave a filter to the authority', async () => {
+  it('that there are not leave a filter to the document store', async () => {
     const index = await open()
     await add(index, 1, { author: 'Ada', year: 2026 })
     expect(await index.filters({ field: 'author', eq: 'Ada' })).toBe(true)
@@ -90,7 +90,7 @@ describe('Payload indexes', () => {
     expect(fake.requests).toHaveLength(asked)
   })
 
-  it('that the vectors lack leave a filter to the authority, too', async () => {
+  it('that the vectors lack leave a filter to the document store, too', async () => {
     const index = await open()
     await add(index, 1, { year: 2026 })
     await index.addVectors(vectorBatch([1]), [])

@@ -122,7 +122,7 @@ describe('the metrics', () => {
     expect((await two.series()).agent_server_search_seconds_count).toBe(0)
   })
 
-  it('are there also when the authority cannot be asked', async () => {
+  it('are there also when the document store cannot be asked', async () => {
     const { metrics, series } = createForTest(() => Promise.reject(new Error('disk')))
     metrics.searchEnded(1)
     const shown = await series()

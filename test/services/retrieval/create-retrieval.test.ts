@@ -31,7 +31,7 @@ const keysTo = (count: number) => Array.from({ length: count }, (_, index) => in
 interface Corpus {
   /** What the index finds, best first. */
   matched: readonly number[]
-  /** What the authority holds; by default, everything that is matched. */
+  /** What the document store holds; by default, everything that is matched. */
   stored?: readonly StoredChunk[]
   /** What a filter takes. */
   taken?: readonly number[]
@@ -39,7 +39,7 @@ interface Corpus {
   filters?: boolean
 }
 
-/** Retrieval over a fixed ranking and a fixed authority, and what each of them was asked. */
+/** Retrieval over a fixed ranking and a fixed document store, and what each of them was asked. */
 function createForTest({
   matched,
   stored = matched.map((key) => chunkOf(key)),
@@ -103,7 +103,7 @@ describe('a search', () => {
     expect(hits.map(({ score }) => score)).toEqual([9_998, 9_999])
   })
 
-  it('reads no more from the authority than it shows, where all of it is there', async () => {
+  it('reads no more from the document store than it shows, where all of it is there', async () => {
     const { search, reads } = createForTest({ matched: keysTo(500) })
     await search(5)
     expect(reads).toEqual([[1, 2, 3, 4, 5]])
@@ -145,7 +145,7 @@ describe('a hit', () => {
   })
 })
 
-describe('matches that the authority does not have', () => {
+describe('matches that the document store does not have', () => {
   it('are never shown, and the next best take their places', async () => {
     const stored = keysTo(100)
       .filter((key) => key % 2 === 0)
@@ -172,7 +172,7 @@ describe('matches that the authority does not have', () => {
   })
 })
 
-describe('one passage in several documents', () => {
+describe('one chunk in several documents', () => {
   it('is shown once, at its best place, and the next best take the others', async () => {
     const stored = keysTo(10).map((key) => chunkOf(key, key <= 4 ? { text: 'Same' } : {}))
     expect(await createForTest({ matched: keysTo(10), stored }).found(3)).toEqual([1, 5, 6])
@@ -194,7 +194,7 @@ describe('an abort', () => {
     expect(reads).toEqual([])
   })
 
-  it('while the authority is read ends a search that would have to look deeper', async () => {
+  it('while the document store is read ends a search that would have to look deeper', async () => {
     const call = new AbortController()
     const retrieval = createRetrieval({
       index: {
@@ -222,7 +222,7 @@ describe('a filter', () => {
   const filter = { field: 'year', eq: 2026 }
   const filtered = { query: 'When?', topK: 2, filter }
 
-  it('is resolved by the authority, and the index searches among what it takes', async () => {
+  it('is resolved by the document store, and the index searches among what it takes', async () => {
     const { retrieval, searches, filters } = createForTest({ matched: [3, 1], taken: [1, 3, 9] })
     expect((await retrieval.search(filtered)).hits).toHaveLength(2)
     expect(filters).toEqual([filter])
@@ -237,7 +237,7 @@ describe('a filter', () => {
     expect(searches[0]?.only).toBeUndefined()
   })
 
-  /** An index that knows the newest key alone, and an authority that replaces it up to `most` times. */
+  /** An index that knows the newest key alone, and a document store that replaces it up to `most` times. */
   function replacing(most: number) {
     let key = 1
     let asked = 0
@@ -285,7 +285,7 @@ describe('a filter', () => {
   })
 })
 
-it('a failure of the authority is the search’s own', async () => {
+it('a failure of the document store is the search’s own', async () => {
   const failure = new Error('disk')
   const retrieval = createRetrieval({
     index: { filters: async () => false, search: async () => [{ key: 1, score: 1 }] },

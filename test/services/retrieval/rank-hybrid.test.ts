@@ -11,7 +11,7 @@ const VECTORS: Record<number, number[]> = {
 }
 const KEYS = Object.keys(VECTORS).map(Number)
 
-/** An index that knows each vector well, and an authority that lacks some. */
+/** An index that knows each vector well, and a document store that lacks some. */
 function createForTest(missing: readonly number[] = []) {
   const questions: Float32Array[] = []
   return {
@@ -53,7 +53,7 @@ describe('A ranking by words and meaning', () => {
     expect(candidates.find(({ key }) => key === 1)).toMatchObject({ dense: expect.any(Number) })
   })
 
-  it('passes over what the authority does not have', async () => {
+  it('passes over what the document store does not have', async () => {
     const { meaning } = createForTest([1, 2])
     const { candidates, exhausted } = await rankHybrid(meaning, [], asked(3))
     expect(candidates.map(({ key }) => key)).not.toContain(1)

@@ -10,7 +10,7 @@ const chunkOf = (key: number): StoredChunk => ({
   ...{ url: undefined, metadata: undefined, heading: '', start: 0, end: 6 },
 })
 
-/** Retrieval whose searches find one list of keys after another, over an authority that holds some of them. */
+/** Retrieval whose searches find one list of keys after another, over a document store that holds some of them. */
 function createForTest(searches: number[][], stored: number[]) {
   let asked = 0
   const retrieval = createRetrieval({
@@ -35,7 +35,7 @@ function createForTest(searches: number[][], stored: number[]) {
 }
 
 describe('A search during which a document is replaced', () => {
-  it('finds the new passage where the earlier one was gone before it could be read', async () => {
+  it('finds the new chunk where the earlier one was gone before it could be read', async () => {
     const { find } = createForTest([[1], [1, 2]], [2])
     expect(await find(5)).toEqual(['Text 2'])
   })

@@ -34,7 +34,7 @@ function describeChunks(chunks: ReadonlyMap<number, Chunk>) {
     new Map(Object.entries(chunks.get(key) ?? {}).map(([word, count]) => [termOf(word), count]))
   return {
     norm: lengthNorm(chunks.size, total),
-    rarity: ({ term }: { term: number }) => inverseFrequency(chunks.size, holding.get(term) ?? 0),
+    idf: ({ term }: { term: number }) => inverseFrequency(chunks.size, holding.get(term) ?? 0),
     countsOf,
     lengthOf: (key: number) => lengthOf(chunks.get(key) ?? {}),
   }
@@ -42,18 +42,18 @@ function describeChunks(chunks: ReadonlyMap<number, Chunk>) {
 
 /** What the lift is by its definition: a look at all terms of every chunk that was found. */
 function liftByDefinition(
-  { norm, rarity, ...chunks }: ReturnType<typeof describeChunks>,
+  { norm, idf, ...chunks }: ReturnType<typeof describeChunks>,
   query: Chunk,
   feedback: Feedback,
 ) {
   const asked = queryOf(query)
-  const added = addedTerms(asked, feedback, candidateTerms(asked, feedback, norm), rarity)
+  const added = addedTerms(asked, feedback, candidateTerms(asked, feedback, norm), idf)
   return Array.from(feedback.found.keys, (key, place) => {
     const counts = chunks.countsOf(key)
     let score = feedback.found.scores[place] ?? 0
     added.terms.forEach((term, i) => {
       const count = counts.get(term) ?? 0
-      const bound = (added.counts[i] ?? 0) * rarity({ term }) * (K1 + 1)
+      const bound = (added.counts[i] ?? 0) * idf({ term }) * (K1 + 1)
       if (count > 0) {
         score += (bound * count) / (count + (norm.base + norm.slope * chunks.lengthOf(key)))
       }
@@ -100,7 +100,7 @@ describe('The lift by feedback', () => {
       const feedback = feedbackFrom(found, chunks, 1 + random.below(10))
       const limit = 1 + random.below(120)
       const expected = liftByDefinition(described, query, feedback).slice(0, limit)
-      expect(toScored(index.reorder(queryOf(query), limit, feedback))).toEqual(expected)
+      expect(toScored(index.rescore(queryOf(query), limit, feedback))).toEqual(expected)
     }
   })
 
@@ -117,8 +117,8 @@ describe('The lift by feedback', () => {
     const query = queryOf(randomQuery(random, VOCABULARY))
     const found = one.search(query, 200)
     const feedback = feedbackFrom(found, chunks, 10)
-    const expected = toScored(one.reorder(query, 50, feedback))
-    expect(toScored(other.reorder(query, 50, feedback))).toEqual(expected)
+    const expected = toScored(one.rescore(query, 50, feedback))
+    expect(toScored(other.rescore(query, 50, feedback))).toEqual(expected)
   })
 
   it('finds nothing by what it adds, and moves what was found', () => {
@@ -139,13 +139,13 @@ describe('The lift by feedback', () => {
       share: 0.5,
       found,
     }
-    const { keys, scores } = index.reorder(queryOf(['asked']), 4, feedback)
+    const { keys, scores } = index.rescore(queryOf(['asked']), 4, feedback)
     expect([...keys]).toEqual([2, 1])
     expect(scores[0]).toBeGreaterThan(scores[1] ?? 0)
     expect(scores[1]).toBe(found.scores[0])
   })
 
-  it('leaves a chunk that was removed meanwhile where it is, for the authority to tell', () => {
+  it('leaves a chunk that was removed meanwhile where it is, for the document store to tell', () => {
     const index = createLexicalIndex([])
     const chunks = [{ asked: 2 }, { asked: 1, near: 1 }, { asked: 1, near: 2 }, { pad: 9 }]
     index.add(Uint32Array.of(1, 2, 3, 4), batchOf(chunks), 0, 4)
@@ -158,7 +158,7 @@ describe('The lift by feedback', () => {
       share: 0.5,
       found,
     }
-    const { keys, scores } = index.reorder(queryOf(['asked']), 3, feedback)
+    const { keys, scores } = index.rescore(queryOf(['asked']), 3, feedback)
     expect([...keys].toSorted()).toEqual([1, 2, 3])
     expect(scores[[...keys].indexOf(3)]).toBe(found.scores[[...found.keys].indexOf(3)])
     expect(scores[[...keys].indexOf(2)]).toBeGreaterThan(
@@ -182,7 +182,7 @@ describe('The lift by feedback', () => {
       share: 0.5,
       found,
     }
-    const { scores } = index.reorder(queryOf(['asked']), 10, feedback)
+    const { scores } = index.rescore(queryOf(['asked']), 10, feedback)
     scores.forEach((score, i) => {
       expect(score).toBeGreaterThanOrEqual(found.scores[i] ?? 0)
     })

@@ -11,7 +11,7 @@ interface Located {
 }
 
 /** A term that feedback adds. */
-interface Lift {
+interface AddedTerm {
   /** What it adds to a score is always below this. */
   bound: number
   /** For each segment, the position among its terms, or -1. */
@@ -19,11 +19,11 @@ interface Lift {
 }
 
 /**
- * The best `limit` of what a query has found, each lifted by what it holds of the terms that feedback adds.
+ * The best `limit` of what a query has found, each raised by what it holds of the terms that feedback adds.
  * Only those chunks are looked up, so that the time hardly depends on how many others there are. A chunk
- * that was removed since it was found stays where it is: the document store tells.
+ * that was removed since it was found stays where it is: the document store knows.
  */
-export function liftFound(
+export function rescore(
   segments: readonly Segment[],
   query: QueryTerms,
   feedback: Feedback,
@@ -31,16 +31,16 @@ export function liftFound(
 ): Ranking {
   const { keys } = feedback.found
   const { chunks, norm } = normOf(segments)
-  const lifts = liftsOf(segments, query, feedback, { chunks, norm })
+  const added = findAdded(segments, query, feedback, { chunks, norm })
   const scores = Float64Array.from(feedback.found.scores)
   const places = byKey(keys)
   segments.forEach((segment, s) => {
     const located = locate(segment, keys, places)
     if (located.ordinals.length === 0) return
     // Each chunk gains by the terms in their order, so that its score does not depend on the segments.
-    for (const { bound, positions } of lifts) {
+    for (const { bound, positions } of added) {
       const position = positions[s] ?? -1
-      if (position >= 0) lift(segment, { position, bound, norm }, located, scores)
+      if (position >= 0) addScores(segment, { position, bound, norm }, located, scores)
     }
   })
   const hits = createTopHits(limit)
@@ -50,26 +50,26 @@ export function liftFound(
   return hits.take()
 }
 
-function liftsOf(
+function findAdded(
   segments: readonly Segment[],
   query: QueryTerms,
   feedback: Feedback,
   { chunks, norm }: { chunks: number; norm: LengthNorm },
-): Lift[] {
-  const found = new Map<number, { rarity: number; positions: number[] }>()
+): AddedTerm[] {
+  const found = new Map<number, { idf: number; positions: number[] }>()
   const look = ({ term }: { term: number }) => {
     const positions = segments.map((segment) => findTerm(segment, term))
     // Removed chunks among them: near enough to weigh what nobody asked for, but never more than there are.
     const holding = segments.reduce((sum, segment, s) => sum + lengthOf(segment, positions[s]), 0)
-    const rarity = inverseFrequency(chunks, Math.min(holding, chunks))
-    found.set(term, { rarity, positions })
-    return rarity
+    const idf = inverseFrequency(chunks, Math.min(holding, chunks))
+    found.set(term, { idf, positions })
+    return idf
   }
   const candidates = candidateTerms(query, feedback, norm)
   const { terms, counts } = addedTerms(query, feedback, candidates, look)
   return Array.from(terms, (term, i) => {
-    const { rarity, positions } = found.get(term) ?? { rarity: 0, positions: [] }
-    return { bound: (counts[i] ?? 0) * rarity * (K1 + 1), positions }
+    const { idf, positions } = found.get(term) ?? { idf: 0, positions: [] }
+    return { bound: (counts[i] ?? 0) * idf * (K1 + 1), positions }
   })
 }
 
@@ -96,7 +96,7 @@ function locate({ keys: held, removed }: Segment, keys: Uint32Array, places: Uin
   return located
 }
 
-function lift(
+function addScores(
   { offsets, ordinals, counts, lengths }: Segment,
   { position, bound, norm }: { position: number; bound: number; norm: LengthNorm },
   located: Located,
