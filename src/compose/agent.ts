@@ -8,12 +8,7 @@ import type { ChatModel } from '../models/chat-model.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { AgentConfiguration, LoadedConfiguration } from '../services/agent/configuration.ts'
 import { createArtifactReader, describeAgent } from '../services/agent/describe-agent.ts'
-import {
-  createAgent,
-  endConversations,
-  limitRuns,
-  observeRuns,
-} from '../services/agent/run-agent.ts'
+import { createAgent } from '../services/agent/run-agent.ts'
 import { createCharts } from '../services/charts/charts.ts'
 import { createChat } from '../services/chat/chat.ts'
 import { createForms } from '../services/forms/forms.ts'
@@ -92,15 +87,16 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
     catalogue: () => (model.supportsTools ? skills.catalogue() : ''),
     contextTokens: config.CHAT_CONTEXT_TOKENS,
   }
-  const agent = endConversations(
-    createAgent({ model, retrieval, tools, artifacts, prompt, limits }),
-    (conversation) => void sandbox.end(conversation),
-  )
+  const agent = createAgent({
+    ...{ model, retrieval, tools, artifacts, prompt, limits },
+    ...{ maxRuns: config.CHAT_CONCURRENCY, observer: metrics.runs },
+    endConversation: (conversation) => void sandbox.end(conversation),
+  })
 
   return {
     services: {
       chat: createChat({
-        agent: limitRuns(observeRuns(agent, metrics.runs), config.CHAT_CONCURRENCY),
+        agent,
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
       }),

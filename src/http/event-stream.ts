@@ -16,99 +16,85 @@ export interface Silence {
 const SILENCE: Silence = { beforeHeaders: 5_000, betweenFrames: 15_000 }
 
 /** How a sequence of events is written as server-sent events. */
-export interface Dialect<Event> {
+export interface FrameFormat<Event> {
   encode(event: Event): string
-  /** The frame that tells a failure; it is the last one. */
+  /** The frame that reports a failure; it is the last one. */
   encodeError(body: ErrorBody): string
   /** Written after the last event of a stream that did not fail. */
   end: string
 }
 
 /**
- * Streams `events`. Back-pressure comes from `Readable.from`: a slow reader pauses the generator. A departed
- * reader runs its `finally` blocks, which is why what it waits for should end with the call's own signal.
- * What it throws before the first event travels as an HTTP error.
+ * Streams the events of `batches`, of which none is empty: the one place that writes them to the socket. A
+ * slow reader pauses the generator. A departed one runs its `finally` blocks, which is why what it waits for
+ * should end with the call's own signal. What it throws before the first batch travels as an HTTP error.
  */
 export function sendEvents<Event>(
   reply: FastifyReply,
-  events: AsyncGenerator<Event>,
-  dialect: Dialect<Event>,
+  batches: AsyncGenerator<readonly Event[]>,
+  format: FrameFormat<Event>,
   silence: Silence = SILENCE,
 ): void {
-  const first = events.next()
-  const patience = createPatience(silence.beforeHeaders)
-  patience
-    .settles(first)
-    .finally(patience.end)
-    .then((settled) => {
+  const first = batches.next()
+  settlesWithin(first, silence.beforeHeaders)
+    .then((isSettled) => {
       reply.headers({
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       })
+      const frames = framesOf(reply, batches, first, format, silence.betweenFrames)
       // Headers leave with the first bytes only.
-      const opening = settled ? '' : KEEP_ALIVE
-      const frames = Readable.from(write(reply, { events, first, dialect, opening, silence }))
-      // Not in a `finally` of `write`, which never runs where the reader left before the first read.
-      frames.once('close', () => {
-        events.return(undefined).catch((error: unknown) => report(error, reply.request))
-      })
+      if (!isSettled) frames.push(KEEP_ALIVE)
       reply.send(frames)
     })
     .catch((error: unknown) => sendError(error, reply.request, reply))
 }
 
-interface Writing<Event> {
-  events: AsyncGenerator<Event>
-  first: Promise<IteratorResult<Event>>
-  dialect: Dialect<Event>
-  opening: string
-  silence: Silence
-}
-
-async function* write<Event>(
+function framesOf<Event>(
   reply: FastifyReply,
-  { events, first, dialect, opening, silence }: Writing<Event>,
-): AsyncGenerator<string> {
-  const patience = createPatience(silence.betweenFrames)
-  let next = first
-  try {
-    if (opening) yield opening
-    for (;;) {
-      while (!(await patience.settles(next))) yield KEEP_ALIVE
-      const { done, value } = await next
-      if (done) break
-      yield dialect.encode(value)
-      next = events.next()
+  batches: AsyncGenerator<readonly Event[]>,
+  first: ReturnType<typeof batches.next>,
+  format: FrameFormat<Event>,
+  silenceMs: number,
+): Readable {
+  let pending: typeof first | undefined = first
+  let isWaiting = false
+
+  const advance = async () => {
+    isWaiting = true
+    timer.refresh()
+    try {
+      const { done, value } = await (pending ?? batches.next())
+      pending = undefined
+      frames.push(done ? format.end : value.map((event) => format.encode(event)).join(''))
+      if (done) frames.push(null)
+    } catch (error) {
+      frames.push(format.encodeError(report(error, reply.request)))
+      frames.push(null)
     }
-    yield dialect.end
-  } catch (error) {
-    yield dialect.encodeError(report(error, reply.request))
-  } finally {
-    patience.end()
+    isWaiting = false
   }
-}
-
-/** Waits for one promise after another, each for the same time, with one timer for all: a stream waits thousands of times. */
-interface Patience {
-  /** Whether `promise` settled in time; a rejection is thrown. One promise at a time. */
-  settles(promise: Promise<unknown>): Promise<boolean>
-  /** Nothing more is waited for. */
-  end(): void
-}
-
-export function createPatience(milliseconds: number): Patience {
-  let giveUp: (() => void) | undefined
-  const timer = setTimeout(() => giveUp?.(), milliseconds)
-
-  return {
-    settles(promise) {
-      timer.refresh()
-      return new Promise((resolve, reject) => {
-        giveUp = () => resolve(false)
-        promise.then(() => resolve(true), reject)
-      })
+  const frames: Readable = new Readable({
+    read() {
+      if (!isWaiting) void advance()
     },
-    end: () => clearTimeout(timer),
-  }
+    destroy(error, done) {
+      clearTimeout(timer)
+      batches.return(undefined).catch((failure: unknown) => report(failure, reply.request))
+      done(error)
+    },
+  })
+  const timer = setTimeout(() => {
+    timer.refresh()
+    if (isWaiting) frames.push(KEEP_ALIVE)
+  }, silenceMs)
+  return frames
+}
+
+function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds, false)
+    work.then(() => resolve(true), reject).finally(() => clearTimeout(timer))
+  })
 }

@@ -57,24 +57,28 @@ export interface ModelRequest {
   chunks: readonly ModelChunk[]
 }
 
-export interface Usage {
+export interface ModelUsage {
   promptTokens: number
   completionTokens: number
 }
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
-/** What a model says, in order; every stream that does not throw ends with exactly one `finish`. */
+/** What a model says, in order. */
 export type ModelEvent =
   | { type: 'text-delta'; text: string }
   | { type: 'tool-call'; call: ModelToolCall }
-  | { type: 'finish'; reason: FinishReason; usage: Usage | undefined }
+  | { type: 'finish'; reason: FinishReason; usage: ModelUsage | undefined }
 
 export interface ChatModel {
   /** The name that `/agent` and `/v1/models` show. */
   readonly name: string
   /** False for models that never call a tool. */
   readonly supportsTools: boolean
-  /** Throws AppError `upstream_*`; an aborted signal ends the stream by throwing its reason. */
-  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent>
+  /**
+   * The events of one answer, as many at a time as one read of the network gave: a batch may be empty. Every
+   * stream that does not throw ends with exactly one `finish`. Throws AppError `upstream_*`; an aborted signal
+   * ends the stream by throwing its reason.
+   */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelEvent[]>
 }

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { acceptsJsonOnly } from '../http/content-types.ts'
-import { type Dialect, sendEvents } from '../http/event-stream.ts'
+import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { ChatFrame, ChatRequest } from '../schemas/chat.ts'
 import {
@@ -16,7 +16,7 @@ import type { Chat } from '../services/chat/chat.ts'
 
 const tags = ['chat']
 
-const CHAT_DIALECT: Dialect<ChatFrame> = {
+const CHAT_FRAMES: FrameFormat<ChatFrame> = {
   encode: (frame) => {
     const name = frame.type === 'done' ? 'done' : 'message'
     return `event: ${name}\ndata: ${JSON.stringify(frame)}\n\n`
@@ -26,7 +26,7 @@ const CHAT_DIALECT: Dialect<ChatFrame> = {
 }
 
 // Chat-completions clients choke on named events, so everything is a plain data line.
-const COMPLETION_DIALECT: Dialect<CompletionChunk> = {
+const COMPLETION_FRAMES: FrameFormat<CompletionChunk> = {
   encode: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
   encodeError: (body) => `data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`,
   end: 'data: [DONE]\n\n',
@@ -62,7 +62,7 @@ export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyn
         },
         (request, reply) => {
           const signal = callSignal(reply, stopping)
-          return sendEvents(reply, chat.frames(request.body, signal), CHAT_DIALECT)
+          return sendEvents(reply, chat.frames(request.body, signal), CHAT_FRAMES)
         },
       )
     }
@@ -97,7 +97,7 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
       (request, reply) => {
         const signal = callSignal(reply, stopping)
         return (request.body.stream ?? !acceptsJsonOnly(request.headers))
-          ? sendEvents(reply, chat.chunks(request.body, signal), COMPLETION_DIALECT)
+          ? sendEvents(reply, chat.chunks(request.body, signal), COMPLETION_FRAMES)
           : chat.complete(request.body, signal)
       },
     )

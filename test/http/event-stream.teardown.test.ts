@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
-import { type Dialect, type Silence, sendEvents } from '../../src/http/event-stream.ts'
+import { type FrameFormat, type Silence, sendEvents } from '../../src/http/event-stream.ts'
 import { CallerLeft, callSignal } from '../../src/http/shutdown.ts'
+import { inBatches } from '../support/batches.ts'
 import { ERROR_LEVEL, type OpenApp, open, openApp, settle } from './open-app.ts'
 import { connectRaw, rawPost } from './raw-client.ts'
 
-const DIALECT: Dialect<string> = {
+const FORMAT: FrameFormat<string> = {
   encode: (event) => `data: ${event}\n\n`,
   encodeError: ({ error }) => `data: failed ${error.code}\n\n`,
   end: 'data: end\n\n',
@@ -38,7 +39,7 @@ async function openWatched(produce: Produce, silence?: Silence): Promise<Watched
   }
   const opened = await openApp((app, stopping) => {
     app.post('/stream', open, (_request, reply) => {
-      sendEvents(reply, watched(callSignal(reply, stopping)), DIALECT, silence)
+      sendEvents(reply, inBatches(watched(callSignal(reply, stopping))), FORMAT, silence)
     })
   })
   return { ...opened, finished, produced: () => produced, signal: () => signal }
@@ -99,7 +100,7 @@ describe('a reader who leaves', () => {
     }
     const { port } = await openApp((app) => {
       app.post('/stream', open, (_request, reply) => {
-        reply.raw.once('close', () => sendEvents(reply, events(), DIALECT))
+        reply.raw.once('close', () => sendEvents(reply, inBatches(events()), FORMAT))
       })
     })
     const client = await connectRaw(port)
@@ -156,7 +157,7 @@ describe('a reader who leaves', () => {
             throw new Error('cleaning failed')
           }
         })()
-        sendEvents(reply, events, DIALECT)
+        sendEvents(reply, inBatches(events), FORMAT)
       })
     })
     const client = await connectRaw(port)

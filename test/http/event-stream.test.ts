@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/errors.ts'
-import { type Dialect, type Silence, sendEvents } from '../../src/http/event-stream.ts'
+import { type FrameFormat, type Silence, sendEvents } from '../../src/http/event-stream.ts'
 import { callSignal } from '../../src/http/shutdown.ts'
+import { inBatches } from '../support/batches.ts'
 import { ERROR_LEVEL, envelope, type OpenApp, open, openApp } from './open-app.ts'
 
-const DIALECT: Dialect<string> = {
+const FORMAT: FrameFormat<string> = {
   encode: (event) => `data: ${event}\n\n`,
   encodeError: ({ error }) => `data: failed ${error.code} ${error.message}\n\n`,
   end: 'data: end\n\n',
@@ -16,7 +17,7 @@ type Events = (signal: AbortSignal) => AsyncGenerator<string>
 function openStream(events: Events, silence?: Silence): Promise<OpenApp> {
   return openApp((app, stopping) => {
     app.post('/stream', open, (_request, reply) => {
-      sendEvents(reply, events(callSignal(reply, stopping)), DIALECT, silence)
+      sendEvents(reply, inBatches(events(callSignal(reply, stopping))), FORMAT, silence)
     })
   })
 }
@@ -150,7 +151,7 @@ describe('a failure after the first event', () => {
             finished = true
           }
         })()
-        sendEvents(reply, events, { ...DIALECT, encode: JSON.stringify })
+        sendEvents(reply, inBatches(events), { ...FORMAT, encode: JSON.stringify })
       })
     })
     const ended = nextEnded()

@@ -1,12 +1,13 @@
 import { once } from 'node:events'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { type Dialect, sendEvents } from '../../src/http/event-stream.ts'
+import { type FrameFormat, sendEvents } from '../../src/http/event-stream.ts'
 import { callSignal } from '../../src/http/shutdown.ts'
+import { inBatches } from '../support/batches.ts'
 import { ERROR_LEVEL, envelope, type OpenApp, open, openApp } from './open-app.ts'
 import { connectRaw, type RawClient, rawPost } from './raw-client.ts'
 
-const DIALECT: Dialect<string> = {
+const FORMAT: FrameFormat<string> = {
   encode: (event) => `data: ${event}\n\n`,
   encodeError: ({ error }) => `data: failed ${error.code} ${error.message}\n\n`,
   end: 'data: end\n\n',
@@ -25,7 +26,7 @@ function streams(second: Promise<string>) {
         })
         yield await Promise.race([second, stopped])
       })()
-      sendEvents(reply, events, DIALECT)
+      sendEvents(reply, inBatches(events), FORMAT)
     })
     app.get('/ping', open, () => 'pong')
   }
@@ -74,7 +75,7 @@ describe('closing with an open stream', () => {
             yield 'one'
             await new Promise(() => undefined)
           })()
-          sendEvents(reply, events, DIALECT)
+          sendEvents(reply, inBatches(events), FORMAT)
         })
       },
       { graceMs: 20 },
@@ -95,7 +96,7 @@ describe('closing with an open stream', () => {
             while (!signal.aborted) yield 'x'.repeat(10_000)
             throw signal.reason
           })()
-          sendEvents(reply, events, DIALECT)
+          sendEvents(reply, inBatches(events), FORMAT)
         })
       },
       { graceMs: 20 },

@@ -18,7 +18,10 @@ export function createExtractiveModel(): ChatModel {
   return { name: 'extractive', supportsTools: false, stream: answer }
 }
 
-async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+async function* answer(
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<readonly ModelEvent[]> {
   signal.throwIfAborted()
   const candidates = await hydrateChunks(request, signal)
   const chosen = chooseQuotes(readQuestion(request.messages), candidates)
@@ -28,23 +31,22 @@ async function* answer(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   )
 
   const limit = request.sampling.maxTokens ?? Number.POSITIVE_INFINITY
+  const deltas: ModelEvent[] = []
   let said = ''
-  for (const [delta] of written.matchAll(DELTA)) {
-    signal.throwIfAborted()
-    if (estimateTokens(said + delta) > limit) break
-    said += delta
-    yield { type: 'text-delta', text: delta }
+  for (const [text] of written.matchAll(DELTA)) {
+    if (estimateTokens(said + text) > limit) break
+    said += text
+    deltas.push({ type: 'text-delta', text })
   }
+  signal.throwIfAborted()
+  yield deltas
   signal.throwIfAborted()
   const promptTokens = request.messages.reduce(
     (sum, { content }) => sum + estimateTokens(content),
     0,
   )
-  yield {
-    type: 'finish',
-    reason: said === written ? 'stop' : 'length',
-    usage: { promptTokens, completionTokens: estimateTokens(said) },
-  }
+  const usage = { promptTokens, completionTokens: estimateTokens(said) }
+  yield [{ type: 'finish', reason: said === written ? 'stop' : 'length', usage }]
 }
 
 /** One chunk per turn of the event loop, so that many long ones do not hold up other requests. */

@@ -1,6 +1,13 @@
-import type { ModelLog } from './connection.ts'
-import type { UpstreamFailure } from './failures.ts'
-import { isObject, type JsonObject } from './json.ts'
+import type {
+  ModelCallExtra,
+  ModelMessage,
+  ModelRequest,
+  ModelTool,
+  ModelToolCall,
+  Sampling,
+} from '../chat-model.ts'
+import type { ModelLog, UpstreamFailure } from './failures.ts'
+import { isJsonObject, isObject, type JsonObject } from './json.ts'
 
 /** What a chat-completions server turned out to accept. */
 export interface Dialect {
@@ -12,12 +19,14 @@ export interface Dialect {
   reasoning: boolean
 }
 
-interface Lesson {
+/** What is sent instead of what a server refuses. */
+interface Fallback {
   /** True for a body that holds what the refusal is about. */
   concerns: (body: JsonObject) => boolean
   refusal: RegExp
   instead: Partial<Dialect>
-  told: string
+  /** For the log, after “refuses”. */
+  report: string
 }
 
 const TOOLS_REFUSED = new RegExp(
@@ -39,46 +48,46 @@ const TOOLS_REFUSED = new RegExp(
   'i',
 )
 
-/** What servers are known to refuse, how they say it, and what to send instead. */
-const LESSONS: readonly Lesson[] = [
+/** What servers are known to refuse, and how they say it. */
+const FALLBACKS: readonly Fallback[] = [
   {
     concerns: (body) => 'stream_options' in body,
     refusal: /stream_options|include_usage/,
     instead: { streamUsage: false },
-    told: 'stream_options: token usage is known only where it reports it unasked',
+    report: 'stream_options: token usage is known only where it reports it unasked',
   },
   {
     concerns: (body) => 'max_tokens' in body,
     refusal: /use ['"`]?max_completion_tokens/i,
     instead: { maxTokensField: 'max_completion_tokens' },
-    told: 'max_tokens: max_completion_tokens is sent instead',
+    report: 'max_tokens: max_completion_tokens is sent instead',
   },
   {
     concerns: (body) => 'tools' in body,
     refusal: TOOLS_REFUSED,
     instead: { tools: false },
-    told: 'tools: none are offered to the model',
+    report: 'tools: none are offered to the model',
   },
   {
     concerns: ({ messages }) => Array.isArray(messages) && messages.some(carriesReasoning),
     refusal: /^(?!.*(?:must be passed|missing)).*reasoning_(?:content|details)/is,
     instead: { reasoning: false },
-    told: "reasoning: the model's own is not sent back to it",
+    report: "reasoning: the model's own is not sent back to it",
   },
 ]
 
 /** The most times that one request can be written anew. */
-export const MAX_LESSONS = LESSONS.length
+export const MAX_FALLBACKS = FALLBACKS.length
 
 export function createDialect(): Dialect {
   return { streamUsage: true, tools: true, maxTokensField: 'max_tokens', reasoning: true }
 }
 
 /**
- * Learns from a refusal what the server does not accept, for the rest of the process. True when the same
- * request, written anew, may be accepted.
+ * Leaves out what the server refused, for the rest of the process. True when the same request, written
+ * anew, may be accepted.
  */
-export function learnDialect(
+export function fallBack(
   dialect: Dialect,
   { facts }: UpstreamFailure,
   body: JsonObject,
@@ -86,13 +95,108 @@ export function learnDialect(
 ): boolean {
   const { kind, status = 0, words = '' } = facts
   if (kind !== 'status' || status < 400) return false
-  const lesson = LESSONS.find(({ concerns, refusal }) => refusal.test(words) && concerns(body))
-  if (!lesson) return false
-  Object.assign(dialect, lesson.instead)
-  log?.warn({ status }, `The chat model's server refuses ${lesson.told}`)
+  const fallback = FALLBACKS.find(({ concerns, refusal }) => refusal.test(words) && concerns(body))
+  if (!fallback) return false
+  Object.assign(dialect, fallback.instead)
+  log?.warn({ status }, `The chat model's server refuses ${fallback.report}`)
   return true
 }
 
 function carriesReasoning(message: unknown): boolean {
   return isObject(message) && ('reasoning_content' in message || 'reasoning_details' in message)
+}
+
+const MAX_NAME = 64
+
+/** Writes a request in the dialect that the server accepts; fields that are `undefined` stay unsent. */
+export function toRequestBody(
+  model: string,
+  { messages, tools, toolChoice, sampling }: ModelRequest,
+  dialect: Dialect,
+): JsonObject {
+  const offered = dialect.tools ? tools : []
+  return {
+    model,
+    stream: true,
+    ...(dialect.streamUsage && { stream_options: { include_usage: true } }),
+    messages: messages.map((message) => toMessage(message, dialect)),
+    ...(offered.length > 0 && { tools: offered.map(toTool), tool_choice: toolChoice }),
+    ...toSampling(sampling, dialect),
+  }
+}
+
+function toMessage(message: ModelMessage, dialect: Dialect): JsonObject {
+  switch (message.role) {
+    case 'system':
+    case 'user':
+      return { role: message.role, content: message.content }
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: message.content }
+    case 'assistant':
+      return toAssistantMessage(message.content, message.toolCalls ?? [], dialect)
+    default:
+      return message satisfies never
+  }
+}
+
+function toAssistantMessage(
+  content: string,
+  calls: readonly ModelToolCall[],
+  dialect: Dialect,
+): JsonObject {
+  if (calls.length === 0) return { role: 'assistant', content }
+  return {
+    role: 'assistant',
+    // An empty text beside tool calls is refused by some servers, its absence by none.
+    content: content || null,
+    ...(dialect.reasoning && reasoningOf(calls)),
+    tool_calls: calls.map(toToolCall),
+  }
+}
+
+function hasReasoning(extra: ModelCallExtra | undefined): boolean {
+  return extra?.reasoning_content !== undefined || extra?.reasoning_details !== undefined
+}
+
+function reasoningOf(calls: readonly ModelToolCall[]): JsonObject {
+  const { reasoning_content, reasoning_details } =
+    calls.map(({ extra }) => extra).find(hasReasoning) ?? {}
+  return {
+    ...(reasoning_content !== undefined && { reasoning_content }),
+    ...(reasoning_details !== undefined && { reasoning_details }),
+  }
+}
+
+function toToolCall({ callId, name, arguments: written, extra }: ModelToolCall): JsonObject {
+  const extra_content = extra?.extra_content
+  return {
+    id: callId,
+    type: 'function',
+    // Servers that parse the arguments refuse broken ones; the tool's answer says what was wrong.
+    function: { name: toolName(name), arguments: isJsonObject(written) ? written : '{}' },
+    ...(extra_content !== undefined && { extra_content }),
+  }
+}
+
+/** Models invent names with dots and tags in them, which servers then refuse in the next request. */
+function toolName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_NAME) || 'unnamed'
+}
+
+function toTool({ name, description, parameters }: ModelTool): JsonObject {
+  return { type: 'function', function: { name, description, parameters } }
+}
+
+function toSampling(sampling: Sampling, { maxTokensField }: Dialect): JsonObject {
+  return {
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    ...(sampling.maxTokens !== undefined && { [maxTokensField]: sampling.maxTokens }),
+    stop: sampling.stop,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    seed: sampling.seed,
+    response_format: sampling.responseFormat,
+    reasoning_effort: sampling.reasoningEffort,
+  }
 }

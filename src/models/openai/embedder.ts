@@ -1,6 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Embedder, EmbedderError } from '../embedder.ts'
-import type { ModelLog } from './connection.ts'
 import {
   EMBEDDING_MODEL,
   type EmbeddingServer,
@@ -11,15 +9,20 @@ import {
   toEmbedderError,
 } from './embedding-request.ts'
 import type { Explaining } from './explain-failure.ts'
-import { createRedactor, toUpstreamFailure, type UpstreamFailure } from './failures.ts'
-import { retryDelay } from './retry.ts'
+import {
+  createRedactor,
+  type ModelLog,
+  toUpstreamFailure,
+  type UpstreamFailure,
+  waitForRetry,
+} from './failures.ts'
 import { createTextBatches } from './text-batches.ts'
 
 /** No model that is known reads more of a question than this, and few that much. */
-const LONGEST_QUERY = 8_000
+const MAX_QUERY = 8_000
 
 /** A model behind any server with an `/embeddings` endpoint like OpenAI's. */
-export function createOpenAiEmbedder(options: EmbeddingCallsOptions): Embedder {
+export function createOpenAiEmbedder(options: EmbedderOptions): Embedder {
   const { model, apiKey } = options
   const prefixes = prefixesOf(model)
   const calls = createEmbeddingCalls(options)
@@ -39,7 +42,7 @@ export function createOpenAiEmbedder(options: EmbeddingCallsOptions): Embedder {
       ),
     async embedQuery(text, signal) {
       signal.throwIfAborted()
-      const result = await embedEach.one(prefixes.query + text.slice(0, LONGEST_QUERY), signal)
+      const result = await embedEach.one(prefixes.query + text.slice(0, MAX_QUERY), signal)
       if (result instanceof Error) throw result
       return result
     },
@@ -53,15 +56,15 @@ const PLAIN_TEXT = 'text'
 
 type Result = Float32Array<ArrayBuffer> | EmbedderError
 
-export interface EmbedEach {
+interface EmbedEach {
   /** A vector or an error per text: one that the model refuses fails alone. Throws only what `signal` was aborted with. */
   all(texts: readonly string[], signal: AbortSignal): Promise<Result[]>
   one(text: string, signal: AbortSignal): Promise<Result>
 }
 
 /** Finds out which text is at fault when a call fails, and shortens those that are too long. */
-export function createEmbedEach(call: EmbeddingCalls['call'], explaining: Explaining): EmbedEach {
-  const told = (kind: EmbedderError['kind'], failure: UpstreamFailure) =>
+function createEmbedEach(call: EmbeddingCalls['call'], explaining: Explaining): EmbedEach {
+  const toError = (kind: EmbedderError['kind'], failure: UpstreamFailure) =>
     toEmbedderError(kind, failure, explaining)
 
   const attempt = async (texts: readonly string[], signal: AbortSignal) => {
@@ -76,7 +79,7 @@ export function createEmbedEach(call: EmbeddingCalls['call'], explaining: Explai
   /** The text's own fault, unless the model does not even embed a plain one. */
   const blame = async (failure: UpstreamFailure, signal: AbortSignal) => {
     const works = mayBeOfText(failure) && Array.isArray(await attempt([PLAIN_TEXT], signal))
-    return told(works ? 'refused' : 'unavailable', failure)
+    return toError(works ? 'refused' : 'unavailable', failure)
   }
 
   const one = async (text: string, signal: AbortSignal, cuts = 0): Promise<Result> => {
@@ -105,7 +108,7 @@ export function createEmbedEach(call: EmbeddingCalls['call'], explaining: Explai
       if (Array.isArray(outcome)) return outcome
       if (outcome instanceof EmbedderError) return texts.map(() => outcome)
       if (mayBeOfText(outcome)) return inTurn(texts, signal)
-      const error = told('unavailable', outcome)
+      const error = toError('unavailable', outcome)
       return texts.map(() => error)
     },
   }
@@ -118,20 +121,20 @@ function firstHalf(text: string): string {
   return text.slice(0, splits ? middle - 1 : middle)
 }
 
-export interface EmbeddingCallsOptions extends EmbeddingServer {
+interface EmbedderOptions extends EmbeddingServer {
   /** The dimension of the vectors that are kept already; a model that answers with another one is refused. */
   dimension?: number | undefined
   log?: ModelLog | undefined
 }
 
-export interface EmbeddingCalls {
+interface EmbeddingCalls {
   /** Known from the first answer on. */
   readonly dimension: number | undefined
   /** A unit vector per text, asked for again where that may help. Throws UpstreamFailure, EmbedderError `changed`, or what `signal` was aborted with. */
   call(texts: readonly string[], signal: AbortSignal): Promise<Float32Array<ArrayBuffer>[]>
 }
 
-export function createEmbeddingCalls({ log, ...options }: EmbeddingCallsOptions): EmbeddingCalls {
+function createEmbeddingCalls({ log, ...options }: EmbedderOptions): EmbeddingCalls {
   let { dimension } = options
 
   const check = (found: number | undefined) => {
@@ -143,23 +146,17 @@ export function createEmbeddingCalls({ log, ...options }: EmbeddingCallsOptions)
     )
   }
 
-  /** Waits until the next try; throws the failure where another would not help. */
-  const waitAfter = async (error: unknown, retries: number, signal: AbortSignal) => {
-    const failure = toUpstreamFailure(error)
-    const wait = isRefusal(failure) ? undefined : retryDelay(failure, retries)
-    if (wait === undefined) throw failure
-    const { kind, status } = failure.facts
-    log?.warn({ kind, status, retry: retries + 1, wait }, 'The embedding model is asked again')
-    await pause(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
-  }
-
   const request = async (texts: readonly string[], signal: AbortSignal) => {
     for (let retries = 0; ; retries++) {
       try {
         return await requestEmbeddings(options, texts, signal)
       } catch (error) {
         signal.throwIfAborted()
-        await waitAfter(error, retries, signal)
+        const failure = toUpstreamFailure(error)
+        const retrying = { log, upstream: 'embedding model' }
+        const goesOn =
+          !isRefusal(failure) && (await waitForRetry(failure, retries, retrying, signal))
+        if (!goesOn) throw failure
       }
     }
   }
@@ -176,12 +173,12 @@ export function createEmbeddingCalls({ log, ...options }: EmbeddingCallsOptions)
   }
 }
 
-export interface Prefixes {
+interface Prefixes {
   query: string
   document: string
 }
 
-const NONE: Prefixes = { query: '', document: '' }
+const NO_PREFIXES: Prefixes = { query: '', document: '' }
 const SEARCH_PASSAGES = 'Represent this sentence for searching relevant passages: '
 const INSTRUCT =
   'Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: '
@@ -216,7 +213,7 @@ const BY_NAME: readonly (readonly [pattern: RegExp, prefixes: Prefixes])[] = [
   [/qwen3-embedding/, { query: INSTRUCT, document: '' }],
 ]
 
-export function prefixesOf(model: string): Prefixes {
+function prefixesOf(model: string): Prefixes {
   const name = model.toLowerCase()
-  return BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? NONE
+  return BY_NAME.find(([pattern]) => pattern.test(name))?.[1] ?? NO_PREFIXES
 }

@@ -1,33 +1,31 @@
 import { EmbedderError } from '../embedder.ts'
+import { type ModelServer, requestJson } from './connection.ts'
 import { type Explaining, explainFailure, TOO_LONG, type UpstreamNames } from './explain-failure.ts'
-import { failureInStream, UpstreamFailure } from './failures.ts'
+import { failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isObject, type JsonObject, objectOf, parseJson } from './json.ts'
-import { requestJson } from './json-request.ts'
 
 /** A request that takes longer is given up. */
 const DEADLINE_MS = 60_000
 /** A batch of 32 vectors of 4,096 numbers takes a tenth of it. */
 const MAX_ANSWER_BYTES = 32 * 2 ** 20
 
-export interface EmbeddingServer {
-  apiKey: string
-  /** The address before `/embeddings`. */
-  baseUrl: string
+export interface EmbeddingServer extends ModelServer {
   model: string
 }
 
 /** One request, tried once: a unit vector per text. Throws UpstreamFailure, or what `signal` was aborted with. */
 export async function requestEmbeddings(
-  { apiKey, baseUrl, model }: EmbeddingServer,
+  { model, ...server }: EmbeddingServer,
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<Float32Array<ArrayBuffer>[]> {
   const answer = await requestJson(
     {
-      ...{ apiKey, baseUrl, path: '/embeddings' },
+      ...server,
+      path: '/embeddings',
       body: { model, input: texts, encoding_format: 'float' },
       deadlineMs: DEADLINE_MS,
-      mostAnswerBytes: MAX_ANSWER_BYTES,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
     },
     signal,
   )
@@ -76,8 +74,8 @@ export function toEmbedderError(
   )
 }
 
-/** The longest vector that any known model makes is a fourth of this. */
-const LONGEST_VECTOR = 16_384
+/** Four times the longest vector that any known model makes. */
+const MAX_DIMENSION = 16_384
 
 /** What some servers write for a number that overflowed, which is not JSON. */
 const NOT_JSON_NUMBER = /[[,]\s*-?(?:NaN|Infinity)\b/
@@ -112,7 +110,7 @@ function findEntry(entries: readonly JsonObject[], position: number): JsonObject
 }
 
 function toUnit(embedding: unknown): Vector {
-  if (!Array.isArray(embedding) || embedding.length > LONGEST_VECTOR) {
+  if (!Array.isArray(embedding) || embedding.length > MAX_DIMENSION) {
     throw unreadable('a vector is missing or too long')
   }
   if (!embedding.every((value) => typeof value === 'number' && Number.isFinite(value))) {
@@ -127,8 +125,4 @@ function toUnit(embedding: unknown): Vector {
 function unusable(): UpstreamFailure {
   const words = 'a vector is zero or holds something that is not a number'
   return new UpstreamFailure({ kind: 'unreadable', code: UNUSABLE_VECTOR, words })
-}
-
-function unreadable(words: string): UpstreamFailure {
-  return new UpstreamFailure({ kind: 'unreadable', words })
 }

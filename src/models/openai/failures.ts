@@ -1,4 +1,4 @@
-import { APIConnectionError, APIError } from 'openai'
+import { setTimeout as pause } from 'node:timers/promises'
 import { retryAfterOf } from '../../lib/backoff.ts'
 import { isObject, nonEmptyString, parseJson } from './json.ts'
 
@@ -34,18 +34,19 @@ export class UpstreamFailure extends Error {
   }
 }
 
+/** An answer that makes no sense. */
+export function unreadable(words: string): UpstreamFailure {
+  return new UpstreamFailure({ kind: 'unreadable', words })
+}
+
 const MAX_WORDS = 4_000
-const MAX_CAUSES = 5
 
-const TIMEOUT_CODES = new Set([
-  'ETIMEDOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-])
-
-/** How a socket dies that had been open: the server is there. */
-const BROKEN_CODES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+/** How a connection that is being made, or one that had been made, ends. */
+const KIND_OF_CODE: Record<string, FailureKind> = {
+  ETIMEDOUT: 'timeout',
+  ECONNRESET: 'connection',
+  EPIPE: 'connection',
+}
 
 /** What a code says more exactly than the status it comes with. */
 const EXACT_STATUS: Record<string, number> = {
@@ -69,17 +70,17 @@ const STATUS_IN_STREAM: Record<string, number> = {
 /** How LM Studio answers, with status 200, when the base URL lacks `/v1`. */
 const WRONG_PATH = /^unexpected endpoint/i
 
-/** Names whatever the SDK or the network threw. */
-export function toUpstreamFailure(thrown: unknown): UpstreamFailure {
-  const causes = causesOf(thrown)
-  const known = causes.find((cause) => cause instanceof UpstreamFailure)
-  if (known) return known
-  const words = causes.map(describe).join(': ').slice(0, MAX_WORDS)
-  const codes = causes.map((cause) => codeOf(cause) ?? '')
-  const kind = networkFailure(thrown, codes)
-  if (kind) return new UpstreamFailure({ kind, words })
-  if (thrown instanceof APIError) return failureInStream(thrown.error)
-  return new UpstreamFailure({ kind: 'unreadable', words })
+/** Names what was thrown while the upstream was asked; `otherwise` where the error does not say. */
+export function toUpstreamFailure(
+  thrown: unknown,
+  otherwise: FailureKind = 'unreadable',
+): UpstreamFailure {
+  if (thrown instanceof UpstreamFailure) return thrown
+  const code = codeOf(thrown)
+  const words =
+    thrown instanceof Error ? `${code ?? thrown.name} ${thrown.message}` : String(thrown)
+  const kind = KIND_OF_CODE[code ?? ''] ?? otherwise
+  return new UpstreamFailure({ kind, words: words.slice(0, MAX_WORDS) })
 }
 
 /** The failure that an error inside a stream reports. */
@@ -125,32 +126,8 @@ function statusIn(code: string): number | undefined {
   return /^[45]\d\d$/.test(code) ? Number(code) : undefined
 }
 
-function causesOf(thrown: unknown): unknown[] {
-  const causes = [thrown]
-  let last = thrown
-  while (last instanceof Error && last.cause !== undefined && causes.length < MAX_CAUSES) {
-    last = last.cause
-    causes.push(last)
-  }
-  return causes
-}
-
-function describe(cause: unknown): string {
-  return cause instanceof Error ? `${codeOf(cause) ?? cause.name} ${cause.message}` : String(cause)
-}
-
-function codeOf(cause: unknown): string | undefined {
-  return cause instanceof Error && 'code' in cause ? nonEmptyString(cause.code) : undefined
-}
-
-function networkFailure(thrown: unknown, codes: readonly string[]): FailureKind | undefined {
-  if (codes.some((code) => TIMEOUT_CODES.has(code))) return 'timeout'
-  // A socket that dies while the body is read surfaces as this bare error of `fetch`.
-  const diedMidway = thrown instanceof TypeError && thrown.message === 'terminated'
-  if (diedMidway || codes.some((code) => BROKEN_CODES.has(code))) return 'connection'
-  // How `fetch` itself says that there was no connection.
-  const failedFetch = thrown instanceof TypeError && thrown.message === 'fetch failed'
-  return failedFetch || thrown instanceof APIConnectionError ? 'unreachable' : undefined
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown ? nonEmptyString(thrown.code) : undefined
 }
 
 /** A shorter key is a placeholder, as keyless servers take, and may be a part of any word. */
@@ -171,4 +148,55 @@ export function createRedactor(apiKey: string): (words: string) => string {
     const keyless = apiKey.length < SHORTEST_SECRET ? words : words.replaceAll(apiKey, HIDDEN)
     return SECRETS.reduce((text, pattern) => text.replace(pattern, HIDDEN), keyless)
   }
+}
+
+const MAX_RETRIES = 2
+/** A server that asks for a longer wait than this is reported instead of waited for. */
+const MAX_WAIT_MS = 5_000
+const FIRST_WAIT_MS = 400
+
+/** The part of a logger that a model uses. Nothing it is given holds a key or a prompt. */
+export interface ModelLog {
+  warn(facts: Record<string, unknown>, message: string): void
+}
+
+interface Retrying {
+  log: ModelLog | undefined
+  /** As in “The chat model is asked again”. */
+  upstream: string
+}
+
+/**
+ * Waits until it is time for another try; false, at once, where none would help. `retries` is how many there
+ * were. Throws what `signal` was aborted with.
+ */
+export async function waitForRetry(
+  failure: UpstreamFailure,
+  retries: number,
+  { log, upstream }: Retrying,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const wait = retryDelay(failure, retries)
+  if (wait === undefined) return false
+  const { kind, status } = failure.facts
+  log?.warn({ kind, status, retry: retries + 1, wait }, `The ${upstream} is asked again`)
+  await pause(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
+  return true
+}
+
+/** Only what passes by itself is tried again, never a stall: the caller has waited long enough. */
+function retryDelay({ facts }: UpstreamFailure, retries: number): number | undefined {
+  if (retries >= MAX_RETRIES || facts.final || !isPassing(facts)) return undefined
+  if (facts.retryAfterMs === undefined) return backoff(retries)
+  return facts.retryAfterMs <= MAX_WAIT_MS ? facts.retryAfterMs : undefined
+}
+
+function isPassing({ kind, status = 0 }: UpstreamFailure['facts']): boolean {
+  if (kind === 'connection' || kind === 'unreachable') return true
+  return kind === 'status' && (status >= 500 || [408, 409, 429].includes(status))
+}
+
+function backoff(retries: number): number {
+  const jitter = 0.75 + Math.random() * 0.5
+  return FIRST_WAIT_MS * 2 ** retries * jitter
 }

@@ -1,18 +1,23 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Reranker, RerankerError } from '../reranker.ts'
-import type { ModelLog } from './connection.ts'
+import { type ModelServer, requestJson } from './connection.ts'
 import { isTooLong } from './embedding-request.ts'
 import { explainFailure, type UpstreamNames } from './explain-failure.ts'
-import { createRedactor, failureInStream, toUpstreamFailure, UpstreamFailure } from './failures.ts'
+import {
+  createRedactor,
+  failureInStream,
+  type ModelLog,
+  toUpstreamFailure,
+  type UpstreamFailure,
+  unreadable,
+  waitForRetry,
+} from './failures.ts'
 import { isObject, objectOf, parseJson } from './json.ts'
-import { requestJson } from './json-request.ts'
-import { retryDelay } from './retry.ts'
 
 /** UTF-16 code units of a question and of a text that are read: few models read more. */
-const LONGEST_QUERY = 2_000
-const LONGEST_TEXT = 8_000
+const MAX_QUERY = 2_000
+const MAX_TEXT = 8_000
 /** A model that does not take a text of this length does not work. */
-const SHORTEST_CUT = 500
+const MIN_TEXT = 500
 
 const RERANK_MODEL: UpstreamNames = {
   upstream: 'reranking model',
@@ -32,35 +37,32 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
   const { model, apiKey } = server
   const explaining = { model, redact: createRedactor(apiKey), names: RERANK_MODEL }
   // Found out from refusals, then kept.
-  let dialect: RerankDialect = 'documents'
-  let longest = LONGEST_TEXT
+  let textsField: TextsField = 'documents'
+  let longest = MAX_TEXT
 
   const attempt = ({ query, texts }: RerankQuestion, signal: AbortSignal) => {
     const cut = texts.map((text) => text.slice(0, longest))
-    const question = { query: query.slice(0, Math.min(longest, LONGEST_QUERY)), texts: cut }
-    return requestRelevance(server, question, dialect, signal)
+    const question = { query: query.slice(0, Math.min(longest, MAX_QUERY)), texts: cut }
+    return requestRelevance(server, question, textsField, signal)
   }
 
   /** Whether what was asked can be asked in a way that the server takes. */
   const adapt = (failure: UpstreamFailure): boolean => {
-    if (dialect === 'documents' && wantsTexts(failure)) {
-      dialect = 'texts'
+    if (textsField === 'documents' && wantsTexts(failure)) {
+      textsField = 'texts'
       return true
     }
-    if (!isTooLong(failure) || longest <= SHORTEST_CUT) return false
+    if (!isTooLong(failure) || longest <= MIN_TEXT) return false
     longest = Math.ceil(longest / 2)
     return true
   }
 
-  const waitAfter = async (failure: UpstreamFailure, retries: number, signal: AbortSignal) => {
-    const wait = retryDelay(failure, retries)
-    if (wait === undefined) {
-      const { message, cause } = explainFailure(failure, explaining)
-      throw new RerankerError(message, { cause })
-    }
-    const { kind, status } = failure.facts
-    log?.warn({ kind, status, retry: retries + 1, wait }, 'The reranking model is asked again')
-    await pause(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
+  /** Throws RerankerError where there is no use in trying again. */
+  const prepareNext = async (failure: UpstreamFailure, retries: number, signal: AbortSignal) => {
+    const retrying = { log, upstream: 'reranking model' }
+    if (await waitForRetry(failure, retries, retrying, signal)) return
+    const { message, cause } = explainFailure(failure, explaining)
+    throw new RerankerError(message, { cause })
   }
 
   return {
@@ -74,43 +76,41 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
         } catch (error) {
           signal.throwIfAborted()
           const failure = toUpstreamFailure(error)
-          if (!adapt(failure)) await waitAfter(failure, retries++, signal)
+          if (!adapt(failure)) await prepareNext(failure, retries++, signal)
         }
       }
     },
   }
 }
 
-/** A request that takes longer is given up; whoever asks has less patience. */
+/** A request that takes longer is given up; whoever asks gives up earlier. */
 const DEADLINE_MS = 30_000
 /** A hundred results with their texts, which some servers send back, take a tenth of it. */
 const MAX_ANSWER_BYTES = 4 * 2 ** 20
-/** Text Embeddings Inference takes no more texts at once unless it is told to. */
+/** Text Embeddings Inference takes no more texts at once unless it is configured to. */
 const MAX_TEXTS = 32
 
-export interface RerankServer {
-  apiKey: string
-  /** The address before `/rerank`. */
-  baseUrl: string
+interface RerankServer extends ModelServer {
   model: string
 }
 
-export interface RerankQuestion {
+interface RerankQuestion {
   query: string
   texts: readonly string[]
 }
 
 /** What a server wants the list of texts to be called. */
-export type RerankDialect = 'documents' | 'texts'
+type TextsField = 'documents' | 'texts'
 
 /** One request, or some side by side, tried once: a score per text. Throws UpstreamFailure, or what `signal` was aborted with. */
-export async function requestRelevance(
+async function requestRelevance(
   server: RerankServer,
   question: RerankQuestion,
-  dialect: RerankDialect,
+  textsField: TextsField,
   signal: AbortSignal,
 ): Promise<number[]> {
-  if (dialect === 'documents') return send(server, toDocuments(server, question), question, signal)
+  if (textsField === 'documents')
+    return send(server, toDocuments(server, question), question, signal)
   const scores = await Promise.all(
     inParts(question).map((part) => send(server, toTexts(part), part, signal)),
   )
@@ -118,7 +118,7 @@ export async function requestRelevance(
 }
 
 /** Whether Text Embeddings Inference answers, which misses the field that it calls `texts`. */
-export function wantsTexts({ facts }: UpstreamFailure): boolean {
+function wantsTexts({ facts }: UpstreamFailure): boolean {
   return [400, 422].includes(facts.status ?? 0) && /\btexts\b/.test(facts.words ?? '')
 }
 
@@ -132,7 +132,7 @@ async function send(
     {
       ...{ apiKey, baseUrl, path: '/rerank', body },
       deadlineMs: DEADLINE_MS,
-      mostAnswerBytes: MAX_ANSWER_BYTES,
+      maxAnswerBytes: MAX_ANSWER_BYTES,
     },
     signal,
   )
@@ -160,7 +160,7 @@ function inParts({ query, texts }: RerankQuestion): RerankQuestion[] {
  * answer `{ results: [{ index, relevance_score }] }`, Voyage names the list `data`, and Text Embeddings
  * Inference answers a bare list of `{ index, score }`. Throws UpstreamFailure for anything else.
  */
-export function readRelevance(body: string, count: number): number[] {
+function readRelevance(body: string, count: number): number[] {
   const answer = parseJson(body)
   if (isObject(answer) && answer.error !== undefined) throw failureInStream(answer.error)
   const { results, data } = objectOf(answer)
@@ -178,8 +178,4 @@ export function readRelevance(body: string, count: number): number[] {
     if (score === undefined) throw unreadable(`${count} texts were not all given a score`)
     return score
   })
-}
-
-function unreadable(words: string): UpstreamFailure {
-  return new UpstreamFailure({ kind: 'unreadable', words })
 }

@@ -1,4 +1,4 @@
-/** Bounds of one request. Text Embeddings Inference takes no more texts unless it is told to. */
+/** Bounds of one request. Text Embeddings Inference takes no more texts unless it is configured to. */
 const MAX_TEXTS = 32
 const MAX_CHARACTERS = 64_000
 /** Requests under way at once. */

@@ -43,7 +43,7 @@ export interface AgentRequest {
   toolChoice?: unknown
 }
 
-export function questionOf({ conversation }: AgentRequest): string {
+export function questionOf({ conversation }: Pick<AgentRequest, 'conversation'>): string {
   return conversation.messages.findLast(({ role }) => role === 'user')?.content ?? ''
 }
 

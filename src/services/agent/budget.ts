@@ -1,7 +1,8 @@
-import type { ModelToolCall, Usage } from '../../models/chat-model.ts'
+import type { ModelUsage } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
-import type { RunFinishReason } from '../../schemas/chat.ts'
+import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
+import type { Answer } from './model-turn.ts'
 
 /** What one run may use up. */
 export interface RunLimits {
@@ -24,13 +25,6 @@ export const LIMIT_REASONS = {
   tokens: 'token_limit',
 } as const satisfies Record<LimitName, RunFinishReason>
 
-/** What the model has answered in one call, as far as it is charged. */
-interface Spent {
-  text: string
-  calls: readonly ModelToolCall[]
-  usage: Usage | undefined
-}
-
 export interface RunBudget {
   /** Aborted when no tool may run any more. */
   readonly toolTime: AbortSignal
@@ -39,9 +33,9 @@ export interface RunBudget {
   /** Counts a model call. Answers the limit that makes it the last one, or nothing. */
   beginRound(): LimitName | undefined
   /** Counts the tokens of a model call that was sent so many bytes; estimates them where the model does not report its usage. */
-  spend(answer: Spent, sentBytes: number): void
+  spend(answer: Pick<Answer, 'text' | 'usage'>, sentBytes: number): void
   /** Counts tokens that a tool took. */
-  charge(usage: Usage): void
+  charge(usage: ModelUsage): void
   /** Takes tool calls; answers how many of them may run. */
   takeCalls(wanted: number): number
   /** Keeps in mind that a limit kept the run from something. */
@@ -81,5 +75,20 @@ export function createRunBudget(limits: RunLimits): RunBudget {
     },
     note: (limit) => void reached.add(limit),
     reached: () => [...reached],
+  }
+}
+
+/** Adds up the tokens of all model calls of a run; nothing where no call reported any. */
+export function createUsageSum() {
+  let sum: Usage | undefined
+
+  return {
+    add(usage: ModelUsage | undefined) {
+      if (!usage) return
+      const promptTokens = (sum?.promptTokens ?? 0) + usage.promptTokens
+      const completionTokens = (sum?.completionTokens ?? 0) + usage.completionTokens
+      sum = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
+    },
+    total: () => sum,
   }
 }

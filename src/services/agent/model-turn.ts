@@ -4,10 +4,9 @@ import type {
   ModelEvent,
   ModelTool,
   ModelToolCall,
-  Usage as ModelUsage,
-  Usage,
+  ModelUsage,
 } from '../../models/chat-model.ts'
-import type { RunFinishReason, Usage as UsageOfChat } from '../../schemas/chat.ts'
+import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { RunTools } from '../tools/registry.ts'
 import { type AgentEvent, type AgentRequest, isClientTool } from './agent-event.ts'
@@ -77,72 +76,107 @@ export interface Answer {
   calls: ModelToolCall[]
   /** `time_limit` where the answer was cut. */
   reason: Exclude<FinishReason, 'tool_calls'> | 'time_limit'
-  usage: Usage | undefined
+  usage: ModelUsage | undefined
 }
 
-interface Relay {
+export interface AnswerReader {
+  readonly answer: Answer
+  /** What can be shown by now of the next batch; nothing after the last. Throws what the model failed with. */
+  next(): Promise<AgentEvent[] | undefined>
+  /** Ends the call where it is still under way. */
+  close(): Promise<unknown>
+}
+
+interface Reading {
   citations: CitationCheck
+  spacing: Spacing
   /** Aborted when the answer is cut; what came until then stands. */
   answerTime: AbortSignal
   signal: AbortSignal
+  /** Given an answer that is whole, or was cut. */
+  onEnd: (answer: Answer) => void
 }
 
-/** Passes the text on as it comes, its citations checked, and gathers what the loop has to know. */
-export async function* relayAnswer(
+/** Reads one answer: its text with the citations checked, and what the loop has to know of it. */
+export function readAnswer(
   events: ReturnType<ChatModel['stream']>,
-  { citations, answerTime, signal }: Relay,
-): AsyncGenerator<AgentEvent, Answer> {
+  reading: Reading,
+): AnswerReader {
+  const { citations, spacing, answerTime, signal, onEnd } = reading
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
-  try {
-    for await (const event of events) {
-      note(event, answer)
-      if (event.type !== 'text-delta') continue
-      const text = citations.write(event.text)
-      if (text !== '') yield { type: 'text-delta', text }
+  let isOver = false
+  let failure: { error: unknown } | undefined
+
+  const show = (text: string): AgentEvent[] =>
+    text === '' ? [] : [{ type: 'text-delta', text: spacing.join(text) }]
+
+  function readEvent(event: ModelEvent): AgentEvent[] {
+    switch (event.type) {
+      case 'text-delta':
+        answer.text += event.text
+        return show(citations.write(event.text))
+      case 'tool-call':
+        answer.calls.push(event.call)
+        return []
+      case 'finish':
+        answer.usage = event.usage
+        if (event.reason !== 'tool_calls') answer.reason = event.reason
+        return []
+      default:
+        return event satisfies never
     }
-  } catch (error) {
-    if (signal.aborted) throw error
-    yield* rest(citations)
-    if (!answerTime.aborted) throw error
-    answer.reason = 'time_limit'
   }
-  yield* rest(citations)
-  return answer
-}
 
-function* rest(citations: CitationCheck): Generator<AgentEvent> {
-  const text = citations.end()
-  if (text !== '') yield { type: 'text-delta', text }
-}
-
-function note(event: ModelEvent, answer: Answer): void {
-  switch (event.type) {
-    case 'text-delta':
-      answer.text += event.text
-      break
-    case 'tool-call':
-      answer.calls.push(event.call)
-      break
-    case 'finish':
-      answer.usage = event.usage
-      if (event.reason !== 'tool_calls') answer.reason = event.reason
-      break
-    default:
-      event satisfies never
+  /** Nothing where the model has ended, failed or was cut. */
+  async function pull(): Promise<readonly ModelEvent[] | undefined> {
+    try {
+      const { done, value } = await events.next()
+      return done ? undefined : value
+    } catch (error) {
+      if (signal.aborted) throw error
+      if (answerTime.aborted) answer.reason = 'time_limit'
+      else failure = { error }
+      return undefined
+    }
   }
-}
-
-/** Adds up the tokens of all model calls of a run; nothing where no call reported any. */
-export function createUsageSum() {
-  let sum: UsageOfChat | undefined
 
   return {
-    add(usage: ModelUsage | undefined) {
-      if (!usage) return
-      const promptTokens = (sum?.promptTokens ?? 0) + usage.promptTokens
-      const completionTokens = (sum?.completionTokens ?? 0) + usage.completionTokens
-      sum = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
+    answer,
+    async next() {
+      if (failure) throw failure.error
+      if (isOver) return undefined
+      const batch = await pull()
+      if (batch) return batch.flatMap(readEvent)
+      isOver = true
+      if (!failure) onEnd(answer)
+      return show(citations.end())
     },
-    total: () => sum,
+    close: () => events.return(undefined),
+  }
+}
+
+const PARAGRAPH = '\n\n'
+
+/** Puts a blank line between what the model says before it calls tools and what it says after. */
+export interface Spacing {
+  /** The text as it follows what was said before; not empty. */
+  join(text: string): string
+  /** Tools were called. */
+  part(): void
+}
+
+export function createSpacing(): Spacing {
+  let end = ''
+  let isParted = false
+  return {
+    join(text) {
+      const needsSpace = isParted && end !== '' && end !== '\n'
+      isParted = false
+      end = text.slice(-1)
+      return needsSpace ? PARAGRAPH + text : text
+    },
+    part() {
+      isParted = true
+    },
   }
 }

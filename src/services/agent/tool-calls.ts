@@ -1,11 +1,5 @@
-import type { ModelMessage, ModelToolCall } from '../../models/chat-model.ts'
-import {
-  failed,
-  parseCall,
-  type RunTools,
-  type ToolCall,
-  type ToolResult,
-} from '../tools/registry.ts'
+import type { ModelMessage } from '../../models/chat-model.ts'
+import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
 
@@ -21,30 +15,38 @@ interface Means {
   budget: Pick<RunBudget, 'takeCalls' | 'toolTime' | 'note'>
 }
 
-/** Runs the calls of one round side by side and answers what the model is to read of them, in their order. */
-export async function* useTools(
-  calls: readonly ModelToolCall[],
+export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
+  return calls.map(({ callId, name, input }) => ({ type: 'tool-call', callId, tool: name, input }))
+}
+
+interface CallResults {
+  events: AgentEvent[]
+  /** What the model is to read of the calls. */
+  messages: ModelMessage[]
+}
+
+/** Runs the calls of one round side by side; the results are in their order. */
+export async function runCalls(
+  calls: readonly ToolCall[],
   { tools, budget }: Means,
   signal: AbortSignal,
-): AsyncGenerator<AgentEvent, ModelMessage[]> {
-  const parsed = calls.map(parseCall)
-  for (const { callId, name, input } of parsed) {
-    yield { type: 'tool-call', callId, tool: name, input }
-  }
+): Promise<CallResults> {
   const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
   const results = await Promise.all(
-    parsed.map(async (call, index) => {
-      if (index >= MAX_CALLS) return TOO_MANY_AT_ONCE
-      return index < allowed ? callInTime(call, { tools, budget }, signal) : TOO_MANY
+    calls.map(async (call, index) => {
+      if (index >= MAX_CALLS) return { call, result: TOO_MANY_AT_ONCE }
+      if (index >= allowed) return { call, result: TOO_MANY }
+      return { call, result: await callInTime(call, { tools, budget }, signal) }
     }),
   )
-  const messages: ModelMessage[] = []
-  for (const [index, { callId, name }] of calls.entries()) {
-    const result = results[index] ?? TOO_MANY
-    yield { type: 'tool-result', callId, tool: name, ...result }
-    messages.push({ role: 'tool', callId, content: result.output })
+  return {
+    events: results.map(({ call: { callId, name: tool }, result }) => {
+      return { type: 'tool-result', callId, tool, ...result }
+    }),
+    messages: results.map(({ call: { callId }, result }) => {
+      return { role: 'tool', callId, content: result.output }
+    }),
   }
-  return messages
 }
 
 async function callInTime(

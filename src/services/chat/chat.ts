@@ -27,8 +27,10 @@ interface Dependencies {
 }
 
 export interface Chat {
-  frames(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatFrame>
-  chunks(request: CompletionRequest, signal: AbortSignal): AsyncGenerator<CompletionChunk>
+  /** In batches, none of them empty. */
+  frames(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatFrame[]>
+  /** In batches, none of them empty. */
+  chunks(request: CompletionRequest, signal: AbortSignal): AsyncGenerator<CompletionChunk[]>
   complete(request: CompletionRequest, signal: AbortSignal): Promise<Completion>
   models(): ModelList
   /** Throws `model_not_found`. */
@@ -47,19 +49,20 @@ export function createChat({ agent, modelName, defaultTopK }: Dependencies): Cha
 
   return {
     async *frames(request, signal) {
-      for await (const event of agent.run(fromChat(request, defaultTopK), signal)) {
-        const frame = toChatFrame(event, request.includeSteps)
-        if (frame) yield frame
+      for await (const batch of agent.run(fromChat(request, defaultTopK), signal)) {
+        const frames = batch.flatMap((event) => toChatFrame(event, request.includeSteps) ?? [])
+        if (frames.length > 0) yield frames
       }
     },
     async *chunks(request, signal) {
       const head = newHead()
       const includeUsage = request.stream_options?.include_usage ?? false
-      let begun = false
-      for await (const event of agent.run(fromCompletion(request, defaultTopK), signal)) {
-        if (!begun) yield toFirstChunk(head)
-        begun = true
-        yield* toCompletionChunks(event, head, includeUsage)
+      let hasBegun = false
+      for await (const batch of agent.run(fromCompletion(request, defaultTopK), signal)) {
+        const chunks = batch.flatMap((event) => toCompletionChunks(event, head, includeUsage))
+        if (!hasBegun && batch.length > 0) chunks.unshift(toFirstChunk(head))
+        hasBegun ||= batch.length > 0
+        if (chunks.length > 0) yield chunks
       }
     },
     complete: (request, signal) =>

@@ -200,15 +200,17 @@ function toChunk(head: CompletionHead, choice?: Partial<Choice>): CompletionChun
 
 /** A whole run as one completion. */
 export async function collectCompletion(
-  events: AsyncIterable<AgentEvent>,
+  batches: AsyncIterable<readonly AgentEvent[]>,
   head: CompletionHead,
 ): Promise<Completion> {
   let content = ''
   let calls: readonly ModelToolCall[] = []
-  for await (const event of events) {
-    if (event.type === 'text-delta') content += event.text
-    if (event.type === 'client-tool-calls') calls = event.calls
-    if (event.type === 'run-end') return toCompletion(head, content, calls, event)
+  for await (const batch of batches) {
+    for (const event of batch) {
+      if (event.type === 'text-delta') content += event.text
+      if (event.type === 'client-tool-calls') calls = event.calls
+      if (event.type === 'run-end') return toCompletion(head, content, calls, event)
+    }
   }
   throw new Error('An agent run ended without run-end')
 }

@@ -1,5 +1,5 @@
 import { createSemaphore } from '../../lib/semaphore.ts'
-import type { ChatModel, Usage } from '../../models/chat-model.ts'
+import type { ChatModel, ModelUsage } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
@@ -132,7 +132,7 @@ const RULES =
 interface Reader {
   model: Pick<ChatModel, 'stream'>
   /** Is told the tokens of each call. */
-  spend(usage: Usage): void
+  spend(usage: ModelUsage): void
 }
 
 /** One short answer of the model, without tools. */
@@ -150,9 +150,11 @@ async function askModel(
     ...{ tools: [], sampling: { maxTokens, temperature: 0 }, chunks: [] },
   }
   let text = ''
-  for await (const event of model.stream(request, signal)) {
-    if (event.type === 'text-delta') text += event.text
-    if (event.type === 'finish' && event.usage) spend(event.usage)
+  for await (const batch of model.stream(request, signal)) {
+    for (const event of batch) {
+      if (event.type === 'text-delta') text += event.text
+      if (event.type === 'finish' && event.usage) spend(event.usage)
+    }
   }
   return text.trim()
 }

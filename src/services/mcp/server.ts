@@ -126,10 +126,12 @@ export async function askAgent(
   let text = ''
   let reportedAt = performance.now()
   let progress = 0
-  for await (const frame of chat.frames({ messages, topK, includeSteps: true }, signal)) {
-    if (frame.type === 'text-delta') text += frame.text
-    if (frame.type === 'done') return `${text}${sourcesOf(frame)}`
-    progress += 1
+  for await (const batch of chat.frames({ messages, topK, includeSteps: true }, signal)) {
+    for (const frame of batch) {
+      if (frame.type === 'text-delta') text += frame.text
+      if (frame.type === 'done') return `${text}${sourcesOf(frame)}`
+    }
+    progress += batch.length
     if (performance.now() - reportedAt < PROGRESS_MS) continue
     reportedAt = performance.now()
     await report(progress)

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { untilAborted } from '../../lib/abort.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
-import type { RunObserver } from '../agent/run-agent.ts'
+import type { RunObserver } from '../agent/run-gate.ts'
 
 const SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Usage } from '../../models/chat-model.ts'
+import type { ModelUsage } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Citations } from '../agent/citations.ts'
 import type { Artifacts } from './artifacts.ts'
@@ -15,7 +15,7 @@ export interface ToolContext {
   /** Takes the files that the tool makes. */
   artifacts: Artifacts
   /** Is told the tokens of calls of the model that the tool makes itself. */
-  spend?(usage: Usage): void
+  spend?(usage: ModelUsage): void
 }
 
 export interface Tool {

@@ -1,5 +1,6 @@
-import type { ModelChunk, ModelRequest, Usage } from '../../../src/models/chat-model.ts'
+import type { ModelChunk, ModelRequest, ModelUsage } from '../../../src/models/chat-model.ts'
 import { createExtractiveModel } from '../../../src/models/extractive/extractive-model.ts'
+import { eachEvent } from '../../support/batches.ts'
 
 export const NOTHING =
   'Nothing in your documents answers this. Only quotes can be given: no language model is configured.'
@@ -50,7 +51,7 @@ export interface Quoted {
   text: string
   deltas: string[]
   reason: string | undefined
-  usage: Usage | undefined
+  usage: ModelUsage | undefined
 }
 
 export async function ask(
@@ -62,7 +63,7 @@ export async function ask(
   const whole = { messages, tools: [], sampling: {}, chunks, ...request }
   const quoted: Quoted = { text: '', deltas: [], reason: undefined, usage: undefined }
   const events = createExtractiveModel().stream(whole, new AbortController().signal)
-  for await (const event of events) {
+  for await (const event of eachEvent(events)) {
     if (event.type === 'text-delta') quoted.deltas.push(event.text)
     if (event.type === 'finish') Object.assign(quoted, event)
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createOpenAiModel } from '../../../src/models/openai/chat.ts'
+import { eachEvent } from '../../support/batches.ts'
 import type { Script } from '../../support/scripted-upstream.ts'
 import {
   chunk,
@@ -301,7 +302,7 @@ describe('passing failures', () => {
       model: unused.name,
       idleTimeoutMs: 5_000,
     })
-    const answer = readAnswer(model.stream(question(), new AbortController().signal))
+    const answer = readAnswer(eachEvent(model.stream(question(), new AbortController().signal)))
     await expect(answer).rejects.toMatchObject({
       code: 'upstream_failed',
       message: expect.stringMatching(/cannot be reached.*CHAT_BASE_URL/),

@@ -5,6 +5,7 @@ import type {
   ModelToolCall,
 } from '../../../src/models/chat-model.ts'
 import { createOpenAiModel } from '../../../src/models/openai/chat.ts'
+import { eachEvent } from '../../support/batches.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.ts'
 
 export const API_KEY = 'test-key-3f9c1d77'
@@ -52,7 +53,7 @@ export async function startModel(
     model,
     logged,
     ask: async (request = {}, signal = new AbortController().signal) =>
-      readAnswer(model.stream(question(request), signal)),
+      readAnswer(eachEvent(model.stream(question(request), signal))),
   }
 }
 

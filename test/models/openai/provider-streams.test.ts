@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { eachEvent } from '../../support/batches.ts'
 import { fixtureReply } from '../../support/upstream-replies.ts'
 import { startModel, TOOL } from './model-for-test.ts'
 
@@ -92,10 +93,8 @@ describe('failures inside the streams of known providers', () => {
   ])('%s fails after the text that came before', async (fixture, code, message) => {
     const { upstream, model } = await startModel()
     upstream.script(fixtureReply(fixture))
-    const events = model.stream(
-      { messages: [], tools: [], sampling: {}, chunks: [] },
-      new AbortController().signal,
-    )
+    const request = { messages: [], tools: [], sampling: {}, chunks: [] }
+    const events = eachEvent(model.stream(request, new AbortController().signal))
     expect(await events.next()).toMatchObject({ value: { type: 'text-delta', text: 'At' } })
     await expect(events.next()).rejects.toMatchObject({ code, message })
     expect(upstream.requests).toHaveLength(1)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createToolCallAccumulator } from '../../../src/models/openai/stream.ts'
+import { createToolCallAccumulator } from '../../../src/models/openai/answer-reader.ts'
 
 interface Entry {
   index?: number

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
+import { eachEvent } from '../../support/batches.ts'
 import { chunk, DONE, hangReply, streamReply, textReply } from '../../support/upstream-replies.ts'
 import { question, readAnswer, startModel } from './model-for-test.ts'
 
@@ -59,7 +60,7 @@ describe('a silent upstream', () => {
     const rest = [chunk({ content: ' nine' }), chunk({}, 'stop'), DONE]
     upstream.script(streamReply(chunk({ content: 'At' }), { until: reader.promise }, ...rest))
     let text = ''
-    for await (const event of model.stream(question(), new AbortController().signal)) {
+    for await (const event of eachEvent(model.stream(question(), new AbortController().signal))) {
       if (event.type === 'text-delta') text += event.text
       if (text === 'At') await pause(IDLE * 2)
       reader.resolve()
@@ -96,7 +97,7 @@ describe('a caller who leaves', () => {
     const { upstream, model } = await startModel()
     upstream.script(streamReply(chunk({ content: 'At' }), { hang: true }))
     const controller = new AbortController()
-    const events = model.stream(question(), controller.signal)
+    const events = eachEvent(model.stream(question(), controller.signal))
     await events.next()
     const rest = readAnswer(events)
     controller.abort(new Error('left'))
@@ -109,7 +110,7 @@ describe('a caller who leaves', () => {
     const { upstream, model } = await startModel()
     upstream.script(streamReply(chunk({ content: 'At' }, 'stop'), { hang: true }))
     const controller = new AbortController()
-    const events = model.stream(question(), controller.signal)
+    const events = eachEvent(model.stream(question(), controller.signal))
     await events.next()
     controller.abort(new Error('left'))
     await expect(events.next()).rejects.toThrow('left')
@@ -118,7 +119,7 @@ describe('a caller who leaves', () => {
   it('by no longer reading ends the upstream request too', async () => {
     const { upstream, model } = await startModel()
     upstream.script(streamReply(chunk({ content: 'At' }), { hang: true }))
-    for await (const event of model.stream(question(), new AbortController().signal)) {
+    for await (const event of eachEvent(model.stream(question(), new AbortController().signal))) {
       expect(event.type).toBe('text-delta')
       break
     }
@@ -130,7 +131,7 @@ describe('a caller who leaves', () => {
     const { upstream, model } = await startModel()
     upstream.always(textReply('At nine'))
     const { signal } = new AbortController()
-    await readAnswer(model.stream(question(), signal))
+    await readAnswer(eachEvent(model.stream(question(), signal)))
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 })

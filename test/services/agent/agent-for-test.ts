@@ -3,14 +3,16 @@ import type { AgentEvent, AgentRequest } from '../../../src/services/agent/agent
 import type { RunLimits } from '../../../src/services/agent/budget.ts'
 import type { PromptOptions } from '../../../src/services/agent/prompt.ts'
 import { createAgent } from '../../../src/services/agent/run-agent.ts'
+import type { RunGateOptions } from '../../../src/services/agent/run-gate.ts'
 import type { Search } from '../../../src/services/retrieval/search.ts'
 import { defineTool, type Tool } from '../../../src/services/tools/define-tool.ts'
 import { createToolRegistry } from '../../../src/services/tools/registry.ts'
+import { eachEvent } from '../../support/batches.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
 import { hitOf } from './hit.ts'
 import { createScriptedModel, type ScriptedAnswer } from './scripted-model.ts'
 
-interface AgentParts {
+interface AgentParts extends Partial<RunGateOptions> {
   answers: readonly ScriptedAnswer[]
   /** The chunks that the corpus holds for any question, by their identifiers. */
   found?: readonly string[]
@@ -18,14 +20,22 @@ interface AgentParts {
   supportsTools?: boolean
   prompt?: Partial<PromptOptions>
   limits?: Partial<RunLimits>
+  endConversation?: (conversation: string) => void
+}
+
+/** What a test gives an agent whose runs it neither counts nor watches. */
+export const UNWATCHED = {
+  maxRuns: 100,
+  observer: { runStarted: () => undefined, runEnded: () => undefined },
+  endConversation: () => undefined,
 }
 
 export const LIMITS: RunLimits = { rounds: 8, toolCalls: 64, seconds: 300, tokens: 1_000_000 }
 
 /** The real loop, registry and prompt around a scripted model and a corpus of a few chunks. */
 export function createAgentForTest(parts: AgentParts) {
-  const { answers, found = [], tools = [], prompt, limits, ...options } = parts
-  const model = createScriptedModel(answers, options)
+  const { answers, found = [], tools = [], supportsTools, prompt, limits, ...watching } = parts
+  const model = createScriptedModel(answers, supportsTools)
   const searches: Search[] = []
   const retrieval = {
     search: async (query: Search, signal?: AbortSignal) => {
@@ -46,9 +56,10 @@ export function createAgentForTest(parts: AgentParts) {
     artifacts: createMemoryArtifactStore(),
     prompt: { prompt: '', contextTokens: 32_768, ...prompt },
     limits: { ...LIMITS, ...limits },
+    ...{ ...UNWATCHED, ...watching },
   })
   const run = (request: Partial<AgentRequest> = {}, signal = new AbortController().signal) =>
-    agent.run({ ...question('When does it open?'), ...request }, signal)
+    eachEvent(agent.run({ ...question('When does it open?'), ...request }, signal))
 
   return {
     model,

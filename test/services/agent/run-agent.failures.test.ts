@@ -5,8 +5,16 @@ import type { ModelEvent } from '../../../src/models/chat-model.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
 import { createAgent } from '../../../src/services/agent/run-agent.ts'
 import { createToolRegistry } from '../../../src/services/tools/registry.ts'
+import { eachEvent } from '../../support/batches.ts'
 import { createMemoryArtifactStore } from '../tools/memory-artifact-store.ts'
-import { createAgentForTest, LIMITS, outline, question, toolAnswering } from './agent-for-test.ts'
+import {
+  createAgentForTest,
+  LIMITS,
+  outline,
+  question,
+  toolAnswering,
+  UNWATCHED,
+} from './agent-for-test.ts'
 import { asks, createScriptedModel, says, toDelta, toolCall } from './scripted-model.ts'
 
 const GONE = new Error('the caller left')
@@ -65,8 +73,11 @@ it('a failure of retrieval ends the run before the model is asked', async () => 
     artifacts: createMemoryArtifactStore(),
     prompt: { prompt: '', contextTokens: 32_768 },
     limits: LIMITS,
+    ...UNWATCHED,
   })
-  const { error } = await readUntilFailure(agent.run(question('a'), new AbortController().signal))
+  const { error } = await readUntilFailure(
+    eachEvent(agent.run(question('a'), new AbortController().signal)),
+  )
   expect(error).toBe(failure)
   expect(model.requests).toEqual([])
 })
@@ -81,11 +92,13 @@ describe('an abort', () => {
   })
 
   it('while the model writes ends the run with its reason', async () => {
+    const waits = Promise.withResolvers<void>()
     const call = new AbortController()
     const { run } = createAgentForTest({
       answers: [
         async function* (_request, signal) {
           yield toDelta('At ')
+          waits.resolve()
           await once(signal, 'abort')
           throw signal.reason
         },
@@ -94,6 +107,7 @@ describe('an abort', () => {
     const events = run({}, call.signal)
     await events.next()
     const second = events.next()
+    await waits.promise
     call.abort(GONE)
     await expect(second).rejects.toBe(GONE)
   })

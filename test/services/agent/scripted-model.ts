@@ -4,8 +4,9 @@ import type {
   ModelEvent,
   ModelRequest,
   ModelToolCall,
-  Usage,
+  ModelUsage,
 } from '../../../src/models/chat-model.ts'
+import { inBatches } from '../../support/batches.ts'
 
 /** One answer: its events, or what makes them of the request. */
 export type ScriptedAnswer =
@@ -20,7 +21,7 @@ export interface ScriptedModel extends ChatModel {
 /** A chat model that plays what a test scripts, one answer per call, and fails where none is left. */
 export function createScriptedModel(
   answers: readonly ScriptedAnswer[],
-  { supportsTools = true }: { supportsTools?: boolean } = {},
+  supportsTools = true,
 ): ScriptedModel {
   const requests: ModelRequest[] = []
 
@@ -33,8 +34,7 @@ export function createScriptedModel(
       const answer = answers[requests.length]
       requests.push(structuredClone(request))
       if (!answer) throw new Error(`No answer is scripted for call ${requests.length}`)
-      if (typeof answer === 'function') yield* answer(request, signal)
-      else yield* answer
+      yield* inBatches(typeof answer === 'function' ? answer(request, signal) : answer)
     },
   }
 }
@@ -53,7 +53,7 @@ export function toDelta(text: string): ModelEvent {
   return { type: 'text-delta', text }
 }
 
-export function finish(reason: FinishReason, usage?: Usage): ModelEvent {
+export function finish(reason: FinishReason, usage?: ModelUsage): ModelEvent {
   return { type: 'finish', reason, usage }
 }
 

@@ -3,15 +3,14 @@ import { AppError } from '../../../src/errors.ts'
 import { Completion } from '../../../src/schemas/completion.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
 import { collectCompletion } from '../../../src/services/chat/completions.ts'
+import { inBatches } from '../../support/batches.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'agent' }
 const text = (words: string): AgentEvent => ({ type: 'text-delta', text: words })
 const END: AgentEvent = { type: 'run-end', reason: 'stop', hits: [hitOf('a')], usage: undefined }
 
-async function* play(...events: AgentEvent[]) {
-  yield* events
-}
+const play = (...events: AgentEvent[]) => inBatches(events)
 
 async function collect(...events: AgentEvent[]) {
   const completion = await collectCompletion(play(...events), head)
@@ -83,7 +82,7 @@ describe('a whole completion', () => {
   it('is none where the run fails', async () => {
     const failure = new AppError('upstream_failed', 'x')
     const events = (async function* () {
-      yield text('a')
+      yield [text('a')]
       throw failure
     })()
     await expect(collectCompletion(events, head)).rejects.toBe(failure)

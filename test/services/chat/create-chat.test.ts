@@ -4,6 +4,7 @@ import { ChatRequest } from '../../../src/schemas/chat.ts'
 import { CompletionRequest } from '../../../src/schemas/completion.ts'
 import type { AgentEvent, AgentRequest } from '../../../src/services/agent/agent-event.ts'
 import { createChat } from '../../../src/services/chat/chat.ts'
+import { eachEvent, inBatches } from '../../support/batches.ts'
 
 const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }
 const ANSWER: AgentEvent[] = [
@@ -24,7 +25,7 @@ function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) 
       async *run(request, runSignal) {
         expect(runSignal).toBe(signal)
         requests.push(request)
-        yield* events
+        yield* inBatches(events)
         if (failure) throw failure
       },
     },
@@ -32,9 +33,9 @@ function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) 
     defaultTopK: 7,
   })
   const frames = (more: object = {}) =>
-    Array.fromAsync(chat.frames(ChatRequest.parse({ messages, ...more }), signal))
+    Array.fromAsync(eachEvent(chat.frames(ChatRequest.parse({ messages, ...more }), signal)))
   const chunks = (more: object = {}) =>
-    Array.fromAsync(chat.chunks(CompletionRequest.parse({ messages, ...more }), signal))
+    Array.fromAsync(eachEvent(chat.chunks(CompletionRequest.parse({ messages, ...more }), signal)))
   return { chat, requests, frames, chunks }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelRequest, Usage } from '../../../src/models/chat-model.ts'
+import type { ModelRequest, ModelUsage } from '../../../src/models/chat-model.ts'
 import { mapReduce } from '../../../src/services/corpus/map-reduce.ts'
 import { finish, toDelta } from '../agent/scripted-model.ts'
 import { documentOf } from '../tables/stored-table.ts'
@@ -14,7 +14,7 @@ const documentsOf = (...texts: string[]) =>
 /** A fake model that answers with what `reply` makes of the prompt. */
 function createReader(reply: (prompt: string) => string) {
   const prompts: string[] = []
-  const spent: Usage[] = []
+  const spent: ModelUsage[] = []
   let [open, most] = [0, 0]
   const model = {
     async *stream({ messages }: ModelRequest) {
@@ -23,11 +23,11 @@ function createReader(reply: (prompt: string) => string) {
       open--
       const prompt = messages.at(-1)?.content ?? ''
       prompts.push(prompt)
-      yield toDelta(reply(prompt))
-      yield finish('stop', { promptTokens: 10, completionTokens: 1 })
+      yield [toDelta(reply(prompt))]
+      yield [finish('stop', { promptTokens: 10, completionTokens: 1 })]
     },
   }
-  const reader = { model, spend: (usage: Usage) => void spent.push(usage) }
+  const reader = { model, spend: (usage: ModelUsage) => void spent.push(usage) }
   return { reader, prompts, spent, most: () => most }
 }
 

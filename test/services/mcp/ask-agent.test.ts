@@ -19,7 +19,7 @@ async function ask(frames: readonly ChatFrame[], milliseconds = 0) {
       requests.push(request)
       for (const frame of frames) {
         await pause(milliseconds)
-        yield frame
+        yield [frame]
       }
     },
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Usage } from '../../../src/models/chat-model.ts'
+import type { ModelUsage } from '../../../src/models/chat-model.ts'
 import { analyseCorpus } from '../../../src/services/tools/analyse-corpus.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { finish, toDelta } from '../agent/scripted-model.ts'
@@ -7,7 +7,7 @@ import { createContext } from './context-for-test.ts'
 import { createFakeDocuments } from './fake-lookup.ts'
 
 const { signal } = new AbortController()
-const USAGE: Usage = { promptTokens: 5, completionTokens: 1 }
+const USAGE: ModelUsage = { promptTokens: 5, completionTokens: 1 }
 
 function create(texts: readonly string[], reply = 'A note.') {
   const parts = createFakeDocuments(texts)
@@ -15,8 +15,7 @@ function create(texts: readonly string[], reply = 'A note.') {
   const model = {
     async *stream() {
       calls += 1
-      yield toDelta(reply)
-      yield finish('stop', USAGE)
+      yield [toDelta(reply), finish('stop', USAGE)]
     },
   }
   const tool = analyseCorpus({ ...parts, model, isStopWord: (word) => word === 'the' })
@@ -81,7 +80,7 @@ describe('analyse_corpus', () => {
   })
 
   it('puts a question to all, tells how many were read, and what it cost', async () => {
-    const spent: Usage[] = []
+    const spent: ModelUsage[] = []
     const context = createContext({ spend: (usage) => void spent.push(usage) })
     const { run, calls } = create(many(3))
     const told = await run({ task: 'question', question: 'Owls?' }, context)

@@ -1,30 +1,34 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../../src/models/chat-model.ts'
 import { createCitationCheck } from '../../../src/services/agent/citation-check.ts'
-import { type Answer, relayAnswer } from '../../../src/services/agent/model-turn.ts'
+import { type Answer, createSpacing, readAnswer } from '../../../src/services/agent/model-turn.ts'
+import { inBatches } from '../../support/batches.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 
 const going = new AbortController().signal
 const gone = AbortSignal.abort(new Error('over'))
 
-async function* play(events: readonly ModelEvent[], failure?: Error): AsyncGenerator<ModelEvent> {
-  yield* events
+async function* play(events: readonly ModelEvent[], failure?: Error): AsyncGenerator<ModelEvent[]> {
+  yield* inBatches(events)
   if (failure) throw failure
 }
 
 async function relay(
-  events: AsyncGenerator<ModelEvent>,
+  events: AsyncGenerator<ModelEvent[]>,
   ends: { answerTime?: AbortSignal; signal?: AbortSignal } = {},
-): Promise<{ texts: string[]; answer: Answer }> {
-  const texts: string[] = []
-  const relayed = relayAnswer(events, {
+  texts: string[] = [],
+): Promise<{ texts: string[]; answer: Answer; counted: Answer[] }> {
+  const counted: Answer[] = []
+  const reader = readAnswer(events, {
     citations: createCitationCheck({ has: (number) => number === 1, onUnknown: () => undefined }),
+    spacing: createSpacing(),
+    onEnd: (answer) => void counted.push(answer),
     ...{ answerTime: going, signal: going, ...ends },
   })
   for (;;) {
-    const { done, value } = await relayed.next()
-    if (done) return { texts, answer: value }
-    if (value.type === 'text-delta') texts.push(value.text)
+    const batch = await reader.next()
+    if (!batch) return { texts, answer: reader.answer, counted }
+    texts.push(...batch.map((event) => (event.type === 'text-delta' ? event.text : '')))
   }
 }
 
@@ -48,9 +52,10 @@ describe('An answer of a model', () => {
 
   it('that is cut at the end of its time stands as it is', async () => {
     const cut = play([toDelta('At ')], new Error('over'))
-    const { texts, answer } = await relay(cut, { answerTime: gone })
+    const { texts, answer, counted } = await relay(cut, { answerTime: gone })
     expect(texts).toEqual(['At '])
     expect(answer).toMatchObject({ text: 'At ', reason: 'time_limit' })
+    expect(counted).toEqual([answer])
   })
 
   it('is passed on with its citations checked, and kept as the model wrote it', async () => {
@@ -61,14 +66,8 @@ describe('An answer of a model', () => {
 
   it('that breaks off is passed on to its very end', async () => {
     const texts: string[] = []
-    const events = relayAnswer(play([toDelta('At [7')], new Error('broken')), {
-      citations: createCitationCheck({ has: () => false, onUnknown: () => undefined }),
-      ...{ answerTime: going, signal: going },
-    })
-    const read = async () => {
-      for await (const event of events) if (event.type === 'text-delta') texts.push(event.text)
-    }
-    await expect(read()).rejects.toThrow('broken')
+    const broken = play([toDelta('At [7')], new Error('broken'))
+    await expect(relay(broken, {}, texts)).rejects.toThrow('broken')
     expect(texts).toEqual(['At ', '[7'])
   })
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import type { FinishReason, ModelEvent, ModelToolCall, Usage } from '../chat-model.ts'
-import { failureInStream, UpstreamFailure } from './failures.ts'
+import type { FinishReason, ModelEvent, ModelToolCall, ModelUsage } from '../chat-model.ts'
+import { failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } from './json.ts'
 
 /** Past this, the reasoning that goes back with the tool results is cut. */
 const MAX_REASONING_CHARACTERS = 1_000_000
 const MAX_REASONING_DETAILS = 64
 
-export interface AnswerReader {
+interface AnswerReader {
   /** Takes the next chunk and gives the text in it. Throws UpstreamFailure where it reports an error. */
   read(chunk: unknown): string
   /** True once the upstream has said why the answer ends; only the usage may still follow. */
@@ -21,13 +21,15 @@ export function createAnswerReader(): AnswerReader {
   const toolCalls = createToolCallAccumulator()
   const reasoning = createReasoningKeeper()
   let finishReason: string | undefined
-  let usage: Usage | undefined
+  let usage: ModelUsage | undefined
 
   return {
     read(chunk) {
       const { object, choices, ...rest } = objectOf(chunk)
       if (object === 'error') throw failureInStream(chunk)
-      const choice = objectOf(Array.isArray(choices) ? choices[0] : undefined)
+      const [first = {}] = Array.isArray(choices) ? choices : []
+      if (!isObject(first)) throw unreadable('a broken choice')
+      const choice = first
       usage = readUsage(rest) ?? readUsage(choice) ?? usage
       finishReason = nonEmptyString(choice.finish_reason) ?? finishReason
       const delta = objectOf(choice.delta ?? choice.message)
@@ -62,7 +64,7 @@ function textOf({ content, refusal }: JsonObject): string {
   return [content, ...texts, refusal].map((text) => nonEmptyString(text) ?? '').join('')
 }
 
-function readUsage({ usage, x_groq }: JsonObject): Usage | undefined {
+function readUsage({ usage, x_groq }: JsonObject): ModelUsage | undefined {
   const counts = objectOf(usage ?? objectOf(x_groq).usage)
   const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = counts
   if (typeof promptTokens !== 'number') return undefined
@@ -141,7 +143,7 @@ export function createToolCallAccumulator(): ToolCallAccumulator {
   }
 
   function begin(fragment: Fragment): PendingCall {
-    if (calls.length === MAX_CALLS) throw tooMuch('tool calls')
+    if (calls.length === MAX_CALLS) throw unreadable('more tool calls than are accepted')
     const call = { id: undefined, name: undefined, arguments: '', extra: undefined }
     calls.push(call)
     if (fragment.index !== undefined) newestByIndex.set(fragment.index, call)
@@ -158,7 +160,8 @@ export function createToolCallAccumulator(): ToolCallAccumulator {
       call.name ??= fragment.name
       call.arguments += fragment.arguments
       call.extra ??= fragment.extra
-      if (call.arguments.length > MAX_ARGUMENT_CHARACTERS) throw tooMuch('tool arguments')
+      if (call.arguments.length > MAX_ARGUMENT_CHARACTERS)
+        throw unreadable('more tool arguments than are accepted')
     },
     calls: () =>
       calls.filter(({ name, arguments: written }) => name || written).map(toModelToolCall),
@@ -201,10 +204,6 @@ function toModelToolCall({ id, name, arguments: written, extra }: PendingCall): 
     arguments: written,
     ...(extra !== undefined && { extra: { extra_content: extra } }),
   }
-}
-
-function tooMuch(what: string): UpstreamFailure {
-  return new UpstreamFailure({ kind: 'unreadable', words: `more ${what} than are accepted` })
 }
 
 const FINISH_REASONS: Record<string, FinishReason> = {

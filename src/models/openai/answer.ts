@@ -1,0 +1,177 @@
+import type { ModelEvent } from '../chat-model.ts'
+import { createAnswerReader } from './answer-reader.ts'
+import {
+  type BodyReader,
+  createIdleTimer,
+  type ModelServer,
+  post,
+  readerOf,
+  readText,
+} from './connection.ts'
+import { failureInStream, toUpstreamFailure, UpstreamFailure, unreadable } from './failures.ts'
+import { objectOf, parseJson } from './json.ts'
+
+/** How long the usage may come after the end of the answer. */
+const USAGE_MS = 3_000
+/** Of an answer from a server that does not stream. */
+const MAX_WHOLE_ANSWER_BYTES = 16 * 2 ** 20
+
+export interface ChatServer extends ModelServer {
+  /** The longest silence of the server that is waited out, before the first byte too. */
+  idleTimeoutMs: number
+}
+
+export interface OpenAnswer {
+  /** What has come since the last call, which may be nothing to report; `undefined` after the end of the answer. */
+  next(): Promise<ModelEvent[] | undefined>
+  /** To be called by whoever reads no more; ends the call where it is still under way. */
+  close(): void
+}
+
+/**
+ * One streamed call, tried once, read as it comes from the network. Throws UpstreamFailure, or what `signal`
+ * was aborted with.
+ */
+export function openAnswer(server: ChatServer, body: object, signal: AbortSignal): OpenAnswer {
+  const idle = createIdleTimer(server.idleTimeoutMs)
+  const stop = AbortSignal.any([signal, idle.signal])
+  const answer = createAnswerReader()
+  let reader: BodyReader | undefined
+  let readEvents: ReturnType<typeof eventReader> | undefined
+  let progress: 'reading' | 'read' | 'over' = 'reading'
+  let failure: unknown
+
+  /** Reads on and puts what comes into `batch`, one by one, since what precedes a failure counts. */
+  const readPart = async (batch: ModelEvent[]) => {
+    reader ??= readerOf(await idle.watch(post(server, '/chat/completions', body, stop)), idle)
+    readEvents ??= eventReader(reader)
+    for (const event of await readEvents()) {
+      if (event.data === END.data) {
+        progress = 'read'
+        return
+      }
+      const text = answer.read(toChunk(event))
+      if (text !== '') batch.push({ type: 'text-delta', text })
+    }
+  }
+
+  const read = async (): Promise<ModelEvent[]> => {
+    const batch: ModelEvent[] = []
+    await readPart(batch).catch((error: unknown) => {
+      progress = 'read'
+      if (!stop.aborted) failure = error
+    })
+    if (answer.finished) idle.limit(USAGE_MS)
+    if (progress === 'read') reader?.close(answer.finished)
+    return batch
+  }
+
+  const ending = (): ModelEvent[] => {
+    signal.throwIfAborted()
+    // An answer that has its finish reason is whole, whatever became of the connection.
+    if (answer.finished) return answer.ending()
+    if (failure) throw toUpstreamFailure(failure)
+    throw new UpstreamFailure({ kind: idle.signal.aborted ? 'timeout' : 'ended-early' })
+  }
+
+  return {
+    async next() {
+      if (progress === 'over') return undefined
+      const batch = progress === 'reading' ? await read() : []
+      if (isReading() || batch.length > 0) return batch
+      progress = 'over'
+      return ending()
+    },
+    close() {
+      if (isReading()) reader?.close(false)
+    },
+  }
+
+  function isReading(): boolean {
+    return progress === 'reading'
+  }
+}
+
+/** Of what a chunk says of the answer; a failure is thrown. */
+function toChunk({ name, data }: ServerSentEvent): unknown {
+  const chunk = parseJson(data)
+  if (chunk === undefined) throw unreadable('an event is not JSON')
+  const error = objectOf(chunk).error || (name === 'error' && chunk)
+  if (error) throw failureInStream(error)
+  return chunk
+}
+
+/** What servers send last; it stands for the end of a body as well. */
+const END: ServerSentEvent = { name: '', data: '[DONE]' }
+
+/** Reads the events that have come by now. A whole answer, from a server that does not stream, is one event. */
+function eventReader(reader: BodyReader): () => Promise<ServerSentEvent[]> {
+  const events = createEventParser()
+  let isFirst = true
+
+  return async () => {
+    const bytes = await reader.read()
+    if (!bytes) return [END]
+    const start = isFirst ? bytes.toString('latin1').trimStart().charAt(0) : ''
+    isFirst = false
+    if (start === '<') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
+    if (start !== '{') return events.read(bytes)
+    return [{ name: '', data: await readText(reader, MAX_WHOLE_ANSWER_BYTES, bytes) }, END]
+  }
+}
+
+/** UTF-16 code units of the longest line, and of the data of one event. */
+const MAX_EVENT = 8 * 2 ** 20
+/** A carriage return at the very end may be the first half of a line end. */
+const LINE_END = /\r\n|\n|\r(?!$)/
+
+interface ServerSentEvent {
+  name: string
+  data: string
+}
+
+/** Takes server-sent events apart, from bytes that come in pieces. */
+function createEventParser() {
+  const decoder = new TextDecoder()
+  let open = ''
+  let name = ''
+  let data: string[] = []
+  let size = 0
+
+  function readLine(line: string): ServerSentEvent[] {
+    if (line === '') {
+      const event = { name, data: data.join('\n') }
+      ;[name, data, size] = ['', [], 0]
+      return event.data === '' ? [] : [event]
+    }
+    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    if (field === 'event') name = value
+    if (field === 'data') {
+      data.push(value)
+      size += value.length
+      bound(size)
+    }
+    return []
+  }
+
+  return {
+    /** The events that end in these bytes. Throws UpstreamFailure where one is longer than is accepted. */
+    read(bytes: Uint8Array): ServerSentEvent[] {
+      const text = decoder.decode(bytes, { stream: true })
+      open += text
+      // A long line in many pieces is looked through once.
+      if (!open.endsWith('\r', open.length - text.length) && !/[\r\n]/.test(text)) {
+        bound(open.length)
+        return []
+      }
+      const lines = open.split(LINE_END)
+      open = lines.pop() ?? ''
+      bound(open.length)
+      return lines.flatMap(readLine)
+    },
+  }
+}
+
+function bound(size: number): void {
+  if (size > MAX_EVENT) throw unreadable('an event longer than is accepted')
+}

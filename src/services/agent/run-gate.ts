@@ -1,0 +1,65 @@
+import { AppError } from '../../errors.ts'
+import type { AgentEvent } from './agent-event.ts'
+
+const RETRY_AFTER_SECONDS = 2
+
+export interface FinishedRun {
+  /** The finish reason, an error code, or `abandoned` where the caller left. */
+  outcome: string
+  milliseconds: number
+  /** Time to the first text, in milliseconds; nothing where none came. */
+  firstDelta: number | undefined
+}
+
+/** Hears when a run begins and when it is over, however it ends. */
+export interface RunObserver {
+  runStarted(): void
+  runEnded(run: FinishedRun): void
+}
+
+export interface RunGateOptions {
+  /** Runs under way at once; further ones are refused. */
+  maxRuns: number
+  observer: RunObserver
+}
+
+export type RunGate = ReturnType<typeof createRunGate>
+
+/** Counts the runs under way, and reports each to the observer. */
+export function createRunGate({ maxRuns, observer }: RunGateOptions) {
+  let open = 0
+
+  return {
+    /** Lets a run begin, which must `leave` in the end. Throws `too_many_runs`. */
+    enter() {
+      if (open >= maxRuns) {
+        const message = `${maxRuns} chats are under way; try again shortly`
+        throw new AppError('too_many_runs', message, { retryAfter: RETRY_AFTER_SECONDS })
+      }
+      open += 1
+      observer.runStarted()
+      const started = performance.now()
+      let outcome = 'abandoned'
+      let firstDelta: number | undefined
+
+      return {
+        /** Takes note of events on their way to the caller. */
+        see(events: readonly AgentEvent[]): readonly AgentEvent[] {
+          for (const event of events) {
+            if (event.type === 'text-delta') firstDelta ??= performance.now() - started
+            if (event.type === 'run-end') outcome = event.reason
+          }
+          return events
+        },
+        fail(error: unknown, signal: AbortSignal) {
+          if (error instanceof AppError) outcome = error.code
+          else outcome = signal.aborted ? 'abandoned' : 'internal'
+        },
+        leave() {
+          open -= 1
+          observer.runEnded({ outcome, firstDelta, milliseconds: performance.now() - started })
+        },
+      }
+    },
+  }
+}
