@@ -104,7 +104,9 @@ describe('Many clients that vanish at once', () => {
         }),
       )
       await expect
-        .poll(async () => (await readMetrics(server)).get('agent_server_runs_open'))
+        .poll(async () => (await readMetrics(server)).get('agent_server_runs_open'), {
+          timeout: 10_000,
+        })
         .toBe(20)
       for (const client of clients) client.vanish()
       await allRunsEnded(server)

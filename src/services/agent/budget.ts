@@ -2,7 +2,6 @@ import type { ModelUsage } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
-import type { Answer } from './model-turn.ts'
 
 /** What one run may use up. */
 export interface RunLimits {
@@ -33,7 +32,7 @@ export interface RunBudget {
   /** Counts a model call. Answers the limit that makes it the last one, or nothing. */
   beginRound(): LimitName | undefined
   /** Counts the tokens of a model call that was sent so many bytes; estimates them where the model does not report its usage. */
-  spend(answer: Pick<Answer, 'text' | 'usage'>, sentBytes: number): void
+  spend(answer: { text: string; usage: ModelUsage | undefined }, sentBytes: number): void
   /** Counts tokens that a tool took. */
   charge(usage: ModelUsage): void
   /** Takes tool calls; answers how many of them may run. */
