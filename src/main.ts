@@ -4,7 +4,8 @@ import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
 import { runIngest } from './commands/ingest.ts'
-import { runRebuildIndex, runReindex } from './commands/rebuild.ts'
+import { runReEmbed, runReindex } from './commands/re-embed.ts'
+import { runRebuildIndex } from './commands/rebuild-index.ts'
 import { runExport, runImport, runMigrate } from './commands/transfer.ts'
 import { compose } from './compose/compose.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
@@ -17,6 +18,7 @@ const CLOSING_MS = 15_000
 
 /** What `npm run` has beside the server. */
 const COMMANDS = new Map<string, Command>([
+  ['re-embed', runReEmbed],
   ['reindex', runReindex],
   ['rebuild-index', runRebuildIndex],
   ['migrate', runMigrate],

@@ -66,7 +66,7 @@ export async function compose(
         },
         embedder: search.checkEmbedder,
         reranker: search.reranker?.check,
-        reindex: knowledge.staging?.progress,
+        reindex: knowledge.nextModel?.progress,
         counts: store.counts,
         log,
       }),

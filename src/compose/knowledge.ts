@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { createGuardedFetch, refusalOf } from '../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { checkDimension, checkEmbedding, createEmbedding } from '../services/embedding/embedding.ts'
-import { createStaging, swapStaged } from '../services/embedding/re-embed.ts'
+import { createOnlineReEmbedding, swapShadowVectors } from '../services/embedding/re-embed.ts'
 import { createExtractor } from '../services/extraction/extractor.ts'
 import { untilAvailable } from '../services/ingestion/availability.ts'
 import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
@@ -54,9 +54,9 @@ export async function openKnowledge(
     },
   })
   listenToOthers(store, ingestion, completionWaiter)
-  const staging = await openStaging(config, store, log)
+  const nextModel = await openReEmbedding(config, store, log)
   const stopping = new AbortController()
-  let staged: Promise<void> | undefined
+  let reEmbedded: Promise<void> | undefined
 
   const begin = async (signal: AbortSignal) => {
     const bringUpToDate = async () => {
@@ -69,12 +69,12 @@ export async function openKnowledge(
     }
     await untilAvailable(bringUpToDate, log, signal)
     await untilAvailable(ingest, log, signal)
-    staged = staging?.run(signal)
+    reEmbedded = nextModel?.run(signal)
     void sweep?.run(signal)
   }
 
   return {
-    ...{ store, index, ingestion, completionWaiter, reconciliation, embedding, staging, metrics },
+    ...{ store, index, ingestion, completionWaiter, reconciliation, embedding, nextModel, metrics },
     async start() {
       await begin(stopping.signal).catch((error: unknown) => {
         // Stopped before it had begun in full: the next start goes on from there.
@@ -83,7 +83,7 @@ export async function openKnowledge(
     },
     async close() {
       stopping.abort()
-      await staged
+      await reEmbedded
       await ingestion.stop(INGESTION_GRACE_MS)
       extractor.close()
       await webhooks.stop()
@@ -115,7 +115,7 @@ async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBas
   if (model === undefined) return undefined
   const { replacement } = store
   try {
-    await swapStaged(
+    await swapShadowVectors(
       {
         ...{ store, replacement, log },
         createEmbedder: () => createEmbedder(config, model, undefined, log),
@@ -134,9 +134,11 @@ async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBas
 }
 
 /** Makes the vectors of the model to change to, if there is one. */
-async function openStaging(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
+async function openReEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
   const embedder = await createNextEmbedder(config, log)
-  return embedder && createStaging({ store, replacement: store.replacement, embedder, log })
+  return (
+    embedder && createOnlineReEmbedding({ store, replacement: store.replacement, embedder, log })
+  )
 }
 
 /** What a receiver answers is not read, but for its status. */

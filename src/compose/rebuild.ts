@@ -5,7 +5,7 @@ import {
   createQdrantIndex,
   type QdrantIndexOptions,
 } from '../indexes/qdrant/qdrant-index.ts'
-import { replaceVectors } from '../services/embedding/re-embed.ts'
+import { reEmbed } from '../services/embedding/re-embed.ts'
 import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/index-sync.ts'
 import { qdrantOptions } from './chunk-index.ts'
 import { openPreparer } from './knowledge.ts'
@@ -64,7 +64,7 @@ const BUSY =
   'Another process makes the vectors of this database anew: let it finish, or stop it, and run this again'
 
 /** Embeds every chunk anew with the model that is configured, while nobody else does. */
-export async function reindex(
+export async function reEmbedAll(
   config: Config,
   log: FastifyBaseLogger,
   progress: Progress,
@@ -76,7 +76,7 @@ export async function reindex(
     const embedder = await createEmbedder(config, model, undefined, log)
     const { replacement } = store
     const isDone = await replacement.alone(
-      (alone) => replaceVectors({ store, replacement, embedder, progress }, alone),
+      (alone) => reEmbed({ store, replacement, embedder, progress }, alone),
       signal,
     )
     if (!isDone) throw new Error(BUSY)

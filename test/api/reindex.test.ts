@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
-import { reindex } from '../../src/compose/rebuild.ts'
+import { reEmbedAll } from '../../src/compose/rebuild.ts'
 import { loadConfig } from '../../src/config.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
@@ -35,7 +35,7 @@ function runReindex(environment: Record<string, string>, signal = new AbortContr
     CHAT_MODEL: 'extractive',
     ...environment,
   })
-  const done = reindex(config, log, (count, total) => void told.push([count, total]), signal)
+  const done = reEmbedAll(config, log, (count, total) => void told.push([count, total]), signal)
   return { done, told }
 }
 
@@ -52,7 +52,7 @@ describe('a start', () => {
       const { environment } = await prepare()
       await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
       await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })).rejects.toThrow(
-        /embedded with "model-a".*EMBEDDING_MODEL is "model-b".*npm run reindex/,
+        /embedded with "model-a".*EMBEDDING_MODEL is "model-b".*npm run re-embed/,
       )
     },
   )
@@ -65,7 +65,7 @@ describe('a start', () => {
       await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
       embedder.dimension = 32
       await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })).rejects.toThrow(
-        /32 numbers.*64.*npm run reindex/,
+        /32 numbers.*64.*npm run re-embed/,
       )
       embedder.dimension = 64
       await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
@@ -76,7 +76,7 @@ describe('a start', () => {
     const { environment } = await prepare()
     await fill(environment)
     await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })).rejects.toThrow(
-      /2 of 2 passages have no vector.*npm run reindex/,
+      /2 of 2 passages have no vector.*npm run re-embed/,
     )
   })
 

@@ -22,7 +22,7 @@ const NOT_RUN = new Map([
     'its file is the reader’s own; test/api/files.test.ts sends such forms',
   ],
   ['docker build --tag agent-server-sandbox sandbox-image', 'needs a registry of images'],
-  ['npm run reindex', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
+  ['npm run re-embed', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',
     'needs a file; test/api/lines.test.ts sends the same',

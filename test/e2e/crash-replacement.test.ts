@@ -14,7 +14,7 @@ import {
 import { createSeededRandom, type SeededRandom } from './crash/seeded-random.ts'
 
 /** As in crash.test.ts. */
-const CYCLES = Number(process.env.CRASH_CYCLES ?? 4)
+const CYCLES = Number(process.env.CRASH_CYCLES ?? (process.env.TEST_LONG === '1' ? 4 : 2))
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const CYCLE_MS = 60_000
 /** Of the requests to the embedder while documents are replaced. */

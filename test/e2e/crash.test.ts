@@ -19,9 +19,10 @@ import { createSeededRandom } from './crash/seeded-random.ts'
 import { expectKept, expectOnDisk, expectSettled } from './crash/verify.ts'
 import { populate, workALittle, workUntilGone } from './crash/work.ts'
 
+const isLong = process.env.TEST_LONG === '1'
 /** `CRASH_CYCLES=50 CRASH_DOCUMENTS=500` is the long run; `CRASH_SEED` repeats one. */
-const CYCLES = Number(process.env.CRASH_CYCLES ?? 5)
-const DOCUMENTS = Number(process.env.CRASH_DOCUMENTS ?? 40)
+const CYCLES = Number(process.env.CRASH_CYCLES ?? (isLong ? 5 : 2))
+const DOCUMENTS = Number(process.env.CRASH_DOCUMENTS ?? (isLong ? 40 : 20))
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const CYCLE_MS = 60_000
 /** Every so many cycles the queue is worked off before the next kill. */

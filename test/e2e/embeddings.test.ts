@@ -8,8 +8,9 @@ import { launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const DOCUMENTS = 40
-const KILLS = 4
+const isLong = process.env.TEST_LONG === '1'
+const DOCUMENTS = isLong ? 40 : 16
+const KILLS = isLong ? 4 : 2
 
 async function prepare() {
   const embedder = await startScriptedEmbedder()
@@ -60,40 +61,45 @@ describe('Documents that are being embedded', () => {
   }, 120_000)
 })
 
-describe('npm run reindex', () => {
+describe('npm run re-embed', () => {
   it('embeds everything with another model, tells how far it is, and the server starts with it', async () => {
     const { directory, environment } = await prepare()
     const first = await startServerProcess(environment('model-a'), { directory })
     await first.ingest({ title: 'Vehicles', text: 'A car needs fuel.' })
     await first.stop()
 
-    const reindex = launch({
+    const command = launch({
       directory,
       environment: {
         SERVER_API_KEY: TEST_KEY,
         CHAT_MODEL: 'extractive',
         ...environment('model-b'),
       },
-      command: [process.execPath, MAIN, 'reindex'],
+      command: [process.execPath, MAIN, 're-embed'],
     })
-    expect(await reindex.exited).toEqual({ code: 0, signal: null })
-    expect(reindex.stderr).toContain('1 of 1 passages embedded')
-    expect(reindex.stderr).toContain('embedded with model-b')
+    expect(await command.exited).toEqual({ code: 0, signal: null })
+    expect(command.stderr).toContain('1 of 1 passages embedded')
+    expect(command.stderr).toContain('embedded with model-b')
 
     const second = await startServerProcess(environment('model-b'), { directory })
     expect(await titles(second, { query: 'automobile', topK: 1 })).toEqual(['Vehicles'])
   })
 
-  it('says what is wrong where the embedder is, without a stack', async () => {
+  it.each([
+    ['re-embed', ''],
+    ['reindex', 'npm run reindex is called npm run re-embed now\n'],
+  ])('says what is wrong where the embedder is, without a stack: %s', async (name, notice) => {
     const { embedder, directory, environment } = await prepare()
     embedder.reply = () => ({ status: 401, body: 'no' })
-    const reindex = launch({
+    const command = launch({
       directory,
       environment: { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment('a') },
-      command: [process.execPath, MAIN, 'reindex'],
+      command: [process.execPath, MAIN, name],
     })
-    expect(await reindex.exited).toEqual({ code: 1, signal: null })
-    expect(reindex.stderr).toBe('The embedding model refuses the key: check EMBEDDING_API_KEY\n')
+    expect(await command.exited).toEqual({ code: 1, signal: null })
+    expect(command.stderr).toBe(
+      `${notice}The embedding model refuses the key: check EMBEDDING_API_KEY\n`,
+    )
   })
 })
 

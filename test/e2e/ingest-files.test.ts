@@ -128,11 +128,11 @@ describe('A folder of files of every type', () => {
       const server = await startServerProcess()
       const folder = join(await temporaryDirectory(), 'pages')
       await mkdir(folder)
-      const files = 60
+      const files = process.env.TEST_LONG === '1' ? 60 : 30
       for (let i = 0; i < files; i++) {
         await writeFile(join(folder, `${i}.pdf`), pdfFile({ pages: [`Owl number${i}.`] }))
       }
-      for (let kill = 0; kill < 2; kill++) {
+      for (let kill = 0; kill < (files === 60 ? 2 : 1); kill++) {
         const running = startImport(server, folder, await temporaryDirectory())
         await untilMore(server, (kill + 1) * 10)
         running.send('SIGKILL')
@@ -150,7 +150,9 @@ describe('A folder of files of every type', () => {
 
       await writeFile(join(folder, '7.pdf'), pdfFile({ pages: ['Heron instead.'] }))
       await rm(join(folder, '8.pdf'))
-      expect((await runImport(server, folder)).told).toBe('1 ready, 58 unchanged, 0 failed\n')
+      expect((await runImport(server, folder)).told).toBe(
+        `1 ready, ${files - 2} unchanged, 0 failed\n`,
+      )
       expect(await search(server, 'number7')).toEqual([])
       expect(await search(server, 'number8', 50)).toHaveLength(1)
     },

@@ -113,7 +113,7 @@ export const DECISIONS = {
       'Where the reranker is down, hits keep the order of the search, with degraded: true.',
     'rerank.told': '/readiness and /agent/capabilities name the reranker.',
     'reindex.refused': 'A changed model or dimension is refused at start, with the remedy named.',
-    'reindex.swap': 'npm run reindex embeds everything anew and swaps in one step.',
+    'reindex.swap': 'npm run re-embed embeds everything anew and swaps in one step.',
     'reindex.online':
       'EMBEDDING_MODEL_NEXT embeds anew while the old vectors serve; the start with that model swaps.',
     'reindex.resume':

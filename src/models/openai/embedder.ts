@@ -142,7 +142,7 @@ function createEmbeddingCalls({ log, ...options }: EmbedderOptions): EmbeddingCa
     if (found === dimension) return
     throw new EmbedderError(
       'changed',
-      `The embedding model "${options.model}" gives vectors of ${found} numbers, but those kept have ${dimension}: set EMBEDDING_MODEL back, or run npm run reindex with the server stopped`,
+      `The embedding model "${options.model}" gives vectors of ${found} numbers, but those kept have ${dimension}: set EMBEDDING_MODEL back, or run npm run re-embed with the server stopped`,
     )
   }
 

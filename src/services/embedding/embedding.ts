@@ -95,7 +95,7 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
 
 /** Nothing is embedded anew by surprise: it takes time and may cost money. */
 const REMEDY =
-  'run npm run reindex with the server stopped (or let the server do it: see EMBEDDING_MODEL_NEXT)'
+  'run npm run re-embed with the server stopped (or let the server do it: see EMBEDDING_MODEL_NEXT)'
 
 /**
  * The dimension that new vectors must have, if it is settled. Throws an Error that names the remedy where

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '../../lib/abort.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/ops.ts'
 import type { DocumentStore, StoredChunk, VectorReplacement } from '../../stores/document-store.ts'
@@ -7,29 +7,27 @@ import { joinVectors, toEmbeddedText } from './embedding.ts'
 /** Chunks embedded and kept at a time: what an interruption costs. */
 const BATCH_CHUNKS = 256
 
-interface Replacing {
+interface ReEmbedding {
   store: Pick<DocumentStore, 'counts'>
+  /** Where the new vectors are kept beside those in use: shadow vectors, until they take their place. */
   replacement: VectorReplacement
   embedder: Embedder
-  progress: (done: number, total: number) => void
+  progress?: (done: number, total: number) => void
 }
 
 /**
- * Embeds every chunk with `embedder`, beside the vectors in use, then puts the new ones in their place in
- * one step. Interrupted at any moment, it goes on where it was when it is run again. Throws what the embedder
- * throws, and an Error that names the document where the embedder refuses a chunk.
+ * Gives every chunk a shadow vector of `embedder`, then puts these in the place of the vectors in use in one step.
+ * Interrupted at any moment, it goes on where it was when it is run again. To be run while nobody else does.
+ * Throws what the embedder throws, and an Error that names the document where the embedder refuses a chunk.
  */
-export async function replaceVectors(dependencies: Replacing, signal: AbortSignal) {
-  await embedAnew(dependencies, 0, signal)
-  await dependencies.replacement.finish()
+export async function reEmbed(work: ReEmbedding, signal: AbortSignal): Promise<void> {
+  await addShadowVectors(work, 0, signal)
+  await work.replacement.finish()
 }
 
-/**
- * As `replaceVectors`, but leaves the vectors in use in their place: chunks after the key `after` are
- * embedded beside them. Answers the last key that was.
- */
-async function embedAnew(
-  { store, replacement, embedder, progress }: Replacing,
+/** The part of `reEmbed` that embeds, for the chunks after the key `after`. Answers the last key that was embedded. */
+async function addShadowVectors(
+  { store, replacement, embedder, progress }: ReEmbedding,
   after: number,
   signal: AbortSignal,
 ): Promise<number> {
@@ -38,7 +36,7 @@ async function embedAnew(
   let done = await replacement.begin({ model: embedder.name, dimension })
   let last = after
   for (;;) {
-    progress(done, total)
+    progress?.(done, total)
     const chunks = await replacement.chunksWithout(last, BATCH_CHUNKS)
     if (chunks.length === 0) return last
     const { values } = joinVectors(await embed(chunks, embedder, signal))
@@ -80,43 +78,33 @@ async function nameRefused(
 /** Looked for new chunks that often, once all have been embedded, and tried again that long after a failure. */
 const POLL_MS = 10_000
 /** Keys are given out before their chunks are kept, so that a later chunk may bear an earlier key, but not one earlier than that. */
-const LATEST_KEYS = 65_536
+const MAX_KEYS_AHEAD = 65_536
 
-type StagingProgress = NonNullable<Readiness['reindex']>
+export type OnlineReEmbedding = ReturnType<typeof createOnlineReEmbedding>
 
-export interface Staging {
-  /** Embeds what there is and what comes, until `signal` is aborted. Throws nothing: a failure is told and tried again. */
-  run(signal: AbortSignal): Promise<void>
-  progress(): StagingProgress
-}
-
-interface Dependencies extends Omit<Replacing, 'progress'> {
+interface OnlineDependencies extends ReEmbedding {
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
   pollMs?: number
 }
 
-/** Makes the vectors of the model to come beside those in use, while the server serves; a start with that model then swaps them. */
-export function createStaging(dependencies: Dependencies): Staging {
+/** Makes the shadow vectors of the model to come while the server serves; a start with that model then swaps them. */
+export function createOnlineReEmbedding(dependencies: OnlineDependencies) {
   const { embedder, log, pollMs = POLL_MS } = dependencies
-  let progress: StagingProgress = { model: embedder.name, state: 'embedding', done: 0, total: 0 }
+  const { name: model } = embedder
+  let progress: NonNullable<Readiness['reindex']> = { model, state: 'embedding', done: 0, total: 0 }
   let last = 0
 
-  const tell = (done: number, total: number) => {
-    progress = { model: embedder.name, state: progress.state, done, total }
-  }
-
-  const pass = async (signal: AbortSignal) => {
+  const embedNew = async (signal: AbortSignal) => {
+    const report = (done: number, total: number) => {
+      progress = { model, state: progress.state, done, total }
+    }
     const isDone = await dependencies.replacement.alone(async (alone) => {
-      const after = Math.max(0, last - LATEST_KEYS)
-      last = await embedAnew({ ...dependencies, progress: tell }, after, alone)
+      const after = Math.max(0, last - MAX_KEYS_AHEAD)
+      last = await addShadowVectors({ ...dependencies, progress: report }, after, alone)
     }, signal)
     if (!isDone) throw new Error('Another server makes them')
-    const { model } = progress
     if (progress.state !== 'ready') {
-      log.info(
-        { model },
-        'every passage has a vector of the next model: EMBEDDING_MODEL can be set',
-      )
+      log.info({ model }, 'every chunk has a vector of the next model: EMBEDDING_MODEL can be set')
     }
     progress = { ...progress, state: 'ready' }
   }
@@ -131,67 +119,65 @@ export function createStaging(dependencies: Dependencies): Staging {
 
   return {
     progress: () => progress,
-    async run(signal) {
+    /** Embeds what there is and what comes, until `signal` is aborted. Throws nothing: a failure is reported and tried again. */
+    async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
         try {
-          await pass(signal)
+          await embedNew(signal)
+          await pause(pollMs, signal)
         } catch (error) {
-          if (!signal.aborted) failed(error)
+          if (signal.aborted) return
+          failed(error)
+          await pause(pollMs, signal).catch(() => undefined)
         }
-        await pause(pollMs, undefined, { signal }).catch(() => undefined)
       }
     },
   }
 }
 
-/** Chunks that may still lack a vector of the new model at the start, which waits for them. */
+/** Chunks that may still lack a shadow vector at the start, which waits for them. */
 const MAX_EMBEDDED_AT_START = 1_024
 /** Between two looks whether another server has done it. */
 const PAUSE_MS = 500
 
-interface SwapStagedDependencies extends Omit<Replacing, 'embedder' | 'progress' | 'store'> {
+interface SwapDependencies extends Pick<ReEmbedding, 'replacement'> {
   store: Pick<DocumentStore, 'counts' | 'embedding'>
   createEmbedder: () => Promise<Embedder>
   log: { info(fields: object, message: string): void }
 }
 
 /**
- * Puts vectors of `model` that were made beside those in use in their place, if there are as good as all:
- * the last few, of documents that came shortly before the stop, are made here. Leaves everything as it is
- * where the vectors in use are of `model` already, or too many lack. Of servers that start together one does it, and
- * the others wait.
+ * Puts shadow vectors of `model` in the place of those in use, if there are as good as all: the last few, of documents
+ * that came shortly before the stop, are made here. Leaves everything as it is where the vectors in use are of
+ * `model` already, or too many lack. Of servers that start together one does it, and the others wait.
  */
-export async function swapStaged(
-  dependencies: SwapStagedDependencies,
+export async function swapShadowVectors(
+  { store, replacement, createEmbedder, log }: SwapDependencies,
   model: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { replacement } = dependencies
-  const swap = (alone: AbortSignal) => swapAlone(dependencies, model, alone)
-  while ((await missing(dependencies, model)) !== undefined) {
-    if (await replacement.alone(swap, signal)) return
-    await pause(PAUSE_MS, undefined, { signal })
+  /** How many chunks lack one; nothing where there is nothing to swap. */
+  const countMissing = async () => {
+    const [kept, begun, { chunks }] = await Promise.all([
+      store.embedding(),
+      replacement.begun(),
+      store.counts(),
+    ])
+    if (kept?.model === model || begun?.model !== model) return undefined
+    const missing = chunks - begun.vectors
+    return missing > MAX_EMBEDDED_AT_START ? undefined : missing
   }
-}
 
-async function swapAlone(dependencies: SwapStagedDependencies, model: string, signal: AbortSignal) {
-  const { store, replacement, createEmbedder, log } = dependencies
-  // Another server may have done it by now.
-  const left = await missing(dependencies, model)
-  if (left === undefined) return
-  log.info({ model, missing: left }, 'the vectors of the new model take the place of the old ones')
-  const progress = () => undefined
-  await replaceVectors({ store, replacement, embedder: await createEmbedder(), progress }, signal)
-}
+  const swap = async (alone: AbortSignal) => {
+    const missing = await countMissing()
+    // Another server has done it by now.
+    if (missing === undefined) return
+    log.info({ model, missing }, 'the vectors of the new model take the place of the old ones')
+    await reEmbed({ store, replacement, embedder: await createEmbedder() }, alone)
+  }
 
-/** How many chunks lack a vector of the model; nothing where there is nothing to swap. */
-async function missing({ store, replacement }: SwapStagedDependencies, model: string) {
-  const [kept, begun, { chunks }] = await Promise.all([
-    store.embedding(),
-    replacement.begun(),
-    store.counts(),
-  ])
-  if (kept?.model === model || begun?.model !== model) return undefined
-  const left = chunks - begun.vectors
-  return left > MAX_EMBEDDED_AT_START ? undefined : left
+  while ((await countMissing()) !== undefined) {
+    if (await replacement.alone(swap, signal)) return
+    await pause(PAUSE_MS, signal)
+  }
 }

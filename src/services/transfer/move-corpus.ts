@@ -122,7 +122,7 @@ export async function* fittingCorpus(
 
 function refuseOther(kept: string | undefined, model: string): void {
   if (kept === model) return
-  const remedy = `unset EMBEDDING_MODEL, import, and run npm run reindex with "${model}"`
+  const remedy = `unset EMBEDDING_MODEL, import, and run npm run re-embed with "${model}"`
   throw new Error(
     kept === undefined
       ? `The corpus has no vectors, but EMBEDDING_MODEL is "${model}": ${remedy}`

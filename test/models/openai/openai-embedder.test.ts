@@ -184,7 +184,7 @@ describe('an embedder that does not work', () => {
     const { embedder } = await startEmbedder(undefined, { dimension: 384 })
     await expect(embedder.embedQuery('a', signal)).rejects.toMatchObject({
       kind: 'changed',
-      message: expect.stringMatching(/64 numbers.*384.*npm run reindex/),
+      message: expect.stringMatching(/64 numbers.*384.*npm run re-embed/),
     })
   })
 

@@ -33,7 +33,7 @@ describe('a document without text', () => {
     const running = createRunning(parts)
     await running.start()
     await Promise.all([running.until('ready', 2), running.until('failed')])
-    expect((await keysOf(parts)).authority).toHaveLength(2)
+    expect((await keysOf(parts)).known).toHaveLength(2)
   })
 })
 
@@ -68,8 +68,8 @@ describe('an index that fails', () => {
     await running.until('ready')
     expect(await getDocument(parts, 'a')).toMatchObject({ status: 'ready', attempts: 3 })
     expect(await find(parts, 'whales')).toEqual(['a'])
-    const { index, authority } = await keysOf(parts)
-    expect(index).toEqual(authority)
+    const { index, known } = await keysOf(parts)
+    expect(index).toEqual(known)
   })
 
   it('makes the document fail after the last attempt, and a retry by hand can succeed', async () => {
@@ -84,7 +84,7 @@ describe('an index that fails', () => {
       attempts: 5,
       error: { code: 'index_failed', message: 'The search index did not take the document' },
     })
-    expect(await keysOf(parts)).toEqual({ index: [], authority: [] })
+    expect(await keysOf(parts)).toEqual({ index: [], known: [] })
 
     await parts.store.retry('a')
     running.wake()
@@ -108,13 +108,13 @@ describe('an index that fails', () => {
     await running.start()
     await running.until('ready')
     await running.stop(1_000)
-    const { index, authority } = await keysOf(parts)
-    expect(index).toEqual(authority)
+    const { index, known } = await keysOf(parts)
+    expect(index).toEqual(known)
     expect(index).toHaveLength(1)
   })
 })
 
-describe('a completion that the authority does not confirm', () => {
+describe('a completion that the document store does not confirm', () => {
   it('counts when it has happened', async () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: 'About whales.' })
@@ -141,13 +141,13 @@ describe('a completion that the authority does not confirm', () => {
     await running.start()
     await running.until('ready')
     expect(running.outcomes.map(({ status }) => status)).toEqual(['retried', 'ready'])
-    const { index, authority } = await keysOf(parts)
-    expect(index).toEqual(authority)
+    const { index, known } = await keysOf(parts)
+    expect(index).toEqual(known)
     expect(index).toHaveLength(1)
   })
 })
 
-describe('an authority that does not answer', () => {
+describe('a document store that does not answer', () => {
   it('is asked for work again', async () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: 'Some text.' })

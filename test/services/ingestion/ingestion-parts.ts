@@ -94,7 +94,7 @@ export function createRunning(parts: Parts, options: Partial<IngestionOptions> =
   }
 }
 
-/** The identifiers of the documents whose chunks a search finds, read from the authority as retrieval does. */
+/** The identifiers of the documents whose chunks a search finds, read from the document store as retrieval does. */
 export async function find({ index, store }: Parts, query: string): Promise<string[]> {
   const matches = await index.search({ terms: analyser.query(query), limit: 100 })
   const chunks = await store.readChunks(matches.map(({ key }) => key))
@@ -107,10 +107,10 @@ export async function getDocument({ store }: Parts, id: string): Promise<StoredD
   return document
 }
 
-/** The keys that the index and the authority hold. */
+/** The keys that the index and the document store hold. */
 export async function keysOf({ index, store }: Parts) {
   const [held, known] = await Promise.all([index.keys(), store.chunkKeys()])
-  return { index: Array.from(held), authority: Array.from(known) }
+  return { index: Array.from(held), known: Array.from(known) }
 }
 
 /** The preparer of the parts, which gets what `change` makes of each segment. */

@@ -12,7 +12,7 @@ import {
 } from './ingestion-parts.ts'
 import { seededRandom } from './random-text.ts'
 
-/** Parts whose authority holds `count` chunks, of one document each, and whose index holds them too. */
+/** Parts whose document store holds `count` chunks, of one document each, and whose index holds them too. */
 async function openFilled(count: number): Promise<Parts> {
   const parts = await openParts()
   const ids = Array.from({ length: count }, (_, i) => `document${i}`)
@@ -28,31 +28,31 @@ const reconciliationOf = (parts: Parts) => createReconciliation({ ...parts, log:
 const never = new AbortController().signal
 
 describe('reconciliation', () => {
-  it('fills an empty index from the authority', async () => {
-    const parts = await openFilled(2_000)
+  it('fills an empty index from the document store', async () => {
+    const parts = await openFilled(700)
     await parts.index.remove(Array.from(await parts.index.keys()))
     const reconciliation = reconciliationOf(parts)
     await expect(reconciliation.check(never)).rejects.toMatchObject({ code: 'index_not_ready' })
 
     await reconciliation.run(never)
-    const { index, authority } = await keysOf(parts)
-    expect(index).toEqual(authority)
-    expect(await find(parts, 'document1234')).toEqual(['document1234'])
-    const all = { state: 'ready', done: 2_000, total: 2_000, held: 0 }
+    const { index, known } = await keysOf(parts)
+    expect(index).toEqual(known)
+    expect(await find(parts, 'document612')).toEqual(['document612'])
+    const all = { state: 'ready', done: 700, total: 700, held: 0 }
     expect(reconciliation.progress()).toEqual(all)
     await expect(reconciliation.check(never)).resolves.toBeUndefined()
   })
 
-  it('removes what the authority does not know and adds what the index lacks', async () => {
+  it('removes what the document store does not know and adds what the index lacks', async () => {
     const parts = await openFilled(6)
-    const { authority } = await keysOf(parts)
-    await parts.index.remove(authority.slice(1, 3))
+    const { known } = await keysOf(parts)
+    await parts.index.remove(known.slice(1, 3))
     await parts.store.delete('document5')
-    expect((await keysOf(parts)).index).not.toEqual((await keysOf(parts)).authority)
+    expect((await keysOf(parts)).index).not.toEqual((await keysOf(parts)).known)
 
     await reconciliationOf(parts).run(never)
     const after = await keysOf(parts)
-    expect(after.index).toEqual(after.authority)
+    expect(after.index).toEqual(after.known)
     expect(after.index).toHaveLength(5)
   })
 
@@ -66,7 +66,7 @@ describe('reconciliation', () => {
   })
 
   it('ends when it is aborted, and goes on from there when it is run again', async () => {
-    const parts = await openFilled(3_000)
+    const parts = await openFilled(2_100)
     await parts.index.remove(Array.from(await parts.index.keys()))
     const stopping = new AbortController()
     const reason = new Error('stopping')
@@ -79,19 +79,19 @@ describe('reconciliation', () => {
     }
     const reconciliation = createReconciliation({ ...parts, index, log: silent })
     await expect(reconciliation.run(stopping.signal)).rejects.toBe(reason)
-    await expect(reconciliation.check(never)).rejects.toThrow('of 3000 chunks done')
+    await expect(reconciliation.check(never)).rejects.toThrow('of 2100 chunks done')
     const held = (await keysOf(parts)).index.length
     expect(held).toBeGreaterThan(0)
-    expect(held).toBeLessThan(3_000)
+    expect(held).toBeLessThan(2_100)
 
     await reconciliation.run(never)
-    expect(reconciliation.progress().total).toBeLessThanOrEqual(3_000 - held)
-    expect((await keysOf(parts)).index).toHaveLength(3_000)
+    expect(reconciliation.progress().total).toBeLessThanOrEqual(2_100 - held)
+    expect((await keysOf(parts)).index).toHaveLength(2_100)
   })
 
   it('tells the error of a part and is not ready', async () => {
     const parts = await openFilled(3)
-    await parts.index.remove((await keysOf(parts)).authority)
+    await parts.index.remove((await keysOf(parts)).known)
     const preparer = { analyse: failingFirst(1, parts.preparer.analyse) }
     const reconciliation = createReconciliation({ ...parts, preparer, log: silent })
     await expect(reconciliation.run(never)).rejects.toThrow('out of order')
@@ -102,7 +102,7 @@ describe('reconciliation', () => {
 
   it('leaves out a document that is deleted while it is added', async () => {
     const parts = await openFilled(3)
-    await parts.index.remove((await keysOf(parts)).authority)
+    await parts.index.remove((await keysOf(parts)).known)
     const store = {
       ...parts.store,
       async readChunks(keys: readonly number[]) {
@@ -112,8 +112,8 @@ describe('reconciliation', () => {
       },
     }
     await createReconciliation({ ...parts, store, log: silent }).run(never)
-    const { index, authority } = await keysOf(parts)
-    expect(index).toEqual(authority)
+    const { index, known } = await keysOf(parts)
+    expect(index).toEqual(known)
     expect(index).toHaveLength(2)
   })
 })

@@ -175,7 +175,7 @@ describe('A corpus', () => {
   })
 
   it('is refused by a server with another model, which names both and the remedy', async () => {
-    await expect(embedded('other')).rejects.toThrow(/"m".*"other".*npm run reindex/)
+    await expect(embedded('other')).rejects.toThrow(/"m".*"other".*npm run re-embed/)
   })
 
   it.each([

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { reindex } from '../../../src/compose/rebuild.ts'
+import { reEmbedAll } from '../../../src/compose/rebuild.ts'
 import { loadConfig } from '../../../src/config.ts'
 import { Readiness } from '../../../src/schemas/ops.ts'
 import { verifies } from '../../requirements.ts'
@@ -33,7 +33,7 @@ async function prepare() {
 function run(environment: Record<string, string>, model: string): Promise<void> {
   const server = { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive' }
   const config = loadConfig({ ...server, ...environment, EMBEDDING_MODEL: model })
-  return reindex(config, log, () => undefined, new AbortController().signal)
+  return reEmbedAll(config, log, () => undefined, new AbortController().signal)
 }
 
 describe.skipIf(!hasPostgres)('Vectors made anew on one database (needs PostgreSQL)', () => {

@@ -8,9 +8,10 @@ import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.
 import { randomText, seededRandom } from '../random-text.ts'
 
 const LIMITS = [SPLIT_LIMITS, { tokens: 40, overlap: 8, least: 6, enough: 20 }]
-const SEEDS = Array.from({ length: 400 }, (_, seed) => seed)
+const TEXTS = process.env.TEST_LONG === '1' ? 400 : 60
+const SEEDS = Array.from({ length: TEXTS }, (_, seed) => seed)
 
-/** What is wrong with the passages of a text, in words. */
+/** What is wrong with the chunks of a text, in words. */
 function faultsOf(text: string, chunks: readonly SplitChunk[], most: number): string[] {
   const faults = chunks.flatMap((chunk) => faultsOfOne(text, chunk, most))
   const ends = [0, ...chunks.map(({ end }) => end)]
@@ -42,8 +43,8 @@ function cutsPair(text: string, index: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, index - 1), index + 1))
 }
 
-describe.each(LIMITS)('passages of at most $tokens tokens', (limits) => {
-  it('are exact slices, in order, bounded, and lose nothing, for four hundred random texts', () => {
+describe.each(LIMITS)('chunks of at most $tokens tokens', (limits) => {
+  it('are exact slices, in order, bounded, and lose nothing, for many random texts', () => {
     for (const seed of SEEDS) {
       const text = randomText(seededRandom(seed), 400)
       const chunks = splitText(text, limits)

@@ -1,7 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { type Embedder, EmbedderError } from '../../../src/models/embedder.ts'
-import { createStaging, swapStaged } from '../../../src/services/embedding/re-embed.ts'
+import {
+  createOnlineReEmbedding,
+  swapShadowVectors,
+} from '../../../src/services/embedding/re-embed.ts'
 import type { StoredChunk, VectorReplacement } from '../../../src/stores/document-store.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
@@ -13,7 +16,7 @@ function chunkOf(key: number): StoredChunk {
   }
 }
 
-/** An authority with these chunks, an embedder that does what `behave` does, and what came of it. */
+/** A document store with these chunks, an embedder that does what `behave` does, and what came of it. */
 function createForTest(keys: number[], behave: () => void = () => undefined) {
   const made = new Set<number>()
   const state = {
@@ -66,13 +69,13 @@ async function runUntil(
   parts: ReturnType<typeof createForTest>,
   isEnough: (progress: { state: string; done: number }) => boolean,
 ) {
-  const staging = createStaging({ ...parts, log: silent, pollMs: 1 })
+  const reEmbedding = createOnlineReEmbedding({ ...parts, log: silent, pollMs: 1 })
   const call = new AbortController()
-  const running = staging.run(call.signal)
-  while (!isEnough(staging.progress())) await pause(1)
+  const running = reEmbedding.run(call.signal)
+  while (!isEnough(reEmbedding.progress())) await pause(1)
   call.abort()
   await running
-  return staging.progress()
+  return reEmbedding.progress()
 }
 
 describe('the vectors of the next model', () => {
@@ -122,7 +125,7 @@ describe('the vectors of the next model', () => {
 
 describe('a start with the next model', () => {
   const start = (parts: ReturnType<typeof createForTest>, kept: string, model = 'next') =>
-    swapStaged(
+    swapShadowVectors(
       {
         store: { ...parts.store, embedding: async () => ({ model: kept, dimension: 3 }) },
         replacement: parts.replacement,

@@ -1,4 +1,4 @@
-import { rebuildIndex, reindex } from '../compose/rebuild.ts'
+import { rebuildIndex } from '../compose/rebuild.ts'
 import { createProgressBar } from '../lib/progress-bar.ts'
 import type { Command } from './command.ts'
 
@@ -21,16 +21,5 @@ export const runRebuildIndex: Command = async ({ config: load, createLog, stderr
     bar.end()
   }
   stderr.write('The new index serves\n')
-  return 0
-}
-
-/** `npm run reindex`. Interrupted, it goes on where it was when it is run again. */
-export const runReindex: Command = async ({ config: load, createLog, stderr, signal }) => {
-  const config = load()
-  const lineEnd = stderr.isTTY ? '\r' : '\n'
-  const tell = (done: number, total: number) =>
-    void stderr.write(`${done} of ${total} passages embedded${lineEnd}`)
-  await reindex(config, createLog(config), tell, signal)
-  stderr.write(`\nThe documents are embedded with ${config.EMBEDDING_MODEL}\n`)
   return 0
 }
