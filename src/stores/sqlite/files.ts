@@ -26,7 +26,7 @@ interface Writer {
   dropFile(number: number): Promise<void>
 }
 
-/** The originals of documents in a database; `read` runs a query on a connection whose small cache they may fill. */
+/** The originals of documents. `read` runs a query on `database`, whose small cache they may fill. */
 export function createFiles(
   database: DatabaseSync,
   read: <T>(query: () => T) => Promise<T>,

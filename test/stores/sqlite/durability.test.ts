@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const PROGRAM = fileURLToPath(new URL('./ingest-until-killed.ts', import.meta.url))
-const CYCLES = 8
+const CYCLES = process.env.TEST_LONG === '1' ? 8 : 3
 const MAX_STEPS_PER_CYCLE = 400
 
 /** What the killed processes have said. */

@@ -44,6 +44,8 @@ describe('Vectors made anew', () => {
   it('take the place of the old ones at once, and only when each passage has one', async () => {
     expect(await store.replacement.begin(NEXT)).toBe(0)
     expect(await waiting()).toEqual(['a', 'b', 'c'])
+    const [first = 0] = keys
+    expect(await store.replacement.chunksWithout(first, 1)).toMatchObject([{ documentId: 'b' }])
     await addNew(keys.slice(0, 2))
     await expect(store.replacement.finish()).rejects.toThrow(/no new vector/)
     expect((await store.readVectors(keys)).dimension).toBe(2)
