@@ -3,6 +3,7 @@ import { DocumentBatchResult } from '../../src/schemas/document-batch.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
+import { someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import {
   type RecordedRequest,
@@ -136,7 +137,7 @@ describe('analyse_corpus', () => {
   })
 })
 
-describe.each(WAYS)('A question about every document, asked by %s', (way) => {
+describe.each(someOf(WAYS, 1))('A question about every document, asked by %s', (way) => {
   it(
     'reads them all with the model, says so, and counts the tokens',
     verifies('corpus.coverage', 'corpus.question'),
@@ -180,7 +181,7 @@ describe('A question about 500 documents', () => {
     return own.close
   })
 
-  it.each(WAYS)(
+  it.each(someOf(WAYS, 1))(
     'reads every one of them, asked by %s',
     verifies('corpus.coverage', 'corpus.question'),
     async (way) => {

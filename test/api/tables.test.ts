@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
+import { someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -86,7 +87,7 @@ describe('describe_table', () => {
   })
 })
 
-describe.each(WAYS)('query_table, asked by %s', (way) => {
+describe.each(someOf(WAYS, 1))('query_table, asked by %s', (way) => {
   const SQL = 'SELECT sum(amount) AS total FROM sales_2024'
 
   it(

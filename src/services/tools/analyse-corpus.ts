@@ -7,6 +7,7 @@ import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
 import { documentsOf, mapReduce, type ReadDocument } from '../corpus/map-reduce.ts'
 import { createDuplicates, createTermStatistics } from '../corpus/statistics.ts'
+import { cite } from './cite.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 
 const MAX_LISTED = 200
@@ -214,17 +215,12 @@ function wordsOf(text: string): string[] {
 
 /** Makes a document as a whole a source that the answer can cite; answers its number. */
 function citeDocument(citations: Citations, document: StoredDocument): number | undefined {
-  const { id, title = '', url, metadata, characters } = document
-  const [added] = citations.add([
-    {
-      id: `${id}-document`,
-      ...{ score: 1, title, documentId: id, start: 0, end: characters },
-      text: `The document ${titleOf(document)}`,
-      ...(url !== undefined && { url }),
-      ...(metadata && { metadata }),
-    },
-  ])
-  return added?.number
+  const { id, characters: end } = document
+  return cite(citations, document, {
+    id: `${id}-document`,
+    text: `The document ${titleOf(document)}`,
+    end,
+  })
 }
 
 /** On one line, and never empty. */

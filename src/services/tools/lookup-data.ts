@@ -7,6 +7,7 @@ import type { Citations } from '../agent/citations.ts'
 import { keyKindOf } from '../tables/look-up-rows.ts'
 import type { Cell, RowCondition } from '../tables/table-job.ts'
 import type { RowAnswer, Table, Tables } from '../tables/tables.ts'
+import { cite } from './cite.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { formatRefusal } from './tool-error.ts'
 
@@ -101,20 +102,12 @@ function joined(filters: readonly Filter[]): Filter {
 }
 
 function render(document: StoredDocument, citations: Citations): string {
-  const { id, title = '', url, metadata = {} } = document
-  const told = Object.entries(metadata).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-  const [added] = citations.add([
-    {
-      id: `${id}-metadata`,
-      ...{ score: 1, title, documentId: id, start: 0, end: 0, metadata },
-      text: `Metadata: ${told.join(', ')}`,
-      ...(url !== undefined && { url }),
-    },
-  ])
-  return `[${added?.number}] ${oneLine(title) || id}: ${told.join(', ')}`
+  const { id, title = '', metadata = {} } = document
+  const pairs = Object.entries(metadata).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  const line = pairs.join(', ')
+  const number = cite(citations, document, { id: `${id}-metadata`, text: `Metadata: ${line}` })
+  return `[${number}] ${title.replaceAll(/\s+/g, ' ') || id}: ${line}`
 }
-
-const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ')
 
 interface FieldCondition extends Omit<RowCondition, 'column'> {
   field: string
@@ -152,23 +145,23 @@ function describe({ name, title, rows, columns }: Table): string {
 
 function renderRowsFound(
   { row, cells }: RowAnswer['rows'][number],
-  { name: called, sheet, table, title, columns, document }: Table,
+  { name: tableName, sheet, table, title, columns, document }: Table,
   citations: Citations,
 ): string {
-  const told = columns.map(
-    ({ name, type }, index) => `${name}=${toText(cells[index] ?? null, type)}`,
-  )
-  const [added] = citations.add([
+  const line = columns
+    .map(({ name, type }, index) => `${name}=${toText(cells[index] ?? null, type)}`)
+    .join(', ')
+  const number = cite(
+    citations,
+    { ...document, title },
     {
       id: `${document.id}-${document.servedRevision}-${table}-row-${row}`,
-      ...{ score: 1, title, documentId: document.id, start: 0, end: 0, row },
-      text: `Row ${row} of ${called}: ${told.join(', ')}`,
+      text: `Row ${row} of ${tableName}: ${line}`,
+      row,
       ...(sheet !== '' && { sheet }),
-      ...(document.url !== undefined && { url: document.url }),
-      ...(document.metadata && { metadata: document.metadata }),
     },
-  ])
-  return `[${added?.number}] row ${row}: ${told.join(', ')}`
+  )
+  return `[${number}] row ${row}: ${line}`
 }
 
 /** Texts in quotes, so that they are told from the names around them. */

@@ -4,7 +4,8 @@ import { filledText } from '../../schemas/fields.ts'
 import type { Citations } from '../agent/citations.ts'
 import type { TableEntry } from '../tables/catalogue.ts'
 import type { QueryResult } from '../tables/table-job.ts'
-import type { Table, TableAnswer, Tables } from '../tables/tables.ts'
+import type { TableAnswer, Tables } from '../tables/tables.ts'
+import { cite } from './cite.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 import { formatRefusal } from './tool-error.ts'
 
@@ -129,24 +130,18 @@ export function citeTables(
   sql: string,
   citations: Citations,
 ): string {
-  const lines = tables.map((table) => {
-    const number = cite(citations, table, sql, rowCount)
-    return `[${number}] ${table.name}: ${table.title}`
+  const lines = tables.map(({ name, title, document }) => {
+    const number = cite(
+      citations,
+      { ...document, title },
+      {
+        id: `${document.id}-table-${name}-${sql}`,
+        text: `Table ${name}, asked with ${sql}: ${rowCount} rows`,
+      },
+    )
+    return `[${number}] ${name}: ${title}`
   })
   return `Sources to cite:\n${lines.join('\n')}`
-}
-
-function cite(citations: Citations, { name, title, document }: Table, sql: string, rows: number) {
-  const [added] = citations.add([
-    {
-      id: `${document.id}-table-${name}-${sql}`,
-      ...{ score: 1, title, documentId: document.id, start: 0, end: 0 },
-      text: `Table ${name}, asked with ${sql}: ${rows} rows`,
-      ...(document.url !== undefined && { url: document.url }),
-      ...(document.metadata && { metadata: document.metadata }),
-    },
-  ])
-  return added?.number
 }
 
 /** The rows as CSV, which models read well and which costs least. */

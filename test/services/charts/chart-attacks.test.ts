@@ -6,6 +6,7 @@ import { runJob } from '../../../src/lib/child-process.ts'
 import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest } from '../../../src/services/charts/specification.ts'
+import { someOf } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { peakMegabytes } from './peak-megabytes.ts'
 
@@ -121,7 +122,7 @@ describe('A hostile specification', () => {
     ],
   ]
 
-  it.each(addresses)('fetches nothing: %s', async (_case, specify) => {
+  it.each(someOf(addresses, 4))('fetches nothing: %s', async (_case, specify) => {
     const { svg = '', failure } = await draw(specify(url))
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(/<image[^>]*href="[^"]/)
@@ -129,15 +130,20 @@ describe('A hostile specification', () => {
     expect(fetched).toEqual([])
   })
 
-  it.each([
-    ['data', (path: string) => ({ ...BAR, data: { url: path, format: { type: 'csv' } } })],
-    ['an address of data', (path: string) => ({ ...BAR, data: { url: `file://${path}` } })],
-    ['a picture', (path: string) => ({ data, mark: { type: 'image', url: path } })],
-    [
-      'an address of a picture',
-      (path: string) => ({ data, mark: { type: 'image', url: `file://${path}` } }),
-    ],
-  ])('reads no file: %s', async (_case, specify) => {
+  it.each(
+    someOf(
+      [
+        ['data', (path: string) => ({ ...BAR, data: { url: path, format: { type: 'csv' } } })],
+        ['an address of data', (path: string) => ({ ...BAR, data: { url: `file://${path}` } })],
+        ['a picture', (path: string) => ({ data, mark: { type: 'image', url: path } })],
+        [
+          'an address of a picture',
+          (path: string) => ({ data, mark: { type: 'image', url: `file://${path}` } }),
+        ],
+      ],
+      2,
+    ),
+  )('reads no file: %s', async (_case, specify) => {
     const path = join(await temporaryDirectory(), 'secret.csv')
     await writeFile(path, `a,b\n${SECRET},1\n`)
     const { svg = '', failure } = await draw(specify(path))
@@ -146,74 +152,95 @@ describe('A hostile specification', () => {
     expect(svg).not.toContain(path)
   })
 
-  it.each([
-    `constructor.constructor('return process')().exit()`,
-    `[].constructor.constructor('return process')().exit()`,
-    `datum.__proto__.constructor.constructor('return process')().exit()`,
-    `toString.constructor('return process')().exit()`,
-    `datum['__pro' + 'to__']['constr' + 'uctor']('return process')`,
-    `format.constructor('return process')()`,
-    `(function(){return process})()`,
-    `(() => process)()`,
-    `this.process.exit()`,
-    `process.exit()`,
-    `globalThis.process.exit()`,
-    `import('node:fs')`,
-    `require('node:fs')`,
-    `open('http://127.0.0.1/')`,
-    `datum.b = process`,
-    `new Date().constructor.constructor('return process')()`,
-    `${'('.repeat(50_000)}1${')'.repeat(50_000)}`,
-  ])('does not get out of an expression: %.60s', async (expression) => {
+  it.each(
+    someOf(
+      [
+        `constructor.constructor('return process')().exit()`,
+        `[].constructor.constructor('return process')().exit()`,
+        `datum.__proto__.constructor.constructor('return process')().exit()`,
+        `toString.constructor('return process')().exit()`,
+        `datum['__pro' + 'to__']['constr' + 'uctor']('return process')`,
+        `format.constructor('return process')()`,
+        `(function(){return process})()`,
+        `(() => process)()`,
+        `this.process.exit()`,
+        `process.exit()`,
+        `globalThis.process.exit()`,
+        `import('node:fs')`,
+        `require('node:fs')`,
+        `open('http://127.0.0.1/')`,
+        `datum.b = process`,
+        `new Date().constructor.constructor('return process')()`,
+        `${'('.repeat(50_000)}1${')'.repeat(50_000)}`,
+      ],
+      4,
+    ),
+  )('does not get out of an expression: %.60s', async (expression) => {
     const { svg = '', failure } = await draw(calculate(`'' + (${expression})`))
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(/\[object process\]|native code|function/)
   })
 
-  it.each([
-    ['clicks', [{ name: 's', select: { type: 'point', on: 'click' } }]],
-    [
-      'the window',
+  it.each(
+    someOf(
       [
-        {
-          name: 's',
-          select: {
-            type: 'interval',
-            on: '[window:mousedown, window:mouseup] > window:mousemove!',
-          },
-        },
+        ['clicks', [{ name: 's', select: { type: 'point', on: 'click' } }]],
+        [
+          'the window',
+          [
+            {
+              name: 's',
+              select: {
+                type: 'interval',
+                on: '[window:mousedown, window:mouseup] > window:mousemove!',
+              },
+            },
+          ],
+        ],
+        ['controls', [{ name: 'p', value: 1, bind: { input: 'range', element: 'body' } }]],
+        ['a signal of an expression', [{ name: 'q', expr: `open('http://127.0.0.1/')` }]],
       ],
-    ],
-    ['controls', [{ name: 'p', value: 1, bind: { input: 'range', element: 'body' } }]],
-    ['a signal of an expression', [{ name: 'q', expr: `open('http://127.0.0.1/')` }]],
-  ])('brings no handler into the drawing: %s', async (_case, params) => {
+      2,
+    ),
+  )('brings no handler into the drawing: %s', async (_case, params) => {
     const { svg = '', failure } = await draw({ ...BAR, params })
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(ACTIVE)
   })
 
   const MARKUP = `"/></text></g><script>alert(1)</script><foreignObject onload="x">'&`
-  it.each([
-    ['a value', { ...BAR, data: { values: [{ a: MARKUP, b: 1 }] } }],
-    ['a title', { ...BAR, title: MARKUP }],
-    ['a description', { ...BAR, description: MARKUP, name: MARKUP }],
-    ['a colour', { ...BAR, mark: { type: 'bar', color: MARKUP } }],
-    ['the background', { ...BAR, background: MARKUP, config: { background: MARKUP } }],
-    ['a font', { ...BAR, title: 'x', config: { font: MARKUP } }],
-    [
-      'a gradient',
-      {
-        ...BAR,
-        mark: { type: 'bar', color: { gradient: 'linear', stops: [{ offset: 0, color: MARKUP }] } },
-      },
-    ],
-    ['a shape', { data, mark: { type: 'point', shape: `M0,0${MARKUP}` } }],
-    ['a blend', { ...BAR, mark: { type: 'bar', blend: MARKUP } }],
-    [
-      'a role',
-      { ...BAR, mark: { type: 'bar', aria: true, ariaRole: MARKUP, ariaRoleDescription: MARKUP } },
-    ],
-  ])('brings no markup into the drawing: %s', async (_case, specification) => {
+  it.each(
+    someOf(
+      [
+        ['a value', { ...BAR, data: { values: [{ a: MARKUP, b: 1 }] } }],
+        ['a title', { ...BAR, title: MARKUP }],
+        ['a description', { ...BAR, description: MARKUP, name: MARKUP }],
+        ['a colour', { ...BAR, mark: { type: 'bar', color: MARKUP } }],
+        ['the background', { ...BAR, background: MARKUP, config: { background: MARKUP } }],
+        ['a font', { ...BAR, title: 'x', config: { font: MARKUP } }],
+        [
+          'a gradient',
+          {
+            ...BAR,
+            mark: {
+              type: 'bar',
+              color: { gradient: 'linear', stops: [{ offset: 0, color: MARKUP }] },
+            },
+          },
+        ],
+        ['a shape', { data, mark: { type: 'point', shape: `M0,0${MARKUP}` } }],
+        ['a blend', { ...BAR, mark: { type: 'bar', blend: MARKUP } }],
+        [
+          'a role',
+          {
+            ...BAR,
+            mark: { type: 'bar', aria: true, ariaRole: MARKUP, ariaRoleDescription: MARKUP },
+          },
+        ],
+      ],
+      3,
+    ),
+  )('brings no markup into the drawing: %s', async (_case, specification) => {
     const { svg = '', failure } = await draw(specification)
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(/<script|<foreignObject/i)
@@ -265,7 +292,7 @@ describe('A specification without measure', () => {
     ['layers', { data, layer: many(50_000).map(() => ({ mark: 'bar' })) }],
   ]
 
-  it.each(bombs)(
+  it.each(someOf(bombs, 4))(
     'is refused or ended, and takes no memory beyond its own: %s',
     async (_case, bomb) => {
       const { result, megabytes } = await peakMegabytes(draw(bomb, 2_500))

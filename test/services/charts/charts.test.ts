@@ -3,6 +3,7 @@ import { runJob } from '../../../src/lib/child-process.ts'
 import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { createCharts, RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
+import { someOf } from '../../support/long.ts'
 
 const { signal } = new AbortController()
 const charts = createCharts()
@@ -36,18 +37,23 @@ describe('a chart', () => {
     expect(png.length).toBeGreaterThan(3_000)
   })
 
-  it.each([
-    ['line', { x: { field: 'day' }, y }],
-    ['area', { x: { field: 'day' }, y, color: x }],
-    ['point', { x: y, y, size: y }],
-    ['pie', { theta: y, color: x }],
-    ['heatmap', { x, y: { field: 'day', timeUnit: 'day' }, color: y }],
-    ['boxplot', { x, y }],
-    ['tick', { x: y }],
-    ['bar', { x: { field: 'amount', bin: true }, y: { aggregate: 'count' } }],
-    ['bar', { x: { field: 'region', sort: '-y' }, y: { field: 'amount', aggregate: 'sum' } }],
-    ['bar', { x, y: { ...y, stack: 'normalize' }, column: { field: 'day', type: 'nominal' } }],
-  ])('can be a %s of %j', async (mark, channels) => {
+  it.each(
+    someOf<[string, object]>(
+      [
+        ['line', { x: { field: 'day' }, y }],
+        ['area', { x: { field: 'day' }, y, color: x }],
+        ['point', { x: y, y, size: y }],
+        ['pie', { theta: y, color: x }],
+        ['heatmap', { x, y: { field: 'day', timeUnit: 'day' }, color: y }],
+        ['boxplot', { x, y }],
+        ['tick', { x: y }],
+        ['bar', { x: { field: 'amount', bin: true }, y: { aggregate: 'count' } }],
+        ['bar', { x: { field: 'region', sort: '-y' }, y: { field: 'amount', aggregate: 'sum' } }],
+        ['bar', { x, y: { ...y, stack: 'normalize' }, column: { field: 'day', type: 'nominal' } }],
+      ],
+      3,
+    ),
+  )('can be a %s of %j', async (mark, channels) => {
     const { png } = await draw({ mark, ...channels, width: 200, height: 120 })
     expect(png.length).toBeGreaterThan(1_000)
   })

@@ -5,6 +5,7 @@ import {
   type ExtractorOptions,
 } from '../../../src/services/extraction/extractor.ts'
 import { fixture } from '../../support/forms.ts'
+import { isLong } from '../../support/long.ts'
 import { zipFile } from '../../support/zip-file.ts'
 
 const never = () => new AbortController().signal
@@ -32,7 +33,6 @@ async function* inPieces(bytes: Buffer, length = 1_000_000) {
   }
 }
 
-const isLong = process.env.TEST_LONG === '1'
 /** Too much for the memory that a process has in the end, or for less of it, which takes less time. */
 const SMALL = isLong ? {} : { limits: { heapMegabytes: 48, residentMegabytes: 400 } }
 const memoryHog = () => `[${'{},'.repeat(isLong ? 13_000_000 : 1_000_000)}{}]`

@@ -1,0 +1,27 @@
+import type { StoredDocument } from '../../stores/document-store.ts'
+import type { Citations } from '../agent/citations.ts'
+
+interface Source {
+  /** The same for the same content, so that it gets one number. */
+  id: string
+  text: string
+  end?: number
+  row?: number
+  sheet?: string
+}
+
+/** Makes what a tool has read of a document a source that the answer can cite; answers its number. */
+export function cite(
+  citations: Citations,
+  { id: documentId, title = '', url, metadata }: StoredDocument,
+  source: Source,
+): number | undefined {
+  const [added] = citations.add([
+    {
+      ...{ score: 1, title, documentId, start: 0, end: 0, ...source },
+      ...(url !== undefined && { url }),
+      ...(metadata && { metadata }),
+    },
+  ])
+  return added?.number
+}
