@@ -82,7 +82,7 @@ describe('a tool call', () => {
     ['with text that is no JSON', 'echo', 'weather', /^The arguments are not valid JSON: /],
     ['without a field', 'strict', '{}', /^Invalid arguments: .*query/s],
     ['with an empty field', 'strict', '{"query":""}', /^Invalid arguments: .*query/s],
-    ['with a list for an object', 'strict', '[]', /^Invalid arguments: .*expected object/s],
+    ['with a list for an object', 'strict', '[]', /^Invalid arguments: .*object/s],
   ])('%s is a result that tells the model its mistake', async (_case, name, text, output) => {
     const { call, lines } = createRegistry([echo, strict])
     expect(await call(name, text)).toEqual({ output: expect.stringMatching(output), isError: true })
