@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
@@ -22,6 +22,13 @@ async function connect({ url }: TestServer, mode: 'auto' | 'legacy' = 'auto') {
 function textOf({ content }: Awaited<ReturnType<Client['callTool']>>): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 }
+
+/** What tests need that bring no settings of their own. */
+let shared: TestServer
+beforeAll(async () => {
+  shared = await startServer()
+  return () => shared.close()
+})
 
 describe('/mcp', () => {
   it.each([
@@ -62,7 +69,7 @@ describe('/mcp', () => {
   })
 
   it('gives a long document piece by piece', verifies('mcp.serves'), async () => {
-    const server = await startServer()
+    const server = shared
     const lines = Array.from({ length: 3_000 }, (_, index) => `Line ${index} of the long report.`)
     const id = await server.ingest({ title: 'Report', text: lines.join('\n\n') })
     const client = await connect(server)
@@ -82,7 +89,7 @@ describe('/mcp', () => {
     ['an empty question', 'query', { query: '' }, /must not be empty/],
     ['a number out of bounds', 'query', { query: 'x', topK: 1_000 }, /topK/],
   ])('tells what is wrong: %s', verifies('mcp.serves'), async (_case, name, input, message) => {
-    const client = await connect(await startServer())
+    const client = await connect(shared)
     const result = await client.callTool({ name, arguments: input })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(message)
@@ -119,7 +126,7 @@ describe('whoever calls /mcp', () => {
   const accept = 'application/json, text/event-stream'
 
   it('needs the key', verifies('mcp.key'), async () => {
-    const { url } = await startServer()
+    const { url } = shared
     for (const method of ['GET', 'POST', 'DELETE']) {
       expect((await fetch(`${url}/mcp`, { method })).status).toBe(401)
     }
@@ -137,7 +144,7 @@ describe('whoever calls /mcp', () => {
   })
 
   it('opens no session that this server would have to keep', verifies('mcp.serves'), async () => {
-    const { request } = await startServer()
+    const { request } = shared
     expect((await request('/mcp', { headers: { accept } })).status).toBe(405)
     expect((await request('/mcp', { method: 'DELETE' })).status).toBe(405)
   })

@@ -42,11 +42,15 @@ export function describeSandboxAttacks(name: string, { create }: SandboxCase): v
     }
 
     it('lets none of the known attacks succeed', async () => {
+      let session = await sandbox.open(signal)
       for (const attack of attacksOn(host)) {
-        const { stdout, stderr, outcome } = await runAlone(`${PREPARATION}${attack.code}`)
+        if (!session.alive) session = await sandbox.open(signal)
+        const code = `${PREPARATION}${attack.code}`
+        const { stdout, stderr, outcome } = await session.run({ code }, signal)
         expect(stdout, attack.name).not.toContain('ESCAPED')
         if (outcome === 'finished') expect(stdout, `${attack.name}: ${stderr}`).toContain('TRIED')
       }
+      await session.kill()
       expect(host.connections).toBe(0)
       expect(await readFile(host.path, 'utf8')).toBe(host.secret)
       expect(inspectorUrl()).toBeUndefined()

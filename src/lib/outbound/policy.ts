@@ -27,7 +27,7 @@ export function createOutboundPolicy(entries: readonly string[]): OutboundPolicy
     allowsName: (hostname) => names.has(plainName(hostname)),
     allowsAddress(address) {
       if (!ipaddr.isValid(address)) return false
-      // An IPv4 address in the clothes of IPv6 is judged as what it is.
+      // An IPv4-mapped IPv6 address counts as the IPv4 address that it stands for.
       const plain = ipaddr.process(address)
       return isPublic(plain) || ranges.some((range) => isWithin(plain, range))
     },

@@ -29,10 +29,10 @@ function fakeInterpreter(): StubProcess {
   }
 }
 
-async function create({ key = E2B_STUB_KEY, launch = fakeInterpreter } = {}) {
+async function create({ key = E2B_STUB_KEY, launch = fakeInterpreter, seconds = 5 } = {}) {
   const stub = await startE2bStub({ launch })
   const sandbox = createE2bSandbox({
-    ...{ limits: LIMITS, apiKey: key, apiUrl: stub.url, template: 'a-template' },
+    ...{ limits: { ...LIMITS, seconds }, apiKey: key, apiUrl: stub.url, template: 'a-template' },
     ...{ idleSeconds: 100, log: { warn: () => undefined } },
   })
   onTestFinished(async () => {
@@ -92,7 +92,7 @@ describe('A sandbox at E2B', () => {
     ['the interpreter ends', 'exit', 'crashed'],
     ['its time is over', 'wait', 'timed-out'],
   ])('counts as gone where %s, and leaves nothing to pay for', async (_case, code, outcome) => {
-    const { stub, sandbox } = await create()
+    const { stub, sandbox } = await create({ seconds: 1 })
     const session = await sandbox.open(signal)
     expect(await session.run({ code }, signal)).toMatchObject({ outcome })
     expect(session.alive).toBe(false)
