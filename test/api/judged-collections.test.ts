@@ -7,25 +7,30 @@ import { startServer, TEST_KEY } from '../support/server.ts'
 const COLLECTIONS = resolve(import.meta.dirname, '../../../shared/data')
 
 const TIMEOUT_MS = 120_000
+/** nDCG@10 by words alone; the second collection takes twice as long as the first. */
+const CRANFIELD: [string, number] = ['cranfield', 0.42]
+const CACM: [string, number] = ['cacm', 0.525]
+const GOALS = process.env.TEST_LONG === '1' ? [CRANFIELD, CACM] : [CRANFIELD]
 
 // Judged collections are too large for the repository; where they lie beside it, they are measured.
 describe.skipIf(!existsSync(COLLECTIONS))(
   'judged collections over HTTP (needs ../shared/data)',
   () => {
-    it.each([
-      ['cranfield', 0.42],
-      ['cacm', 0.525],
-    ])('%s reaches nDCG@10 of %d by words alone', { timeout: TIMEOUT_MS }, async (name, goal) => {
-      const { url } = await startServer()
-      const result = await evaluate({
-        folder: resolve(COLLECTIONS, name),
-        url,
-        key: TEST_KEY,
-        graded: false,
-        progress: () => undefined,
-      })
-      expect(result.failed).toBe(0)
-      expect(result.ndcg).toBeGreaterThanOrEqual(goal)
-    })
+    it.each(GOALS)(
+      '%s reaches nDCG@10 of %d by words alone',
+      { timeout: TIMEOUT_MS },
+      async (name, goal) => {
+        const { url } = await startServer()
+        const result = await evaluate({
+          folder: resolve(COLLECTIONS, name),
+          url,
+          key: TEST_KEY,
+          graded: false,
+          progress: () => undefined,
+        })
+        expect(result.failed).toBe(0)
+        expect(result.ndcg).toBeGreaterThanOrEqual(goal)
+      },
+    )
   },
 )

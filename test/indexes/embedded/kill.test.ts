@@ -7,7 +7,7 @@ import { keysFor } from '../../contracts/chunk-index.fixture.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createRandom } from './random-chunks.ts'
 
-const KILLS = 6
+const KILLS = process.env.TEST_LONG === '1' ? 6 : 3
 const LONGEST_LIFE_MS = 150
 
 describe('The embedded index after kill -9', () => {

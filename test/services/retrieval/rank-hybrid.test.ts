@@ -53,6 +53,17 @@ describe('A ranking by words and meaning', () => {
     expect(candidates.find(({ key }) => key === 1)).toMatchObject({ dense: expect.any(Number) })
   })
 
+  it('holds what only the second look finds, compared like all others', async () => {
+    const { meaning } = createForTest()
+    let looks = 0
+    const nearest = async () => [{ key: ++looks, score: 1 }]
+    const { candidates } = await rankHybrid({ ...meaning, nearest }, [], asked(1))
+    expect(candidates).toMatchObject([
+      { key: 1, dense: expect.closeTo(1) },
+      { key: 2, dense: expect.closeTo(0.8) },
+    ])
+  })
+
   it('passes over what the document store does not have', async () => {
     const { meaning } = createForTest([1, 2])
     const { candidates, exhausted } = await rankHybrid(meaning, [], asked(3))
