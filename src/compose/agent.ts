@@ -60,7 +60,7 @@ export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
   const { configuration } = loaded
   const { limits } = configuration
   const { artifacts, skillCopies: copies } = parts.stores
-  const model = await createModel(config, log)
+  const model = createModel(config, log)
   const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
   const builtIn = createBuiltInTools({
     ...{ config, retrieval, model, artifacts, sandbox },

@@ -54,7 +54,7 @@ export async function openKnowledge(
     },
   })
   listenToOthers(store, ingestion, completionWaiter)
-  const nextModel = await openReEmbedding(config, store, log)
+  const nextModel = openReEmbedding(config, store, log)
   const stopping = new AbortController()
   let reEmbedded: Promise<void> | undefined
 
@@ -124,7 +124,7 @@ async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBas
       AbortSignal.timeout(SWAP_MS),
     )
     const dimension = await checkEmbedding(store, model)
-    const embedder = await createEmbedder(config, model, dimension, log)
+    const embedder = createEmbedder(config, model, dimension, log)
     await checkDimension(embedder)
     return createEmbedding({ embedder, log })
   } catch (error) {
@@ -134,8 +134,8 @@ async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBas
 }
 
 /** Makes the vectors of the model to change to, if there is one. */
-async function openReEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
-  const embedder = await createNextEmbedder(config, log)
+function openReEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
+  const embedder = createNextEmbedder(config, log)
   return (
     embedder && createOnlineReEmbedding({ store, replacement: store.replacement, embedder, log })
   )

@@ -3,12 +3,14 @@ import { type Config, EXTRACTIVE } from '../config.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Embedder } from '../models/embedder.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
+import { createOpenAiModel } from '../models/openai/chat.ts'
+import { createOpenAiEmbedder } from '../models/openai/embedder.ts'
+import { createOpenAiReranker } from '../models/openai/reranker.ts'
 import type { Reranker } from '../models/reranker.ts'
 
-/** Whoever asks no model does not load its client, which is the largest package of all. */
-export async function createModel(config: Config, log: FastifyBaseLogger): Promise<ChatModel> {
+/** The chat model that is configured. */
+export function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
   if (config.CHAT_MODEL === EXTRACTIVE) return createExtractiveModel()
-  const { createOpenAiModel } = await import('../models/openai/chat.ts')
   return createOpenAiModel({
     apiKey: config.CHAT_API_KEY ?? '',
     baseUrl: config.CHAT_BASE_URL,
@@ -19,21 +21,17 @@ export async function createModel(config: Config, log: FastifyBaseLogger): Promi
 }
 
 /** The embedder that is configured; `dimension` is that of the vectors that are kept. */
-export async function createEmbedder(
+export function createEmbedder(
   config: Config,
   model: string,
   dimension: number | undefined,
   log: FastifyBaseLogger,
-): Promise<Embedder> {
-  const { createOpenAiEmbedder } = await import('../models/openai/embedder.ts')
+): Embedder {
   return createOpenAiEmbedder({ ...embeddingServer(config), ...{ model, dimension, log } })
 }
 
 /** The embedder to change to, if one is configured; its server is that of the one in use unless it has one of its own. */
-export async function createNextEmbedder(
-  config: Config,
-  log: FastifyBaseLogger,
-): Promise<Embedder | undefined> {
+export function createNextEmbedder(config: Config, log: FastifyBaseLogger): Embedder | undefined {
   const { EMBEDDING_MODEL_NEXT: model, EMBEDDING_MODEL: current } = config
   if (model === undefined || model === current) return undefined
   return createEmbedder(
@@ -49,13 +47,9 @@ export async function createNextEmbedder(
 }
 
 /** The reranker that is configured, if one is; its server is the embedder's unless it has one of its own. */
-export async function createReranker(
-  config: Config,
-  log: FastifyBaseLogger,
-): Promise<Reranker | undefined> {
+export function createReranker(config: Config, log: FastifyBaseLogger): Reranker | undefined {
   const { RERANK_MODEL: model, RERANK_BASE_URL, RERANK_API_KEY } = config
   if (model === undefined) return undefined
-  const { createOpenAiReranker } = await import('../models/openai/reranker.ts')
   const embedding = embeddingServer(config)
   return createOpenAiReranker({
     apiKey: RERANK_API_KEY ?? embedding.apiKey,

@@ -73,7 +73,7 @@ export async function reEmbedAll(
   const { EMBEDDING_MODEL: model } = config
   if (model === undefined) throw new Error('There is nothing to embed with: set EMBEDDING_MODEL')
   await withStore(config, log, async (store) => {
-    const embedder = await createEmbedder(config, model, undefined, log)
+    const embedder = createEmbedder(config, model, undefined, log)
     const { replacement } = store
     const isDone = await replacement.alone(
       (alone) => reEmbed({ store, replacement, embedder, progress }, alone),

@@ -23,7 +23,7 @@ interface Knowledge {
 export async function createSearch(config: Config, knowledge: Knowledge, log: FastifyBaseLogger) {
   const { store, index, embedding, reconciliation, metrics } = knowledge
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
-  const reranker = await createReranker(config, log)
+  const reranker = createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
   const retrieval = createRetrieval({
     index: {

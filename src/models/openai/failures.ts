@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { retryAfterOf } from '../../lib/backoff.ts'
+import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { isObject, nonEmptyString, parseJson } from './json.ts'
 
 type FailureKind =
@@ -153,7 +153,7 @@ export function createRedactor(apiKey: string): (words: string) => string {
 const MAX_RETRIES = 2
 /** A server that asks for a longer wait than this is reported instead of waited for. */
 const MAX_WAIT_MS = 5_000
-const FIRST_WAIT_MS = 400
+const BACKOFF = { firstMs: 500, maxMs: MAX_WAIT_MS }
 
 /** The part of a logger that a model uses. Nothing it is given holds a key or a prompt. */
 export interface ModelLog {
@@ -187,16 +187,11 @@ export async function waitForRetry(
 /** Only what passes by itself is tried again, never a stall: the caller has waited long enough. */
 function retryDelay({ facts }: UpstreamFailure, retries: number): number | undefined {
   if (retries >= MAX_RETRIES || facts.final || !isPassing(facts)) return undefined
-  if (facts.retryAfterMs === undefined) return backoff(retries)
+  if (facts.retryAfterMs === undefined) return backoffMs(retries + 1, BACKOFF)
   return facts.retryAfterMs <= MAX_WAIT_MS ? facts.retryAfterMs : undefined
 }
 
 function isPassing({ kind, status = 0 }: UpstreamFailure['facts']): boolean {
   if (kind === 'connection' || kind === 'unreachable') return true
   return kind === 'status' && (status >= 500 || [408, 409, 429].includes(status))
-}
-
-function backoff(retries: number): number {
-  const jitter = 0.75 + Math.random() * 0.5
-  return FIRST_WAIT_MS * 2 ** retries * jitter
 }

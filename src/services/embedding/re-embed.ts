@@ -142,7 +142,7 @@ const PAUSE_MS = 500
 
 interface SwapDependencies extends Pick<ReEmbedding, 'replacement'> {
   store: Pick<DocumentStore, 'counts' | 'embedding'>
-  createEmbedder: () => Promise<Embedder>
+  createEmbedder: () => Embedder
   log: { info(fields: object, message: string): void }
 }
 
@@ -173,7 +173,7 @@ export async function swapShadowVectors(
     // Another server has done it by now.
     if (missing === undefined) return
     log.info({ model, missing }, 'the vectors of the new model take the place of the old ones')
-    await reEmbed({ store, replacement, embedder: await createEmbedder() }, alone)
+    await reEmbed({ store, replacement, embedder: createEmbedder() }, alone)
   }
 
   while ((await countMissing()) !== undefined) {

@@ -129,7 +129,7 @@ describe('a start with the next model', () => {
       {
         store: { ...parts.store, embedding: async () => ({ model: kept, dimension: 3 }) },
         replacement: parts.replacement,
-        createEmbedder: async () => parts.embedder,
+        createEmbedder: () => parts.embedder,
         log: silent,
       },
       model,
