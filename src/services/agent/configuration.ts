@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
+import { readIfPresent } from '../../lib/files.ts'
 import { boundedText } from '../../schemas/fields.ts'
 import { McpServers } from '../mcp/settings.ts'
 import { SandboxSection } from '../sandbox/code-sandbox.ts'
@@ -69,12 +69,12 @@ export interface LoadedConfiguration {
 
 /** Reads the file; without one the agent is the default one. Throws an Error that names every mistake. */
 export async function loadConfiguration(path: string): Promise<LoadedConfiguration> {
-  const text = await readText(path)
+  const text = (await readIfPresent(path))?.toString()
   const loaded = digest(text)
   return {
     configuration: parse(path, text ?? '{}'),
     found: text !== undefined,
-    hasChanged: async () => digest(await readText(path)) !== loaded,
+    hasChanged: async () => digest((await readIfPresent(path))?.toString()) !== loaded,
   }
 }
 
@@ -88,15 +88,6 @@ function parse(path: string, text: string): AgentConfiguration {
   const result = AgentConfiguration.safeParse(json)
   if (result.success) return result.data
   throw new Error(`${path} is not a valid agent configuration:\n${z.prettifyError(result.error)}`)
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }
 
 function digest(text: string | undefined): string | undefined {
