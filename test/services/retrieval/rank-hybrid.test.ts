@@ -73,11 +73,17 @@ describe('A ranking by words and meaning', () => {
 
   it('compares all that a narrow filter leaves, and asks no index', async () => {
     const { meaning, questions } = createForTest()
-    const query = { ...asked(3), only: Uint32Array.of(3, 5) }
+    const query = { ...asked(2), only: Uint32Array.of(3, 5) }
     const { candidates, exhausted } = await rankHybrid(meaning, [], query)
     expect(candidates.map(({ key }) => key)).toEqual([3, 5])
     expect(questions).toEqual([])
     expect(exhausted).toBe(true)
+  })
+
+  it('is exhausted where there are fewer vectors than asked for', async () => {
+    const { meaning } = createForTest()
+    expect(await rankHybrid(meaning, [], asked(6))).toMatchObject({ exhausted: true })
+    expect(await rankHybrid(meaning, [], asked(5))).toMatchObject({ exhausted: false })
   })
 
   it('stays where the question is when nothing is found', async () => {
