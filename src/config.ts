@@ -25,6 +25,10 @@ const httpUrl = z.url({
 
 // Anything else cannot travel in a header.
 const KEY = [/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'] as const
+const upstreamKey = z
+  .string()
+  .regex(...KEY)
+  .optional()
 
 /** Quotes the documents instead of asking a model; needs no key. */
 export const EXTRACTIVE = 'extractive'
@@ -49,10 +53,7 @@ const Variables = z.object({
     .optional(),
   DATABASE_POOL: number(2, 1_000).prefault('10'),
   TOP_K: number(1, 100).prefault('5'),
-  CHAT_API_KEY: z
-    .string()
-    .regex(...KEY)
-    .optional(),
+  CHAT_API_KEY: upstreamKey,
   CHAT_MODEL: z.string().max(256).default('gpt-5-mini'),
   CHAT_BASE_URL: httpUrl.default('https://api.openai.com/v1'),
   CHAT_CONTEXT_TOKENS: number(1_000, 10_000_000).prefault('32768'),
@@ -60,22 +61,13 @@ const Variables = z.object({
   CHAT_CONCURRENCY: number(1, 100_000).prefault('2000'),
   EMBEDDING_MODEL: z.string().max(256).optional(),
   EMBEDDING_BASE_URL: httpUrl.optional(),
-  EMBEDDING_API_KEY: z
-    .string()
-    .regex(...KEY)
-    .optional(),
+  EMBEDDING_API_KEY: upstreamKey,
   EMBEDDING_MODEL_NEXT: z.string().max(256).optional(),
   EMBEDDING_BASE_URL_NEXT: httpUrl.optional(),
-  EMBEDDING_API_KEY_NEXT: z
-    .string()
-    .regex(...KEY)
-    .optional(),
+  EMBEDDING_API_KEY_NEXT: upstreamKey,
   RERANK_MODEL: z.string().max(256).optional(),
   RERANK_BASE_URL: httpUrl.optional(),
-  RERANK_API_KEY: z
-    .string()
-    .regex(...KEY)
-    .optional(),
+  RERANK_API_KEY: upstreamKey,
   SEARCH_LANGUAGE: z
     .enum(ANALYSER_LANGUAGES, { error: `must be one of ${ANALYSER_LANGUAGES.join(', ')}` })
     .default('english'),
@@ -85,10 +77,7 @@ const Variables = z.object({
   FILE_LIMIT: number(1_000, 1_000_000_000).prefault('200000000'),
   SHUTDOWN_GRACE: number(0, 600).prefault('10'),
   QDRANT_URL: httpUrl.optional(),
-  QDRANT_API_KEY: z
-    .string()
-    .regex(...KEY)
-    .optional(),
+  QDRANT_API_KEY: upstreamKey,
   QDRANT_COLLECTION: z
     .string()
     .regex(/^[\w-]{1,64}$/, 'must be at most 64 letters, digits, _ or -')
@@ -102,10 +91,7 @@ const Variables = z.object({
   QDRANT_TERMS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
   QDRANT_FILTERS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
   DOCKER_HOST: z.string().max(1_000).optional(),
-  E2B_API_KEY: z
-    .string()
-    .regex(...KEY)
-    .optional(),
+  E2B_API_KEY: upstreamKey,
   E2B_API_URL: httpUrl.optional(),
   AGENT_CONFIG: z.string().default('./agent.json'),
   CORS_ORIGIN: z

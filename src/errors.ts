@@ -47,8 +47,8 @@ interface AppErrorOptions {
 }
 
 /**
- * A failure the caller is told about. `message` is shown as it is, so it never holds a secret, nor an
- * upstream's words beyond the cleaned excerpt of a refusal (`models/openai/explain-failure.ts`).
+ * A failure that the caller gets to read. `message` is shown as it is, so it never holds a secret, nor an
+ * upstream's words beyond the cleaned excerpt of a refusal (`models/openai/failures.ts`).
  */
 export class AppError extends Error {
   override readonly name = 'AppError'

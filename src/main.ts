@@ -28,11 +28,11 @@ const COMMANDS = new Map<string, Command>([
 ])
 
 /** The names of errors that an operator can do something about. */
-const TOLD_IN_WORDS = ['Error', 'AppError', 'ConfigError', 'EmbedderError', 'StoppedEarly']
+const SAID_IN_WORDS = ['Error', 'AppError', 'ConfigError', 'EmbedderError', 'StoppedEarly']
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** Stopped as it was told to, and so not in error. */
+/** Stopped by a signal before it served, and so not in error. */
 class StoppedEarly extends Error {
   override readonly name = 'StoppedEarly'
 }
@@ -40,7 +40,7 @@ class StoppedEarly extends Error {
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
 
 async function main(): Promise<void> {
-  // Before the configuration is read, whose mistakes are told in the same words.
+  // Before the configuration is read, whose mistakes are reported in the same words.
   speakPlainly()
   const command = COMMANDS.get(process.argv[2] ?? '')
   if (command) return runCommand(command)
@@ -137,7 +137,7 @@ function firstSignal(): Promise<NodeJS.Signals> {
   return promise
 }
 
-/** Told why as a `StoppedEarly`. */
+/** Aborted with a `StoppedEarly`. */
 function abortedBy(stop: Promise<NodeJS.Signals>): AbortSignal {
   const controller = new AbortController()
   void stop.then((signal) =>
@@ -175,12 +175,12 @@ try {
   process.exit(error instanceof StoppedEarly ? 0 : 1)
 }
 
-/** Mistakes that the operator can mend are told in words; anything else keeps its stack. */
+/** Mistakes that the operator can mend are said in words; anything else keeps its stack. */
 function explain(error: Error): string {
   if ('code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}: another server listens there. Set PORT to a free port.`
   }
-  if (!TOLD_IN_WORDS.includes(error.name)) return error.stack ?? error.message
+  if (!SAID_IN_WORDS.includes(error.name)) return error.stack ?? error.message
   const { cause } = error
   // The system's own reason, such as a permission that is missing.
   return cause instanceof Error && 'syscall' in cause

@@ -151,7 +151,7 @@ function checkWebhookUrl({ WEBHOOK_URL: url, OUTBOUND_ALLOW: allow = [] }: Confi
   if (refusal) throw new Error(`WEBHOOK_URL: ${refusal.message}`)
 }
 
-/** Nobody is told where there is no WEBHOOK_URL. */
+/** Nothing is sent where there is no WEBHOOK_URL. */
 function openWebhooks(
   { WEBHOOK_URL: url, WEBHOOK_SECRET: secret, OUTBOUND_ALLOW: allow = [] }: Config,
   outbox: Outbox,

@@ -48,7 +48,7 @@ function shuttingDown(): AppError {
   })
 }
 
-/** What a call's signal is aborted with when its caller has hung up: nobody is left to be told. */
+/** What a call's signal is aborted with when its caller has hung up: nobody is left to answer. */
 export class CallerLeft extends Error {
   override readonly name = 'CallerLeft'
 

@@ -1,11 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { attachment } from '../http/content-types.ts'
 import { ArtifactParams } from '../schemas/artifact.ts'
 import { errorResponses } from '../schemas/error.ts'
+import { FILE_CONTENT } from '../schemas/fields.ts'
 import type { ReadArtifact } from '../services/agent/describe-agent.ts'
-
-const ANY_MEDIA_TYPE = { '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) } }
 
 export function artifactRoutes(read: ReadArtifact): FastifyPluginAsyncZod {
   return async (app) => {
@@ -19,7 +17,7 @@ export function artifactRoutes(read: ReadArtifact): FastifyPluginAsyncZod {
           tags: ['chat'],
           params: ArtifactParams,
           response: {
-            200: { description: 'The file, in its own media type.', content: ANY_MEDIA_TYPE },
+            200: { description: 'The file, in its own media type.', content: FILE_CONTENT },
             ...errorResponses(404),
           },
         },

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
-import { z } from 'zod'
 import { attachment, NDJSON } from '../http/content-types.ts'
 import { acceptForms, formParts, MULTIPART } from '../http/multipart.ts'
 import { acceptNdjson, answerLines, isNdjson } from '../http/ndjson.ts'
@@ -21,12 +20,11 @@ import {
   LineResult,
 } from '../schemas/document-batch.ts'
 import { errorResponses } from '../schemas/error.ts'
+import { FILE_CONTENT } from '../schemas/fields.ts'
 import type { Admission } from '../services/ingestion/admission.ts'
 import type { LineIngestion } from '../services/ingestion/batch.ts'
 import type { Documents } from '../services/ingestion/documents.ts'
 import type { Files } from '../services/ingestion/uploads.ts'
-
-const ANY_MEDIA_TYPE = { '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) } }
 
 type Answer = (
   reply: FastifyReply,
@@ -92,7 +90,7 @@ export function documentFileRoutes(
           tags: ['knowledge'],
           params: DocumentParams,
           response: {
-            200: { description: 'The file, byte for byte.', content: ANY_MEDIA_TYPE },
+            200: { description: 'The file, byte for byte.', content: FILE_CONTENT },
             ...errorResponses(404),
           },
         },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { McpTransport } from './mcp.ts'
 import { SandboxRecord } from './sandbox.ts'
 import { SkillRecord, State } from './skill.ts'
 
@@ -42,7 +43,7 @@ export const Capabilities = z
         url: z.string().meta({ description: 'As configured, variables not filled in.' }),
         state: State,
         reason: z.string().optional(),
-        transport: z.enum(['streamable-http', 'sse']).optional(),
+        transport: McpTransport.optional(),
         protocol: z.string().optional().meta({ description: 'Revision of the protocol.' }),
         tools: z.int().optional().meta({ description: 'How many of its tools can be used.' }),
         waiting: z.array(z.string()).optional().meta({

@@ -87,3 +87,8 @@ export const ConversationId = z
     description:
       'Names the conversation, so that what tools keep for it (such as a sandbox) is found again by the next request. Without it nothing is kept.',
   })
+
+/** The answer of a route that sends a file, of whatever media type. */
+export const FILE_CONTENT = {
+  '*/*': { schema: z.unknown().meta({ type: 'string', format: 'binary' }) },
+}

@@ -71,8 +71,8 @@ function formatKind(expected: string): string | undefined {
 }
 
 function formatValues(values: readonly z.core.util.Primitive[]): string {
-  const told = values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value)))
-  return told.length === 1 ? `must be ${told[0]}` : `must be one of ${told.join(', ')}`
+  const quoted = values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value)))
+  return quoted.length === 1 ? `must be ${quoted[0]}` : `must be one of ${quoted.join(', ')}`
 }
 
 function formatBound(origin: string, bound: string, limit: number | bigint): string {

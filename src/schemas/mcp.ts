@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { Artifact } from './artifact.ts'
 import { boundedText, freeObject, optional, optionalOr } from './fields.ts'
+import { State } from './skill.ts'
+
+export const McpTransport = z.enum(['streamable-http', 'sse'])
 
 export const McpConnectionParams = z.object({ connection: boundedText(64) })
 
@@ -31,7 +34,7 @@ const TestedTool = z.object({
   name: z.string().meta({ description: 'As the model sees it.' }),
   remoteName: z.string().meta({ description: 'As the server has it.' }),
   description: z.string(),
-  state: z.enum(['on', 'off', 'unavailable']),
+  state: State,
   reason: z.string().optional(),
 })
 
@@ -44,7 +47,7 @@ export const McpTestResult = z
       .object({
         name: z.string(),
         version: z.string(),
-        transport: z.enum(['streamable-http', 'sse']),
+        transport: McpTransport,
         protocol: z.string().meta({ description: 'Revision of the protocol.' }),
       })
       .optional(),

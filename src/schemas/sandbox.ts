@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { State } from './skill.ts'
 
 export const SANDBOX_KINDS = ['embedded', 'bubblewrap', 'docker', 'e2b', 'none'] as const
 export const SandboxKind = z.enum(SANDBOX_KINDS)
@@ -73,7 +74,7 @@ const ShownLimits = z.object({
 export const SandboxRecord = z
   .object({
     kind: SandboxKind,
-    state: z.enum(['on', 'off', 'unavailable']),
+    state: State,
     reason: z.string().optional(),
     limits: ShownLimits.optional().meta({ description: 'What code may take.' }),
     verified: SandboxReport.optional().meta({

@@ -33,9 +33,14 @@ export function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value
 }
 
+const parsed = new Map<string, unknown>()
+
 /** Every node of a file's syntax tree, outermost first. */
 export function* nodesOf(text: string): Generator<SyntaxNode> {
-  const waiting: unknown[] = [parseAst(text, { lang: 'ts' })]
+  // Every rule asks for the same files.
+  const tree = parsed.get(text) ?? parseAst(text, { lang: 'ts' })
+  parsed.set(text, tree)
+  const waiting: unknown[] = [tree]
   while (waiting.length > 0) {
     const value = waiting.pop()
     if (isNode(value)) yield value

@@ -38,7 +38,7 @@ export interface GuardedFetch {
 
 /**
  * A `fetch` that reaches public addresses and those that the policy lists, and nothing else: literal addresses
- * are judged at each request, redirects included, and the addresses of a name where it is connected to, so
+ * are checked at each request, redirects included, and the addresses of a name where it is connected to, so
  * that no second answer of its name server can slip in between.
  */
 export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBounds): GuardedFetch {
@@ -103,7 +103,7 @@ function forbidden(hostname: string): OutboundError {
   )
 }
 
-/** Where the host is an address nothing is looked up, so it is judged here, before each request. */
+/** Where the host is an address nothing is looked up, so it is checked here, before each request. */
 function guardLiterals(policy: OutboundPolicy): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     checkHost(new URL(String(options.origin)).hostname, policy)
