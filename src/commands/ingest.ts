@@ -49,7 +49,7 @@ export const runIngest: Command = async (context) => {
       signal,
     )
     bar.end()
-    return tell(context, summary)
+    return report(context, summary)
   } catch (error) {
     bar.end()
     if (!signal.aborted) throw error
@@ -65,7 +65,7 @@ function localServer({ HOST, PORT }: NodeJS.ProcessEnv): string {
 }
 
 /** Answers 1 where a file failed. */
-function tell({ stderr }: CommandContext, summary: FolderSummary): number {
+function report({ stderr }: CommandContext, summary: FolderSummary): number {
   const { ready, unchanged, leftOut, failed } = summary
   const notRead = leftOut.values().reduce((sum, files) => sum + files, 0)
   const parts = [`${ready} ready`, `${unchanged} unchanged`, `${failed.length} failed`]
@@ -76,8 +76,8 @@ function tell({ stderr }: CommandContext, summary: FolderSummary): number {
   return failed.length > 0 ? 1 : 0
 }
 
-const LANES = 8
-const MAX_LANES = 32
+const CONCURRENCY = 8
+const MAX_CONCURRENCY = 32
 
 const OPTIONS = {
   server: { type: 'string' },
@@ -104,9 +104,9 @@ export function readIngestParameters(parameters: readonly string[]): IngestParam
   const { values, positionals } = parse([...parameters])
   const [folder, ...more] = positionals
   if (folder === undefined || more.length > 0 || values.help) return undefined
-  const concurrency = Number(values.concurrency ?? LANES)
-  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_LANES) {
-    throw new Error(`--concurrency must be a number from 1 to ${MAX_LANES}`)
+  const concurrency = Number(values.concurrency ?? CONCURRENCY)
+  if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > MAX_CONCURRENCY) {
+    throw new Error(`--concurrency must be a number from 1 to ${MAX_CONCURRENCY}`)
   }
   const { server, include = [], hidden = false, name = basename(resolve(folder)) } = values
   if (server !== undefined && !/^https?:$/.test(URL.parse(server)?.protocol ?? '')) {

@@ -59,19 +59,19 @@ export async function ingestFolder(
   const queue = files.values()
   let done = 0
 
-  const runLane = async () => {
+  const worker = async () => {
     for (const path of queue) {
       either.throwIfAborted()
       count(await ingestFile(options, path, either), path, summary)
       progress(++done, summary.failed.length)
     }
   }
-  const lanes = Array.from({ length: concurrency }, runLane)
+  const workers = Array.from({ length: concurrency }, worker)
   try {
-    await Promise.all(lanes)
+    await Promise.all(workers)
   } finally {
     stop.abort(new Error('Another file could not be sent'))
-    await Promise.allSettled(lanes)
+    await Promise.allSettled(workers)
   }
   summary.failed.sort((a, b) => (a.path < b.path ? -1 : 1))
   return summary

@@ -8,7 +8,7 @@ import { compareKeys, type OrphanSweep } from './sweep-orphans.ts'
 /** Chunks read, analysed and added at a time. */
 const BATCH_CHUNKS = 512
 /** Batches under way at once, so that reading, analysing and adding overlap. */
-const LANES = 3
+const CONCURRENCY = 3
 const BATCH_REMOVALS = 10_000
 const PROGRESS_LOG_MS = 5_000
 
@@ -75,7 +75,7 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
     signal: AbortSignal,
   ) => {
     const addAll = (keys: readonly number[], add: (keys: readonly number[]) => Promise<void>) =>
-      inLanes(
+      workThrough(
         batchesOf(keys, BATCH_CHUNKS),
         async (batch) => {
           await add(batch)
@@ -84,9 +84,9 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
         signal,
       )
     const begun = performance.now()
-    const tell = (message: string) => log.info(rate(progress, begun), message)
-    tell('search index lacks chunks; adding them')
-    const timer = setInterval(tell, PROGRESS_LOG_MS, 'adding chunks to the search index')
+    const report = (message: string) => log.info(rate(progress, begun), message)
+    report('search index lacks chunks; adding them')
+    const timer = setInterval(report, PROGRESS_LOG_MS, 'adding chunks to the search index')
     try {
       await addAll(missing, additions.terms)
       if (missingVectors.length > 0) progress = { ...progress, state: 'adding-vectors' }
@@ -94,7 +94,7 @@ export function createReconciliation(dependencies: Dependencies): Reconciliation
     } finally {
       clearInterval(timer)
     }
-    tell('search index is complete')
+    report('search index is complete')
     // Chunks deleted while they were being added have come back as orphans.
     await removeAll((await compare()).orphans, signal)
   }
@@ -170,18 +170,18 @@ function metadataIn(chunks: readonly StoredChunk[], keys: Uint32Array): ChunkMet
 }
 
 /** Works through the batches, some at a time. Rejects with the first error, after which no batch is begun. */
-async function inLanes<Batch>(
+async function workThrough<Batch>(
   batches: Generator<Batch>,
   work: (batch: Batch) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  const runLane = async () => {
+  const worker = async () => {
     for (const batch of batches) {
       signal.throwIfAborted()
       await work(batch)
     }
   }
-  await Promise.all(Array.from({ length: LANES }, runLane))
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
 }
 
 function* batchesOf(keys: readonly number[], size: number): Generator<number[]> {
@@ -257,14 +257,14 @@ async function fill(
   signal: AbortSignal,
 ): Promise<number> {
   const reconciliation = createReconciliation({ ...parts, index })
-  const tell = () => report(reconciliation.progress(), progress)
-  const timer = setInterval(tell, PROGRESS_MS)
+  const reportNow = () => report(reconciliation.progress(), progress)
+  const timer = setInterval(reportNow, PROGRESS_MS)
   try {
     await untilAvailable(() => reconciliation.run(signal), parts.log, signal)
   } finally {
     clearInterval(timer)
   }
-  tell()
+  reportNow()
   return reconciliation.progress().total
 }
 

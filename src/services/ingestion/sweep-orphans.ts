@@ -70,11 +70,11 @@ interface KeyDifference {
 }
 
 /** What two ascending lists of keys do not share, in one pass over both. */
-export function compareKeys(index: Uint32Array, authority: Uint32Array): KeyDifference {
+export function compareKeys(index: Uint32Array, known: Uint32Array): KeyDifference {
   const orphans: number[] = []
   const missing: number[] = []
   let position = 0
-  for (const key of authority) {
+  for (const key of known) {
     let held = index[position]
     while (held !== undefined && held < key) {
       orphans.push(held)

@@ -3,11 +3,11 @@ import { createNotifier } from '../../lib/notifier.ts'
 import { OutboundError, type OutboundRequest } from '../../lib/outbound/guarded-fetch.ts'
 import type { Outbox, OutboxEvent } from '../../stores/outbox.ts'
 
-/** Announcements that are told at the same time. */
-const LANES = 8
-/** Above what telling one may take, so that none is told twice at a time. */
+/** Events that are delivered at the same time. */
+const CONCURRENCY = 8
+/** Above what delivering one may take, so that none is delivered twice at a time. */
 const TAKEN_MS = 120_000
-/** How often due ones are looked for though nobody rang. */
+/** How often due ones are looked for without being notified. */
 const POLL_MS = 2_000
 /** How often it is said again that ends are to be written down. */
 const RENEWAL_MS = 3_600_000
@@ -48,9 +48,9 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   let running: Promise<void> | undefined
   let wantedAt = 0
 
-  const settle = async (event: OutboxEvent) => {
+  const deliver = async (event: OutboxEvent) => {
     const { id, documentId, attempt } = event
-    const failure = await tell(dependencies, event, stopping.signal)
+    const failure = await send(dependencies, event, stopping.signal)
     const wait = waits[attempt - 1]
     const fields = { documentId, attempt, failure }
     if (stopping.signal.aborted) return outbox.postponeEvent(id, Date.now())
@@ -72,9 +72,9 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
     while (!stopping.signal.aborted) {
       try {
         if (performance.now() - wantedAt >= renewalMs) await want()
-        const due = await outbox.takeEvents(LANES, TAKEN_MS)
-        await Promise.all(due.map(settle))
-        if (due.length === LANES) continue
+        const due = await outbox.takeEvents(CONCURRENCY, TAKEN_MS)
+        await Promise.all(due.map(deliver))
+        if (due.length === CONCURRENCY) continue
       } catch (error) {
         log.error({ err: error }, 'the outbox does not answer; webhooks wait')
       }
@@ -97,7 +97,7 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
 }
 
 /** Why it was not taken; nothing if it was. */
-async function tell(
+async function send(
   { fetch, url, secret }: Dependencies,
   event: OutboxEvent,
   signal: AbortSignal,
