@@ -15,9 +15,9 @@ import { createFileSkillCopies } from '../stores/files/skill-copies.ts'
 import type { OpenLockFile } from '../stores/lock-file.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
 import type { ChangeNotifications, Outbox } from '../stores/outbox.ts'
+import type { StartDeadline } from '../stores/postgres/connection.ts'
 import { createPostgresCorpus } from '../stores/postgres/corpus.ts'
 import { createPostgresStore } from '../stores/postgres/postgres-store.ts'
-import type { Patience } from '../stores/postgres/server-check.ts'
 import type { SkillCopies } from '../stores/skill-copies.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
@@ -33,17 +33,17 @@ export interface OpenedStore extends DocumentStore {
   subscribe?: ChangeNotifications['subscribe']
 }
 
-/** The document store that is configured: in PostgreSQL, or in this process and in `DATA_DIR`. With patience one that is away is waited for. */
+/** The document store that is configured: in PostgreSQL, or in this process and in `DATA_DIR`. With a deadline one that is away is waited for. */
 export async function openStore(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
-  patience?: Patience,
+  deadline?: StartDeadline,
 ): Promise<OpenedStore> {
   const queueLimit = config.INGEST_QUEUE_LIMIT
   if (config.DATABASE_URL !== undefined) {
     const { DATABASE_URL: url, DATABASE_POOL: poolSize } = config
-    return createPostgresStore({ url, poolSize, queueLimit, patience, log })
+    return createPostgresStore({ url, poolSize, queueLimit, deadline, log })
   }
   return createSqliteStore({ directory: config.DATA_DIR, queueLimit, onCrash: onFatal, log })
 }

@@ -28,7 +28,7 @@ const SLICE: Query = {
 
 /** Artifacts that every server on the database can read. The bounds are those of all servers together. */
 export function createArtifacts(
-  database: Pick<Database, 'read' | 'write'>,
+  database: Database,
   bounds: Partial<ArtifactBounds> = {},
 ): ArtifactStore {
   const { maximumBytes, maximumTotalBytes, maximumCount, maximumAgeMs } = {
@@ -80,7 +80,7 @@ const WRITE: Query = {
 }
 
 /** Ledgers that all servers on the database share. A change is made to what it was reckoned from, or reckoned anew. */
-export function createLockFiles(database: Pick<Database, 'read' | 'write'>): OpenLockFile {
+export function createLockFiles(database: Database): OpenLockFile {
   return async (name, schema, initial) => {
     const find = async () => {
       const [row] = await database.read(READ, [name])
@@ -136,7 +136,7 @@ const KEEP: Query = {
 }
 
 /** Copies that all servers on the database share. */
-export function createSkillCopies(database: Pick<Database, 'read' | 'write'>): SkillCopies {
+export function createSkillCopies(database: Database): SkillCopies {
   const accepted = async (name: string) => {
     const [row] = await database.read(ACCEPTED, [name])
     return row && optionalText(row, 'digest')

@@ -36,7 +36,7 @@ const CHUNKS_OF_DOCUMENT: Query = {
 type ChunkReads = Pick<DocumentStore, 'readChunks' | 'chunkKeys' | 'listChunks' | 'matchingKeys'>
 
 /** What is asked of chunks. */
-export function createChunkReads(database: Pick<Database, 'read'>): ChunkReads {
+export function createChunkReads(database: Database): ChunkReads {
   return {
     async readChunks(keys) {
       const found: StoredChunk[] = []
@@ -74,15 +74,10 @@ export function createChunkReads(database: Pick<Database, 'read'>): ChunkReads {
 
 function toPage(rows: readonly Row[], length: number): ChunkPage {
   const shown = rows.slice(0, length)
-  const nextCursor = rows.length > length ? cursorAfter(shown.at(-1)) : undefined
-  return { chunks: shown.map(toChunk), nextCursor }
-}
-
-function cursorAfter(row: Row | undefined): string {
-  return encodeChunkCursor({
-    revision: integer(row, 'revision'),
-    ordinal: integer(row, 'ordinal'),
-  })
+  const last = shown.at(-1)
+  const isMore = rows.length > length && last
+  const place = isMore && { revision: integer(last, 'revision'), ordinal: integer(last, 'ordinal') }
+  return { chunks: shown.map(toChunk), nextCursor: place ? encodeChunkCursor(place) : undefined }
 }
 
 /** Chunks as one array per column, which `unnest` makes rows of again. */
@@ -106,34 +101,22 @@ const KEY_BYTES = 4
 const KEYS_PER_PAGE = 2_000_000
 const MILLISECONDS = 60_000
 
-/** An aggregate that answers many keys as bytes, several times faster than as rows: `keysIn` reads them. */
+/** An aggregate that answers many keys as bytes, several times faster than as rows. */
 const PACKED_KEYS = `string_agg(int4send((key - ${OFFSET})::integer), '' ORDER BY key) AS packed`
 
-/** The keys that `PACKED_KEYS` has answered. */
-function unpackKeys(row: Row | undefined): Uint32Array<ArrayBuffer> {
+/** Runs a query whose one row is `PACKED_KEYS`. */
+async function readKeys(database: Database, query: Query, values: readonly Value[] = []) {
+  const [row] = await database.read({ milliseconds: MILLISECONDS, ...query }, values)
   if (row?.packed === null) return new Uint32Array()
   const packed = bytes(row, 'packed')
   const view = new DataView(packed.buffer, packed.byteOffset, packed.byteLength)
-  const count = packed.byteLength / KEY_BYTES
-  return Uint32Array.from(
-    { length: count },
-    (_, place) => view.getInt32(place * KEY_BYTES) + OFFSET,
-  )
-}
-
-/** Runs a query whose one row is `PACKED_KEYS`. */
-async function readKeys(
-  database: Pick<Database, 'read'>,
-  query: Query,
-  values: readonly Value[] = [],
-): Promise<Uint32Array<ArrayBuffer>> {
-  const [row] = await database.read({ milliseconds: MILLISECONDS, ...query }, values)
-  return unpackKeys(row)
+  const keyAt = (_: unknown, place: number) => view.getInt32(place * KEY_BYTES) + OFFSET
+  return Uint32Array.from({ length: packed.byteLength / KEY_BYTES }, keyAt)
 }
 
 /** Every key of a table, ascending, in as many statements as it takes. */
 export async function readAllKeys(
-  database: Pick<Database, 'read'>,
+  database: Database,
   table: 'chunks' | 'vectors',
 ): Promise<Uint32Array<ArrayBuffer>> {
   const query: Query = {

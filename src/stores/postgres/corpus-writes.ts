@@ -1,16 +1,23 @@
 import type { Metadata } from '../../schemas/metadata.ts'
 import { toHalfFloats } from '../chunk-codec.ts'
-import type {
-  CorpusChunks,
-  CorpusDocument,
-  CorpusPiece,
-  CorpusRecord,
-  CorpusStart,
+import {
+  type CopyCheckpoint,
+  type CorpusChunks,
+  type CorpusCopies,
+  type CorpusDocument,
+  type CorpusPiece,
+  type CorpusRecord,
+  type CorpusStart,
+  checkedCorpus,
+  firstCheckpoint,
+  nextCheckpoint,
 } from '../corpus.ts'
-import { integer } from '../rows.ts'
+import { integer, text } from '../rows.ts'
 import { chunkColumns } from './chunks.ts'
 import { fileToJson } from './codec.ts'
-import type { Session } from './pool.ts'
+import { LOCK, type Session, withSession } from './connection.ts'
+import { codeOf, toStoreError, unavailable } from './error.ts'
+import { migrate } from './migrate.ts'
 
 const DOCUMENT = `
   INSERT INTO agent_server.documents (id, title, url, metadata, file, status, error_code, error_message,
@@ -59,24 +66,10 @@ const NO_OTHER_COUNTS = `
 /** Bytes of a number of a vector that is kept. */
 const NUMBER_BYTES = 2
 
-export interface CorpusWrites {
-  add(record: CorpusRecord): Promise<void>
-  /** Instead of adding the start, where it was added before: of what comes after. */
-  resume(start: CorpusStart): void
-  /** Counts what is there, once all of it is. */
-  end(): Promise<void>
-}
+type CorpusWrites = ReturnType<typeof createCorpusWrites>
 
-interface WriteOptions {
-  /** The table that takes the jobs. */
-  jobs: keyof typeof JOB
-}
-
-/** Fills an empty database, record by record, inside transactions of the caller's. */
-export function createCorpusWrites(
-  { run }: Pick<Session, 'run'>,
-  { jobs }: WriteOptions = { jobs: 'jobs' },
-): CorpusWrites {
+/** Fills an empty database, record by record, inside transactions of the caller's; `jobs` names the table that takes the jobs. */
+export function createCorpusWrites({ run }: Pick<Session, 'run'>, jobs: keyof typeof JOB = 'jobs') {
   let start: CorpusStart | undefined
   let current = { number: 0, revision: 0 }
   let file: { number: number; revision: number; pieces: number } | undefined
@@ -110,17 +103,19 @@ export function createCorpusWrites(
   }
 
   return {
-    async add(record) {
+    async add(record: CorpusRecord) {
       if (record.kind === 'start') await begin(record)
       else if (record.kind === 'document') await addDocument(record)
       else if (record.kind === 'chunks') await addChunks(record)
       else await addPiece(record)
     },
 
-    resume(record) {
+    /** Instead of adding the start, where it was added before. */
+    resume(record: CorpusStart) {
       start = record
     },
 
+    /** Counts what is there, once all of it is. */
     async end() {
       await run(NEXT_KEY, [Math.max(nextKey, start?.nextChunkKey ?? 0)])
       await run(COUNTS)
@@ -141,19 +136,159 @@ async function insertDocument({ run }: Pick<Session, 'run'>, record: CorpusDocum
   if (metadata) await run(METADATA, [number, toJson(metadata)])
   for (const content of contents) await run(CONTENT, [number, content.revision, content.text])
   for (const { key, digest } of idempotency) await run(KEY, [key, digest, number])
-  if (replacement) await insertReplacement({ run }, number, replacement)
+  if (replacement) {
+    const { title, url, metadata, file, characters } = replacement
+    await run(REPLACEMENT, [number, title, url, toJson(metadata), fileToJson(file), characters])
+  }
   return number
-}
-
-async function insertReplacement(
-  { run }: Pick<Session, 'run'>,
-  number: number,
-  replacement: NonNullable<CorpusDocument['replacement']>,
-) {
-  const { title, url, metadata, file, characters } = replacement
-  await run(REPLACEMENT, [number, title, url, toJson(metadata), fileToJson(file), characters])
 }
 
 function toJson(value: Metadata | undefined): string | undefined {
   return value && JSON.stringify(value)
+}
+
+/** What is done again where a copy was interrupted: a second's work. */
+const RECORDS_PER_STEP = 500
+/** The second half of the lock that keeps a second copy waiting. */
+const COPYING = 9
+/** A schema or a table that is not there. */
+const UNDEFINED = ['3F000', '42P01']
+
+const CHECKPOINT = 'SELECT documents, chunks, digest FROM agent_server.moves'
+const BEGIN_COPY = 'INSERT INTO agent_server.moves (documents, chunks, digest) VALUES ($1, $2, $3)'
+const MOVE_CHECKPOINT = 'UPDATE agent_server.moves SET documents = $1, chunks = $2, digest = $3'
+const MOVED_JOBS = `
+  INSERT INTO agent_server.jobs (document, revision, run_at, due_at)
+  SELECT document, revision, run_at, run_at FROM agent_server.moved_jobs`
+const END = ['DELETE FROM agent_server.moved_jobs', 'DELETE FROM agent_server.moves']
+const FORGET = ['TRUNCATE agent_server.documents CASCADE', 'DELETE FROM agent_server.embeddings']
+
+/** Copies into a database that holds no documents, in steps that each survive. Others see the documents come, and cannot add any. */
+export function createCorpusCopies(url: string): CorpusCopies {
+  return {
+    copied: () =>
+      withSession(url, async (session) => {
+        await prepare(session)
+        return readCheckpoint(session)
+      }),
+
+    async continueAfter(after, records, signal) {
+      await migrate(url)
+      await withSession(url, (session) => copy(session, after, checkedCorpus(records, signal)))
+    },
+
+    async forget() {
+      await withSession(url, async (session) => {
+        await prepare(session)
+        await session.run('BEGIN')
+        if (!(await readCheckpoint(session))) return
+        for (const statement of [...FORGET, ...END]) await session.run(statement)
+        await session.run('COMMIT')
+      })
+    },
+  }
+}
+
+/** Throws `store_unavailable` where only a part of a corpus has come. */
+export async function refuseHalfCorpus(url: string): Promise<void> {
+  const checkpoint = await withSession(url, readCheckpoint).catch((error: unknown) => {
+    throw toStoreError(error)
+  })
+  if (!checkpoint) return
+  throw unavailable(
+    `Only ${checkpoint.documents} documents of a corpus that is being moved have come into this database: run npm run migrate again until it is done`,
+  )
+}
+
+async function readCheckpoint({ run }: Session): Promise<CopyCheckpoint | undefined> {
+  const [row] = await run(CHECKPOINT).catch((error: unknown) => {
+    if (!UNDEFINED.includes(codeOf(error) ?? '')) throw error
+    return []
+  })
+  return (
+    row && {
+      documents: integer(row, 'documents'),
+      chunks: integer(row, 'chunks'),
+      digest: text(row, 'digest'),
+    }
+  )
+}
+
+/** Waits for whoever copies now: one that was killed may still be at its last statement. */
+async function prepare({ run }: Session): Promise<void> {
+  await run(`SELECT pg_advisory_lock(${LOCK}, ${COPYING})`)
+  await run(`SET agent_server.moving = 'on'`)
+}
+
+async function copy(
+  session: Session,
+  after: CopyCheckpoint | undefined,
+  records: AsyncIterable<CorpusRecord>,
+): Promise<void> {
+  const writes = createCorpusWrites(session, 'moved_jobs')
+  let checkpoint: CopyCheckpoint | undefined
+  let written = 0
+  await prepare(session)
+  await session.run('BEGIN')
+  for await (const record of records) {
+    if (record.kind === 'start') checkpoint = await begin(session, writes, record, after)
+    if (record.kind === 'document' && checkpoint) {
+      if (written >= RECORDS_PER_STEP) {
+        await endStep(session, checkpoint)
+        written = 0
+      }
+      checkpoint = nextCheckpoint(checkpoint, record.document)
+    }
+    if (record.kind !== 'start') await writes.add(record)
+    written++
+  }
+  await session.run(MOVED_JOBS)
+  for (const statement of END) await session.run(statement)
+  await writes.end()
+  await session.run('COMMIT')
+}
+
+/** Ends one transaction and begins the next. */
+async function endStep(
+  { run }: Session,
+  { documents, chunks, digest }: CopyCheckpoint,
+): Promise<void> {
+  await run(MOVE_CHECKPOINT, [documents, chunks, digest])
+  await run('COMMIT')
+  await run('BEGIN')
+}
+
+/** From here on nobody else adds documents. */
+async function begin(
+  session: Session,
+  writes: CorpusWrites,
+  start: CorpusStart,
+  after: CopyCheckpoint | undefined,
+): Promise<CopyCheckpoint> {
+  const { run } = session
+  await run('LOCK TABLE agent_server.documents IN EXCLUSIVE MODE')
+  const held = await readCheckpoint(session)
+  if (held?.digest !== after?.digest) {
+    throw new Error('Somebody else copies into this database, too: run it again')
+  }
+  if (held) {
+    writes.resume(start)
+    return held
+  }
+  await refuseDocuments(session)
+  const checkpoint = firstCheckpoint(start)
+  await writes.add(start)
+  await run(BEGIN_COPY, [checkpoint.documents, checkpoint.chunks, checkpoint.digest])
+  await endStep(session, checkpoint)
+  return checkpoint
+}
+
+/** Throws `store_unavailable` where the database holds documents. */
+export async function refuseDocuments({ run }: Session): Promise<void> {
+  const [found] = await run('SELECT count(*) AS documents FROM agent_server.documents')
+  const documents = integer(found, 'documents')
+  if (documents === 0) return
+  throw unavailable(
+    `There are ${documents} documents in this database already. Name an empty one in DATABASE_URL.`,
+  )
 }

@@ -1,4 +1,3 @@
-import { AppError } from '../../errors.ts'
 import {
   type CopyCheckpoint,
   type Corpus,
@@ -21,11 +20,10 @@ import {
   toNewChunk,
   toVectors,
 } from '../rows.ts'
-import { createCorpusCopies, refuseDocuments } from './corpus-copy.ts'
-import { createCorpusWrites } from './corpus-writes.ts'
-import { codeOf, toStoreError, unavailable } from './error.ts'
+import { explainRefusal, openSession, type Session, withSession } from './connection.ts'
+import { createCorpusCopies, createCorpusWrites, refuseDocuments } from './corpus-writes.ts'
+import { codeOf, unavailable } from './error.ts'
 import { migrate, STEPS } from './migrate.ts'
-import { openSession, type Session } from './pool.ts'
 
 const VERSION = 'SELECT version FROM agent_server.schema_version'
 const UNDEFINED_TABLE = '42P01'
@@ -36,12 +34,12 @@ export function createPostgresCorpus(url: string): Corpus {
     copies: createCorpusCopies(url),
 
     async *readCorpus(signal, after) {
-      const session = await open(url)
+      const session = await openSession(url)
       try {
         await refuseOtherVersions(session)
         yield* readCorpusFrom(session, signal, after)
       } catch (error) {
-        throw fromDatabase(error)
+        throw explainRefusal(error)
       } finally {
         await session.close()
       }
@@ -49,23 +47,8 @@ export function createPostgresCorpus(url: string): Corpus {
 
     async writeCorpus(records, signal) {
       await migrate(url)
-      const session = await open(url)
-      try {
-        await fill(session, checkedCorpus(records, signal))
-      } catch (error) {
-        throw fromDatabase(error)
-      } finally {
-        await session.close()
-      }
+      await withSession(url, (session) => fill(session, checkedCorpus(records, signal)))
     },
-  }
-}
-
-async function open(url: string): Promise<Session> {
-  try {
-    return await openSession(url)
-  } catch (error) {
-    throw toStoreError(error)
   }
 }
 
@@ -87,12 +70,6 @@ async function fill(session: Session, records: AsyncIterable<CorpusRecord>): Pro
   for await (const record of records) await writes.add(record)
   await writes.end()
   await session.run('COMMIT')
-}
-
-/** What the records or the caller are at fault for stays as it is. */
-function fromDatabase(error: unknown): unknown {
-  if (error instanceof AppError || codeOf(error) === undefined) return error
-  return toStoreError(error)
 }
 
 const DOCUMENTS_PER_READ = 200

@@ -1,40 +1,48 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Row } from '../rows.ts'
+import pg from 'pg'
+import { untilAborted } from '../../lib/abort.ts'
+import { integer, type Row } from '../rows.ts'
 import { toParameter, type Value } from './codec.ts'
+import { connectionSettings } from './connection.ts'
 import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
-import { createStatementPool, type PoolOptions, type Statement } from './pool.ts'
 
+const IDLE_MS = 30_000
+/** So that connections follow a database that has moved. */
+const LIFETIME_SECONDS = 1_800
+const MAX_WAITING = 4_096
 const ANSWER_MS = 10_000
 /** Two writes that met are not likely to meet again. */
 const MAX_TRIES = 6
 const PAUSE_MS = 20
 const CLOSE_MS = 10_000
 
-/** A statement that is sent as it is; with a name it is prepared once per connection. */
-export interface Query extends Omit<Statement, 'milliseconds'> {
+export interface Query {
+  /** Prepared under this name on each connection; without, planned anew each time. */
+  name?: string
+  text: string
+  /** After which the answer is not waited for any more. */
   milliseconds?: number
 }
 
-/**
- * Statements of the store. Each is a transaction of its own. Rejects with an `AppError`: `store_unavailable`, in
- * bounded time, whatever happens to the database, and with what our functions refuse.
- */
-export interface Database {
-  /** May be sent twice. */
-  read(query: Query, values?: readonly Value[]): Promise<Row[]>
-  /** Is sent again only where it is known to have done nothing. */
-  write(query: Query, values?: readonly Value[]): Promise<Row[]>
-  /** Refuses what comes from now on, and waits for what is under way. */
-  close(): Promise<void>
+interface PoolOptions {
+  url: string
+  /** The most connections. */
+  size: number
+  log: { warn(fields: object, message: string): void }
 }
 
-/** Half of the connections are for reading, so that a flood of writes keeps no query waiting. */
-export function openDatabase({ url, size, log }: PoolOptions): Database {
-  const readers = createStatementPool({ url, size: Math.ceil(size / 2), log })
-  const writers = createStatementPool({ url, size: Math.max(1, Math.floor(size / 2)), log })
+export type Database = ReturnType<typeof openDatabase>
+
+/**
+ * Statements of the store. Each is a transaction of its own. Rejects with an `AppError`: `store_unavailable`, in
+ * bounded time, whatever happens to the database, and with what our functions refuse. Half of the connections are for
+ * reading, so that a flood of writes keeps no query waiting.
+ */
+export function openDatabase({ url, size, log }: PoolOptions) {
+  const readers = createPool({ url, size: Math.ceil(size / 2), log })
+  const writers = createPool({ url, size: Math.max(1, Math.floor(size / 2)), log })
   const underWay = new Set<Promise<unknown>>()
   let isClosed = false
-  let closing: Promise<void> | undefined
 
   const track = <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (isClosed) return Promise.reject(unavailable('The document store is closed'))
@@ -47,17 +55,11 @@ export function openDatabase({ url, size, log }: PoolOptions): Database {
     return running
   }
 
-  const close = async () => {
-    isClosed = true
-    const late = pause(CLOSE_MS, undefined, { ref: false })
-    await Promise.race([Promise.allSettled(underWay), late])
-    await Promise.race([Promise.all([readers.close(), writers.close()]), late])
-  }
-
   return {
-    read: (query, values = []) =>
+    /** May be sent twice. */
+    read: (query: Query, values: readonly Value[] = []) =>
       track(() => {
-        const run = () => readers.run(toStatement(query), values.map(toParameter))
+        const run = () => readers.run(query, values.map(toParameter))
         const begun = performance.now()
         return run().catch((error: unknown) => {
           // A connection that has died while it was idle is found out by the first who uses it.
@@ -65,9 +67,18 @@ export function openDatabase({ url, size, log }: PoolOptions): Database {
           throw error
         })
       }),
-    write: (query, values = []) =>
-      track(() => again(() => writers.run(toStatement(query), values.map(toParameter)))),
-    close: () => (closing ??= close()),
+
+    /** Is sent again only where it is known to have done nothing. */
+    write: (query: Query, values: readonly Value[] = []) =>
+      track(() => again(() => writers.run(query, values.map(toParameter)))),
+
+    /** Refuses what comes from now on, and waits for what is under way. */
+    async close() {
+      isClosed = true
+      const late = pause(CLOSE_MS, undefined, { ref: false })
+      await Promise.race([Promise.allSettled(underWay), late])
+      await Promise.race([Promise.all([readers.close(), writers.close()]), late])
+    },
   }
 }
 
@@ -82,6 +93,83 @@ async function again<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function toStatement(query: Query): Statement {
-  return { milliseconds: ANSWER_MS, ...query }
+/**
+ * Runs statements on a bounded number of connections, each made when it is needed and left when it is broken.
+ * Rejects with the client library's errors.
+ */
+function createPool({ url, size, log }: PoolOptions) {
+  const open = () => {
+    const fresh = new pg.Pool({
+      ...connectionSettings(url),
+      max: size,
+      idleTimeoutMillis: IDLE_MS,
+      maxLifetimeSeconds: LIFETIME_SECONDS,
+    })
+    fresh.on('error', ({ message }) => {
+      log.warn({ reason: message }, 'a connection to the document store was lost')
+    })
+    // One that breaks while it is used rejects its statement; the event comes beside it, and must be heard.
+    fresh.on('connect', (client) => client.on('error', () => undefined))
+    return fresh
+  }
+  let pool = open()
+  let answeredAt = 0
+
+  /** Where nothing answers, all connections are likely to be dead, and each would be waited for. */
+  const startAfresh = (of: pg.Pool) => {
+    if (of !== pool) return
+    pool = open()
+    void of.end()
+  }
+
+  return {
+    async run({ milliseconds = ANSWER_MS, ...query }: Query, values: unknown[]): Promise<Row[]> {
+      if (pool.waitingCount >= MAX_WAITING) {
+        throw unavailable('Too many statements wait for the document store')
+      }
+      const used = pool
+      const begun = performance.now()
+      const client = await used.connect()
+      try {
+        const bounded = { ...query, values, query_timeout: milliseconds }
+        const { rows } = await client.query<Row>(bounded)
+        answeredAt = performance.now()
+        client.release()
+        return rows
+      } catch (error) {
+        client.release(isLost(error))
+        const isLate = performance.now() - begun >= milliseconds
+        if (isLost(error) && isLate && answeredAt < begun) startAfresh(used)
+        throw error
+      }
+    },
+    /** Resolves when every connection is closed; none may be in use. */
+    close: () => pool.end(),
+  }
+}
+
+const CHECK_MS = 5_000
+const WRITE_CHECK: Query = {
+  name: 'check',
+  text: `UPDATE agent_server.meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`,
+  milliseconds: CHECK_MS,
+}
+const READ_CHECK: Query = {
+  name: 'last_check',
+  text: `SELECT value FROM agent_server.meta WHERE name = 'last_check'`,
+  milliseconds: CHECK_MS,
+}
+
+/** Throws `store_unavailable` when the database does not take a write and give it back in time. */
+export async function checkDatabase(database: Database, signal: AbortSignal): Promise<void> {
+  const check = async () => {
+    const [written] = await database.write(WRITE_CHECK)
+    const [seen] = await database.read(READ_CHECK)
+    if (integer(seen, 'value') < integer(written, 'value')) throw new Error('A check was not read')
+  }
+  try {
+    await untilAborted(check(), signal)
+  } catch (error) {
+    throw unavailable('The document store cannot be read and written', error)
+  }
 }

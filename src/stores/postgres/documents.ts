@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { decodeCursor, encodeCursor } from '../cursor.ts'
-import type { DocumentStore, NewDocument, StoreCounts } from '../document-store.ts'
+import type { DocumentPage, DocumentStore, NewDocument, StoreCounts } from '../document-store.ts'
 import { integer, type Row, toDocument } from '../rows.ts'
 import { fileToJson } from './codec.ts'
 import type { Database, Query } from './database.ts'
@@ -26,7 +26,7 @@ const RETRY: Query = {
 const LONG_MS = 30_000
 
 interface Dependencies {
-  database: Pick<Database, 'write'>
+  database: Database
   queueLimit: number
   /** Says that there is a job that was not there before. */
   jobCame: () => void
@@ -121,7 +121,7 @@ const NEXT_JOB: Query = {
 type Reads = Pick<DocumentStore, 'get' | 'hasKey' | 'list' | 'identity' | 'counts' | 'nextJobAt'>
 
 /** What is asked of documents. Each query is one statement, and so sees one moment. */
-export function createReads(database: Pick<Database, 'read'>, owner: string): Reads {
+export function createReads(database: Database, owner: string): Reads {
   return {
     async get(id) {
       const [row] = await database.read(DOCUMENT, [id])
@@ -137,9 +137,7 @@ export function createReads(database: Pick<Database, 'read'>, owner: string): Re
         status === undefined
           ? await database.read(PAGE, [before, length + 1])
           : await database.read(PAGE_OF_STATUS, [before, length + 1, status])
-      const shown = rows.slice(0, length)
-      const nextCursor = rows.length > length ? cursorAfter(shown.at(-1)) : undefined
-      return { documents: shown.map(toDocument), nextCursor }
+      return toDocumentPage(rows, length)
     },
 
     async identity() {
@@ -159,8 +157,12 @@ export function createReads(database: Pick<Database, 'read'>, owner: string): Re
   }
 }
 
-function cursorAfter(row: Row | undefined): string {
-  return encodeCursor(integer(row, 'number'))
+/** Of rows in the order of their numbers, one more than are shown where there are more. */
+export function toDocumentPage(rows: readonly Row[], length: number): DocumentPage {
+  const shown = rows.slice(0, length)
+  const last = rows.length > length ? shown.at(-1) : undefined
+  const nextCursor = last && encodeCursor(integer(last, 'number'))
+  return { documents: shown.map(toDocument), nextCursor }
 }
 
 function toCounts(row: Row | undefined): StoreCounts {

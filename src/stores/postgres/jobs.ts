@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { toHalfFloats } from '../chunk-codec.ts'
 import type {
   ChunkVectors,
@@ -13,7 +15,6 @@ import { gatherChunkBatches } from './codec.ts'
 import type { Database, Query } from './database.ts'
 import { keysIn } from './documents.ts'
 import { EmbeddingError } from './error.ts'
-import type { Leases } from './leases.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
@@ -43,7 +44,7 @@ const RELEASE: Query = {
 }
 
 interface Dependencies {
-  database: Pick<Database, 'write'>
+  database: Database
   leases: Leases
   files: Pick<FileStore, 'readStaged' | 'dropFile'>
   /** Says that there is a job to claim that was not there before. */
@@ -91,7 +92,7 @@ export function createJobWrites({
       const most = Math.max(0, Math.min(limit, MAX_JOBS_PER_CLAIM))
       if (most === 0) return []
       const { owner, milliseconds } = leases
-      const values = [most, MAX_CHARACTERS_PER_CLAIM, owner, leases.inHand(), milliseconds]
+      const values = [most, MAX_CHARACTERS_PER_CLAIM, owner, leases.held(), milliseconds]
       const jobs = (await database.write(CLAIM, values)).map(toJob)
       leases.hold(jobs)
       return jobs
@@ -153,5 +154,77 @@ function toJob(row: Row): IngestionJob {
     metadata: toMetadata(row),
     text: text(row, 'text'),
     file: toFile(row),
+  }
+}
+
+/** How long after its last sign of life a server's claims are taken over by others. */
+const LEASE_MS = 30_000
+/** So that two renewals may fail before a lease ends. */
+const RENEWALS_PER_LEASE = 4
+
+const RENEW: Query = {
+  name: 'renew_claims',
+  text: 'SELECT claim FROM agent_server.renew_claims($1::bigint[], $2, $3) AS claim',
+}
+const END: Query = { text: 'SELECT agent_server.end_leases($1)', milliseconds: 2_000 }
+
+type Leases = ReturnType<typeof createLeases>
+
+interface LeaseDependencies {
+  database: Database
+  log: { warn(fields: object, message: string): void }
+  milliseconds?: number | undefined
+}
+
+/** Renews the leases of the claims in hand until closed. */
+export function createLeases({ database, log, milliseconds = LEASE_MS }: LeaseDependencies) {
+  const owner = randomUUID()
+  const claims = new Set<number>()
+  const stopped = new AbortController()
+
+  const renew = async () => {
+    const asked = [...claims]
+    if (asked.length === 0) return
+    const rows = await database.write(RENEW, [asked, owner, milliseconds])
+    const renewed = new Set(rows.map((row) => integer(row, 'claim')))
+    const missing = asked.filter((claim) => !renewed.has(claim) && claims.has(claim))
+    // Either ended this very moment, or taken over: what comes of it will be refused.
+    if (missing.length > 0) log.warn({ claims: missing.length }, 'leases of claims not renewed')
+  }
+
+  const keepRenewing = async () => {
+    while (!stopped.signal.aborted) {
+      try {
+        await pause(milliseconds / RENEWALS_PER_LEASE, undefined, {
+          signal: stopped.signal,
+          ref: false,
+        })
+        await renew()
+      } catch (error) {
+        if (!stopped.signal.aborted) log.warn({ err: error }, 'leases of claims not renewed')
+      }
+    }
+  }
+  const renewing = keepRenewing()
+
+  return {
+    /** Names this server among those that claim; never the same again. */
+    owner,
+    milliseconds,
+    /** The claims that this server works on. */
+    held: () => [...claims],
+    hold(jobs: readonly Pick<IngestionJob, 'claim'>[]) {
+      for (const { claim } of jobs) claims.add(claim)
+    },
+    letGo: (claim: number) => void claims.delete(claim),
+    /** Ends all leases, so that others go on at once. Throws nothing: they end by themselves otherwise. */
+    async close() {
+      stopped.abort()
+      await renewing
+      claims.clear()
+      await database.write(END, [owner]).catch((error: unknown) => {
+        log.warn({ err: error }, 'leases not ended; others take over when they end by themselves')
+      })
+    },
   }
 }

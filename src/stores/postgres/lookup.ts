@@ -1,11 +1,12 @@
 import { untilAborted } from '../../lib/abort.ts'
 import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
+import { decodeCursor } from '../cursor.ts'
 import { type DocumentLookup, type MetadataField, TABLE_ENDINGS } from '../lookup.ts'
-import { integer, type Row, text, toDocument, toSpan } from '../rows.ts'
+import { integer, type Row, text, toSpan } from '../rows.ts'
 import type { Value } from './codec.ts'
 import type { Database, Query } from './database.ts'
+import { toDocumentPage } from './documents.ts'
 import { type Condition, toCondition } from './filter-sql.ts'
 
 const MILLISECONDS = 30_000
@@ -36,7 +37,7 @@ const CHUNKS: Query = {
 }
 
 /** Questions about the whole of the corpus, on the connections for reading. */
-export function createLookup(database: Pick<Database, 'read'>): DocumentLookup {
+export function createLookup(database: Database): DocumentLookup {
   const ask = async (query: Query, values: readonly Value[], signal: AbortSignal) => {
     signal.throwIfAborted()
     return untilAborted(database.read({ milliseconds: MILLISECONDS, ...query }, values), signal)
@@ -50,11 +51,7 @@ export function createLookup(database: Pick<Database, 'read'>): DocumentLookup {
         WHERE ${SERVED} ${tabular ? `AND ${IS_TABLE}` : ''} AND ${sql}
           AND number < $${values.length + 1} ORDER BY number DESC LIMIT $${values.length + 2}`
       const rows = await ask({ text: query }, [...values, before, limit + 1], signal)
-      const shown = rows.slice(0, limit)
-      const last = shown.at(-1)
-      const nextCursor =
-        rows.length > limit && last ? encodeCursor(integer(last, 'number')) : undefined
-      return { documents: shown.map(toDocument), nextCursor }
+      return toDocumentPage(rows, limit)
     },
 
     async countDocuments(filter, signal) {

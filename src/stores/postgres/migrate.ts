@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import pg from 'pg'
 import { integer, text } from '../rows.ts'
+import { LOCK, openSession, type Session } from './connection.ts'
 import { toStoreError, unavailable } from './error.ts'
-import { connectionSettings } from './pool.ts'
-import { checkServer, SERVER } from './server-check.ts'
 
 /** Step `n` brings the schema from version `n` to `n + 1`. One that has been released is never changed. */
 export const STEPS: readonly URL[] = [
@@ -19,54 +17,46 @@ export const STEPS: readonly URL[] = [
   '10-identity.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
-/** Servers that start together wait for the one that migrates. */
-const MIGRATION_MS = 600_000
-
-/** The first half of our advisory locks: "AgSv", as in the functions of the schema. */
-export const LOCK = 1_097_302_902
+/** The functions of the schema are written as 14 first understood them. */
+const LEAST_VERSION = 140_000
+const ENCODING = 'UTF8'
 
 const VERSION = `
   SELECT to_regclass('agent_server.schema_version') IS NOT NULL AS ours,
-    EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('agent_server')) AS used, ${SERVER}`
+    EXISTS (SELECT FROM pg_class WHERE relnamespace = to_regnamespace('agent_server')) AS used,
+    current_setting('server_version_num')::integer AS server_version,
+    current_setting('server_version') AS server_version_name,
+    current_setting('server_encoding') AS encoding`
 
 /** The version of a database without our tables. */
 const NEW = 0
-
-interface Migration {
-  from: number
-  to: number
-}
 
 /**
  * Makes our schema, or brings it to the newest version, in one transaction that other servers wait for. Throws
  * `store_unavailable` for a schema of a newer server or of another program, and for a database that cannot do.
  */
-export async function migrate(url: string, steps: readonly URL[] = STEPS): Promise<Migration> {
+export async function migrate(
+  url: string,
+  steps: readonly URL[] = STEPS,
+): Promise<{ from: number; to: number }> {
   const texts = await Promise.all(steps.map((step) => readFile(step, 'utf8')))
-  const client = new pg.Client({
-    ...connectionSettings(url),
-    ...{ statement_timeout: MIGRATION_MS, lock_timeout: MIGRATION_MS },
-  })
-  // A connection that breaks rejects the statement under way; the event comes beside it.
-  client.on('error', () => undefined)
+  const session = await openSession(url)
   try {
-    await client.connect()
-    await client.query('BEGIN')
-    await client.query(`SELECT pg_advisory_xact_lock(${LOCK}, 0)`)
-    const from = await readVersion(client, texts.length)
-    if (from < texts.length) await apply(client, texts.slice(from), texts.length)
-    await client.query('COMMIT')
+    await session.run('BEGIN')
+    await session.run(`SELECT pg_advisory_xact_lock(${LOCK}, 0)`)
+    const from = await readVersion(session, texts.length)
+    if (from < texts.length) await apply(session, texts.slice(from), texts.length)
+    await session.run('COMMIT')
     return { from, to: texts.length }
   } catch (error) {
     throw toStoreError(error)
   } finally {
-    await client.end().catch(() => undefined)
+    await session.close()
   }
 }
 
-async function readVersion(client: pg.Client, known: number): Promise<number> {
-  const { rows } = await client.query(VERSION)
-  const [schema] = rows
+async function readVersion(session: Session, known: number): Promise<number> {
+  const [schema] = await session.run(VERSION)
   checkServer({
     version: integer(schema, 'server_version'),
     versionName: text(schema, 'server_version_name'),
@@ -80,21 +70,38 @@ async function readVersion(client: pg.Client, known: number): Promise<number> {
       'The schema agent_server belongs to another program. Name a database of its own in DATABASE_URL.',
     )
   }
-  const version = await client.query('SELECT version FROM agent_server.schema_version')
-  const from = integer(version.rows[0], 'version')
+  const [row] = await session.run('SELECT version FROM agent_server.schema_version')
+  const from = integer(row, 'version')
   if (from <= known) return from
   throw unavailable(
     `The document store was written by a newer server (schema ${from}; this one knows up to ${known}). Start the newer server again, or restore a backup made before the upgrade.`,
   )
 }
 
-async function apply(client: pg.Client, texts: readonly string[], version: number): Promise<void> {
-  const { rows } = await client.query(`SELECT to_regnamespace('agent_server') IS NULL AS missing`)
-  if (rows[0]?.missing === true) await client.query('CREATE SCHEMA agent_server')
-  await client.query(`
+async function apply({ run }: Session, texts: readonly string[], version: number): Promise<void> {
+  const [schema] = await run(`SELECT to_regnamespace('agent_server') IS NULL AS missing`)
+  if (schema?.missing === true) await run('CREATE SCHEMA agent_server')
+  await run(`
     CREATE TABLE IF NOT EXISTS agent_server.schema_version (version integer NOT NULL);
     SET LOCAL search_path = agent_server`)
-  for (const text of texts) await client.query(text)
-  await client.query('DELETE FROM schema_version')
-  await client.query(`INSERT INTO schema_version VALUES (${version})`)
+  for (const text of texts) await run(text)
+  await run('DELETE FROM schema_version')
+  await run(`INSERT INTO schema_version VALUES (${version})`)
+}
+
+interface ServerFacts {
+  version: number
+  versionName: string
+  encoding: string
+}
+
+/** Throws `store_unavailable` with the remedy for a server or a database that cannot hold the documents. */
+export function checkServer({ version, versionName, encoding }: ServerFacts): void {
+  if (version < LEAST_VERSION) {
+    throw unavailable(`PostgreSQL 14 or later is needed; this is ${versionName}`)
+  }
+  if (encoding === ENCODING) return
+  throw unavailable(
+    `The database cannot hold every character: its encoding is ${encoding}. Name one in DATABASE_URL that was made with ENCODING 'UTF8' TEMPLATE template0.`,
+  )
 }

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
-import type { ChangeNotifications, StoreListener } from '../outbox.ts'
+import { createCoalescingQueue } from '../../lib/coalesce.ts'
+import type { StoreListener } from '../outbox.ts'
+import { connectionSettings } from './connection.ts'
 import type { Database, Query } from './database.ts'
-import { connectionSettings } from './pool.ts'
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 10_000
@@ -16,7 +17,7 @@ interface Options {
   /** Names that need no quoting. */
   channels: readonly string[]
   onMessage: (channel: string, payload: string) => void
-  /** It listens, for the first time or again: what was told in between was missed. */
+  /** It listens, for the first time or again: what was sent in between was missed. */
   onListening: () => void
   log: { warn(fields: object, message: string): void }
 }
@@ -84,7 +85,7 @@ const JOBS = 'agent_server_jobs'
 const ENDED = 'agent_server_ended'
 
 /**
- * Told in one statement at most so often, beside the transactions that it is about: a notification within a
+ * Sent in one statement at most so often, beside the transactions that it is about: a notification within a
  * transaction makes the commits of a whole database wait for one another.
  */
 const GATHERING_MS = 25
@@ -95,7 +96,7 @@ const MAX_MESSAGES = 50
 
 const NOTIFY: Query = {
   name: 'notify',
-  text: `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS told (channel, payload)`,
+  text: `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)`,
 }
 
 /** No ids stand for any. */
@@ -103,46 +104,30 @@ const Message = z.object({ from: z.string(), ids: z.array(z.string()).optional()
 
 interface Dependencies {
   url: string
-  database: Pick<Database, 'write'>
-  /** Names this server: it need not be told what it told itself. */
+  database: Database
+  /** Names this server: it need not hear what it has sent itself. */
   owner: string
   log: { warn(fields: object, message: string): void }
 }
 
-interface News extends ChangeNotifications, StoreListener {
-  close(): Promise<void>
-}
+/** There is a job, or a document has ended. */
+type Change = 'job' | { id: string }
 
-/** Tells other servers what this one does, and the subscriber here what they do. */
-export function createChangeNotifications({ url, database, owner, log }: Dependencies): News {
+/** Notifies other servers of what this one does, and the subscribers here of what they do. */
+export function createChangeNotifications({ url, database, owner, log }: Dependencies) {
   const listeners = new Set<StoreListener>()
-  let hasJobs = false
-  let ended = new Set<string>()
-  let telling: Promise<void> | undefined
-
-  const gather = () => {
-    const messages: [string, string][] = hasJobs ? [[JOBS, JSON.stringify({ from: owner })]] : []
-    for (const ids of inMessages([...ended])) {
-      messages.push([ENDED, JSON.stringify({ from: owner, ids })])
-    }
-    hasJobs = false
-    ended = new Set()
-    return messages
-  }
-
-  const tellAll = async () => {
-    while (hasJobs || ended.size > 0) {
-      await pause(GATHERING_MS, undefined, { ref: false })
-      const messages = gather()
-      const values = [messages.map(([channel]) => channel), messages.map(([, payload]) => payload)]
+  const queue = createCoalescingQueue<Change, void>({
+    async work(batch) {
+      const changes = batch.map(({ input }) => input)
       // Others look for themselves now and then.
-      await database.write(NOTIFY, values).catch(() => undefined)
-    }
-    telling = undefined
-  }
-  const tell = () => {
-    telling ??= tellAll()
-  }
+      await database.write(NOTIFY, toMessages(changes, owner)).catch(() => undefined)
+      for (const { resolve } of batch) resolve()
+      await pause(GATHERING_MS, undefined, { ref: false })
+    },
+    weightOf: () => 0,
+    maxWeight: 0,
+  })
+  let last: Promise<void> | undefined
 
   const hear = (channel: string, payload: string) => {
     const message = parse(payload)
@@ -161,20 +146,26 @@ export function createChangeNotifications({ url, database, owner, log }: Depende
   })
 
   return {
-    subscribe: (listener) => void listeners.add(listener),
+    subscribe: (listener: StoreListener) => void listeners.add(listener),
     jobCame() {
-      hasJobs = true
-      tell()
+      last = queue.submit('job')
     },
-    documentEnded(id) {
-      if (id !== undefined) ended.add(id)
-      tell()
+    documentEnded(id: string) {
+      last = queue.submit({ id })
     },
     async close() {
       await listening.close()
-      await telling
+      await last
     },
   }
+}
+
+/** The channels and the payloads of the notifications. */
+function toMessages(changes: readonly Change[], from: string): [string[], string[]] {
+  const ended = new Set(changes.flatMap((change) => (change === 'job' ? [] : [change.id])))
+  const messages = inMessages([...ended]).map((ids) => [ENDED, JSON.stringify({ from, ids })])
+  if (changes.includes('job')) messages.push([JOBS, JSON.stringify({ from })])
+  return [messages.map(([channel = '']) => channel), messages.map(([, payload = '']) => payload)]
 }
 
 function inMessages(ids: readonly string[]): (string[] | undefined)[] {

@@ -31,7 +31,7 @@ const DROP: Query = {
 }
 
 /** What is to be told outside, as far as any server wants it; a trigger writes it down. Servers that take some at the same time take different ones. */
-export function createOutbox(database: Pick<Database, 'write'>, owner: string): Outbox {
+export function createOutbox(database: Database, owner: string): Outbox {
   return {
     async announce(isWanted) {
       if (isWanted) await database.write(WANT, [owner, WANTED_MS])

@@ -8,17 +8,16 @@ import { integer } from '../rows.ts'
 import type { SkillCopies } from '../skill-copies.ts'
 import { createArtifacts, createLockFiles, createSkillCopies } from './artifacts.ts'
 import { createChunkReads } from './chunks.ts'
-import { refuseHalfCorpus } from './corpus-copy.ts'
-import { type Database, openDatabase, type Query } from './database.ts'
+import { awaitDatabase, type StartDeadline } from './connection.ts'
+import { refuseHalfCorpus } from './corpus-writes.ts'
+import { checkDatabase, openDatabase, type Query } from './database.ts'
 import { createDocumentWrites, createReads } from './documents.ts'
 import { createFiles } from './files.ts'
-import { createJobWrites } from './jobs.ts'
-import { createLeases } from './leases.ts'
+import { createJobWrites, createLeases } from './jobs.ts'
 import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
 import { createChangeNotifications } from './notifications.ts'
 import { createOutbox } from './outbox.ts'
-import { awaitDatabase, check, type Patience } from './server-check.ts'
 import { createVectorReads, createVectorReplacement } from './vectors.ts'
 
 const RESERVE: Query = {
@@ -44,7 +43,7 @@ interface PostgresStoreOptions {
   /** How long the claims of a server that has died stay with it. */
   leaseMs?: number
   /** How long to wait for a database that is away; without, it must be there. */
-  patience?: Patience | undefined
+  deadline?: StartDeadline | undefined
   log: Log
 }
 
@@ -62,32 +61,35 @@ export interface PostgresStore extends DocumentStore, ChangeNotifications {
  * migrated if need be. Throws `store_unavailable`, saying what to do.
  */
 export async function createPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { url, poolSize, queueLimit, leaseMs, patience, log } = options
-  await awaitDatabase({ url, log, patience })
+  const { url, poolSize, queueLimit, leaseMs, deadline, log } = options
+  await awaitDatabase({ url, log, deadline })
   const migration = await migrate(url)
   await refuseHalfCorpus(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
   const leases = createLeases({ database, log, milliseconds: leaseMs })
-  const news = createChangeNotifications({ url, database, owner: leases.owner, log })
+  const notifications = createChangeNotifications({ url, database, owner: leases.owner, log })
   const { dropForgotten, ...files } = createFiles(database)
   await dropForgotten()
   let closing: Promise<void> | undefined
 
   const close = async () => {
-    await news.close()
+    await notifications.close()
     await leases.close()
     await database.close()
   }
 
   return {
-    ...createDocumentWrites({ database, queueLimit, jobCame: news.jobCame }),
-    ...createJobWrites({ database, leases, files, ...news }),
+    ...createDocumentWrites({ database, queueLimit, jobCame: notifications.jobCame }),
+    ...createJobWrites({ database, leases, files, ...notifications }),
     ...createReads(database, leases.owner),
     ...createChunkReads(database),
     ...createVectorReads(database),
     ...files,
-    reserveChunkKeys: createChunkKeyAllocator((count) => reserve(database, count), KEY_BLOCKS),
+    reserveChunkKeys: createChunkKeyAllocator(async (count) => {
+      const [row] = await database.write(RESERVE, [count])
+      return integer(row, 'first')
+    }, KEY_BLOCKS),
     replacement: createVectorReplacement(url, database),
     lookup: createLookup(database),
     outbox: createOutbox(database, leases.owner),
@@ -96,13 +98,8 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
       openLockFile: createLockFiles(database),
       skillCopies: createSkillCopies(database),
     },
-    check: (signal) => check(database, signal),
-    subscribe: news.subscribe,
+    check: (signal) => checkDatabase(database, signal),
+    subscribe: notifications.subscribe,
     close: () => (closing ??= close()),
   }
-}
-
-async function reserve(database: Database, count: number): Promise<number> {
-  const [row] = await database.write(RESERVE, [count])
-  return integer(row, 'first')
 }

@@ -1,9 +1,9 @@
 import { toHalfFloats } from '../chunk-codec.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
-import { integer, text, toChunk, toEmbedding, toVectors } from '../rows.ts'
+import { integer, toChunk, toEmbedding, toVectors } from '../rows.ts'
 import { CHUNK_COLUMNS, readAllKeys } from './chunks.ts'
+import { holdLock } from './connection.ts'
 import type { Database, Query } from './database.ts'
-import { holdLock } from './leases.ts'
 
 const EMBEDDING: Query = {
   name: 'embedding',
@@ -24,7 +24,7 @@ type VectorReads = Pick<
 >
 
 /** What is asked of the vectors. */
-export function createVectorReads(database: Pick<Database, 'read'>): VectorReads {
+export function createVectorReads(database: Database): VectorReads {
   return {
     async embedding() {
       const [row] = await database.read(EMBEDDING)
@@ -77,11 +77,8 @@ export function createVectorReplacement(url: string, database: Database): Vector
     },
     async begun() {
       const [row] = await database.read(BEGUN, [])
-      if (!row) return undefined
-      return {
-        ...{ model: text(row, 'model'), dimension: integer(row, 'dimension') },
-        vectors: integer(row, 'vectors'),
-      }
+      const embedding = toEmbedding(row)
+      return embedding && { ...embedding, vectors: integer(row, 'vectors') }
     },
     async chunksWithout(key, limit) {
       return (await database.read(CHUNKS_WITHOUT, [key, limit])).map(toChunk)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkServer } from '../../../src/stores/postgres/server-check.ts'
+import { checkServer } from '../../../src/stores/postgres/migrate.ts'
 
 const RIGHT = { version: 150_013, versionName: '15.13 (Debian)', encoding: 'UTF8' }
 

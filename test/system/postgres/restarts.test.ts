@@ -96,7 +96,7 @@ describe.skipIf(!hasPostgresEngine)(
         const lines: object[] = []
         const opening = createPostgresStore({
           ...{ url: withPassword(engine.url), poolSize: 2, queueLimit: 9 },
-          patience: { milliseconds: 5_000 },
+          deadline: { milliseconds: 5_000 },
           log: { info: () => undefined, warn: (fields) => void lines.push(fields) },
         })
         await expect(opening).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe.skipIf(!hasPostgresEngine)(
       const engine = await startPostgresEngine()
       const log = { info: () => undefined, warn: () => expect.unreachable('it waits') }
       const open = (url: string) =>
-        createPostgresStore({ url, poolSize: 2, queueLimit: 9, patience: PATIENT, log })
+        createPostgresStore({ url, poolSize: 2, queueLimit: 9, deadline: PATIENT, log })
       await expect(open(engine.url.replace(/postgres$/, 'nowhere'))).rejects.toThrow(
         /\/nowhere is unavailable: there is no such database$/,
       )

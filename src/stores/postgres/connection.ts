@@ -1,0 +1,196 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import type { Row } from '../rows.ts'
+import { readColumn, toParameter, type Value } from './codec.ts'
+import { codeOf, mayPass, reasonFor, toStoreError, unavailable } from './error.ts'
+
+const CONNECT_MS = 5_000
+/** What the database itself gives a statement, and a statement's wait for a lock. */
+const STATEMENT_MS = 60_000
+const LOCK_MS = 10_000
+/** The same within a session. */
+const SESSION_MS = 600_000
+/** Nothing of ours keeps a transaction open over two statements, but a session. */
+const IDLE_TRANSACTION_MS = 10_000
+const KEEP_ALIVE_MS = 10_000
+const COMMON_TLS = new Set(['disable', 'prefer', 'require', 'verify-ca', 'verify-full'])
+const PORT = '5432'
+
+/** Settings of every connection. What the URL says comes before them. */
+export function connectionSettings(url: string) {
+  return {
+    connectionString: withCommonTls(url),
+    application_name: 'agent-server',
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    lock_timeout: LOCK_MS,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    types: { getTypeParser: readColumn },
+  }
+}
+
+/**
+ * `sslmode` as every client of PostgreSQL understands it: `require` encrypts, `verify-ca` and `verify-full` also look
+ * at the certificate. The library by itself takes all of them for `verify-full`, and warns on standard error.
+ */
+function withCommonTls(url: string): string {
+  const common = new URL(url)
+  const isCommon = COMMON_TLS.has(common.searchParams.get('sslmode') ?? '')
+  if (isCommon) common.searchParams.set('uselibpqcompat', 'true')
+  return common.href
+}
+
+export type Session = Awaited<ReturnType<typeof connect>>
+
+/** Rejects with the client library's errors. `onLost` hears that the connection has ended, however that came. */
+async function connect(url: string, onLost = () => undefined) {
+  const client = new pg.Client({
+    ...connectionSettings(url),
+    ...{ statement_timeout: SESSION_MS, lock_timeout: SESSION_MS },
+    // Whoever takes the records of a corpus may be slow.
+    idle_in_transaction_session_timeout: 0,
+  })
+  // A connection that breaks rejects the statement under way; the event comes beside it.
+  client.on('error', onLost)
+  client.on('end', onLost)
+  await client.connect()
+  return {
+    async run(text: string, values: readonly Value[] = []) {
+      return (await client.query<Row>(text, values.map(toParameter))).rows
+    },
+    /** Ends the connection, and a transaction that is not committed with it. */
+    close: () => client.end().catch(() => undefined),
+  }
+}
+
+/**
+ * A connection of its own, for what takes more than one statement and is nobody's wait. Rejects with `AppError`; its
+ * statements reject with the client library's errors.
+ */
+export async function openSession(url: string, onLost?: () => undefined): Promise<Session> {
+  return connect(url, onLost).catch((error: unknown) => {
+    throw toStoreError(error)
+  })
+}
+
+/** Opens a session for some work. What the database itself refuses becomes an `AppError`. */
+export async function withSession<Result>(
+  url: string,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const session = await openSession(url)
+  try {
+    return await work(session)
+  } catch (error) {
+    throw explainRefusal(error)
+  } finally {
+    await session.close()
+  }
+}
+
+/** What the records of a corpus or the caller are at fault for stays as it is. */
+export function explainRefusal(error: unknown): unknown {
+  return codeOf(error) === undefined ? error : toStoreError(error)
+}
+
+/** The first half of our advisory locks: "AgSv", as in the functions of the schema. */
+export const LOCK = 1_097_302_902
+
+interface Held {
+  url: string
+  /** Tells it from our other locks. */
+  lock: number
+}
+
+/**
+ * Does `work` while this process alone holds the lock, for as long as it takes: the lock is a connection's, and ends
+ * with it, whatever ends it; `work` is then aborted. False, and nothing is done, where somebody else holds it.
+ */
+export async function holdLock(
+  { url, lock }: Held,
+  work: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  signal.throwIfAborted()
+  const lost = new AbortController()
+  const onLost = () => void lost.abort(unavailable('The connection that kept others out has ended'))
+  const session = await openSession(url, onLost)
+  try {
+    const take = session.run(`SELECT pg_try_advisory_lock(${LOCK}, ${lock}) AS taken`)
+    const [row] = await take.catch((error: unknown) => {
+      throw toStoreError(error)
+    })
+    if (row?.taken !== true) return false
+    await work(AbortSignal.any([signal, lost.signal]))
+    return true
+  } finally {
+    await session.close()
+  }
+}
+
+/** Between two attempts. Each ends by itself, in some seconds. */
+const PAUSE_MS = 2_000
+
+/** How long to wait for a database that is away. */
+export interface StartDeadline {
+  milliseconds: number
+  /** Ends the wait. */
+  signal?: AbortSignal | undefined
+}
+
+interface WaitOptions {
+  url: string
+  log: { warn(fields: object, message: string): void }
+  /** Without, there is one attempt. */
+  deadline?: StartDeadline | undefined
+}
+
+/**
+ * Resolves when the database takes connections and may be written. What passes is waited for: a start, a restart, a
+ * failover. Throws `store_unavailable` that names the database, never the password, and what `signal` was aborted with.
+ */
+export async function awaitDatabase({ url, log, deadline }: WaitOptions): Promise<void> {
+  const { milliseconds, signal } = deadline ?? { milliseconds: 0 }
+  const begun = performance.now()
+  for (;;) {
+    const failure = await failureOf(url)
+    signal?.throwIfAborted()
+    if (failure === undefined) return
+    const waited = performance.now() - begun
+    if (!mayPass(failure) || waited + PAUSE_MS > milliseconds) {
+      const after = mayPass(failure) && waited >= PAUSE_MS ? `, after ${inSeconds(waited)} s` : ''
+      throw unavailable(`${nameOf(url)} is unavailable${after}: ${reasonFor(failure)}`)
+    }
+    log.warn(
+      { database: nameOf(url), reason: reasonFor(failure), seconds: inSeconds(waited) },
+      `waiting for PostgreSQL, for ${inSeconds(milliseconds)} s at most`,
+    )
+    await pause(PAUSE_MS, undefined, { signal }).catch(() => undefined)
+    signal?.throwIfAborted()
+  }
+}
+
+/** Nothing where it is there. */
+async function failureOf(url: string): Promise<unknown> {
+  let session: Session | undefined
+  try {
+    session = await connect(url)
+    // Refused by a standby, which may become the primary.
+    await session.run('BEGIN READ WRITE')
+    return undefined
+  } catch (error) {
+    return error
+  } finally {
+    await session?.close()
+  }
+}
+
+/** Where it is, without who asks and how. */
+function nameOf(url: string): string {
+  const { hostname, port, pathname } = new URL(url)
+  return `PostgreSQL at ${hostname}:${port || PORT}${pathname}`
+}
+
+const inSeconds = (milliseconds: number) => Math.round(milliseconds / 1_000)
