@@ -10,14 +10,14 @@ import { randomVector, vectorBatch } from './vector-index.contract.ts'
 
 const SEED = 11
 const DOCUMENTS = 80
-const FILTERS = 400
+const FILTERS = process.env.TEST_LONG === '1' ? 400 : 80
 
-/** The part of an index's contract that filters live on: it finds what the authority takes, neither more nor less. */
+/** The part of an index's contract that filters live on: it finds what the document store takes, neither more nor less. */
 export function describeFilters(current: () => ChunkIndex): void {
   describe('filters', () => {
-    it('take what the authority takes, whatever they ask for', async () => {
+    it('take what the document store takes, whatever they ask for', async () => {
       const random = createRandom(SEED)
-      const { store, add } = await openAuthority(current())
+      const { store, add } = await openStore(current())
       await add(Array.from({ length: DOCUMENTS }, () => randomMetadata(random)))
       await add([undefined, undefined, {}])
       let taken = 0
@@ -32,12 +32,12 @@ export function describeFilters(current: () => ChunkIndex): void {
         itself += asked.filter ? 1 : 0
       }
       expect(taken).toBeGreaterThan(FILTERS / 2)
-      // Comparing with long strings is left to the authority; the rest is not.
+      // Comparing with long strings is left to the document store; the rest is not.
       expect(itself > FILTERS / 2).toBe(current().keepsMetadata)
     })
 
     it('take a chunk by the metadata that it was last added with', async () => {
-      const { store, add } = await openAuthority(current())
+      const { store, add } = await openStore(current())
       const [key = 0] = await add([{ color: 'red' }])
       const isRed = { field: 'color', eq: 'red' }
       const among = await narrow(current(), store, isRed)
@@ -47,7 +47,7 @@ export function describeFilters(current: () => ChunkIndex): void {
     })
 
     it('leave the best their order, and the limit its meaning', async () => {
-      const { store, add } = await openAuthority(current())
+      const { store, add } = await openStore(current())
       const keys = await add(Array.from({ length: 30 }, (_, i) => ({ even: i % 2 === 0, i })))
       const among = await narrow(current(), store, { field: 'even', eq: true })
       const all = await current().search({ terms: queryOf(['all']), limit: 30 })
@@ -85,7 +85,7 @@ async function near(index: ChunkIndex, among: Among): Promise<number[]> {
 }
 
 /** An authority beside the index; what is added becomes ready in it, and each chunk is in the index by a word and a vector. */
-async function openAuthority(index: ChunkIndex) {
+async function openStore(index: ChunkIndex) {
   const data = await createSqliteData()
   const store = await data.open({ queueLimit: 1_000 })
   onTestFinished(async () => {

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
+import { type Backoff, backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { readBoundedText } from '../../lib/bounded-body.ts'
 
 const MAX_ATTEMPTS = 4
 /** A server that asks to be left alone for longer than `maxMs` is reported instead of waited for. */
-const WAIT = { firstMs: 130, maxMs: 3_000 }
+const BACKOFF = { firstMs: 130, maxMs: 3_000 }
 /** A page of ten thousand keys takes 300 kB, four thousand matches as much. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 
@@ -17,6 +17,8 @@ export interface QdrantAddress {
   apiKey?: string | undefined
   /** For one call with all its attempts, unless it says otherwise. */
   deadlineMs: number
+  /** How long to wait between attempts. */
+  backoff?: Backoff
 }
 
 interface QdrantRequest<Result> {
@@ -67,11 +69,12 @@ async function callUntilDone<Result>(
   request: QdrantRequest<Result>,
   limit: AbortSignal,
 ): Promise<Result> {
+  const { backoff = BACKOFF } = address
   for (let attempt = 1; ; attempt++) {
     const outcome = await send(address, request, limit)
     if ('result' in outcome) return outcome.result
-    const wait = outcome.waitMs ?? backoffMs(attempt, WAIT)
-    if (attempt === MAX_ATTEMPTS || wait > WAIT.maxMs) throw outcome.error
+    const wait = outcome.waitMs ?? backoffMs(attempt, backoff)
+    if (attempt === MAX_ATTEMPTS || wait > backoff.maxMs) throw outcome.error
     await delay(wait, undefined, { signal: limit })
   }
 }

@@ -10,6 +10,7 @@ import { qdrantIndexAt } from './qdrant-index.ts'
 
 const KEY = 'a-key-that-nobody-may-see'
 const DEADLINE = 1_500
+const BACKOFF = { firstMs: 10, maxMs: 3_000 }
 
 let fake: FakeQdrant
 beforeEach(async () => {
@@ -17,7 +18,7 @@ beforeEach(async () => {
 })
 
 async function openIndex() {
-  const address = { url: fake.url, apiKey: KEY, deadlineMs: DEADLINE }
+  const address = { url: fake.url, apiKey: KEY, deadlineMs: DEADLINE, backoff: BACKOFF }
   const index = qdrantIndexAt(fake.url, { address })
   await index.open()
   await addTo(index, { 1: ['wing'] })
