@@ -38,7 +38,7 @@ export function startChild({
   const { stdin, stdout, stderr, pid } = child
   const [, , , extra] = child.stdio
   if (!stdin || !stdout || !stderr) throw new Error('A child has no streams')
-  // A program that ends early is told of by its end.
+  // That a program ends early shows in `ended`.
   if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
   let words = ''
   stderr.setEncoding('utf8').on('data', (text: string) => {

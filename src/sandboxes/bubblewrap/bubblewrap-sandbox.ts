@@ -102,7 +102,7 @@ const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
 /** Where the filter of system calls is read from: what a child is given beside its streams. */
 const FILTER_DESCRIPTOR = 3
 
-/** Everything that bubblewrap is told; the order matters, since each step builds on the ones before it. */
+/** The parameters of bubblewrap; the order matters, since each step builds on the ones before it. */
 export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): string[] {
   const files = String(limits.fileMegabytes * BYTES_PER_MEGABYTE)
   return [

@@ -44,7 +44,7 @@ interface Dependencies {
   log: { info(fields: object, message: string): void; error(fields: object, message: string): void }
 }
 
-/** Loads each plugin once, at start. One that cannot be loaded is told of, and does not stop the others. */
+/** Loads each plugin once, at start. One that cannot be loaded is reported, and does not stop the others. */
 export async function loadPlugins({ paths, configuration, log }: Dependencies): Promise<Plugins> {
   const tools: Tool[] = []
   const records: LoadedPlugin[] = []
