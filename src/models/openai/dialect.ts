@@ -1,4 +1,11 @@
 import type {
+  ChatCompletionAssistantMessageParam,
+  ChatCompletionCreateParamsStreaming,
+  ChatCompletionFunctionTool,
+  ChatCompletionMessageFunctionToolCall,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions'
+import type {
   ModelCallExtra,
   ModelMessage,
   ModelRequest,
@@ -106,6 +113,11 @@ function carriesReasoning(message: unknown): boolean {
   return isObject(message) && ('reasoning_content' in message || 'reasoning_details' in message)
 }
 
+/** Checked against the SDK's description of it; what a client chose of the tools goes on as it came. */
+type RequestBody = Omit<ChatCompletionCreateParamsStreaming, 'tool_choice'> & {
+  tool_choice?: unknown
+}
+
 const MAX_NAME = 64
 
 /** Writes a request in the dialect that the server accepts; fields that are `undefined` stay unsent. */
@@ -115,7 +127,7 @@ export function toRequestBody(
   dialect: Dialect,
 ): JsonObject {
   const offered = dialect.tools ? tools : []
-  return {
+  const body: RequestBody = {
     model,
     stream: true,
     ...(dialect.streamUsage && { stream_options: { include_usage: true } }),
@@ -123,9 +135,10 @@ export function toRequestBody(
     ...(offered.length > 0 && { tools: offered.map(toTool), tool_choice: toolChoice }),
     ...toSampling(sampling, dialect),
   }
+  return { ...body }
 }
 
-function toMessage(message: ModelMessage, dialect: Dialect): JsonObject {
+function toMessage(message: ModelMessage, dialect: Dialect): ChatCompletionMessageParam {
   switch (message.role) {
     case 'system':
     case 'user':
@@ -143,7 +156,7 @@ function toAssistantMessage(
   content: string,
   calls: readonly ModelToolCall[],
   dialect: Dialect,
-): JsonObject {
+): ChatCompletionAssistantMessageParam {
   if (calls.length === 0) return { role: 'assistant', content }
   return {
     role: 'assistant',
@@ -167,7 +180,12 @@ function reasoningOf(calls: readonly ModelToolCall[]): JsonObject {
   }
 }
 
-function toToolCall({ callId, name, arguments: written, extra }: ModelToolCall): JsonObject {
+function toToolCall({
+  callId,
+  name,
+  arguments: written,
+  extra,
+}: ModelToolCall): ChatCompletionMessageFunctionToolCall {
   const extra_content = extra?.extra_content
   return {
     id: callId,
@@ -183,7 +201,7 @@ function toolName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, MAX_NAME) || 'unnamed'
 }
 
-function toTool({ name, description, parameters }: ModelTool): JsonObject {
+function toTool({ name, description, parameters }: ModelTool): ChatCompletionFunctionTool {
   return { type: 'function', function: { name, description, parameters } }
 }
 
