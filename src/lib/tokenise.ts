@@ -7,9 +7,9 @@ type TakeToken = (text: string, start: number, end: number, also: boolean) => vo
 /** Text is normalised in pieces of this many UTF-16 code units, because compatibility forms may grow it eighteenfold. */
 const SLICE_LENGTH = 16_384
 /** A longer run of letters is no word; it is indexed in pieces of this length. */
-const LONGEST_TOKEN = 255
+const MAX_TOKEN = 255
 /** The most text the dictionary segmenter is given at once. */
-const LONGEST_UNSPACED_RUN = 512
+const MAX_UNSPACED_RUN = 512
 
 const NOT_ASCII = /[\u0080-\uffff]/
 /** Soft hyphen, joiners, variation selectors, byte order mark: inside words, no part of them. ZERO WIDTH SPACE does separate words. */
@@ -64,8 +64,8 @@ function scan(text: string, take: TakeToken): void {
     const kind = kindAt(text, position)
     if (kind === KIND.word) {
       const end = wordEnd(text, position)
-      for (let from = position; from < end; from += LONGEST_TOKEN) {
-        take(text, from, Math.min(end, from + LONGEST_TOKEN), false)
+      for (let from = position; from < end; from += MAX_TOKEN) {
+        take(text, from, Math.min(end, from + MAX_TOKEN), false)
       }
       position = end
     } else if (kind === KIND.ideograph) {
@@ -124,8 +124,8 @@ function takePairs(text: string, start: number, end: number, take: TakeToken): v
 }
 
 function takeDictionaryWords(text: string, start: number, end: number, take: TakeToken): void {
-  for (let from = start; from < end; from += LONGEST_UNSPACED_RUN) {
-    const piece = text.slice(from, Math.min(from + LONGEST_UNSPACED_RUN, end))
+  for (let from = start; from < end; from += MAX_UNSPACED_RUN) {
+    const piece = text.slice(from, Math.min(from + MAX_UNSPACED_RUN, end))
     for (const { segment, index, isWordLike } of wordSegmenter.segment(piece)) {
       if (isWordLike) take(text, from + index, from + index + segment.length, false)
     }

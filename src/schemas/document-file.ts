@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { boundedText } from './fields.ts'
 import { Metadata } from './metadata.ts'
 
-const LONGEST_METADATA = 65_536
+const MAX_METADATA = 65_536
 
 export const DocumentFile = z
   .object({
@@ -20,7 +20,7 @@ export const FileFields = z.object({
   url: boundedText(4_000).optional().meta({ description: 'URL where the document originated.' }),
   metadata: z
     .string()
-    .max(LONGEST_METADATA)
+    .max(MAX_METADATA)
     .transform(toJson)
     .pipe(Metadata)
     .optional()
@@ -36,7 +36,7 @@ export const DocumentForm = z
     }),
     title: FileFields.shape.title,
     url: FileFields.shape.url,
-    metadata: z.string().max(LONGEST_METADATA).optional().meta({
+    metadata: z.string().max(MAX_METADATA).optional().meta({
       description:
         'A JSON object: the flat facts about the document, as `metadata` of NewDocument.',
     }),

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { ROOT } from '../support/source-tree.ts'
 
-const PATIENCE_MS = 300_000
+const MAX_WAIT_MS = 300_000
 const HEALTH_MS = 60_000
 
 export interface Ended {
@@ -23,7 +23,7 @@ export function docker(...parameters: string[]): Promise<Ended> {
 
 /** As `docker`, for any other program. */
 export function runCommand(program: string, parameters: readonly string[]): Promise<Ended> {
-  const options = { cwd: fileURLToPath(ROOT), timeout: PATIENCE_MS }
+  const options = { cwd: fileURLToPath(ROOT), timeout: MAX_WAIT_MS }
   return new Promise((resolve) => {
     const child = execFile(program, parameters, options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),

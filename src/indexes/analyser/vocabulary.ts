@@ -3,7 +3,7 @@ import { type AnalyserLanguage, STOP_WORDS } from './languages.ts'
 import { murmur3 } from './murmur3.ts'
 
 /** No stemmer was made for longer words, nor for names like “b2b”. */
-const LONGEST_STEMMED_WORD = 64
+const MAX_STEMMED_WORD = 64
 
 const APOSTROPHES = /['\u2019\u02bc]/g
 const LATIN = /^[\p{sc=Latin}\p{N}\p{M}]+$/u
@@ -36,7 +36,7 @@ function stemmerOf(language: AnalyserLanguage): (word: string) => string {
   const stemmer = newStemmer(language)
   const fold = language === 'english' ? foldMarks : (word: string) => word
   return (word) => {
-    if (word.length > LONGEST_STEMMED_WORD || NUMBER.test(word)) return word
+    if (word.length > MAX_STEMMED_WORD || NUMBER.test(word)) return word
     return stemmer.stem(fold(word))
   }
 }

@@ -17,7 +17,7 @@ export interface Payload {
 export const IS = 'is'
 
 /** Longer strings are told apart by their digest, so that no word is long. */
-const LONGEST_WORD = 64
+const MAX_WORD = 64
 
 // A string becomes numbers whose order is that of its code points: six bytes of UTF-8 make one number below
 // 2 ** 53, in which the end of the string counts for less than any byte.
@@ -25,7 +25,7 @@ const BYTES_PER_PLACE = 6
 const BASE = 257
 const PLACES = ['a', 'b', 'c', 'd', 'e'] as const
 /** Holds an ISO time with a fraction and an offset. A longer string cannot be compared with by Qdrant. */
-const LONGEST_BOUND = PLACES.length * BYTES_PER_PLACE - 1
+const MAX_BOUND = PLACES.length * BYTES_PER_PLACE - 1
 const LOOKS_LIKE_DATE = /^\d{4}-\d{2}/
 
 /** The payload of the chunk in a place of a batch; nothing where its document has no metadata. */
@@ -72,7 +72,7 @@ export function rangeKeysOf(metadata: Metadata): string[] {
 export function wordOf(field: string, value: MetadataValue): string {
   if (typeof value === 'boolean') return `${field}=b${Number(value)}`
   if (typeof value === 'number') return `${field}=n${value}`
-  if (value.length <= LONGEST_WORD) return `${field}=s${value}`
+  if (value.length <= MAX_WORD) return `${field}=s${value}`
   return `${field}=h${createHash('sha256').update(value).digest('base64url')}`
 }
 
@@ -86,13 +86,13 @@ export function orderKey(field: string, place: number): string {
 
 /** Whether every string can be told to be more or less than this one by `orderOf`. */
 export function canBeBound(text: string): boolean {
-  return Buffer.byteLength(text) <= LONGEST_BOUND
+  return Buffer.byteLength(text) <= MAX_BOUND
 }
 
 /** The places up to that in which the string ends, or all there are. Comparing them one after another compares the strings. */
 export function orderOf(text: string): number[] {
   // A few code units more than are needed, so that none of those that count is half a character.
-  const bytes = Buffer.from(text.slice(0, LONGEST_BOUND + 3))
+  const bytes = Buffer.from(text.slice(0, MAX_BOUND + 3))
   const places = Math.min(PLACES.length, Math.floor(bytes.length / BYTES_PER_PLACE) + 1)
   return Array.from({ length: places }, (_, place) => {
     let number = 0

@@ -27,7 +27,7 @@ interface OpenBlock {
   earlierEnd: number
 }
 
-const LONGEST_TITLE = 200
+const MAX_TITLE = 200
 const MAX_FRONT_MATTER_LINES = 64
 
 /**
@@ -130,7 +130,7 @@ function continuesItem(open: OpenBlock, { indent }: Line): boolean {
 /** A line underlined by the next one is a heading; only a single line, so that prose above a rule stays prose. */
 function toUnderlined(text: string, open: OpenBlock, line: Line, level: number): Step | undefined {
   if (open.kind !== 'prose' || open.lines > 1 || line.afterBlankLine) return undefined
-  if (open.end - open.start > LONGEST_TITLE) return undefined
+  if (open.end - open.start > MAX_TITLE) return undefined
   const title = text.slice(open.start, open.end)
   return { finished: [{ kind: 'heading', start: open.start, end: line.end, level, title }] }
 }
@@ -162,7 +162,7 @@ function toHeading(
   { start, end }: Line,
   { level, markerLength }: { level: number; markerLength: number },
 ): Block {
-  const titleEnd = Math.min(end, start + markerLength + LONGEST_TITLE)
+  const titleEnd = Math.min(end, start + markerLength + MAX_TITLE)
   return { kind: 'heading', start, end, level, title: text.slice(start + markerLength, titleEnd) }
 }
 

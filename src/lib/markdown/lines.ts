@@ -30,7 +30,7 @@ const LATER_ITEM: LineMark = { kind: 'item', interrupts: false }
 
 const MAX_HEADING_LEVELS = 6
 const MAX_NUMBER_DIGITS = 9
-const LEAST_FENCE = 3
+const MIN_FENCE = 3
 /** CommonMark: indented further, a line is no heading and no rule. */
 const MAX_INDENT = 3
 
@@ -73,7 +73,7 @@ function classifyHashes(text: string, { start, end }: Line): LineMark {
 
 function classifyFence(text: string, { start, end }: Line): LineMark {
   const length = runLength(text, start, end)
-  if (length < LEAST_FENCE) return TEXT
+  if (length < MIN_FENCE) return TEXT
   // CommonMark: a backtick after the fence makes it a code span within a paragraph.
   if (text[start] === '`' && text.slice(start + length, end).includes('`')) return TEXT
   return { kind: 'fence', code: text.charCodeAt(start), length }

@@ -32,7 +32,7 @@ const INTRODUCES = /[:\uff1a]\s*$/
 const ABBREVIATION =
   /(?:^|[\s(])(?:\p{L}|approx|bzw|ca|cf|co|dr|e\.g|eq|fig|i\.e|inc|jr|ltd|mr|mrs|ms|no|nr|pp|prof|sr|st|vol|vs|z\.b)\.\s*$/iu
 
-const LONGEST_ABBREVIATION = 12
+const MAX_ABBREVIATION = 12
 const LONG_SENTENCE = 400
 const CLAUSE_END = /(?<=[.!?;]\s)|(?<=[\u3002\uff01\uff1f])/u
 const LONG_PIECE = /.{1,400}(?:\s|$)|.{1,400}/gsu
@@ -150,7 +150,7 @@ function sentencesOf(paragraph: string): string[] {
   let open = ''
   for (const { segment } of segmenter.segment(paragraph)) {
     open += segment
-    if (ABBREVIATION.test(open.slice(-LONGEST_ABBREVIATION))) continue
+    if (ABBREVIATION.test(open.slice(-MAX_ABBREVIATION))) continue
     sentences.push(...partsOf(open))
     open = ''
   }

@@ -5,13 +5,13 @@ const MAX_QUOTES = 4
 const MAX_QUESTION_TERMS = 64
 
 /** The part of the question, by weight, that a quote and what stands above it share at least. */
-const LEAST_COVERAGE = 0.2
+const MIN_COVERAGE = 0.2
 /** The same where only the title of the document has to do with the question. */
-const LEAST_COVERAGE_BY_TITLE = 0.5
+const MIN_COVERAGE_BY_TITLE = 0.5
 /** So many words in common are enough, however long the question is. */
 const ENOUGH_WORDS = 3
 /** A further quote must come this close to the best one. */
-const LEAST_SHARE_OF_BEST = 0.5
+const MIN_SHARE_OF_BEST = 0.5
 /** Quotes that share more of their terms than this say the same. */
 const SAME = 0.6
 /** How much likeness to the quotes already chosen costs (maximal marginal relevance). */
@@ -79,7 +79,7 @@ function scoreCandidate(
   const byTitle = worthOf(all, worths) - byOwn - byHeading
   const byTitleAlone = byOwn + byHeading === 0
   const coverage = (byOwn + byHeading + byTitle) / sum([...worths.values()])
-  const least = byTitleAlone ? LEAST_COVERAGE_BY_TITLE : LEAST_COVERAGE
+  const least = byTitleAlone ? MIN_COVERAGE_BY_TITLE : MIN_COVERAGE
   const words = [...worths.keys()].filter((term) => own.has(term)).length
   if (!(coverage >= least || words >= ENOUGH_WORDS)) return 0
   const score = byOwn + HEADING_WORTH * byHeading + TITLE_WORTH * byTitle
@@ -114,7 +114,7 @@ function weighTerms(
 
 function pickDiverse(scored: readonly Scored[]): Scored[] {
   const best = scored.reduce((top, { score }) => Math.max(top, score), 0)
-  let left = scored.filter(({ score }) => score >= best * LEAST_SHARE_OF_BEST)
+  let left = scored.filter(({ score }) => score >= best * MIN_SHARE_OF_BEST)
   const chosen: Scored[] = []
   while (left.length > 0 && chosen.length < MAX_QUOTES) {
     const value = (candidate: Scored) =>

@@ -12,7 +12,7 @@ export interface CitationCheck {
 const CODE_NAME = /(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)$/u
 const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
 /** UTF-16 code units of a name that are looked at. */
-const LONGEST_NAME = 40
+const MAX_NAME = 40
 
 /**
  * Holds back nothing but a bracket with numbers that is still open, or that needs one more character to be
@@ -50,7 +50,7 @@ export function createCitationCheck(known: KnownNumbers, isJsonAsked = false): C
   function goesOn(next: string): boolean {
     if (held.endsWith(']')) return false
     if (next === ']') return isCitationMark(held + next)
-    return held.length < LONGEST_MARK && WITHIN_MARK.test(next)
+    return held.length < MAX_MARK && WITHIN_MARK.test(next)
   }
 
   function continuesName(): boolean {
@@ -71,13 +71,13 @@ export function createCitationCheck(known: KnownNumbers, isJsonAsked = false): C
   }
 
   function show(text: string): string {
-    before = (before + text).slice(-LONGEST_NAME)
+    before = (before + text).slice(-MAX_NAME)
     return text
   }
 }
 
 /** UTF-16 code units of the longest mark; what is longer is no citation. */
-const LONGEST_MARK = 200
+const MAX_MARK = 200
 /** Numbers from `[2-9]`; a wider range is no citation. */
 const WIDEST_RANGE = 50
 /** Longer numbers that were not given out are years and the like, not citations. */

@@ -59,7 +59,7 @@ function asData(text: string): string {
 }
 
 /** UTF-16 code units of a joined hit: a citation of more would hardly tell where to look. */
-const LONGEST_JOINED = 5_000
+const MAX_JOINED = 5_000
 /** Blank characters that may lie between two chunks; more of them part two subjects. */
 const WIDEST_GAP = 8
 
@@ -113,7 +113,7 @@ function follows({ hit, ordinal }: Placed, before: Placed): boolean {
 }
 
 function fits({ end }: Hit, [first]: readonly Hit[]): boolean {
-  return first !== undefined && end - first.start <= LONGEST_JOINED
+  return first !== undefined && end - first.start <= MAX_JOINED
 }
 
 /** A run as one hit, with the hit in whose place it stands. */

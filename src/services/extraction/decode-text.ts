@@ -8,7 +8,7 @@ const MAX_BYTES_PER_CHARACTER = 4
 /** Binary files hold far more control characters than this, texts next to none. */
 const MAX_CONTROLS = 0.002
 /** UTF-16 of Western text has a zero in every second byte; of other scripts still in each space and line end. */
-const LEAST_ZEROS = 0.02
+const MIN_ZEROS = 0.02
 const FALLBACK = 'windows-1252'
 
 const MARKS: readonly (readonly [string, readonly number[]])[] = [
@@ -39,7 +39,7 @@ export function encodingOf(bytes: Buffer): string | undefined {
 }
 
 function wideEncoding([even, odd]: readonly [number, number], pairs: number): string | undefined {
-  if (Math.max(even, odd) / pairs < LEAST_ZEROS) return undefined
+  if (Math.max(even, odd) / pairs < MIN_ZEROS) return undefined
   if (even > odd * 8) return 'utf-16be'
   return odd > even * 8 ? 'utf-16le' : undefined
 }

@@ -10,9 +10,9 @@ import type { Metadata } from '../../schemas/metadata.ts'
 
 const REQUEST_MS = 300_000
 /** How long a busy server, or one that is being restarted, is asked again. */
-const PATIENCE_MS = 600_000
+const MAX_WAIT_MS = 600_000
 const MAX_BREAKS = 5
-const LONGEST_PAUSE_SECONDS = 60
+const MAX_PAUSE_SECONDS = 60
 const BUSY_STATUSES = [429, 503]
 
 /** Why a file did not become a document; `message` may be shown. */
@@ -35,12 +35,12 @@ interface ClientOptions {
   url: string
   key: string
   waitSeconds?: number
-  patienceMs?: number
+  maxWaitMs?: number
 }
 
 /** Talks to a running server; waits where it is busy, and asks again where the connection breaks. */
 export function createServerClient(options: ClientOptions): ServerClient {
-  const { url, key, waitSeconds = 20, patienceMs = PATIENCE_MS } = options
+  const { url, key, waitSeconds = 20, maxWaitMs = MAX_WAIT_MS } = options
   const headers = { authorization: `Bearer ${key}`, 'user-agent': 'agent-server-ingest' }
 
   const send = async (
@@ -48,7 +48,7 @@ export function createServerClient(options: ClientOptions): ServerClient {
     request: () => Promise<RequestInit>,
     signal: AbortSignal,
   ): Promise<Response> => {
-    const deadline = performance.now() + patienceMs
+    const deadline = performance.now() + maxWaitMs
     for (let breaks = 0; ; ) {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)])
       const { headers: more, ...rest } = await request()
@@ -96,7 +96,7 @@ function isBusy({ status }: Response, deadline: number): boolean {
 
 function retryAfter({ headers }: Response): number {
   const seconds = Number(headers.get('retry-after') ?? 1)
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_PAUSE_SECONDS) : 1
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), MAX_PAUSE_SECONDS) : 1
 }
 
 async function read<Schema extends z.ZodType>(response: Response, schema: Schema) {
@@ -121,10 +121,10 @@ function unreachable(url: string, cause: unknown): Error {
 const TEXT_EXTENSIONS = ['.txt', '.text', '.md', '.markdown', '.rst', '.adoc', '.org', '.log']
 /** A larger one is sent as a file, which is never in memory whole. */
 const LARGEST_TEXT_BYTES = 4_000_000
-const LONGEST_SLUG = 100
+const MAX_SLUG = 100
 const HASH_CHARACTERS = 16
 /** As long as a value of the metadata may be. */
-const LONGEST_PATH = 500
+const MAX_PATH = 500
 
 /** A file as the document that it becomes. */
 export interface FileDocument {
@@ -152,7 +152,7 @@ export async function describeFile(
   const digest = createHash('sha256')
     .update(JSON.stringify([hash, path, Object.entries(metadata).sort()]))
     .digest('base64url')
-  const all = { ...metadata, [PATH]: path.slice(-LONGEST_PATH), [DIGEST]: digest }
+  const all = { ...metadata, [PATH]: path.slice(-MAX_PATH), [DIGEST]: digest }
   const isText = TEXT_EXTENSIONS.includes(extname(path).toLowerCase())
 
   return {
@@ -172,7 +172,7 @@ export async function describeFile(
 function documentId(path: string): string {
   const hash = createHash('sha256').update(path).digest('hex').slice(0, HASH_CHARACTERS)
   const slug = path.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
-  return `${slug.slice(-LONGEST_SLUG).replace(/^[^A-Za-z0-9]+/, '') || 'file'}-${hash}`
+  return `${slug.slice(-MAX_SLUG).replace(/^[^A-Za-z0-9]+/, '') || 'file'}-${hash}`
 }
 
 async function hashFile(file: string) {

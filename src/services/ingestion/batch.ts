@@ -15,7 +15,7 @@ interface Dependencies {
   documents: Pick<Documents, 'create' | 'put'>
   log: { error(fields: object, message: string): void }
   /** How long lines wait for room in a queue that takes nothing. */
-  patienceMs?: number
+  maxWaitMs?: number
 }
 
 /** Stores a stream of documents, one JSON object per line. */
@@ -33,10 +33,10 @@ export interface LineIngestion {
 }
 
 /** Long enough for a busy queue to move, short enough for proxies that wait for the first result. */
-const PATIENCE_MS = 30_000
+const MAX_WAIT_MS = 30_000
 
 export function createLineIngestion(dependencies: Dependencies): LineIngestion {
-  const { documents, log, patienceMs = PATIENCE_MS } = dependencies
+  const { documents, log, maxWaitMs = MAX_WAIT_MS } = dependencies
 
   const store = async (bytes: Buffer) => {
     const { id, idempotencyKey, ...input } = parseLine(bytes)
@@ -45,7 +45,7 @@ export function createLineIngestion(dependencies: Dependencies): LineIngestion {
 
   return {
     async run(source, answer, signal) {
-      const waiting = createWaiting(patienceMs)
+      const waiting = createWaiting(maxWaitMs)
       const take = async ({ number: line, bytes }: Line): Promise<LineResult> => {
         try {
           if (!bytes) throw tooLong()
@@ -121,7 +121,7 @@ async function* boundedLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /** Room in the queue, for as long as it goes on moving. */
-function createWaiting(patienceMs: number) {
+function createWaiting(maxWaitMs: number) {
   let lastStored = performance.now()
   return {
     async forRoom<Result>(store: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
@@ -132,7 +132,7 @@ function createWaiting(patienceMs: number) {
           return result
         } catch (error) {
           const isFull = error instanceof AppError && error.code === 'queue_full'
-          if (!isFull || performance.now() - lastStored > patienceMs) throw error
+          if (!isFull || performance.now() - lastStored > maxWaitMs) throw error
         }
         await pause(POLL_MS, undefined, { signal })
       }

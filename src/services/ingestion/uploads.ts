@@ -111,7 +111,7 @@ function tooManyUploads(): AppError {
   })
 }
 
-const LONGEST_NAME = 255
+const MAX_NAME = 255
 /** What of an upload may wait to be collected. */
 const BYTES_BETWEEN_COLLECTIONS = 8 * 2 ** 20
 
@@ -182,7 +182,7 @@ function plainName(name = ''): string {
     .replaceAll('%22', '"')
     .replaceAll(/\p{Cc}/gu, '')
     .trim()
-  return printable.slice(0, LONGEST_NAME).toWellFormed() || 'file'
+  return printable.slice(0, MAX_NAME).toWellFormed() || 'file'
 }
 
 function setField(fields: Map<string, string>, name: string, value: string): void {

@@ -125,7 +125,7 @@ async function settlesWithin(work: Promise<unknown>, milliseconds: number): Prom
 /** Asks for work this often without being notified: other servers may share the document store. */
 const IDLE_POLL_MS = 30_000
 /** Where nothing was to be had though something is due: the document store's clock is behind, or another server took it. */
-const LEAST_PAUSE_MS = 100
+const MIN_PAUSE_MS = 100
 const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 30_000, factor: 4 }
 
 interface Dependencies {
@@ -160,7 +160,7 @@ export function createClaimLoop({ store, room, take, now, log }: Dependencies) {
   }
 
   const sleep = async () => {
-    const least = foundNothing ? LEAST_PAUSE_MS : 0
+    const least = foundNothing ? MIN_PAUSE_MS : 0
     const untilDue = drained ? Math.max(least, dueAt - now()) : IDLE_POLL_MS
     const isNotified = await notifier.wait(Math.min(untilDue, IDLE_POLL_MS))
     if (!isNotified) drained = false

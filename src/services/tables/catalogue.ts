@@ -53,7 +53,7 @@ function toEntry(document: StoredDocument): Omit<TableEntry, 'name'>[] {
   return [{ title: document.title ?? told, document, format: FORMATS[ending] }]
 }
 
-const LONGEST_NAME = 48
+const MAX_NAME = 48
 
 /** Words that a statement reads as its own; a table of such a name would have to be quoted. */
 const RESERVED = new Set(
@@ -81,7 +81,7 @@ function slugOf(text: string): string {
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '_')
   return [...words]
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME)
     .join('')
     .replaceAll(/^_+|_+$/g, '')
 }

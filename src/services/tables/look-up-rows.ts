@@ -72,7 +72,7 @@ type KeyKind = 'number' | 'boolean' | 'time' | 'text'
 const NUMBER = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\([\d,]+\))$/
 const TIME = /^(?:DATE|TIMESTAMP[\w ]*)$/
 /** UTF-16 code units of a text that are compared. */
-const LONGEST_KEY = 1_000
+const MAX_KEY = 1_000
 const LARGEST_INTEGER = 2n ** 63n
 
 /** By the column's type in the database of tables. */
@@ -89,8 +89,8 @@ export function keyKindOf(type: string): KeyKind {
 export function toKey(value: Cell, kind: KeyKind): string | number | bigint | null {
   if (value === null) return null
   const text = String(value)
-  if (kind === 'text') return text.slice(0, LONGEST_KEY)
-  if (kind === 'time') return /^\d/.test(text) ? text.replace('T', ' ').slice(0, LONGEST_KEY) : null
+  if (kind === 'text') return text.slice(0, MAX_KEY)
+  if (kind === 'time') return /^\d/.test(text) ? text.replace('T', ' ').slice(0, MAX_KEY) : null
   if (kind === 'boolean') return /^(?:true|false)$/i.test(text) ? Number(/^t/i.test(text)) : null
   return toNumber(text)
 }

@@ -67,7 +67,7 @@ const PAUSE_MS = 20
 const NEW = 0
 
 const READ: Query = {
-  name: 'ledger',
+  name: 'lock_file',
   text: 'SELECT version, content FROM agent_server.ledgers WHERE name = $1',
 }
 const WRITE: Query = {
@@ -79,7 +79,7 @@ const WRITE: Query = {
     RETURNING version`,
 }
 
-/** Ledgers that all servers on the database share. A change is made to what it was reckoned from, or reckoned anew. */
+/** Lock files that all servers on the database share. A change is made to what it was reckoned from, or reckoned anew. */
 export function createLockFiles(database: Database): OpenLockFile {
   return async (name, schema, initial) => {
     const find = async () => {

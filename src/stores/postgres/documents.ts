@@ -81,7 +81,7 @@ function nameMissing(id: string) {
   }
 }
 
-const LONGEST_PAGE = 1_000
+const MAX_PAGE = 1_000
 
 const DOCUMENT: Query = {
   name: 'document',
@@ -132,7 +132,7 @@ export function createReads(database: Database, owner: string): Reads {
 
     async list({ limit, cursor, status }) {
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
-      const length = Math.max(0, Math.min(limit, LONGEST_PAGE))
+      const length = Math.max(0, Math.min(limit, MAX_PAGE))
       const rows =
         status === undefined
           ? await database.read(PAGE, [before, length + 1])

@@ -18,7 +18,7 @@ export const STEPS: readonly URL[] = [
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** The functions of the schema are written as 14 first understood them. */
-const LEAST_VERSION = 140_000
+const MIN_VERSION = 140_000
 const ENCODING = 'UTF8'
 
 const VERSION = `
@@ -97,7 +97,7 @@ interface ServerFacts {
 
 /** Throws `store_unavailable` with the remedy for a server or a database that cannot hold the documents. */
 export function checkServer({ version, versionName, encoding }: ServerFacts): void {
-  if (version < LEAST_VERSION) {
+  if (version < MIN_VERSION) {
     throw unavailable(`PostgreSQL 14 or later is needed; this is ${versionName}`)
   }
   if (encoding === ENCODING) return

@@ -7,7 +7,7 @@ import { connectionSettings } from './connection.ts'
 import type { Database, Query } from './database.ts'
 
 const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 10_000
+const MAX_PAUSE_MS = 10_000
 /** A connection that has silently died hears nothing: it is asked for a sign of life. */
 const HEARTBEAT_MS = 15_000
 const ANSWER_MS = 5_000
@@ -64,7 +64,7 @@ function listen({ url, channels, onMessage, onListening, log }: Options) {
         if (stopped.signal.aborted) return
         failures++
         log.warn({ failures }, 'not told what other servers do for a while: connecting again')
-        const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
+        const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
         await pause(longest * Math.random(), undefined, { signal: stopped.signal }).catch(
           () => undefined,
         )

@@ -88,7 +88,7 @@ function selectByKey(sql: SQLTagStore, { key, digest }: Idempotency): Row | unde
   )
 }
 
-const LONGEST_PAGE = 1_000
+const MAX_PAGE = 1_000
 
 const PAGE = 'SELECT * FROM documents WHERE number < ? ORDER BY number DESC LIMIT ?'
 const PAGE_OF_STATUS =
@@ -130,7 +130,7 @@ export function createDocumentReads(
     list: ({ limit, cursor, status }) =>
       read(() => {
         const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
-        const length = Math.max(0, Math.min(limit, LONGEST_PAGE))
+        const length = Math.max(0, Math.min(limit, MAX_PAGE))
         const rows =
           status === undefined
             ? selectPage.all(before, length + 1)

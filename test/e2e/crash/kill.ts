@@ -5,15 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Launched } from '../../support/server-process.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
-const LONGEST_WORK_MS = 1_000
-const LONGEST_START_MS = 2_000
-const LONGEST_STOP_MS = 10_000
+const MAX_WORK_MS = 1_000
+const MAX_START_MS = 2_000
+const MAX_STOP_MS = 10_000
 /** Writing the index makes about so many events in its directory: files are made, written, renamed and removed. */
 const MAX_EVENTS = 6
 
 /** Lets the server work for a random while, then kills it. */
 export async function killWhileWorking(server: Launched, random: SeededRandom): Promise<void> {
-  await pause(random.between(0, LONGEST_WORK_MS))
+  await pause(random.between(0, MAX_WORK_MS))
   server.send('SIGKILL')
   await server.exited
 }
@@ -24,8 +24,8 @@ export async function killWhileStopping(
   data: string,
   random: SeededRandom,
 ): Promise<void> {
-  await pause(random.between(0, LONGEST_WORK_MS))
-  const killed = killAtEvent(server, data, random.between(1, MAX_EVENTS), LONGEST_STOP_MS)
+  await pause(random.between(0, MAX_WORK_MS))
+  const killed = killAtEvent(server, data, random.between(1, MAX_EVENTS), MAX_STOP_MS)
   server.send('SIGTERM')
   await killed
 }
@@ -36,7 +36,7 @@ export async function killWhileStarting(
   data: string,
   random: SeededRandom,
 ): Promise<void> {
-  const longest = random.between(0, LONGEST_START_MS)
+  const longest = random.between(0, MAX_START_MS)
   await killAtEvent(server, data, random.between(1, MAX_EVENTS), longest)
 }
 

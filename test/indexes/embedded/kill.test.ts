@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createRandom } from './random-chunks.ts'
 
 const KILLS = process.env.TEST_LONG === '1' ? 6 : 3
-const LONGEST_LIFE_MS = 150
+const MAX_LIFE_MS = 150
 
 describe('The embedded index after kill -9', () => {
   it('holds every flushed key with its content, no damaged file and no leftover', async () => {
@@ -16,7 +16,7 @@ describe('The embedded index after kill -9', () => {
     const directory = await temporaryDirectory()
     let flushed = 1
     for (let kill = 0; kill < KILLS; kill++) {
-      flushed = await flushUntilKilled(directory, flushed, random.below(LONGEST_LIFE_MS))
+      flushed = await flushUntilKilled(directory, flushed, random.below(MAX_LIFE_MS))
       const warnings: string[] = []
       const index = await createEmbeddedIndex({
         directory,

@@ -23,7 +23,7 @@ function createForTest(storing: (input: Input) => Promise<void> = async () => un
       put: (id, { text }) => keep({ id, text }, id),
     },
     log: { error: (fields) => logged.push(fields) },
-    patienceMs: 500,
+    maxWaitMs: 500,
   })
   const run = async (parts: Iterable<string | Buffer> | AsyncIterable<Buffer>, signal = never) => {
     const results: LineResult[] = []

@@ -18,7 +18,7 @@ import { createPostgresData, hasPostgres, SERVER_URL } from './store-data.ts'
 const KILLS = Number(process.env.CRASH_CYCLES ?? 20)
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const DOCUMENTS = 30
-const LONGEST_WORK_MS = 1_200
+const MAX_WORK_MS = 1_200
 const KILL_MS = 30_000
 const BETWEEN_WORK_MS = 50
 
@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)(
       await first.crash()
       const pair = [await begin(), await begin()]
       for (let kill = 0; kill < KILLS; kill++) {
-        await pause(random.between(0, LONGEST_WORK_MS))
+        await pause(random.between(0, MAX_WORK_MS))
         const victim = random.between(0, 1)
         await pair[victim]?.kill()
         pair[victim] = await begin()

@@ -5,12 +5,12 @@ import TurndownService from 'turndown'
 import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
 
 /** What is taken for the main content must hold so much of the page's text, or the whole page is taken. */
-const LEAST_SHARE = 0.25
+const MIN_SHARE = 0.25
 /**
  * UTF-16 code units of a page in which main content is looked for, which takes three trees of it, each fifty
  * times as large as it is. A longer page, such as a manual on one page, is hardly made of anything else.
  */
-const LONGEST_SEARCHED = 2_000_000
+const MAX_SEARCHED = 2_000_000
 
 /** The main content of a page, without its navigation, under its title. */
 export function extractHtml(html: string): Extracted {
@@ -22,11 +22,11 @@ export function extractHtml(html: string): Extracted {
 }
 
 function mainContent(html: string, { body }: Page): string | undefined {
-  if (html.length > LONGEST_SEARCHED) return undefined
+  if (html.length > MAX_SEARCHED) return undefined
   const whole = lettersIn(body?.textContent ?? '')
   // The reader takes the document apart, so it gets one of its own.
   const article = new Readability(parsePage(html)).parse()
-  const isMain = article?.content && lettersIn(article.textContent ?? '') >= whole * LEAST_SHARE
+  const isMain = article?.content && lettersIn(article.textContent ?? '') >= whole * MIN_SHARE
   return isMain ? htmlToMarkdown(article.content ?? '') : undefined
 }
 

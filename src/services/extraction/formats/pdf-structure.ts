@@ -10,7 +10,7 @@ import {
 
 /** A form has hundreds; what is beyond is left out. */
 const MAX_FIELDS = 10_000
-const LONGEST_VALUE = 10_000
+const MAX_VALUE = 10_000
 /** What holds no words of whoever filled the form in. */
 const WORDLESS = ['', 'button', 'signature']
 const NOT_CHECKED = 'Off'
@@ -60,7 +60,7 @@ function toLine({ name, page, type, value, password, items }: Field): string | u
     .filter((one) => !(isBox && one === NOT_CHECKED))
     .map((one) => displayed(one, items))
     .join(', ')
-  const words = shown.slice(0, LONGEST_VALUE).replaceAll(/\s+/g, ' ').trim()
+  const words = shown.slice(0, MAX_VALUE).replaceAll(/\s+/g, ' ').trim()
   return words === '' ? undefined : `${plainName(name)}: ${words}`
 }
 

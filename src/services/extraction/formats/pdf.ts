@@ -116,7 +116,7 @@ interface Line {
 const PARAGRAPH_GAP = 1.9
 /** Larger letters than most of the page has, by this factor, make a heading. */
 const HEADING_FACTOR = 1.25
-const LONGEST_HEADING = 120
+const MAX_HEADING = 120
 /** A word that a line's end divides: letter, hyphen, small letter. */
 const DIVIDED = /(\p{L})-\n(\p{Ll})/gu
 
@@ -172,7 +172,7 @@ function usualHeight(lines: readonly Line[]): number {
 }
 
 function isTitle(text: string): boolean {
-  return text.length <= LONGEST_HEADING && /\p{L}/u.test(text)
+  return text.length <= MAX_HEADING && /\p{L}/u.test(text)
 }
 
 function gapAbove(line: Line, before: Line): number {

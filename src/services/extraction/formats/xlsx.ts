@@ -18,7 +18,7 @@ function toCell(value: unknown): string | number | boolean | Date | null {
 
 /** What one table may add to the text; the tools of the agent read all of it. */
 const MAX_CHARACTERS = 2_000_000
-const LONGEST_CELL = 2_000
+const MAX_CELL = 2_000
 const MAX_COLUMNS = 500
 /** Of a longer table a heading tells every so many rows which they are. */
 const ROWS_PER_SECTION = 25
@@ -84,7 +84,7 @@ function isName(text: string): boolean {
 export function toText(cell: Cell): string {
   if (cell === null || cell === undefined) return ''
   const text = cell instanceof Date ? dateToText(cell) : String(cell)
-  return text.slice(0, LONGEST_CELL).replaceAll(/\s+/g, ' ').trim()
+  return text.slice(0, MAX_CELL).replaceAll(/\s+/g, ' ').trim()
 }
 
 function dateToText(date: Date): string {

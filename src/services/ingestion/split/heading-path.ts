@@ -1,6 +1,6 @@
 const SEPARATOR = ' > '
 /** With six levels at most, this bounds the whole path. */
-const LONGEST_STEP = 120
+const MAX_STEP = 120
 
 export interface HeadingStep {
   level: number
@@ -45,7 +45,7 @@ function toPlainTitle(title: string): string {
     .replace(/(^|\s)#+$/, '')
     .replace(/\s+/g, ' ')
     .trim()
-  return cutAtCharacter(plain, LONGEST_STEP)
+  return cutAtCharacter(plain, MAX_STEP)
 }
 
 function cutAtCharacter(text: string, length: number): string {

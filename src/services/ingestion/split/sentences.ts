@@ -16,7 +16,7 @@ const NO_END_BEFORE_NUMBER = new Set(
   ),
 )
 const NO_END_BEFORE_LOWER_CASE = new Set('etc al inc ltd co corp sr usw ff ed eds op'.split(' '))
-const LONGEST_ABBREVIATION = 6
+const MAX_ABBREVIATION = 6
 /** Keeps a run of marks from being read again for each of them. */
 const MAX_CLOSING_MARKS = 8
 
@@ -61,7 +61,7 @@ function continuesEnd(character: string): boolean {
 function isAbbreviation(text: string, stop: number): boolean {
   const start = wordStart(text, stop)
   const length = stop - start
-  if (length < 1 || length > LONGEST_ABBREVIATION) return false
+  if (length < 1 || length > MAX_ABBREVIATION) return false
   if (length === 1) return !isDigit(text.charCodeAt(start)) && isLetter(text.charAt(start))
   const word = text.slice(start, stop).toLowerCase()
   if (NO_END_BEFORE_ANYTHING.has(word)) return true
@@ -72,7 +72,7 @@ function isAbbreviation(text: string, stop: number): boolean {
 
 /** Looks back no further than one past the longest abbreviation. */
 function wordStart(text: string, end: number): number {
-  const earliest = Math.max(0, end - LONGEST_ABBREVIATION - 1)
+  const earliest = Math.max(0, end - MAX_ABBREVIATION - 1)
   let start = end
   while (start > earliest && isWordCharacter(text.charAt(start - 1))) start--
   return start

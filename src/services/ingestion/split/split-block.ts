@@ -7,7 +7,7 @@ import { findSentenceEnd, hasLineBreak, isTerminator } from './sentences.ts'
 import { estimateTokens, tokensOf } from './tokens.ts'
 
 /** Less than this is no sentence worth a boundary: a number, an initial, `Yes.` */
-const LEAST_SENTENCE_TOKENS = 4
+const MIN_SENTENCE_TOKENS = 4
 /** The head and the dashes of a table stay with its first row. */
 const TABLE_HEAD_ROWS = 2
 
@@ -115,7 +115,7 @@ function findStop(text: string, index: number, tokens: number, block: Block): St
       ? { end: index, next, boundary: BOUNDARY.item }
       : undefined
   }
-  if (!isTerminator(code) || tokens < LEAST_SENTENCE_TOKENS) return undefined
+  if (!isTerminator(code) || tokens < MIN_SENTENCE_TOKENS) return undefined
   const end = findSentenceEnd(text, index, block.end)
   if (end < 0) return undefined
   const next = skipBlanks(text, end, block.end)
