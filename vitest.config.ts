@@ -12,6 +12,7 @@ export default defineConfig({
     maxWorkers: 2,
     // One worker runs many files and loads the server's modules once; a test that changes a global puts it back.
     isolate: false,
+    expect: { poll: { timeout: 20_000 } },
     restoreMocks: true,
     unstubEnvs: true,
     projects: [

@@ -77,6 +77,13 @@ describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs Postgr
       proxy.set('pass')
     }
     await works()
+    // What had arrived whole before its connection broke may still be committed.
+    await expect
+      .poll(() =>
+        data.sql(`SELECT pid FROM pg_stat_activity
+          WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()`),
+      )
+      .toEqual([])
     const { documents } = await store.list({ limit: 999 })
     expect(documents.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged))
     expect(await store.counts()).toMatchObject({ jobs: documents.length })

@@ -73,7 +73,8 @@ describe.skipIf(!hasPostgresEngine)(
         await engine.start()
         const line = await launched.said(/listening at/)
         const [url = ''] = /http:\/\/[\d.:]+/.exec(line) ?? []
-        await expect.poll(async () => (await fetch(`${url}/readiness`)).status).toBe(200)
+        const readiness = async () => (await fetch(`${url}/readiness`)).status
+        await expect.poll(readiness, { timeout: 20_000 }).toBe(200)
         expect(launched.stdout + launched.stderr).not.toContain(PASSWORD)
       },
     )
