@@ -118,24 +118,13 @@ function settle(group: readonly Queued<Write, never>[], outcomes: readonly Outco
 }
 
 /** The length of the text, the numbers or the bytes that a write carries. */
-function charactersOf(write: Write): number {
-  switch (write.name) {
-    case 'add':
-    case 'put':
-      return write.input[0].text.length
-    case 'addPiece':
-      return write.input[2].length
-    case 'completeJob': {
-      const [, chunks, vectors, text = ''] = write.input
-      const ofChunks = chunks.reduce(
-        (sum, chunk) => sum + chunk.text.length + chunk.heading.length,
-        0,
-      )
-      return ofChunks + (vectors?.values.length ?? 0) + text.length
-    }
-    default:
-      return 0
-  }
+function charactersOf({ name, input }: Write): number {
+  if (name === 'add' || name === 'put') return input[0].text.length
+  if (name === 'addPiece') return input[2].length
+  if (name !== 'completeJob') return 0
+  const [, chunks, vectors, text = ''] = input
+  const ofChunks = chunks.reduce((sum, chunk) => sum + chunk.text.length + chunk.heading.length, 0)
+  return ofChunks + (vectors?.values.length ?? 0) + text.length
 }
 
 function backlogFull(): AppError {
