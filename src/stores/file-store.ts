@@ -24,9 +24,9 @@ export interface FileStore {
    * file whose `pieces` throw; one that no document ever took is gone after the next start. Resolves once
    * all is durable. Throws `storage_full`, `queue_full`, and what `pieces` throws.
    */
-  keepFile(pieces: AsyncIterable<Uint8Array>): Promise<StagedUpload>
+  stageFile(pieces: AsyncIterable<Uint8Array>): Promise<StagedUpload>
   /** Removes a file that no document has taken; does nothing otherwise. */
-  dropFile(number: number): Promise<void>
+  dropStaged(number: number): Promise<void>
   /** The bytes of a file that no document has taken. */
   readStaged(number: number): AsyncIterable<Uint8Array>
   /**

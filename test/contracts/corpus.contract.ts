@@ -185,7 +185,7 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
 async function fill(store: DocumentStore): Promise<void> {
   await store.add({ id: 'served', text: 'Old text', title: 'Alt ä', url: 'https://example.org/' })
   await ingest(store, 'served', 300)
-  const kept = await store.keepFile(stream([Uint8Array.of(1, 2, 3)]))
+  const kept = await store.stageFile(stream([Uint8Array.of(1, 2, 3)]))
   const file = { ...kept, name: 'a.bin', mediaType: 'application/octet-stream' }
   await store.add({ id: 'file', text: '', file, metadata: { a: 1, b: 'c', d: true } })
   await ingest(store, 'file', 1, 'Read out of the file')

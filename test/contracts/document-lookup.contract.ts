@@ -100,7 +100,7 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
 
     it('reads the text of a file that was too long to be kept beside its chunks', async () => {
       const store = await open()
-      const file = { name: 'a.txt', mediaType: 'text/plain', ...(await store.keepFile(pieces())) }
+      const file = { name: 'a.txt', mediaType: 'text/plain', ...(await store.stageFile(pieces())) }
       await store.add({ id: 'long', text: '', file })
       const [job] = (await store.claimJobs(9)).filter(({ documentId }) => documentId === 'long')
       if (!job) throw new Error('The document is not claimed')
@@ -108,7 +108,7 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
         ...{ text, heading: '', start, end: start + text.length },
       })
       const chunks = [chunk('Owls hunt.', 0), chunk('hunt. By night.', 5), chunk('Here.', 22)]
-      const kept = await store.keepFile(pieces(packChunkBatch({ chunks, vectors: undefined })))
+      const kept = await store.stageFile(pieces(packChunkBatch({ chunks, vectors: undefined })))
       const firstKey = await store.reserveChunkKeys(3)
       await store.completeStaged(job, { file: kept.number, firstKey, count: 3, characters: 27 })
       expect(await store.lookup.readText('long', signal)).toBe('Owls hunt. By night.\n\nHere.')

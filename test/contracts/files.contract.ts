@@ -33,7 +33,7 @@ async function keepChunks(store: DocumentStore, batches: number, each: number) {
     },
   })
   const bytes = Array.from({ length: batches }, (_, number) => packChunkBatch(batch(number)))
-  const { number: file } = await store.keepFile(inPieces(...bytes))
+  const { number: file } = await store.stageFile(inPieces(...bytes))
   const firstKey = await store.reserveChunkKeys(count)
   const keys = Array.from({ length: count }, (_, i) => firstKey + i)
   return { kept: { file, firstKey, count, characters: count * 10 }, keys }
@@ -48,7 +48,7 @@ function chunkAt(place: number) {
 /** The part of the authority's contract that keeps the originals of documents. */
 export function describeFiles(on: StoreFixture): void {
   const keep = async (content: Uint8Array, name = 'a.txt') => {
-    const kept = await on.store.keepFile(inPieces(content))
+    const kept = await on.store.stageFile(inPieces(content))
     return { name, mediaType: 'text/plain', ...kept }
   }
   const addFile = async (id: string, content: Uint8Array) =>
@@ -59,7 +59,7 @@ export function describeFiles(on: StoreFixture): void {
   describe('a document of a file', () => {
     it('tells of its file, and gives back every byte', async () => {
       const content = bytesOf(2 * MEBIBYTE + 12_345)
-      const kept = await on.store.keepFile(
+      const kept = await on.store.stageFile(
         inPieces(
           content.subarray(0, 7),
           content.subarray(7, 1_500_000),
@@ -131,7 +131,7 @@ export function describeFiles(on: StoreFixture): void {
       expect(await on.store.completeStaged(job, kept)).toBeUndefined()
       expect(await on.store.readChunks(keys)).toEqual([])
       expect((await read(on.store.readStaged(kept.file)))?.length).toBeGreaterThan(0)
-      await on.store.dropFile(kept.file)
+      await on.store.dropStaged(kept.file)
       expect(await on.claim()).toMatchObject({ documentId: 'a' })
     })
 
@@ -221,11 +221,11 @@ export function describeFiles(on: StoreFixture): void {
 
     it('can be dropped, unless a document has it', async () => {
       const dropped = await keep(bytesOf(9))
-      await on.store.dropFile(dropped.number)
+      await on.store.dropStaged(dropped.number)
       await expect(on.store.add({ id: 'a', text: '', file: dropped })).rejects.toThrow()
       const taken = await keep(bytesOf(9))
       await on.store.add({ id: 'a', text: '', file: taken })
-      await on.store.dropFile(taken.number)
+      await on.store.dropStaged(taken.number)
       expect(await readFile('a')).toHaveLength(9)
     })
 
@@ -234,7 +234,7 @@ export function describeFiles(on: StoreFixture): void {
         yield bytesOf(2 * MEBIBYTE)
         throw new Error('the caller hung up')
       }
-      await expect(on.store.keepFile(broken())).rejects.toThrow('the caller hung up')
+      await expect(on.store.stageFile(broken())).rejects.toThrow('the caller hung up')
       const next = await keep(bytesOf(9))
       await expect(
         on.store.add({ id: 'a', text: '', file: { ...next, number: next.number - 1 } }),

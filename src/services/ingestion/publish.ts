@@ -15,9 +15,9 @@ export type PublishingStore = Pick<
   DocumentStore,
   | 'reserveChunkKeys'
   | 'completeJob'
-  | 'keepFile'
+  | 'stageFile'
   | 'readStaged'
-  | 'dropFile'
+  | 'dropStaged'
   | 'completeStaged'
   | 'readChunks'
 >
@@ -71,14 +71,14 @@ export function createPublisher({ store, index, log }: Dependencies) {
         yield packChunkBatch<StagedSegment>({ chunks, vectors, terms })
       }
     }
-    const { number: file } = await store.keepFile(pack())
+    const { number: file } = await store.stageFile(pack())
     let published: Published
     try {
       const publishing = publishStaged(store, additions, job, { file, count, characters })
       published = await untilAborted(publishing, signal)
     } finally {
       // What cannot be dropped now is dropped by the next start.
-      if (published === undefined) await store.dropFile(file).catch(() => undefined)
+      if (published === undefined) await store.dropStaged(file).catch(() => undefined)
     }
     return published
   }

@@ -15,7 +15,7 @@ const MAX_UPLOADS = 16
 const RETRY_SECONDS = 5
 
 interface Dependencies {
-  store: Pick<DocumentStore, 'add' | 'put' | 'get' | 'keepFile' | 'dropFile' | 'readFile'>
+  store: Pick<DocumentStore, 'add' | 'put' | 'get' | 'stageFile' | 'dropStaged' | 'readFile'>
   /** Tells the ingestion that there is work. */
   wake: () => void
   /** The largest file, in bytes. */
@@ -59,7 +59,7 @@ export function createFiles({ store, wake, mostBytes }: Dependencies): Files {
     try {
       return await take(received)
     } catch (error) {
-      await store.dropFile(received.file.number)
+      await store.dropStaged(received.file.number)
       throw error
     }
   }
@@ -130,7 +130,7 @@ type FilePart = Extract<FormPart, { kind: 'file' }>
  */
 export async function receiveFile(
   parts: AsyncIterable<FormPart>,
-  store: Pick<FileStore, 'keepFile' | 'dropFile'>,
+  store: Pick<FileStore, 'stageFile' | 'dropStaged'>,
 ): Promise<ReceivedFile> {
   const fields = new Map<string, string>()
   const hash = createHash('sha256')
@@ -146,7 +146,7 @@ export async function receiveFile(
     const read = readFields(fields)
     return { file, fields: read, digest: digestOf(file, read, hash) }
   } catch (error) {
-    if (file) await store.dropFile(file.number)
+    if (file) await store.dropStaged(file.number)
     throw error
   }
 }
@@ -154,10 +154,10 @@ export async function receiveFile(
 async function keep(
   { fileName, mediaType, bytes }: FilePart,
   hash: Hash,
-  store: Pick<FileStore, 'keepFile'>,
+  store: Pick<FileStore, 'stageFile'>,
 ): Promise<NewFile> {
   const name = plainName(fileName)
-  const kept = await store.keepFile(hashed(bytes, hash))
+  const kept = await store.stageFile(hashed(bytes, hash))
   return { name, mediaType: mediaTypeOfUpload(name, mediaType), ...kept }
 }
 

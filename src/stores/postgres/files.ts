@@ -45,7 +45,7 @@ export function createFiles(database: Database): FileStore & {
   /** Removes what was being sent when a server ended. */
   dropForgotten(): Promise<void>
 } {
-  const dropFile = async (number: number) => {
+  const dropStaged = async (number: number) => {
     await database.write(DROP, [number])
   }
 
@@ -71,20 +71,20 @@ export function createFiles(database: Database): FileStore & {
   }
 
   return {
-    dropFile,
+    dropStaged,
 
     async dropForgotten() {
       await database.write(DROP_FORGOTTEN, [FORGOTTEN_MS])
     },
 
-    async keepFile(pieces) {
+    async stageFile(pieces) {
       const [row] = await database.write(BEGIN)
       const file = integer(row, 'number')
       try {
         return await addPieces(file, pieces)
       } catch (error) {
         // What cannot be dropped now is dropped when it has been forgotten.
-        await dropFile(file).catch(() => undefined)
+        await dropStaged(file).catch(() => undefined)
         throw error
       }
     },

@@ -46,7 +46,7 @@ const RELEASE: Query = {
 interface Dependencies {
   database: Database
   leases: Leases
-  files: Pick<FileStore, 'readStaged' | 'dropFile'>
+  files: Pick<FileStore, 'readStaged' | 'dropStaged'>
   /** Says that there is a job to claim that was not there before. */
   jobCame: () => void
   /** Says that a document is ready, or has failed. */
@@ -104,7 +104,7 @@ export function createJobWrites({
     async completeStaged(job, kept) {
       const gathered = await gatherChunkBatches(files.readStaged(kept.file), kept)
       const keys = await complete(job, gathered, undefined, kept.characters)
-      if (keys) await files.dropFile(kept.file)
+      if (keys) await files.dropStaged(kept.file)
       return keys
     },
 

@@ -23,14 +23,14 @@ const EXISTS = 'SELECT 1 FROM files WHERE number = ?'
 interface Writer {
   beginFile(): Promise<number>
   addPiece(file: number, ordinal: number, bytes: Uint8Array): Promise<void>
-  dropFile(number: number): Promise<void>
+  dropStaged(number: number): Promise<void>
 }
 
 /** The originals of documents. `read` runs a query on `database`, whose small cache they may fill. */
 export function createFiles(
   database: DatabaseSync,
   read: <T>(query: () => T) => Promise<T>,
-  { beginFile, addPiece, dropFile }: Writer,
+  { beginFile, addPiece, dropStaged }: Writer,
 ): FileStore {
   const selectFile = database.prepare(FILE_OF)
   const selectPiece = database.prepare(PIECE)
@@ -57,15 +57,15 @@ export function createFiles(
   }
 
   return {
-    dropFile,
+    dropStaged,
 
-    async keepFile(pieces) {
+    async stageFile(pieces) {
       const file = await beginFile()
       try {
         return await addPieces(file, pieces)
       } catch (error) {
         // What cannot be dropped now is dropped by the next start.
-        await dropFile(file).catch(() => undefined)
+        await dropStaged(file).catch(() => undefined)
         throw error
       }
     },
@@ -95,7 +95,7 @@ export function createFileWrites(sql: SQLTagStore) {
       if (ordinal % PIECES_BETWEEN_SHRINKS === 0) sql.run`PRAGMA shrink_memory`
     },
 
-    dropFile(number: number): void {
+    dropStaged(number: number): void {
       sql.run`DELETE FROM files WHERE number = ${number} AND document IS NULL`
     },
   }

@@ -161,7 +161,7 @@ function openReaders(file: string, write: WriteQueue['write'], refuse: () => voi
     ...createFiles(fileReader, read, {
       beginFile: () => write('beginFile'),
       addPiece: (number, ordinal, bytes) => write('addPiece', number, ordinal, bytes),
-      dropFile: (number) => write('dropFile', number),
+      dropStaged: (number) => write('dropStaged', number),
     }),
     ...lookups,
     replacement: {

@@ -25,7 +25,7 @@ async function* inPieces(text: string) {
 }
 
 async function addFile({ store }: Parts, id: string, text: string) {
-  const kept = await store.keepFile(inPieces(text))
+  const kept = await store.stageFile(inPieces(text))
   return store.put({ id, text: '', file: { name: 'a.txt', mediaType: 'text/plain', ...kept } })
 }
 

@@ -22,13 +22,13 @@ function fakeStore() {
   const kept = new Map<number, string>()
   return {
     kept,
-    async keepFile(pieces: AsyncIterable<Uint8Array>) {
+    async stageFile(pieces: AsyncIterable<Uint8Array>) {
       const content = Buffer.concat(await Array.fromAsync(pieces))
       const number = kept.size + 1
       kept.set(number, content.toString())
       return { number, size: content.length }
     },
-    async dropFile(number: number) {
+    async dropStaged(number: number) {
       kept.delete(number)
     },
   }

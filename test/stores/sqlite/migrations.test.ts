@@ -158,7 +158,7 @@ describe('A database of schema version 3', () => {
     const store = await data.open()
     expect(await store.get('doc_replaced')).toMatchObject({ file: undefined })
     expect(await store.readChunks([1])).toMatchObject([{ page: undefined }])
-    const kept = await store.keepFile(onePiece('Neu'))
+    const kept = await store.stageFile(onePiece('Neu'))
     await store.put({ id: 'doc_replaced', text: '', file: { name: 'a', mediaType: 'b', ...kept } })
     expect(await store.readFile('doc_replaced')).toBeUndefined()
     expect(await contentOf(store, 'doc_replaced', 3)).toBe('Neu')
