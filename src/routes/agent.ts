@@ -18,45 +18,36 @@ interface AgentServices extends ActionServices {
 export function agentRoutes(services: AgentServices, stopping: AbortSignal): FastifyPluginAsyncZod {
   const { description } = services
   return async (app) => {
-    app.get(
-      '/agent',
-      {
-        schema: {
-          operationId: 'getAgent',
-          summary: 'Read the agent’s name, profile and loaded tools',
-          tags,
-          response: { 200: AgentRecord.describe('The agent.'), ...errorResponses() },
-        },
+    app.get('/agent', {
+      schema: {
+        operationId: 'getAgent',
+        summary: 'Read the agent’s name, profile and loaded tools',
+        tags,
+        response: { 200: AgentRecord.describe('The agent.'), ...errorResponses() },
       },
-      () => description.agent(),
-    )
+      handler: () => description.agent(),
+    })
 
-    app.get(
-      '/agent/tools',
-      {
-        schema: {
-          operationId: 'listTools',
-          summary: 'List every loaded tool',
-          tags,
-          response: { 200: ToolList.describe('The tools and their state.'), ...errorResponses() },
-        },
+    app.get('/agent/tools', {
+      schema: {
+        operationId: 'listTools',
+        summary: 'List every loaded tool',
+        tags,
+        response: { 200: ToolList.describe('The tools and their state.'), ...errorResponses() },
       },
-      () => description.tools(),
-    )
+      handler: () => description.tools(),
+    })
 
-    app.get(
-      '/agent/capabilities',
-      {
-        schema: {
-          operationId: 'getCapabilities',
-          summary: 'List skills, sandbox, MCP connections and plugins',
-          description: 'What works at this moment, not what is configured.',
-          tags,
-          response: { 200: Capabilities.describe('The capabilities.'), ...errorResponses() },
-        },
+    app.get('/agent/capabilities', {
+      schema: {
+        operationId: 'getCapabilities',
+        summary: 'List skills, sandbox, MCP connections and plugins',
+        description: 'What works at this moment, not what is configured.',
+        tags,
+        response: { 200: Capabilities.describe('The capabilities.'), ...errorResponses() },
       },
-      () => description.capabilities(),
-    )
+      handler: () => description.capabilities(),
+    })
     app.register(agentActionRoutes(services, stopping))
   }
 }
@@ -73,53 +64,44 @@ function agentActionRoutes(
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
-    app.post(
-      '/agent/skills/reload',
-      {
-        schema: {
-          operationId: 'reloadSkills',
-          summary: 'Read the sources of skills again',
-          description:
-            'A remote source whose content has changed since it was accepted is used only with `accept`; until then the copy that was accepted stays.',
-          tags,
-          body: SkillReload,
-          response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
-        },
+    app.post('/agent/skills/reload', {
+      schema: {
+        operationId: 'reloadSkills',
+        summary: 'Read the sources of skills again',
+        description:
+          'A remote source whose content has changed since it was accepted is used only with `accept`; until then the copy that was accepted stays.',
+        tags,
+        body: SkillReload,
+        response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
       },
-      (request, reply) => skills.reload(request.body, callSignal(reply, stopping)),
-    )
+      handler: (request, reply) => skills.reload(request.body, callSignal(reply, stopping)),
+    })
 
-    app.post(
-      '/agent/sandbox/verify',
-      {
-        schema: {
-          operationId: 'verifySandbox',
-          summary: 'Try what the sandbox must do, and what it must prevent',
-          description:
-            'Runs real code the way the tool `run_python` does: a computation, a file in and out, then attempts on the environment, the server’s files, the network, memory and time. Takes some seconds. What fails is a probe that is not `ok`, with a remedy, not an error; the last report is shown by `GET /agent/capabilities`.',
-          tags,
-          response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
-        },
+    app.post('/agent/sandbox/verify', {
+      schema: {
+        operationId: 'verifySandbox',
+        summary: 'Try what the sandbox must do, and what it must prevent',
+        description:
+          'Runs real code the way the tool `run_python` does: a computation, a file in and out, then attempts on the environment, the server’s files, the network, memory and time. Takes some seconds. What fails is a probe that is not `ok`, with a remedy, not an error; the last report is shown by `GET /agent/capabilities`.',
+        tags,
+        response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
       },
-      (_request, reply) => sandbox.verify(callSignal(reply, stopping)),
-    )
+      handler: (_request, reply) => sandbox.verify(callSignal(reply, stopping)),
+    })
 
-    app.post(
-      '/agent/mcp/:connection/test',
-      {
-        schema: {
-          operationId: 'testMcpConnection',
-          summary: 'Connect to an MCP server as chat does, and report each step',
-          description:
-            'Lists the tools of the server, calls one of them where asked to, and accepts new or changed definitions with `accept`. Works for a connection that is not enabled yet, too. What fails is a step that is not `ok`, not an error.',
-          tags,
-          params: McpConnectionParams,
-          body: McpTestRequest,
-          response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
-        },
+    app.post('/agent/mcp/:connection/test', {
+      schema: {
+        operationId: 'testMcpConnection',
+        summary: 'Connect to an MCP server as chat does, and report each step',
+        description:
+          'Lists the tools of the server, calls one of them where asked to, and accepts new or changed definitions with `accept`. Works for a connection that is not enabled yet, too. What fails is a step that is not `ok`, not an error.',
+        tags,
+        params: McpConnectionParams,
+        body: McpTestRequest,
+        response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
       },
-      (request, reply) =>
+      handler: (request, reply) =>
         mcp.test(request.params.connection, request.body, callSignal(reply, stopping)),
-    )
+    })
   }
 }

@@ -7,25 +7,22 @@ import type { ReadArtifact } from '../services/agent/describe-agent.ts'
 
 export function artifactRoutes(read: ReadArtifact): FastifyPluginAsyncZod {
   return async (app) => {
-    app.get(
-      '/artifacts/:id',
-      {
-        schema: {
-          operationId: 'getArtifact',
-          summary: 'Read a file that a tool made',
-          description: 'Its path is the `url` of an artifact in `done` or in the `agent` field.',
-          tags: ['chat'],
-          params: ArtifactParams,
-          response: {
-            200: { description: 'The file, in its own media type.', content: FILE_CONTENT },
-            ...errorResponses(404),
-          },
+    app.get('/artifacts/:id', {
+      schema: {
+        operationId: 'getArtifact',
+        summary: 'Read a file that a tool made',
+        description: 'Its path is the `url` of an artifact in `done` or in the `agent` field.',
+        tags: ['chat'],
+        params: ArtifactParams,
+        response: {
+          200: { description: 'The file, in its own media type.', content: FILE_CONTENT },
+          ...errorResponses(404),
         },
       },
-      async ({ params }, reply) => {
+      handler: async ({ params }, reply) => {
         const { name, mediaType, bytes } = await read(params.id)
         return reply.headers(attachment(name, mediaType)).send(Buffer.from(bytes))
       },
-    )
+    })
   }
 }

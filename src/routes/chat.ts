@@ -41,30 +41,27 @@ export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyn
       { url: '/agent/chat', operationId: 'agentChat' },
     ]
     for (const { url, operationId } of chatPaths) {
-      app.post(
-        url,
-        {
-          schema: {
-            operationId,
-            summary: 'Stream an answer with citations',
-            description:
-              'Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.',
-            tags,
-            body: ChatRequest,
-            response: {
-              200: {
-                description: 'The answer as it is generated.',
-                content: { 'text/event-stream': { schema: ChatFrame } },
-              },
-              ...modelErrors,
+      app.post(url, {
+        schema: {
+          operationId,
+          summary: 'Stream an answer with citations',
+          description:
+            'Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.',
+          tags,
+          body: ChatRequest,
+          response: {
+            200: {
+              description: 'The answer as it is generated.',
+              content: { 'text/event-stream': { schema: ChatFrame } },
             },
+            ...modelErrors,
           },
         },
-        (request, reply) => {
+        handler: (request, reply) => {
           const signal = callSignal(reply, stopping)
           return sendEvents(reply, chat.frames(request.body, signal), CHAT_FRAMES)
         },
-      )
+      })
     }
     app.register(completionRoutes(chat, stopping))
   }
@@ -72,61 +69,52 @@ export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyn
 
 function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
-    app.post(
-      '/v1/chat/completions',
-      {
-        schema: {
-          operationId: 'createChatCompletion',
-          summary: 'Chat through the chat-completions interface',
-          description:
-            'Streams unless `stream` is false, or is left out by a client whose `Accept` header names JSON alone. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.',
-          tags,
-          body: CompletionRequest,
-          response: {
-            200: {
-              description: 'One completion, or its chunks as they are generated.',
-              content: {
-                'application/json': { schema: Completion },
-                'text/event-stream': { schema: CompletionChunk },
-              },
+    app.post('/v1/chat/completions', {
+      schema: {
+        operationId: 'createChatCompletion',
+        summary: 'Chat through the chat-completions interface',
+        description:
+          'Streams unless `stream` is false, or is left out by a client whose `Accept` header names JSON alone. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.',
+        tags,
+        body: CompletionRequest,
+        response: {
+          200: {
+            description: 'One completion, or its chunks as they are generated.',
+            content: {
+              'application/json': { schema: Completion },
+              'text/event-stream': { schema: CompletionChunk },
             },
-            ...modelErrors,
           },
+          ...modelErrors,
         },
       },
-      (request, reply) => {
+      handler: (request, reply) => {
         const signal = callSignal(reply, stopping)
         return (request.body.stream ?? !acceptsJsonOnly(request.headers))
           ? sendEvents(reply, chat.chunks(request.body, signal), COMPLETION_FRAMES)
           : chat.complete(request.body, signal)
       },
-    )
+    })
 
-    app.get(
-      '/v1/models',
-      {
-        schema: {
-          operationId: 'listModels',
-          summary: 'List the agent as a model',
-          tags,
-          response: { 200: ModelList.describe('The one agent.'), ...errorResponses() },
-        },
+    app.get('/v1/models', {
+      schema: {
+        operationId: 'listModels',
+        summary: 'List the agent as a model',
+        tags,
+        response: { 200: ModelList.describe('The one agent.'), ...errorResponses() },
       },
-      () => chat.models(),
-    )
+      handler: () => chat.models(),
+    })
 
-    app.get(
-      '/v1/models/:model',
-      {
-        schema: {
-          operationId: 'getModel',
-          summary: 'Read the agent as a model',
-          tags,
-          params: ModelParams,
-          response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
-        },
+    app.get('/v1/models/:model', {
+      schema: {
+        operationId: 'getModel',
+        summary: 'Read the agent as a model',
+        tags,
+        params: ModelParams,
+        response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
       },
-      ({ params }) => chat.model(params.model),
-    )
+      handler: ({ params }) => chat.model(params.model),
+    })
   }
 }

@@ -43,65 +43,56 @@ export function documentFileRoutes(
   return async (app) => {
     await acceptForms(app)
 
-    app.post(
-      '/documents',
-      {
-        constraints: MULTIPART,
-        onRequest: admit(admission),
-        schema: {
-          ...{ operationId: 'createDocument', hide: true },
-          headers: IdempotencyHeaders,
-          querystring: WaitQuery,
-          response,
-        },
+    app.post('/documents', {
+      constraints: MULTIPART,
+      onRequest: admit(admission),
+      schema: {
+        ...{ operationId: 'createDocument', hide: true },
+        headers: IdempotencyHeaders,
+        querystring: WaitQuery,
+        response,
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const parts = formParts(request, files.mostBytes)
         const created = await files.create(parts, request.headers['idempotency-key'])
         return answer(reply, created, request.query.wait)
       },
-    )
+    })
 
-    app.put(
-      '/documents/:id',
-      {
-        constraints: MULTIPART,
-        onRequest: admit(admission),
-        schema: {
-          ...{ operationId: 'putDocument', hide: true },
-          params: ChosenParams,
-          querystring: WaitQuery,
-          response,
-        },
+    app.put('/documents/:id', {
+      constraints: MULTIPART,
+      onRequest: admit(admission),
+      schema: {
+        ...{ operationId: 'putDocument', hide: true },
+        params: ChosenParams,
+        querystring: WaitQuery,
+        response,
       },
-      async (request, reply) => {
+      handler: async (request, reply) => {
         const parts = formParts(request, files.mostBytes)
         return answer(reply, await files.put(request.params.id, parts), request.query.wait)
       },
-    )
+    })
 
-    app.get(
-      '/documents/:id/file',
-      {
-        schema: {
-          operationId: 'getDocumentFile',
-          summary: 'Download the file that a document was sent as',
-          description: 'The one that queries find; before the document is first ready, the newest.',
-          tags: ['knowledge'],
-          params: DocumentParams,
-          response: {
-            200: { description: 'The file, byte for byte.', content: FILE_CONTENT },
-            ...errorResponses(404),
-          },
+    app.get('/documents/:id/file', {
+      schema: {
+        operationId: 'getDocumentFile',
+        summary: 'Download the file that a document was sent as',
+        description: 'The one that queries find; before the document is first ready, the newest.',
+        tags: ['knowledge'],
+        params: DocumentParams,
+        response: {
+          200: { description: 'The file, byte for byte.', content: FILE_CONTENT },
+          ...errorResponses(404),
         },
       },
-      async ({ params }, reply) => {
+      handler: async ({ params }, reply) => {
         const { name, mediaType, size, pieces } = await files.read(params.id)
         return reply
           .headers({ ...attachment(name, mediaType), 'content-length': size })
           .send(Readable.from(pieces))
       },
-    )
+    })
   }
 }
 
@@ -122,38 +113,35 @@ export function batchRoutes(
   const admitBatch = admit(admission)
   return async (app) => {
     acceptNdjson(app)
-    app.post(
-      '/documents/batch',
-      {
-        config: { alsoTakes: { [NDJSON]: DocumentLine } },
-        // A stream of lines waits for room instead.
-        onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
-        schema: {
-          operationId: 'createDocuments',
-          summary: 'Ingest many new documents at once',
-          description: DESCRIPTION,
-          tags: ['knowledge'],
-          body: DocumentBatch,
-          response: {
-            200: {
-              description: 'To a stream: what became of each line.',
-              content: { [NDJSON]: { schema: LineResult } },
-            },
-            202: DocumentBatchResult.describe(
-              'To a list: what became of each; at least one is stored.',
-            ),
-            ...errorResponses(429, 507),
+    app.post('/documents/batch', {
+      config: { alsoTakes: { [NDJSON]: DocumentLine } },
+      // A stream of lines waits for room instead.
+      onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
+      schema: {
+        operationId: 'createDocuments',
+        summary: 'Ingest many new documents at once',
+        description: DESCRIPTION,
+        tags: ['knowledge'],
+        body: DocumentBatch,
+        response: {
+          200: {
+            description: 'To a stream: what became of each line.',
+            content: { [NDJSON]: { schema: LineResult } },
           },
-        },
-        // Before the body is taken for a list.
-        preValidation: async (request, reply) => {
-          if (!isNdjson(request)) return
-          const signal = callSignal(reply, stopping)
-          return answerLines(request, reply, (source, answer) => lines.run(source, answer, signal))
+          202: DocumentBatchResult.describe(
+            'To a list: what became of each; at least one is stored.',
+          ),
+          ...errorResponses(429, 507),
         },
       },
-      async ({ body }, reply) => reply.status(202).send(await documents.createAll(body)),
-    )
+      // Before the body is taken for a list.
+      preValidation: async (request, reply) => {
+        if (!isNdjson(request)) return
+        const signal = callSignal(reply, stopping)
+        return answerLines(request, reply, (source, answer) => lines.run(source, answer, signal))
+      },
+      handler: async ({ body }, reply) => reply.status(202).send(await documents.createAll(body)),
+    })
   }
 }
 

@@ -71,134 +71,113 @@ function writingRoutes(
   answer: Answer,
 ): FastifyPluginAsyncZod {
   return async (app) => {
-    app.post(
-      '/documents',
-      {
-        config: { alsoTakes: FORM },
-        onRequest: admit(admission),
-        schema: {
-          operationId: 'createDocument',
-          summary: 'Ingest a new document into the corpus',
-          description: IN_BACKGROUND,
-          tags,
-          headers: IdempotencyHeaders,
-          querystring: WaitQuery,
-          body: DocumentInput,
-          response: { ...accepted, ...errorResponses(409, 429, 507) },
-        },
+    app.post('/documents', {
+      config: { alsoTakes: FORM },
+      onRequest: admit(admission),
+      schema: {
+        operationId: 'createDocument',
+        summary: 'Ingest a new document into the corpus',
+        description: IN_BACKGROUND,
+        tags,
+        headers: IdempotencyHeaders,
+        querystring: WaitQuery,
+        body: DocumentInput,
+        response: { ...accepted, ...errorResponses(409, 429, 507) },
       },
-      async ({ body, headers, query }, reply) => {
+      handler: async ({ body, headers, query }, reply) => {
         const created = await documents.create(body, headers['idempotency-key'])
         return answer(reply, created, query.wait)
       },
-    )
+    })
 
-    app.put(
-      '/documents/:id',
-      {
-        config: { alsoTakes: FORM },
-        onRequest: admit(admission),
-        schema: {
-          operationId: 'putDocument',
-          summary: 'Replace a document, or ingest it under an id of your own',
-          description: `${IN_BACKGROUND} Until then, and if ingestion fails, queries find the earlier content; then they find the new content alone.`,
-          tags,
-          params: ChosenParams,
-          querystring: WaitQuery,
-          body: DocumentInput,
-          response: { ...accepted, ...errorResponses(429, 507) },
-        },
+    app.put('/documents/:id', {
+      config: { alsoTakes: FORM },
+      onRequest: admit(admission),
+      schema: {
+        operationId: 'putDocument',
+        summary: 'Replace a document, or ingest it under an id of your own',
+        description: `${IN_BACKGROUND} Until then, and if ingestion fails, queries find the earlier content; then they find the new content alone.`,
+        tags,
+        params: ChosenParams,
+        querystring: WaitQuery,
+        body: DocumentInput,
+        response: { ...accepted, ...errorResponses(429, 507) },
       },
-      async ({ params, body, query }, reply) =>
+      handler: async ({ params, body, query }, reply) =>
         answer(reply, await documents.put(params.id, body), query.wait),
-    )
+    })
   }
 }
 
 function readingRoutes(documents: Documents): FastifyPluginAsyncZod {
   return async (app) => {
-    app.get(
-      '/documents',
-      {
-        schema: {
-          operationId: 'listDocuments',
-          summary: 'List documents, newest first',
-          tags,
-          querystring: DocumentListQuery,
-          response: { 200: DocumentList.describe('One page.'), ...errorResponses() },
-        },
+    app.get('/documents', {
+      schema: {
+        operationId: 'listDocuments',
+        summary: 'List documents, newest first',
+        tags,
+        querystring: DocumentListQuery,
+        response: { 200: DocumentList.describe('One page.'), ...errorResponses() },
       },
-      ({ query }) => documents.list(query),
-    )
+      handler: ({ query }) => documents.list(query),
+    })
 
-    app.get(
-      '/documents/:id',
-      {
-        schema: {
-          operationId: 'getDocument',
-          summary: 'Read a document’s state',
-          tags,
-          params: DocumentParams,
-          response: { 200: Document.describe('The document.'), ...errorResponses(404) },
-        },
+    app.get('/documents/:id', {
+      schema: {
+        operationId: 'getDocument',
+        summary: 'Read a document’s state',
+        tags,
+        params: DocumentParams,
+        response: { 200: Document.describe('The document.'), ...errorResponses(404) },
       },
-      ({ params }) => documents.get(params.id),
-    )
+      handler: ({ params }) => documents.get(params.id),
+    })
 
-    app.get(
-      '/documents/:id/chunks',
-      {
-        schema: {
-          operationId: 'listChunks',
-          summary: 'List the chunks of a document',
-          description:
-            'Of the revision that queries find; none before the document is first ready.',
-          tags,
-          params: DocumentParams,
-          querystring: ChunkListQuery,
-          response: { 200: ChunkList.describe('One page.'), ...errorResponses(404) },
-        },
+    app.get('/documents/:id/chunks', {
+      schema: {
+        operationId: 'listChunks',
+        summary: 'List the chunks of a document',
+        description: 'Of the revision that queries find; none before the document is first ready.',
+        tags,
+        params: DocumentParams,
+        querystring: ChunkListQuery,
+        response: { 200: ChunkList.describe('One page.'), ...errorResponses(404) },
       },
-      ({ params, query }) => documents.chunks(params.id, query),
-    )
+      handler: ({ params, query }) => documents.chunks(params.id, query),
+    })
   }
 }
 
 function changingRoutes(documents: Documents): FastifyPluginAsyncZod {
   return async (app) => {
-    app.delete(
-      '/documents/:id',
-      {
-        schema: {
-          operationId: 'deleteDocument',
-          summary: 'Delete a document and its chunks',
-          description: 'The very next query no longer finds it.',
-          tags,
-          params: DocumentParams,
-          response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
-        },
+    app.delete('/documents/:id', {
+      schema: {
+        operationId: 'deleteDocument',
+        summary: 'Delete a document and its chunks',
+        description: 'The very next query no longer finds it.',
+        tags,
+        params: DocumentParams,
+        response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
       },
-      async ({ params }, reply) => {
+      handler: async ({ params }, reply) => {
         await documents.remove(params.id)
         return reply.status(204).send()
       },
-    )
+    })
 
-    app.post(
-      '/documents/:id/retry',
-      {
-        schema: {
-          operationId: 'retryDocument',
-          summary: 'Ingest a failed document again',
-          tags,
-          params: DocumentParams,
-          response: {
-            202: DocumentCreated.describe('The document waits for ingestion again.'),
-            ...errorResponses(404, 409),
-          },
+    app.post('/documents/:id/retry', {
+      schema: {
+        operationId: 'retryDocument',
+        summary: 'Ingest a failed document again',
+        tags,
+        params: DocumentParams,
+        response: {
+          202: DocumentCreated.describe('The document waits for ingestion again.'),
+          ...errorResponses(404, 409),
         },
       },
-      async ({ params }, reply) => reply.status(202).send(await documents.retry(params.id)),
-    )
+      handler: async ({ params }, reply) =>
+        reply.status(202).send(await documents.retry(params.id)),
+    })
   }
 }

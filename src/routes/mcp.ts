@@ -18,32 +18,29 @@ export function mcpRoutes(
 
   return async (app) => {
     app.addHook('onClose', () => endpoint.close())
-    app.post(
-      '/mcp',
-      {
-        onRequest,
-        schema: {
-          operationId: 'mcp',
-          summary: 'Speak the Model Context Protocol, over streamable HTTP',
-          description:
-            'The documents and the agent for editors and assistants: the tools `query`, `get_document` and `ask`. See docs/mcp.md.',
-          tags: ['agent'],
-          body: McpMessage,
-          response: {
-            200: {
-              description: 'The answer, or a stream that ends with it.',
-              content: {
-                'application/json': { schema: McpAnswer },
-                'text/event-stream': { schema: McpAnswer },
-              },
+    app.post('/mcp', {
+      onRequest,
+      schema: {
+        operationId: 'mcp',
+        summary: 'Speak the Model Context Protocol, over streamable HTTP',
+        description:
+          'The documents and the agent for editors and assistants: the tools `query`, `get_document` and `ask`. See docs/mcp.md.',
+        tags: ['agent'],
+        body: McpMessage,
+        response: {
+          200: {
+            description: 'The answer, or a stream that ends with it.',
+            content: {
+              'application/json': { schema: McpAnswer },
+              'text/event-stream': { schema: McpAnswer },
             },
-            202: z.undefined().describe('Taken note of.'),
-            ...errorResponses(403),
           },
+          202: z.undefined().describe('Taken note of.'),
+          ...errorResponses(403),
         },
       },
       handler,
-    )
+    })
     // What the protocol answers to these differs from era to era.
     app.route({
       ...{ method: ['GET', 'DELETE'], url: '/mcp', schema: { hide: true } },

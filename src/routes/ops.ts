@@ -15,61 +15,52 @@ const quiet = { logLevel: 'warn' } as const
 
 export function opsRoutes({ readiness, metrics }: Services): FastifyPluginAsyncZod {
   return async (app) => {
-    app.get(
-      '/health',
-      {
-        ...quiet,
-        config: { public: true },
-        schema: {
-          operationId: 'health',
-          summary: 'Whether the process answers',
-          tags,
-          response: { 200: Health.describe('It does.') },
-        },
+    app.get('/health', {
+      ...quiet,
+      config: { public: true },
+      schema: {
+        operationId: 'health',
+        summary: 'Whether the process answers',
+        tags,
+        response: { 200: Health.describe('It does.') },
       },
-      () => ({ status: 'ok' as const }),
-    )
+      handler: () => ({ status: 'ok' as const }),
+    })
 
-    app.get(
-      '/readiness',
-      {
-        ...quiet,
-        config: { public: true },
-        schema: {
-          operationId: 'readiness',
-          summary: 'Whether every part of the server works',
-          tags,
-          response: {
-            200: Readiness.describe('Every part works.'),
-            503: Readiness.describe('A part does not; `checks` names it.'),
-          },
+    app.get('/readiness', {
+      ...quiet,
+      config: { public: true },
+      schema: {
+        operationId: 'readiness',
+        summary: 'Whether every part of the server works',
+        tags,
+        response: {
+          200: Readiness.describe('Every part works.'),
+          503: Readiness.describe('A part does not; `checks` names it.'),
         },
       },
-      async (_request, reply) => {
+      handler: async (_request, reply) => {
         const result = await readiness()
         return reply.status(result.status === 'ready' ? 200 : 503).send(result)
       },
-    )
+    })
 
-    app.get(
-      '/metrics',
-      {
-        ...quiet,
-        schema: {
-          operationId: 'metrics',
-          summary: 'Metrics for Prometheus',
-          tags,
-          response: {
-            200: {
-              description: 'The metrics in the text exposition format.',
-              content: { 'text/plain': { schema: z.string() } },
-            },
-            ...errorResponses(),
+    app.get('/metrics', {
+      ...quiet,
+      schema: {
+        operationId: 'metrics',
+        summary: 'Metrics for Prometheus',
+        tags,
+        response: {
+          200: {
+            description: 'The metrics in the text exposition format.',
+            content: { 'text/plain': { schema: z.string() } },
           },
+          ...errorResponses(),
         },
       },
-      async (_request, reply) =>
+      handler: async (_request, reply) =>
         reply.header('content-type', metrics.contentType).send(await metrics.render()),
-    )
+    })
   }
 }

@@ -16,22 +16,19 @@ export function knowledgeRoutes(
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
-    app.post(
-      '/query',
-      {
-        schema: {
-          operationId: 'query',
-          summary: 'Retrieve the most relevant chunks for a query',
-          tags,
-          body: QueryRequest,
-          response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses() },
-        },
+    app.post('/query', {
+      schema: {
+        operationId: 'query',
+        summary: 'Retrieve the most relevant chunks for a query',
+        tags,
+        body: QueryRequest,
+        response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses() },
       },
-      async ({ body }, reply) => {
+      handler: async ({ body }, reply) => {
         const { hits, degraded } = await retrieval.search(body, callSignal(reply, stopping))
         return { query: body.query, hits, ...(degraded && { degraded }) }
       },
-    )
+    })
 
     app.register(documentRoutes(services, stopping))
   }

@@ -22,10 +22,8 @@ export const ToolRecord = z
     name: z.string(),
     title: z.string(),
     description: z.string(),
-    inputSchema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema.' }),
-    source: z.string().meta({
-      description: '`builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`.',
-    }),
+    inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
+    source: z.string().describe('`builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`.'),
     state: State,
     reason: z.string().optional(),
   })
@@ -40,32 +38,32 @@ export const Capabilities = z
     mcp: z.array(
       z.object({
         name: z.string(),
-        url: z.string().meta({ description: 'As configured, variables not filled in.' }),
+        url: z.string().describe('As configured, variables not filled in.'),
         state: State,
         reason: z.string().optional(),
         transport: McpTransport.optional(),
-        protocol: z.string().optional().meta({ description: 'Revision of the protocol.' }),
-        tools: z.int().optional().meta({ description: 'How many of its tools can be used.' }),
-        waiting: z.array(z.string()).optional().meta({
-          description:
+        protocol: z.string().optional().describe('Revision of the protocol.'),
+        tools: z.int().optional().describe('How many of its tools can be used.'),
+        waiting: z
+          .array(z.string())
+          .optional()
+          .describe(
             'Tools that are new or changed since they were accepted, and cannot be used: see `POST /agent/mcp/{connection}/test`.',
-        }),
+          ),
       }),
     ),
     plugins: z.array(z.object({ name: z.string(), state: State, reason: z.string().optional() })),
     chat: z.object({
       model: z.string(),
-      tools: z.boolean().meta({ description: 'Whether the chat model calls tools.' }),
+      tools: z.boolean().describe('Whether the chat model calls tools.'),
     }),
-    retrieval: RetrievalMode.meta({
-      description: '`lexical`: BM25 alone; `hybrid`: fused with embeddings.',
-    }),
+    retrieval: RetrievalMode.describe('`lexical`: BM25 alone; `hybrid`: fused with embeddings.'),
     reranker: z
       .object({ state: State, model: z.string().optional(), reason: z.string().optional() })
-      .meta({ description: 'Puts the hits of a search into a better order.' }),
-    restartRequired: z.boolean().meta({
-      description: 'The agent configuration on disk differs from the one that runs.',
-    }),
+      .describe('Puts the hits of a search into a better order.'),
+    restartRequired: z
+      .boolean()
+      .describe('The agent configuration on disk differs from the one that runs.'),
   })
   .meta({ id: 'Capabilities' })
 

@@ -3,13 +3,13 @@ import { z } from 'zod'
 export const Artifact = z
   .object({
     id: z.string(),
-    name: z.string().meta({ description: 'A file name without folders.' }),
+    name: z.string().describe('A file name without folders.'),
     mediaType: z.string(),
-    size: z.int().meta({ description: 'In bytes.' }),
-    url: z.string().meta({ description: 'Path of this server, behind the key.' }),
-    expiresAt: z.iso.datetime().meta({
-      description: 'From then on it is gone; earlier, where newer artifacts need the room.',
-    }),
+    size: z.int().describe('In bytes.'),
+    url: z.string().describe('Path of this server, behind the key.'),
+    expiresAt: z.iso
+      .datetime()
+      .describe('From then on it is gone; earlier, where newer artifacts need the room.'),
   })
   .meta({
     id: 'Artifact',
@@ -27,9 +27,10 @@ export const Artifact = z
   })
 
 /** Present in an answer only where tools made files. */
-export const ARTIFACTS = z.array(Artifact).optional().meta({
-  description: 'The files that tools made in the run. Absent where there are none.',
-})
+export const ARTIFACTS = z
+  .array(Artifact)
+  .optional()
+  .describe('The files that tools made in the run. Absent where there are none.')
 
 export const ArtifactParams = z.object({ id: z.string().min(1).max(64) })
 

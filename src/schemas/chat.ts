@@ -12,7 +12,7 @@ export const MAX_MESSAGES = 2_000
 const ChatMessage = z
   .object({
     role: z.enum(['user', 'assistant', 'system']),
-    content: boundedText(MAX_MESSAGE).meta({ description: 'Message text.' }),
+    content: boundedText(MAX_MESSAGE).describe('Message text.'),
   })
   .meta({ id: 'ChatMessage' })
 
@@ -25,15 +25,15 @@ export const ChatRequest = z
       .refine((messages) => lastUserText(messages).trim() !== '', {
         message: 'must hold a user message with text',
       })
-      .meta({ description: 'The conversation; the latest user message is what is answered.' }),
-    topK: optional(TopK).meta({
-      description: "Maximum number of context chunks to retrieve. Default: the server's TOP_K.",
-    }),
+      .describe('The conversation; the latest user message is what is answered.'),
+    topK: optional(TopK).describe(
+      "Maximum number of context chunks to retrieve. Default: the server's TOP_K.",
+    ),
     filter: optional(Filter),
     conversationId: optional(ConversationId),
-    includeSteps: optionalOr(z.boolean(), false).meta({
-      description: 'Also stream `tool-call` and `tool-result` frames.',
-    }),
+    includeSteps: optionalOr(z.boolean(), false).describe(
+      'Also stream `tool-call` and `tool-result` frames.',
+    ),
   })
   .meta({
     id: 'ChatRequest',
@@ -85,15 +85,15 @@ const ToolResultFrame = z
 const DoneFrame = z
   .object({
     type: z.literal('done'),
-    hits: z.array(Hit).meta({
-      description: 'The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1.',
-    }),
+    hits: z
+      .array(Hit)
+      .describe('The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1.'),
     finishReason: z.enum(FINISH_REASONS),
     limitsReached: LIMITS_REACHED,
     degraded: DEGRADED,
     unknownCitations: UNKNOWN_CITATIONS,
     artifacts: ARTIFACTS,
-    usage: Usage.optional().meta({ description: 'Absent where the model does not report it.' }),
+    usage: Usage.optional().describe('Absent where the model does not report it.'),
   })
   .meta({ id: 'DoneFrame', description: 'The answer is complete. Always the last frame.' })
 

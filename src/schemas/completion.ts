@@ -16,12 +16,11 @@ const Content = z
   .union([boundedText(MAX_MESSAGE), z.array(TextPart).max(1_000)], {
     error: 'must be a string or a list of text parts; other kinds of parts are not supported',
   })
-  .meta({ description: 'Text, or text parts. Images, audio and files are not supported.' })
+  .describe('Text, or text parts. Images, audio and files are not supported.')
 
-const ExtraContent = freeObject().meta({
-  description:
-    'What the provider of the model attached to the call and wants back with its result.',
-})
+const ExtraContent = freeObject().describe(
+  'What the provider of the model attached to the call and wants back with its result.',
+)
 
 /** What some providers refuse to do without when a call's result comes. */
 const Reasoning = {
@@ -66,9 +65,9 @@ const ClientTool = z.object({
 
 export const CompletionRequest = z
   .object({
-    model: optional(z.string().min(1).max(256)).meta({
-      description: 'Accepted for the sake of clients; the server runs its one configured agent.',
-    }),
+    model: optional(z.string().min(1).max(256)).describe(
+      'Accepted for the sake of clients; the server runs its one configured agent.',
+    ),
     messages: z
       .array(CompletionMessage)
       .min(1)
@@ -76,9 +75,10 @@ export const CompletionRequest = z
       .refine((messages) => lastUserText(messages.map(toPlain)).trim() !== '', {
         message: 'must hold a user message with text',
       }),
-    stream: z.boolean().nullish().meta({
-      description: 'Default: true, or false where the `Accept` header names JSON alone.',
-    }),
+    stream: z
+      .boolean()
+      .nullish()
+      .describe('Default: true, or false where the `Accept` header names JSON alone.'),
     stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
     temperature: z.number().min(0).max(2).nullish(),
     top_p: z.number().min(0).max(1).nullish(),
@@ -91,13 +91,13 @@ export const CompletionRequest = z
     seed: z.int().nullish(),
     response_format: freeObject().nullish(),
     reasoning_effort: z.string().max(32).nullish(),
-    tools: z.array(ClientTool).max(MAX_TOOLS).nullish().meta({
-      description: "The client's own tools: calls to them are returned as `tool_calls`.",
-    }),
+    tools: z
+      .array(ClientTool)
+      .max(MAX_TOOLS)
+      .nullish()
+      .describe("The client's own tools: calls to them are returned as `tool_calls`."),
     tool_choice: z.union([z.string().max(32), freeObject()]).nullish(),
-    topK: optional(TopK).meta({
-      description: 'Extension: maximum number of context chunks to retrieve.',
-    }),
+    topK: optional(TopK).describe('Extension: maximum number of context chunks to retrieve.'),
     filter: optional(Filter),
     conversationId: optional(ConversationId),
   })

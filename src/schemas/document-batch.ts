@@ -19,14 +19,12 @@ export const LINES = {
 } as const
 
 export const DocumentLine = DocumentInput.extend({
-  id: optional(ChosenId).meta({
-    description:
-      'As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again.',
-  }),
-  idempotencyKey: optional(IdempotencyKey).meta({
-    description:
-      'As the header of `POST /documents`: what comes with a known key answers the document that the first one made.',
-  }),
+  id: optional(ChosenId).describe(
+    'As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again.',
+  ),
+  idempotencyKey: optional(IdempotencyKey).describe(
+    'As the header of `POST /documents`: what comes with a known key answers the document that the first one made.',
+  ),
 })
   .refine(({ id, idempotencyKey }) => id === undefined || idempotencyKey === undefined, {
     path: ['idempotencyKey'],
@@ -38,7 +36,7 @@ export const DocumentLine = DocumentInput.extend({
     examples: [{ id: 'owls', text: 'Owls hunt at night.' }],
   })
 
-const line = z.int().min(1).meta({ description: 'Number of the line in the request, from 1.' })
+const line = z.int().min(1).describe('Number of the line in the request, from 1.')
 
 const LineStored = DocumentCreated.extend({ line }).meta({
   id: 'LineStored',
@@ -81,7 +79,7 @@ export const DocumentBatchResult = z
   .object({
     results: z
       .array(z.union([DocumentCreated, BatchFailure]))
-      .meta({ description: 'One per document, in the order of the request.' }),
+      .describe('One per document, in the order of the request.'),
   })
   .meta({ id: 'DocumentBatchResult' })
 

@@ -6,25 +6,25 @@ const MAX_METADATA = 65_536
 
 export const DocumentFile = z
   .object({
-    name: z.string().meta({ description: 'As it was sent, without a path.' }),
+    name: z.string().describe('As it was sent, without a path.'),
     mediaType: z.string(),
-    size: z.int().meta({ description: 'In bytes.' }),
+    size: z.int().describe('In bytes.'),
   })
   .meta({ id: 'DocumentFile', description: 'What the document was sent as, if not as text.' })
 
 /** The fields beside the file, all of them text. */
 export const FileFields = z.object({
-  title: boundedText(1_000).optional().meta({
-    description: 'Title of the document; the name of the file where it has none.',
-  }),
-  url: boundedText(4_000).optional().meta({ description: 'URL where the document originated.' }),
+  title: boundedText(1_000)
+    .optional()
+    .describe('Title of the document; the name of the file where it has none.'),
+  url: boundedText(4_000).optional().describe('URL where the document originated.'),
   metadata: z
     .string()
     .max(MAX_METADATA)
     .transform(toJson)
     .pipe(Metadata)
     .optional()
-    .meta({ description: 'A JSON object: the flat facts about the document.' }),
+    .describe('A JSON object: the flat facts about the document.'),
 })
 
 /** The form as the contract shows it; what arrives is read part by part. */
@@ -36,10 +36,11 @@ export const DocumentForm = z
     }),
     title: FileFields.shape.title,
     url: FileFields.shape.url,
-    metadata: z.string().max(MAX_METADATA).optional().meta({
-      description:
-        'A JSON object: the flat facts about the document, as `metadata` of NewDocument.',
-    }),
+    metadata: z
+      .string()
+      .max(MAX_METADATA)
+      .optional()
+      .describe('A JSON object: the flat facts about the document, as `metadata` of NewDocument.'),
   })
   .meta({
     id: 'NewDocumentFile',

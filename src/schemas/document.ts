@@ -28,9 +28,9 @@ const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta
 
 export const DocumentInput = z
   .object({
-    text: filledText(MAX_TEXT).meta({ description: 'Raw text content of the document.' }),
-    title: optional(boundedText(1_000)).meta({ description: 'Title of the document.' }),
-    url: optional(boundedText(4_000)).meta({ description: 'URL where the document originated.' }),
+    text: filledText(MAX_TEXT).describe('Raw text content of the document.'),
+    title: optional(boundedText(1_000)).describe('Title of the document.'),
+    url: optional(boundedText(4_000)).describe('URL where the document originated.'),
     metadata: optional(Metadata),
   })
   .meta({
@@ -69,41 +69,43 @@ export const Document = z
     file: DocumentFile.optional(),
     status: DocumentStatus,
     error: DocumentError.optional(),
-    attempts: z.int().meta({ description: 'How often ingestion was begun.' }),
-    revision: z
+    attempts: z.int().describe('How often ingestion was begun.'),
+    revision: z.int().describe('Grows by 1 with each replacement of the content, from 1.'),
+    servedRevision: z
       .int()
-      .meta({ description: 'Grows by 1 with each replacement of the content, from 1.' }),
-    servedRevision: z.int().optional().meta({
-      description:
+      .optional()
+      .describe(
         'The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one.',
-    }),
-    chunks: z.int().meta({ description: 'How many chunks the document was split into.' }),
+      ),
+    chunks: z.int().describe('How many chunks the document was split into.'),
     characters: z
       .int()
-      .meta({ description: 'Length of the text in UTF-16 code units, the unit of every offset.' }),
+      .describe('Length of the text in UTF-16 code units, the unit of every offset.'),
     createdAt: z.iso.datetime(),
     updatedAt: z.iso.datetime(),
   })
   .meta({ id: 'Document' })
 
 const PageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(100).default(20).meta({
-    description: 'How many to answer at most.',
-  }),
-  cursor: z.string().min(1).max(200).optional().meta({
-    description: '`nextCursor` of the page before.',
-  }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(20)
+    .describe('How many to answer at most.'),
+  cursor: z.string().min(1).max(200).optional().describe('`nextCursor` of the page before.'),
 })
 
 export const DocumentListQuery = PageQuery.extend({ status: DocumentStatus.optional() })
 
 export const DocumentList = z
   .object({
-    documents: z.array(Document).meta({ description: 'Newest first.' }),
+    documents: z.array(Document).describe('Newest first.'),
     nextCursor: z
       .string()
       .optional()
-      .meta({ description: 'Hand it back as `cursor` to read on; absent on the last page.' }),
+      .describe('Hand it back as `cursor` to read on; absent on the last page.'),
   })
   .meta({ id: 'DocumentList' })
 
@@ -113,10 +115,12 @@ export const ChosenParams = z.object({ id: ChosenId })
 const emptyIsMissing = (value: unknown) => (value === '' ? Number.NaN : value)
 
 export const WaitQuery = z.object({
-  wait: z.preprocess(emptyIsMissing, z.coerce.number().min(0).max(60)).default(0).meta({
-    description:
+  wait: z
+    .preprocess(emptyIsMissing, z.coerce.number().min(0).max(60))
+    .default(0)
+    .describe(
       'Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`.',
-  }),
+    ),
 })
 
 export const IdempotencyKey = z
@@ -124,17 +128,16 @@ export const IdempotencyKey = z
   .regex(/^[\x21-\x7e]{1,255}$/, { error: 'must be 1 to 255 visible ASCII characters' })
 
 export const IdempotencyHeaders = z.looseObject({
-  'idempotency-key': IdempotencyKey.optional().meta({
-    description:
-      'Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409.',
-  }),
+  'idempotency-key': IdempotencyKey.optional().describe(
+    'Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409.',
+  ),
 })
 
 export const ChunkListQuery = PageQuery
 
 const Chunk = z
   .object({
-    id: z.string().meta({ description: 'Chunk identifier, as in hits.' }),
+    id: z.string().describe('Chunk identifier, as in hits.'),
     text: z.string(),
     heading: z.string().optional(),
     start: z.int(),
@@ -146,11 +149,13 @@ const Chunk = z
 
 export const ChunkList = z
   .object({
-    chunks: z.array(Chunk).meta({ description: 'In the order of the text.' }),
-    nextCursor: z.string().optional().meta({
-      description:
+    chunks: z.array(Chunk).describe('In the order of the text.'),
+    nextCursor: z
+      .string()
+      .optional()
+      .describe(
         'Hand it back as `cursor` to read on; absent on the last page. Refused once the document was replaced.',
-    }),
+      ),
   })
   .meta({ id: 'ChunkList' })
 

@@ -5,20 +5,13 @@ const CODES = Object.keys(ERRORS)
 
 export const ErrorDetail = z
   .object({
-    message: z.string().meta({ description: 'What went wrong and what can be done about it.' }),
+    message: z.string().describe('What went wrong and what can be done about it.'),
     type: z
       .enum([...new Set(Object.values(ERRORS).map(({ type }) => type))])
-      .meta({ description: 'The family of the error.' }),
-    code: z
-      .enum(CODES)
-      .meta({ description: 'Stable name of the error; see the table in docs/errors.md.' }),
-    param: z
-      .string()
-      .nullable()
-      .meta({ description: 'The field at fault as a dotted path, or null.' }),
-    request_id: z
-      .string()
-      .meta({ description: 'Also in the `x-request-id` header and in the log.' }),
+      .describe('The family of the error.'),
+    code: z.enum(CODES).describe('Stable name of the error; see the table in docs/errors.md.'),
+    param: z.string().nullable().describe('The field at fault as a dotted path, or null.'),
+    request_id: z.string().describe('Also in the `x-request-id` header and in the log.'),
   })
   .meta({ id: 'ErrorDetail' })
 

@@ -69,10 +69,12 @@ function childrenOf(value: unknown): unknown[] {
 export const LIMIT_NAMES = ['rounds', 'toolCalls', 'seconds', 'tokens'] as const
 
 /** Present in an answer only where a limit kept the run from something. */
-export const LIMITS_REACHED = z.array(z.enum(LIMIT_NAMES)).optional().meta({
-  description:
+export const LIMITS_REACHED = z
+  .array(z.enum(LIMIT_NAMES))
+  .optional()
+  .describe(
     'The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise.',
-})
+  )
 
 export type LimitName = (typeof LIMIT_NAMES)[number]
 
@@ -83,10 +85,9 @@ export const ConversationId = z
     /^[A-Za-z0-9._:-]+$/,
     'must be 1 to 128 letters, digits, dots, colons, hyphens or underscores',
   )
-  .meta({
-    description:
-      'Names the conversation, so that what tools keep for it (such as a sandbox) is found again by the next request. Without it nothing is kept.',
-  })
+  .describe(
+    'Names the conversation, so that what tools keep for it (such as a sandbox) is found again by the next request. Without it nothing is kept.',
+  )
 
 /** The answer of a route that sends a file, of whatever media type. */
 export const FILE_CONTENT = {

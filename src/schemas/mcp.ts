@@ -9,14 +9,13 @@ export const McpConnectionParams = z.object({ connection: boundedText(64) })
 
 export const McpTestRequest = z
   .object({
-    accept: optionalOr(z.boolean(), false).meta({
-      description:
-        'Accept the definitions that the server has now; tools that are new or changed can be used from then on.',
-    }),
-    tool: optional(boundedText(128)).meta({
-      description: 'A tool to call, by the name that the server has for it.',
-    }),
-    arguments: optionalOr(freeObject(), {}).meta({ description: 'What the tool is called with.' }),
+    accept: optionalOr(z.boolean(), false).describe(
+      'Accept the definitions that the server has now; tools that are new or changed can be used from then on.',
+    ),
+    tool: optional(boundedText(128)).describe(
+      'A tool to call, by the name that the server has for it.',
+    ),
+    arguments: optionalOr(freeObject(), {}).describe('What the tool is called with.'),
   })
   .meta({
     id: 'McpTestRequest',
@@ -27,12 +26,12 @@ const Step = z.object({
   step: z.enum(['configuration', 'connect', 'list-tools', 'accept', 'call-tool']),
   ok: z.boolean(),
   milliseconds: z.number(),
-  message: z.string().optional().meta({ description: 'Why it failed, or what was found.' }),
+  message: z.string().optional().describe('Why it failed, or what was found.'),
 })
 
 const TestedTool = z.object({
-  name: z.string().meta({ description: 'As the model sees it.' }),
-  remoteName: z.string().meta({ description: 'As the server has it.' }),
+  name: z.string().describe('As the model sees it.'),
+  remoteName: z.string().describe('As the server has it.'),
   description: z.string(),
   state: State,
   reason: z.string().optional(),
@@ -41,18 +40,18 @@ const TestedTool = z.object({
 export const McpTestResult = z
   .object({
     connection: z.string(),
-    ok: z.boolean().meta({ description: 'Whether every step succeeded.' }),
+    ok: z.boolean().describe('Whether every step succeeded.'),
     steps: z.array(Step),
     server: z
       .object({
         name: z.string(),
         version: z.string(),
         transport: McpTransport,
-        protocol: z.string().meta({ description: 'Revision of the protocol.' }),
+        protocol: z.string().describe('Revision of the protocol.'),
       })
       .optional(),
     tools: z.array(TestedTool),
-    output: z.string().optional().meta({ description: 'What the tool answered, for the model.' }),
+    output: z.string().optional().describe('What the tool answered, for the model.'),
     artifacts: z.array(Artifact).optional(),
   })
   .meta({ id: 'McpTestResult' })

@@ -36,15 +36,13 @@ export const Metadata = z
 
 const FieldCondition = z
   .strictObject({
-    field: FieldName.meta({ description: 'Name of a field of the metadata.' }),
-    eq: optional(Scalar).meta({ description: 'Equal to this.' }),
-    in: optional(z.array(Scalar).min(1).max(MAX_VALUES)).meta({
-      description: 'Equal to one of these.',
-    }),
-    gt: optional(Bound).meta({ description: 'More than this.' }),
-    gte: optional(Bound).meta({ description: 'This or more.' }),
-    lt: optional(Bound).meta({ description: 'Less than this.' }),
-    lte: optional(Bound).meta({ description: 'This or less.' }),
+    field: FieldName.describe('Name of a field of the metadata.'),
+    eq: optional(Scalar).describe('Equal to this.'),
+    in: optional(z.array(Scalar).min(1).max(MAX_VALUES)).describe('Equal to one of these.'),
+    gt: optional(Bound).describe('More than this.'),
+    gte: optional(Bound).describe('This or more.'),
+    lt: optional(Bound).describe('Less than this.'),
+    lte: optional(Bound).describe('This or less.'),
   })
   .refine((condition) => Object.values(condition).filter((part) => part !== undefined).length > 1, {
     message: 'must have at least one of eq, in, gt, gte, lt, lte',

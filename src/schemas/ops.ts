@@ -7,31 +7,33 @@ export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' 
 const Check = z.object({
   state: z.enum(['ok', 'failed']),
   milliseconds: z.number(),
-  message: z.string().optional().meta({ description: 'What fails, where something does.' }),
+  message: z.string().optional().describe('What fails, where something does.'),
 })
 
 export const Readiness = z
   .object({
     status: z.enum(['ready', 'not_ready']),
-    checks: z.record(z.string(), Check).meta({
-      description:
+    checks: z
+      .record(z.string(), Check)
+      .describe(
         'One entry per part: `store`, `index`, `agent`, and `embedder` and `reranker` where there is one.',
-    }),
+      ),
     retrieval: RetrievalMode,
     degraded: DEGRADED,
     reindex: z
       .object({
         model: z.string(),
-        state: z.enum(['embedding', 'ready', 'waiting']).meta({
-          description:
+        state: z
+          .enum(['embedding', 'ready', 'waiting'])
+          .describe(
             '`ready`: a start with this model as EMBEDDING_MODEL swaps the vectors; `waiting`: tried again, see `reason`.',
-        }),
+          ),
         done: z.int(),
         total: z.int(),
         reason: z.string().optional(),
       })
       .optional()
-      .meta({ description: 'How far the vectors of EMBEDDING_MODEL_NEXT are.' }),
+      .describe('How far the vectors of EMBEDDING_MODEL_NEXT are.'),
     documents: z
       .object({
         pending: z.int(),

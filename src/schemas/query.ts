@@ -6,60 +6,62 @@ export const TopK = z
   .int()
   .min(1)
   .max(100)
-  .meta({ description: 'Maximum number of chunks to return, 1 to 100.' })
+  .describe('Maximum number of chunks to return, 1 to 100.')
 
 export const Hit = z
   .object({
-    id: z.string().meta({ description: 'Chunk identifier.' }),
-    score: z.number().meta({
-      description: 'Relevance of the chunk for the query; comparable within one response only.',
-    }),
-    text: z.string().meta({ description: 'Chunk text.' }),
-    title: z.string().meta({
-      description: 'Title of the source document; empty if it was given none.',
-    }),
+    id: z.string().describe('Chunk identifier.'),
+    score: z
+      .number()
+      .describe('Relevance of the chunk for the query; comparable within one response only.'),
+    text: z.string().describe('Chunk text.'),
+    title: z.string().describe('Title of the source document; empty if it was given none.'),
     documentId: z.string(),
     url: z.string().optional(),
     metadata: Metadata.optional(),
     heading: z
       .string()
       .optional()
-      .meta({ description: 'The headings above the chunk, outermost first, joined by ` > `.' }),
-    start: z
+      .describe('The headings above the chunk, outermost first, joined by ` > `.'),
+    start: z.int().describe('Where the chunk begins in the document, in UTF-16 code units.'),
+    end: z.int().describe('Where the chunk ends in the document (exclusive).'),
+    page: z
       .int()
-      .meta({ description: 'Where the chunk begins in the document, in UTF-16 code units.' }),
-    end: z.int().meta({ description: 'Where the chunk ends in the document (exclusive).' }),
-    page: z.int().optional().meta({
-      description: 'The page or slide that the chunk begins on, from 1; of files that have pages.',
-    }),
-    pageEnd: z.int().optional().meta({ description: 'The page or slide that it ends on.' }),
-    sheet: z.string().optional().meta({
-      description: 'The sheet of a workbook that the row is of.',
-    }),
-    row: z.int().optional().meta({
-      description:
+      .optional()
+      .describe('The page or slide that the chunk begins on, from 1; of files that have pages.'),
+    pageEnd: z.int().optional().describe('The page or slide that it ends on.'),
+    sheet: z.string().optional().describe('The sheet of a workbook that the row is of.'),
+    row: z
+      .int()
+      .optional()
+      .describe(
         'The row of a table, from 1, where the hit is one; the head and blank rows do not count.',
-    }),
-    chunkIds: z.array(z.string()).optional().meta({
-      description:
+      ),
+    chunkIds: z
+      .array(z.string())
+      .optional()
+      .describe(
         'In chat, neighbouring chunks of a document are joined into one hit, which then names them all, in their order. Absent otherwise.',
-    }),
+      ),
     stages: z
       .object({
         lexical: z
           .number()
           .optional()
-          .meta({ description: 'BM25; absent where the chunk is not among the best by words.' }),
-        dense: z.number().optional().meta({
-          description:
+          .describe('BM25; absent where the chunk is not among the best by words.'),
+        dense: z
+          .number()
+          .optional()
+          .describe(
             'Cosine to the query, moved towards the best hits; absent where it was not embedded.',
-        }),
-        rerank: z.number().optional().meta({
-          description: 'What the reranking model gave it; then also the score of the hit.',
-        }),
+          ),
+        rerank: z
+          .number()
+          .optional()
+          .describe('What the reranking model gave it; then also the score of the hit.'),
       })
       .optional()
-      .meta({ description: 'What each stage made of the chunk. Only with `explain`.' }),
+      .describe('What each stage made of the chunk. Only with `explain`.'),
   })
   .meta({
     id: 'Hit',
@@ -78,27 +80,31 @@ export const Hit = z
   })
 
 /** Present in an answer only where it is so. */
-export const DEGRADED = z.literal(true).optional().meta({
-  description:
+export const DEGRADED = z
+  .literal(true)
+  .optional()
+  .describe(
     'A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.',
-})
+  )
 
 /** Present in an answer only where it is so. */
-export const UNKNOWN_CITATIONS = z.array(z.int()).optional().meta({
-  description:
+export const UNKNOWN_CITATIONS = z
+  .array(z.int())
+  .optional()
+  .describe(
     'Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none.',
-})
+  )
 
 export const QueryRequest = z
   .object({
-    query: filledText(10_000).meta({
-      description: 'The question or text to find matches for in the vector store.',
-    }),
+    query: filledText(10_000).describe(
+      'The question or text to find matches for in the vector store.',
+    ),
     topK: optionalOr(TopK, 5),
     filter: optional(Filter),
-    explain: optional(z.boolean()).meta({
-      description: 'Also tell the score of each stage of the search with each hit.',
-    }),
+    explain: optional(z.boolean()).describe(
+      'Also tell the score of each stage of the search with each hit.',
+    ),
   })
   .meta({
     id: 'QueryRequest',
@@ -107,8 +113,8 @@ export const QueryRequest = z
 
 export const QueryResponse = z
   .object({
-    query: z.string().meta({ description: 'The original query.' }),
-    hits: z.array(Hit).meta({ description: 'Matching chunks, best first.' }),
+    query: z.string().describe('The original query.'),
+    hits: z.array(Hit).describe('Matching chunks, best first.'),
     degraded: DEGRADED,
   })
   .meta({ id: 'QueryResponse' })

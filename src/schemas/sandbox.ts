@@ -48,8 +48,8 @@ export const SandboxProbeResult = z
     name: z.enum(PROBE_NAMES),
     ok: z.boolean(),
     milliseconds: z.int(),
-    message: z.string().optional().meta({ description: 'What is wrong.' }),
-    remedy: z.string().optional().meta({ description: 'What the operator can do about it.' }),
+    message: z.string().optional().describe('What is wrong.'),
+    remedy: z.string().optional().describe('What the operator can do about it.'),
   })
   .meta({ id: 'SandboxProbe' })
 export type SandboxProbeResult = z.output<typeof SandboxProbeResult>
@@ -57,7 +57,7 @@ export type SandboxProbeResult = z.output<typeof SandboxProbeResult>
 export const SandboxReport = z
   .object({
     kind: SandboxKind,
-    ok: z.boolean().meta({ description: 'Whether every probe is.' }),
+    ok: z.boolean().describe('Whether every probe is.'),
     milliseconds: z.int(),
     verifiedAt: z.iso.datetime(),
     probes: z.array(SandboxProbeResult),
@@ -76,10 +76,10 @@ export const SandboxRecord = z
     kind: SandboxKind,
     state: State,
     reason: z.string().optional(),
-    limits: ShownLimits.optional().meta({ description: 'What code may take.' }),
-    verified: SandboxReport.optional().meta({
-      description: 'What the last verification found, since the server was started.',
-    }),
+    limits: ShownLimits.optional().describe('What code may take.'),
+    verified: SandboxReport.optional().describe(
+      'What the last verification found, since the server was started.',
+    ),
   })
   .meta({ id: 'Sandbox' })
 export type SandboxRecord = z.output<typeof SandboxRecord>
