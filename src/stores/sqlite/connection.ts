@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from '../rows.ts'
 import { isBusy, unavailable } from './error.ts'
-import { schemaVersion } from './migrations.ts'
+import { schemaVersion } from './migrate.ts'
 
 // Another program may hold the file for a moment (a backup, the sqlite3 shell): writes wait on their own
 // thread, reads wait on the event loop and so only briefly.

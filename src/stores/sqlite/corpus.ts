@@ -26,7 +26,7 @@ import {
 import { lockDirectory, openForReading, openForWriting } from './connection.ts'
 import { createCorpusWrites } from './corpus-writes.ts'
 import { toStoreError, unavailable } from './error.ts'
-import { MIGRATIONS, migrate, schemaVersion } from './migrations.ts'
+import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
 
 const FILE = 'agent-server.db'
 /** Grows beside the database until it is whole, and then takes its place. */

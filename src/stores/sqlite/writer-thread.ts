@@ -3,7 +3,7 @@ import { AppError } from '../../errors.ts'
 import { serveThread } from '../../lib/thread.ts'
 import { openForWriting } from './connection.ts'
 import { toStoreError } from './error.ts'
-import { type Migration, migrate } from './migrations.ts'
+import { type Migration, migrate } from './migrate.ts'
 import { createGroupRunner, createWrites, type Outcome, type Write } from './writes.ts'
 
 interface WriterOptions {

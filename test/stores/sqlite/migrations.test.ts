@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { FileStore } from '../../../src/stores/file-store.ts'
-import { MIGRATIONS, migrate } from '../../../src/stores/sqlite/migrations.ts'
+import { MIGRATIONS, migrate } from '../../../src/stores/sqlite/migrate.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 /** One example of each layout that there ever was, as it stood on somebody's disk. */

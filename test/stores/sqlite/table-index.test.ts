@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { IS_TABLE } from '../../../src/stores/sqlite/filter.ts'
-import { migrate } from '../../../src/stores/sqlite/migrations.ts'
+import { migrate } from '../../../src/stores/sqlite/migrate.ts'
 
 it('the tables among many documents are found through an index', () => {
   const database = new DatabaseSync(':memory:')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { unpackError } from '../../../src/lib/thread.ts'
-import { migrate } from '../../../src/stores/sqlite/migrations.ts'
+import { migrate } from '../../../src/stores/sqlite/migrate.ts'
 import { createGroupRunner, createWrites, type Write } from '../../../src/stores/sqlite/writes.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import { integer } from '../rows.ts'
+import { unavailable } from './error.ts'
+
+/** Marks a file as ours ("AgSv"), so that another program's database is never migrated by mistake. */
+const APPLICATION_ID = 0x41_67_53_76
+
+/** Step `n` brings a database from version `n` to `n + 1`. One that has been released is never changed: what it made is on people's disks. */
+export const MIGRATIONS: readonly string[] = [
+  '1-tables.sql',
+  '2-metadata.sql',
+  '3-vectors.sql',
+  '4-files.sql',
+  '5-table-index.sql',
+  '6-announcements.sql',
+  '7-identity.sql',
+].map((name) => readFileSync(new URL(`./migrations/${name}`, import.meta.url), 'utf8'))
+
+export interface Migration {
+  from: number
+  to: number
+}
+
+/** Brings the database to the newest version, each step in a transaction of its own. Throws as `schemaVersion`. */
+export function migrate(database: DatabaseSync, steps: readonly string[] = MIGRATIONS): Migration {
+  const from = schemaVersion(database, steps.length)
+  for (const [version, step] of steps.entries()) {
+    if (version >= from) apply(database, step, version + 1)
+  }
+  return { from, to: steps.length }
+}
+
+/** Reads the version and changes nothing. Throws `store_unavailable` for a database of a newer server or of another program. */
+export function schemaVersion(database: DatabaseSync, known: number = MIGRATIONS.length): number {
+  const version = integer(database.prepare('PRAGMA user_version').get(), 'user_version')
+  const owner = integer(database.prepare('PRAGMA application_id').get(), 'application_id')
+  const tables = integer(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get(), 'n')
+  const isNew = owner === 0 && version === 0 && tables === 0
+  if (owner !== APPLICATION_ID && !isNew) {
+    throw unavailable('It belongs to another program. Set DATA_DIR to a directory of its own.')
+  }
+  if (version > known) {
+    throw unavailable(
+      `It was written by a newer server (schema ${version}; this one knows up to ${known}). Start the newer server again, or restore a backup made before the upgrade.`,
+    )
+  }
+  return version
+}
+
+function apply(database: DatabaseSync, step: string, version: number): void {
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    database.exec(step)
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`)
+    database.exec('COMMIT')
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK')
+    throw error
+  }
+}
