@@ -18,13 +18,17 @@ export function createSharedWork<T>() {
 /** One of a batch: whoever works on the batch settles each. */
 export interface Queued<Input, Output> {
   input: Input
+  /** Aborted when nobody waits for it any more. */
+  signal: AbortSignal | undefined
   resolve(output: Output): void
   reject(error: unknown): void
 }
 
 interface CoalescingQueueOptions<Input, Output> {
-  /** Works on one batch at a time. What it throws rejects those of the batch that it has not settled. */
+  /** Works on one batch. What it throws rejects those of the batch that it has not settled. */
   work: (batch: readonly Queued<Input, Output>[]) => Promise<void>
+  /** How many batches are worked on at a time: one, unless it says otherwise. */
+  concurrency?: number
   weightOf: (input: Input) => number
   /** The most that a batch weighs, unless its first input alone weighs more. */
   maxWeight: number
@@ -42,13 +46,14 @@ export interface CoalescingQueue<Input, Output> {
   idle(): Promise<void>
 }
 
-/** What comes while a batch is worked on waits, in order, and shares the next batch. */
+/** What comes while batches are worked on waits, in order, and shares the next batch. */
 export function createCoalescingQueue<Input, Output>(
   options: CoalescingQueueOptions<Input, Output>,
 ): CoalescingQueue<Input, Output> {
   const { work, weightOf, maxWeight, maxCount = Number.POSITIVE_INFINITY } = options
+  const { concurrency = 1 } = options
   const waiting: Queued<Input, Output>[] = []
-  let working: Promise<void> | undefined
+  const workers = new Set<Promise<void>>()
 
   const takeBatch = () => {
     let weight = 0
@@ -61,7 +66,7 @@ export function createCoalescingQueue<Input, Output>(
     return waiting.splice(0, count)
   }
 
-  const workThrough = async () => {
+  const workThrough = async (end: () => void) => {
     // Lets what is submitted at the same moment into the first batch.
     await Promise.resolve()
     while (waiting.length > 0) {
@@ -72,16 +77,22 @@ export function createCoalescingQueue<Input, Output>(
         for (const { reject } of batch) reject(error)
       }
     }
-    working = undefined
+    end()
+  }
+
+  const startWorker = () => {
+    if (workers.size >= concurrency) return
+    const worker: Promise<void> = workThrough(() => workers.delete(worker))
+    workers.add(worker)
   }
 
   return {
     async submit(input, signal) {
       signal?.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<Output>()
-      const queued = { input, resolve, reject }
+      const queued = { input, signal, resolve, reject }
       waiting.push(queued)
-      working ??= workThrough()
+      startWorker()
       if (!signal) return promise
       try {
         return await untilAborted(promise, signal)
@@ -91,7 +102,9 @@ export function createCoalescingQueue<Input, Output>(
       }
     },
     waiting: () => waiting.length,
-    idle: async () => working,
+    async idle() {
+      await Promise.all(workers)
+    },
     rejectWaiting(error) {
       for (const { reject } of waiting.splice(0)) reject(error)
     },

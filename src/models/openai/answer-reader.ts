@@ -7,40 +7,35 @@ import { isJsonObject, isObject, type JsonObject, nonEmptyString, objectOf } fro
 const MAX_REASONING_CHARACTERS = 1_000_000
 const MAX_REASONING_DETAILS = 64
 
-interface AnswerReader {
-  /** Takes the next chunk and gives the text in it. Throws UpstreamFailure where it reports an error. */
-  read(chunk: unknown): string
-  /** True once the upstream has said why the answer ends; only the usage may still follow. */
-  readonly finished: boolean
-  /** What ends the answer: its tool calls, then `finish`. Throws UpstreamFailure where it is not whole. */
-  ending(): ModelEvent[]
-}
+export type AnswerReader = ReturnType<typeof createAnswerReader>
 
 /** Reads the chunks of one answer, in whatever dialect of chat-completions they come. */
-export function createAnswerReader(): AnswerReader {
+export function createAnswerReader() {
   const toolCalls = createToolCallAccumulator()
   const reasoning = createReasoningKeeper()
   let finishReason: string | undefined
   let usage: ModelUsage | undefined
 
   return {
-    read(chunk) {
+    /** Takes the next chunk and gives the text in it. Throws UpstreamFailure where it reports an error. */
+    read(chunk: unknown): string {
       const { object, choices, ...rest } = objectOf(chunk)
       if (object === 'error') throw failureInStream(chunk)
       const [first = {}] = Array.isArray(choices) ? choices : []
       if (!isObject(first)) throw unreadable('a broken choice')
-      const choice = first
-      usage = readUsage(rest) ?? readUsage(choice) ?? usage
-      finishReason = nonEmptyString(choice.finish_reason) ?? finishReason
-      const delta = objectOf(choice.delta ?? choice.message)
+      usage = readUsage(rest) ?? readUsage(first) ?? usage
+      finishReason = nonEmptyString(first.finish_reason) ?? finishReason
+      const delta = objectOf(first.delta ?? first.message)
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
       reasoning.keep(delta)
       return textOf(delta)
     },
+    /** True once the upstream has said why the answer ends; only the usage may still follow. */
     get finished() {
       return finishReason !== undefined
     },
-    ending() {
+    /** What ends the answer: its tool calls, then `finish`. Throws UpstreamFailure where it is not whole. */
+    ending(): ModelEvent[] {
       const calls = reasoning.attach(toolCalls.calls())
       const reason = toFinishReason(finishReason ?? '', calls.length > 0)
       return [
@@ -118,20 +113,13 @@ interface Fragment extends PendingCall {
   index: number | undefined
 }
 
-interface ToolCallAccumulator {
-  /** Takes one entry of `delta.tool_calls`. Throws UpstreamFailure past the bounds. */
-  add(entry: unknown): void
-  /** The calls so far, in the order in which they began. */
-  calls(): ModelToolCall[]
-}
-
 /**
  * Joins the fragments of streamed tool calls. Servers disagree on what marks a fragment: some leave out
  * `index`, some repeat it for every call, some send a new id with each fragment, some send the arguments
  * as an object. So a fragment belongs to the call of its id, else to the newest call of its index, else
  * to the newest call; and it begins a new call when it names a function while that call looks finished.
  */
-export function createToolCallAccumulator(): ToolCallAccumulator {
+export function createToolCallAccumulator() {
   const calls: PendingCall[] = []
   const newestByIndex = new Map<number, PendingCall>()
 
@@ -151,7 +139,8 @@ export function createToolCallAccumulator(): ToolCallAccumulator {
   }
 
   return {
-    add(entry) {
+    /** Takes one entry of `delta.tool_calls`. Throws UpstreamFailure past the bounds. */
+    add(entry: unknown) {
       const fragment = readFragment(entry)
       if (!fragment) return
       const found = find(fragment)
@@ -163,6 +152,7 @@ export function createToolCallAccumulator(): ToolCallAccumulator {
       if (call.arguments.length > MAX_ARGUMENT_CHARACTERS)
         throw unreadable('more tool arguments than are accepted')
     },
+    /** The calls so far, in the order in which they began. */
     calls: () =>
       calls.filter(({ name, arguments: written }) => name || written).map(toModelToolCall),
   }

@@ -1,5 +1,5 @@
 import type { ModelEvent } from '../chat-model.ts'
-import { createAnswerReader } from './answer-reader.ts'
+import { type AnswerReader, createAnswerReader } from './answer-reader.ts'
 import {
   type BodyReader,
   createIdleTimer,
@@ -21,75 +21,57 @@ export interface ChatServer extends ModelServer {
   idleTimeoutMs: number
 }
 
-export interface OpenAnswer {
-  /** What has come since the last call, which may be nothing to report; `undefined` after the end of the answer. */
-  next(): Promise<ModelEvent[] | undefined>
-  /** To be called by whoever reads no more; ends the call where it is still under way. */
-  close(): void
-}
-
 /**
- * One streamed call, tried once, read as it comes from the network. Throws UpstreamFailure, or what `signal`
- * was aborted with.
+ * One streamed call, tried once: its events as they come from the network, at each read none or more. Whoever reads
+ * no more returns, which ends the call. Throws UpstreamFailure, or what `signal` was aborted with.
  */
-export function openAnswer(server: ChatServer, body: object, signal: AbortSignal): OpenAnswer {
+export async function* streamAnswer(
+  server: ChatServer,
+  body: object,
+  signal: AbortSignal,
+): AsyncGenerator<ModelEvent[]> {
   const idle = createIdleTimer(server.idleTimeoutMs)
   const stop = AbortSignal.any([signal, idle.signal])
   const answer = createAnswerReader()
+  let batch: ModelEvent[] = []
   let reader: BodyReader | undefined
-  let readEvents: ReturnType<typeof eventReader> | undefined
-  let progress: 'reading' | 'read' | 'over' = 'reading'
-  let failure: unknown
-
-  /** Reads on and puts what comes into `batch`, one by one, since what precedes a failure counts. */
-  const readPart = async (batch: ModelEvent[]) => {
-    reader ??= readerOf(await idle.watch(post(server, '/chat/completions', body, stop)), idle)
-    readEvents ??= eventReader(reader)
-    for (const event of await readEvents()) {
-      if (event.data === END.data) {
-        progress = 'read'
-        return
-      }
-      const text = answer.read(toChunk(event))
-      if (text !== '') batch.push({ type: 'text-delta', text })
+  let isRead = false
+  let failure = new UpstreamFailure({ kind: 'ended-early' })
+  try {
+    reader = readerOf(await idle.watch(post(server, '/chat/completions', body, stop)), idle)
+    const readEvents = eventReader(reader)
+    while (!isRead) {
+      batch = []
+      isRead = takeEvents(await readEvents(), answer, batch)
+      if (answer.finished) idle.limit(USAGE_MS)
+      if (!isRead) yield batch
     }
+  } catch (error) {
+    const isStalled = idle.signal.aborted
+    failure = isStalled ? new UpstreamFailure({ kind: 'timeout' }) : toUpstreamFailure(error)
+  } finally {
+    reader?.close(isRead && answer.finished)
   }
+  // What precedes the end, or a failure, counts.
+  if (batch.length > 0) yield batch
+  signal.throwIfAborted()
+  // An answer that has its finish reason is whole, whatever became of the connection.
+  if (!answer.finished) throw failure
+  yield answer.ending()
+}
 
-  const read = async (): Promise<ModelEvent[]> => {
-    const batch: ModelEvent[] = []
-    await readPart(batch).catch((error: unknown) => {
-      progress = 'read'
-      if (!stop.aborted) failure = error
-    })
-    if (answer.finished) idle.limit(USAGE_MS)
-    if (progress === 'read') reader?.close(answer.finished)
-    return batch
+/** Puts what events say into `batch`, one by one; true at the end of the answer. */
+function takeEvents(
+  events: readonly ServerSentEvent[],
+  answer: AnswerReader,
+  batch: ModelEvent[],
+): boolean {
+  for (const event of events) {
+    if (event.data === END.data) return true
+    const text = answer.read(toChunk(event))
+    if (text !== '') batch.push({ type: 'text-delta', text })
   }
-
-  const ending = (): ModelEvent[] => {
-    signal.throwIfAborted()
-    // An answer that has its finish reason is whole, whatever became of the connection.
-    if (answer.finished) return answer.ending()
-    if (failure) throw toUpstreamFailure(failure)
-    throw new UpstreamFailure({ kind: idle.signal.aborted ? 'timeout' : 'ended-early' })
-  }
-
-  return {
-    async next() {
-      if (progress === 'over') return undefined
-      const batch = progress === 'reading' ? await read() : []
-      if (isReading() || batch.length > 0) return batch
-      progress = 'over'
-      return ending()
-    },
-    close() {
-      if (isReading()) reader?.close(false)
-    },
-  }
-
-  function isReading(): boolean {
-    return progress === 'reading'
-  }
+  return false
 }
 
 /** Of what a chunk says of the answer; a failure is thrown. */

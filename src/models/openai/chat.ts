@@ -1,31 +1,13 @@
 import { AppError } from '../../errors.ts'
 import type { ChatModel, ModelEvent, ModelRequest } from '../chat-model.ts'
-import { type ChatServer, type OpenAnswer, openAnswer } from './answer.ts'
-import { createDialect, fallBack, MAX_FALLBACKS, toRequestBody } from './dialect.ts'
-import { explainFailure } from './explain-failure.ts'
-import {
-  createRedactor,
-  type ModelLog,
-  toUpstreamFailure,
-  type UpstreamFailure,
-  waitForRetry,
-} from './failures.ts'
-import type { JsonObject } from './json.ts'
+import { type ChatServer, streamAnswer } from './answer.ts'
+import { createDialect, fallBack, toRequestBody } from './dialect.ts'
+import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
+import { askRepeatedly, type ModelLog, type UpstreamFailure } from './failures.ts'
 
 interface OpenAiModelOptions extends ChatServer {
   model: string
   log?: ModelLog | undefined
-}
-
-interface BegunAnswer {
-  answer: OpenAnswer
-  /** What came of it first. */
-  first: ModelEvent[] | undefined
-}
-
-interface Tries {
-  fallbacks: number
-  retries: number
 }
 
 /**
@@ -34,55 +16,41 @@ interface Tries {
  */
 export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions): ChatModel {
   assertHeaderValue(server.apiKey)
-  const explaining = { model, redact: createRedactor(server.apiKey) }
+  const { upstream } = CHAT_MODEL
   const dialect = createDialect()
+
+  /** Asks until an answer has begun. Once the caller has seen a part of one, nothing is tried again. */
+  async function begin(request: ModelRequest, signal: AbortSignal) {
+    refuseUnmetChoice(request)
+    let body = toRequestBody(model, request, dialect)
+    const ask = async () => {
+      const answer = streamAnswer(server, body, signal)
+      return { answer, first: await firstOf(answer) }
+    }
+    const adapt = (failure: UpstreamFailure) => {
+      if (!fallBack(dialect, failure, body, log)) return false
+      refuseUnmetChoice(request)
+      body = toRequestBody(model, request, dialect)
+      return true
+    }
+    return askRepeatedly(ask, { upstream, log, adapt }, signal)
+  }
 
   async function* stream(
     request: ModelRequest,
     signal: AbortSignal,
   ): AsyncGenerator<readonly ModelEvent[]> {
-    const { answer, first } = await begin(request, signal)
+    let begun: Awaited<ReturnType<typeof begin>> | undefined
     try {
-      for (let batch = first; batch; batch = await answer.next()) yield batch
+      begun = await begin(request, signal)
+      for (let next = begun.first; !next.done; next = await begun.answer.next()) yield next.value
     } catch (error) {
       signal.throwIfAborted()
-      throw explainFailure(toUpstreamFailure(error), explaining)
+      if (error instanceof AppError) throw error
+      throw explainFailure(error, { names: CHAT_MODEL, model, apiKey: server.apiKey })
     } finally {
-      answer.close()
+      await begun?.answer.return(undefined)
     }
-  }
-
-  /** Asks until an answer has begun. Once the caller has seen a part of one, nothing is tried again. */
-  async function begin(request: ModelRequest, signal: AbortSignal): Promise<BegunAnswer> {
-    const tries: Tries = { fallbacks: 0, retries: 0 }
-    for (;;) {
-      signal.throwIfAborted()
-      refuseUnmetChoice(request)
-      const body = toRequestBody(model, request, dialect)
-      const answer = openAnswer(server, body, signal)
-      try {
-        return { answer, first: await firstOf(answer) }
-      } catch (error) {
-        signal.throwIfAborted()
-        const failure = toUpstreamFailure(error)
-        if (await prepareNext(tries, failure, body, signal)) continue
-        throw explainFailure(failure, explaining)
-      }
-    }
-  }
-
-  /** Whether to try again, once it is time for it. */
-  async function prepareNext(
-    tries: Tries,
-    failure: UpstreamFailure,
-    body: JsonObject,
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    if (tries.fallbacks < MAX_FALLBACKS && fallBack(dialect, failure, body, log)) {
-      tries.fallbacks += 1
-      return true
-    }
-    return waitForRetry(failure, tries.retries++, { log, upstream: 'chat model' }, signal)
   }
 
   function refuseUnmetChoice({ tools, toolChoice }: ModelRequest): void {
@@ -105,9 +73,9 @@ function assertHeaderValue(apiKey: string): void {
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('The API key does not fit into a header')
 }
 
-async function firstOf(answer: OpenAnswer): Promise<ModelEvent[] | undefined> {
+async function firstOf(answer: AsyncGenerator<ModelEvent[]>) {
   for (;;) {
-    const batch = await answer.next()
-    if (batch?.length !== 0) return batch
+    const next = await answer.next()
+    if (next.done || next.value.length > 0) return next
   }
 }

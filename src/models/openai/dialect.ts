@@ -83,16 +83,13 @@ const FALLBACKS: readonly Fallback[] = [
   },
 ]
 
-/** The most times that one request can be written anew. */
-export const MAX_FALLBACKS = FALLBACKS.length
-
 export function createDialect(): Dialect {
   return { streamUsage: true, tools: true, maxTokensField: 'max_tokens', reasoning: true }
 }
 
 /**
  * Leaves out what the server refused, for the rest of the process. True when the same request, written
- * anew, may be accepted.
+ * anew, may be accepted: as often as there are fallbacks at most, since each takes away what it is about.
  */
 export function fallBack(
   dialect: Dialect,

@@ -1,45 +1,81 @@
+import { createCoalescingQueue } from '../../lib/coalesce.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
 import {
-  EMBEDDING_MODEL,
   type EmbeddingServer,
-  isRefusal,
-  isTooLong,
   mayBeOfText,
   requestEmbeddings,
-  toEmbedderError,
+  UNUSABLE_VECTOR,
+  type Vector,
 } from './embedding-request.ts'
-import type { Explaining } from './explain-failure.ts'
+import { EMBEDDING_MODEL, explainFailure } from './explain-failure.ts'
 import {
-  createRedactor,
+  askRepeatedly,
+  isTooLong,
   type ModelLog,
   toUpstreamFailure,
   type UpstreamFailure,
-  waitForRetry,
 } from './failures.ts'
-import { createTextBatches } from './text-batches.ts'
 
+/** Bounds of one request. Text Embeddings Inference takes no more texts unless it is configured to. */
+const MAX_TEXTS = 32
+const MAX_CHARACTERS = 64_000
+/** Requests for documents that are under way at once. */
+const MAX_REQUESTS = 4
 /** No model that is known reads more of a question than this, and few that much. */
 const MAX_QUERY = 8_000
 
+interface EmbedderOptions extends EmbeddingServer {
+  /** The dimension of the vectors that are kept already; a model that answers with another one is refused. */
+  dimension?: number | undefined
+  log?: ModelLog | undefined
+}
+
 /** A model behind any server with an `/embeddings` endpoint like OpenAI's. */
-export function createOpenAiEmbedder(options: EmbedderOptions): Embedder {
-  const { model, apiKey } = options
-  const prefixes = prefixesOf(model)
-  const calls = createEmbeddingCalls(options)
-  const explaining = { model, redact: createRedactor(apiKey), names: EMBEDDING_MODEL }
-  const embedEach = createEmbedEach(calls.call, explaining)
-  const batches = createTextBatches(embedEach.all)
+export function createOpenAiEmbedder({
+  log,
+  dimension: kept,
+  ...server
+}: EmbedderOptions): Embedder {
+  const prefixes = prefixesOf(server.model)
+  const { upstream } = EMBEDDING_MODEL
+  let dimension = kept
+
+  const attempt: Attempt = async (texts, signal) => {
+    try {
+      const ask = () => requestEmbeddings(server, texts, signal)
+      const vectors = await askRepeatedly(ask, { upstream, log }, signal)
+      const found = vectors[0]?.length
+      dimension ??= found
+      return found === dimension ? vectors : changed(server.model, found, dimension)
+    } catch (error) {
+      signal.throwIfAborted()
+      return toUpstreamFailure(error)
+    }
+  }
+  const embedEach = createEmbedEach(attempt, server)
+
+  // Texts that come in the same moment, and those that wait, share their requests.
+  const queue = createCoalescingQueue<string, Vector>({
+    async work(batch) {
+      const texts = batch.map(({ input }) => input)
+      const results = await whileWaitedFor(batch, (signal) => embedEach.all(texts, signal))
+      for (const [position, { resolve, reject }] of batch.entries()) {
+        const result = results[position]
+        if (result instanceof Float32Array) resolve(result)
+        else reject(result)
+      }
+    },
+    ...{ weightOf: (text) => text.length, maxWeight: MAX_CHARACTERS },
+    ...{ maxCount: MAX_TEXTS, concurrency: MAX_REQUESTS },
+  })
 
   return {
-    name: model,
+    name: server.model,
     get dimension() {
-      return calls.dimension
+      return dimension
     },
     embedDocuments: (texts, signal) =>
-      batches.embed(
-        texts.map((text) => prefixes.document + text),
-        signal,
-      ),
+      Promise.all(texts.map((text) => queue.submit(prefixes.document + text, signal))),
     async embedQuery(text, signal) {
       signal.throwIfAborted()
       const result = await embedEach.one(prefixes.query + text.slice(0, MAX_QUERY), signal)
@@ -49,36 +85,58 @@ export function createOpenAiEmbedder(options: EmbedderOptions): Embedder {
   }
 }
 
+function changed(model: string, found: number | undefined, kept: number | undefined) {
+  return new EmbedderError(
+    'changed',
+    `The embedding model "${model}" gives vectors of ${found} numbers, but those kept have ${kept}: set EMBEDDING_MODEL back, or run npm run re-embed with the server stopped`,
+  )
+}
+
+/** Does `work` with a signal that is aborted when nobody waits for any of the batch any more. */
+async function whileWaitedFor<Result>(
+  batch: readonly { signal: AbortSignal | undefined }[],
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const abandoned = new AbortController()
+  const finished = new AbortController()
+  const look = () => {
+    if (batch.every(({ signal }) => signal?.aborted)) abandoned.abort(batch[0]?.signal?.reason)
+  }
+  for (const signal of new Set(batch.map((each) => each.signal))) {
+    signal?.addEventListener('abort', look, { signal: finished.signal })
+  }
+  try {
+    return await work(abandoned.signal)
+  } finally {
+    finished.abort()
+  }
+}
+
 /** How often a text that is too long for the model is cut in half. */
 const MAX_CUTS = 8
 /** Any model embeds this; one that refuses it does not work at all. */
 const PLAIN_TEXT = 'text'
 
-type Result = Float32Array<ArrayBuffer> | EmbedderError
+/** A vector per text, asked for again where that may help, or why there are none. Throws only what `signal` was aborted with. */
+type Attempt = (
+  texts: readonly string[],
+  signal: AbortSignal,
+) => Promise<Vector[] | EmbedderError | UpstreamFailure>
 
-interface EmbedEach {
-  /** A vector or an error per text: one that the model refuses fails alone. Throws only what `signal` was aborted with. */
-  all(texts: readonly string[], signal: AbortSignal): Promise<Result[]>
-  one(text: string, signal: AbortSignal): Promise<Result>
-}
+type Result = Vector | EmbedderError
 
 /** Finds out which text is at fault when a call fails, and shortens those that are too long. */
-function createEmbedEach(call: EmbeddingCalls['call'], explaining: Explaining): EmbedEach {
-  const toError = (kind: EmbedderError['kind'], failure: UpstreamFailure) =>
-    toEmbedderError(kind, failure, explaining)
-
-  const attempt = async (texts: readonly string[], signal: AbortSignal) => {
-    try {
-      return await call(texts, signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      return error instanceof EmbedderError ? error : toUpstreamFailure(error)
-    }
+function createEmbedEach(attempt: Attempt, { model, apiKey }: EmbeddingServer) {
+  const toError = (kind: EmbedderError['kind'], failure: UpstreamFailure) => {
+    const { message, cause } = explainFailure(failure, { names: EMBEDDING_MODEL, model, apiKey })
+    const isUnusable = failure.facts.code === UNUSABLE_VECTOR
+    const shown = isUnusable ? 'The embedding model gave no usable vector' : message
+    return new EmbedderError(kind, shown, { cause })
   }
 
   /** The text's own fault, unless the model does not even embed a plain one. */
   const blame = async (failure: UpstreamFailure, signal: AbortSignal) => {
-    const works = mayBeOfText(failure) && Array.isArray(await attempt([PLAIN_TEXT], signal))
+    const works = mayBeOfText(failure.facts) && Array.isArray(await attempt([PLAIN_TEXT], signal))
     return toError(works ? 'refused' : 'unavailable', failure)
   }
 
@@ -86,7 +144,7 @@ function createEmbedEach(call: EmbeddingCalls['call'], explaining: Explaining): 
     const outcome = await attempt([text], signal)
     if (outcome instanceof EmbedderError) return outcome
     if (Array.isArray(outcome)) return outcome[0] ?? new EmbedderError('unavailable', 'No vector')
-    if (!isTooLong(outcome) || cuts === MAX_CUTS) return blame(outcome, signal)
+    if (!isTooLong(outcome.facts) || cuts === MAX_CUTS) return blame(outcome, signal)
     return one(firstHalf(text), signal, cuts + 1)
   }
 
@@ -102,12 +160,13 @@ function createEmbedEach(call: EmbeddingCalls['call'], explaining: Explaining): 
 
   return {
     one,
-    async all(texts, signal) {
+    /** A vector or an error per text: one that the model refuses fails alone. Throws only what `signal` was aborted with. */
+    async all(texts: readonly string[], signal: AbortSignal): Promise<Result[]> {
       if (texts.length === 1) return inTurn(texts, signal)
       const outcome = await attempt(texts, signal)
       if (Array.isArray(outcome)) return outcome
       if (outcome instanceof EmbedderError) return texts.map(() => outcome)
-      if (mayBeOfText(outcome)) return inTurn(texts, signal)
+      if (mayBeOfText(outcome.facts)) return inTurn(texts, signal)
       const error = toError('unavailable', outcome)
       return texts.map(() => error)
     },
@@ -119,58 +178,6 @@ function firstHalf(text: string): string {
   const middle = Math.ceil(text.length / 2)
   const splits = /[\uD800-\uDBFF]/.test(text.charAt(middle - 1))
   return text.slice(0, splits ? middle - 1 : middle)
-}
-
-interface EmbedderOptions extends EmbeddingServer {
-  /** The dimension of the vectors that are kept already; a model that answers with another one is refused. */
-  dimension?: number | undefined
-  log?: ModelLog | undefined
-}
-
-interface EmbeddingCalls {
-  /** Known from the first answer on. */
-  readonly dimension: number | undefined
-  /** A unit vector per text, asked for again where that may help. Throws UpstreamFailure, EmbedderError `changed`, or what `signal` was aborted with. */
-  call(texts: readonly string[], signal: AbortSignal): Promise<Float32Array<ArrayBuffer>[]>
-}
-
-function createEmbeddingCalls({ log, ...options }: EmbedderOptions): EmbeddingCalls {
-  let { dimension } = options
-
-  const check = (found: number | undefined) => {
-    dimension ??= found
-    if (found === dimension) return
-    throw new EmbedderError(
-      'changed',
-      `The embedding model "${options.model}" gives vectors of ${found} numbers, but those kept have ${dimension}: set EMBEDDING_MODEL back, or run npm run re-embed with the server stopped`,
-    )
-  }
-
-  const request = async (texts: readonly string[], signal: AbortSignal) => {
-    for (let retries = 0; ; retries++) {
-      try {
-        return await requestEmbeddings(options, texts, signal)
-      } catch (error) {
-        signal.throwIfAborted()
-        const failure = toUpstreamFailure(error)
-        const retrying = { log, upstream: 'embedding model' }
-        const goesOn =
-          !isRefusal(failure) && (await waitForRetry(failure, retries, retrying, signal))
-        if (!goesOn) throw failure
-      }
-    }
-  }
-
-  return {
-    get dimension() {
-      return dimension
-    },
-    async call(texts, signal) {
-      const vectors = await request(texts, signal)
-      check(vectors[0]?.length)
-      return vectors
-    },
-  }
 }
 
 interface Prefixes {

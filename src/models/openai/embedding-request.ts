@@ -1,7 +1,5 @@
-import { EmbedderError } from '../embedder.ts'
 import { type ModelServer, requestJson } from './connection.ts'
-import { type Explaining, explainFailure, TOO_LONG, type UpstreamNames } from './explain-failure.ts'
-import { failureInStream, UpstreamFailure, unreadable } from './failures.ts'
+import { type FailureFacts, failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isObject, type JsonObject, objectOf, parseJson } from './json.ts'
 
 /** A request that takes longer is given up. */
@@ -18,7 +16,7 @@ export async function requestEmbeddings(
   { model, ...server }: EmbeddingServer,
   texts: readonly string[],
   signal: AbortSignal,
-): Promise<Float32Array<ArrayBuffer>[]> {
+): Promise<Vector[]> {
   const answer = await requestJson(
     {
       ...server,
@@ -32,46 +30,9 @@ export async function requestEmbeddings(
   return readEmbeddings(answer, texts.length)
 }
 
-export const EMBEDDING_MODEL: UpstreamNames = {
-  upstream: 'embedding model',
-  key: 'EMBEDDING_API_KEY',
-  model: 'EMBEDDING_MODEL',
-  baseUrl: 'EMBEDDING_BASE_URL',
-  path: '/embeddings',
-  input: 'text',
-}
-
-/** Whether the text is longer than the model's window. Ollama says so with status 400 or 500, Text Embeddings Inference with 413, llama.cpp with 500. */
-export function isTooLong({ facts }: UpstreamFailure): boolean {
-  if (facts.kind !== 'status') return false
-  return facts.status === 413 || TOO_LONG.test(facts.words ?? '')
-}
-
-/** Whether asking the same again would be answered the same. */
-export function isRefusal(failure: UpstreamFailure): boolean {
-  const { kind, status = 0, code } = failure.facts
-  if (code === UNUSABLE_VECTOR || isTooLong(failure)) return true
-  return kind === 'status' && [400, 413, 422].includes(status)
-}
-
 /** Whether a text, and not the server, may be at fault: some servers fall over a text with status 500. */
-export function mayBeOfText(failure: UpstreamFailure): boolean {
-  return isRefusal(failure) || failure.facts.status === 500
-}
-
-/** The error that a caller is told. */
-export function toEmbedderError(
-  kind: EmbedderError['kind'],
-  failure: UpstreamFailure,
-  explaining: Explaining,
-): EmbedderError {
-  const { message, cause } = explainFailure(failure, explaining)
-  const isUnusable = failure.facts.code === UNUSABLE_VECTOR
-  return new EmbedderError(
-    kind,
-    isUnusable ? 'The embedding model gave no usable vector' : message,
-    { cause },
-  )
+export function mayBeOfText({ kind, status = 0, code }: FailureFacts): boolean {
+  return code === UNUSABLE_VECTOR || (kind === 'status' && [400, 413, 422, 500].includes(status))
 }
 
 /** Four times the longest vector that any known model makes. */
@@ -80,9 +41,9 @@ const MAX_DIMENSION = 16_384
 /** What some servers write for a number that overflowed, which is not JSON. */
 const NOT_JSON_NUMBER = /[[,]\s*-?(?:NaN|Infinity)\b/
 /** The failure's code where a text, and not the server, is likely to be at fault. */
-const UNUSABLE_VECTOR = 'unusable_vector'
+export const UNUSABLE_VECTOR = 'unusable_vector'
 
-type Vector = Float32Array<ArrayBuffer>
+export type Vector = Float32Array<ArrayBuffer>
 
 /** The unit vectors of an answer, in the order of the texts. Throws UpstreamFailure for anything but `count` good ones. */
 function readEmbeddings(body: string, count: number): Vector[] {

@@ -1,12 +1,5 @@
 import { AppError, type ErrorCode } from '../../errors.ts'
-import type { FailureFacts, UpstreamFailure } from './failures.ts'
-
-export interface Explaining {
-  model: string
-  redact: (words: string) => string
-  /** The chat model's, unless another upstream is talked about. */
-  names?: UpstreamNames
-}
+import { type FailureFacts, isTooLong, toUpstreamFailure } from './failures.ts'
 
 /** What an operator knows an upstream by. */
 export interface UpstreamNames {
@@ -21,7 +14,7 @@ export interface UpstreamNames {
   input: string
 }
 
-const CHAT_MODEL: UpstreamNames = {
+export const CHAT_MODEL: UpstreamNames = {
   upstream: 'chat model',
   key: 'CHAT_API_KEY',
   model: 'CHAT_MODEL',
@@ -30,11 +23,32 @@ const CHAT_MODEL: UpstreamNames = {
   input: 'conversation',
 }
 
-const MAX_EXCERPT = 300
-/** How the servers say that the prompt is longer than the model's window. */
-export const TOO_LONG =
-  /context[ _-]?(?:length|size|window)|maximum (?:prompt|input) length|prompt is too long|too many (?:input )?tokens|less than \d+ tokens|too large to process/i
+export const EMBEDDING_MODEL: UpstreamNames = {
+  upstream: 'embedding model',
+  key: 'EMBEDDING_API_KEY',
+  model: 'EMBEDDING_MODEL',
+  baseUrl: 'EMBEDDING_BASE_URL',
+  path: '/embeddings',
+  input: 'text',
+}
 
+export const RERANK_MODEL: UpstreamNames = {
+  upstream: 'reranking model',
+  key: 'RERANK_API_KEY',
+  model: 'RERANK_MODEL',
+  baseUrl: 'RERANK_BASE_URL',
+  path: '/rerank',
+  input: 'passage',
+}
+
+/** What was asked: a model, with a key that no error may show. */
+export interface Asked {
+  names: UpstreamNames
+  model: string
+  apiKey: string
+}
+
+const MAX_EXCERPT = 300
 /** What an operator can do about a status. Every other one is a refusal below 500, a failure above. */
 const BY_STATUS: Record<number, (names: UpstreamNames, model: string) => [ErrorCode, string]> = {
   401: ({ upstream, key }) => [
@@ -65,19 +79,20 @@ function urlHint({ baseUrl, path }: UpstreamNames): string {
   return `check that ${baseUrl} is the part of the address before ${path}; it mostly ends in /v1`
 }
 
-/** The error that a caller is told. Its cause keeps more for the log, without secrets. */
-export function explainFailure({ facts }: UpstreamFailure, explaining: Explaining): AppError {
-  const [code, message] = explain(facts, explaining)
+/** The error that a caller is told of whatever was thrown. Its cause keeps more for the log, without secrets. */
+export function explainFailure(thrown: unknown, asked: Asked): AppError {
+  const { facts } = toUpstreamFailure(thrown)
+  const [code, message] = explain(facts, asked)
   const retryAfter = facts.retryAfterMs
   return new AppError(code, message, {
     ...(code === 'upstream_rate_limited' &&
       retryAfter !== undefined && { retryAfter: Math.max(1, Math.ceil(retryAfter / 1_000)) }),
-    cause: new Error(causeOf(facts, explaining.redact)),
+    cause: new Error(causeOf(facts, asked)),
   })
 }
 
-function explain(facts: FailureFacts, explaining: Explaining): [ErrorCode, string] {
-  const { names = CHAT_MODEL } = explaining
+function explain(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
+  const { names } = asked
   const { upstream } = names
   switch (facts.kind) {
     case 'unreachable':
@@ -99,28 +114,26 @@ function explain(facts: FailureFacts, explaining: Explaining): [ErrorCode, strin
         `A web page answers instead of the ${upstream}: ${urlHint(names)}`,
       ]
     case 'status':
-      return explainStatus(facts, explaining, names)
+      return explainStatus(facts, asked)
     default:
       return facts.kind satisfies never
   }
 }
 
-function explainStatus(
-  { status = 500, words = '' }: FailureFacts,
-  { model, redact }: Explaining,
-  names: UpstreamNames,
-): [ErrorCode, string] {
+function explainStatus(facts: FailureFacts, asked: Asked): [ErrorCode, string] {
+  const { names, model } = asked
   const { upstream, baseUrl, input } = names
+  const { status = 500, words = '' } = facts
   const known = BY_STATUS[status]
   if (known) return known(names, model)
   if (status >= 500) return ['upstream_failed', `The ${upstream} failed (${status})`]
   if (status < 400) {
     return ['upstream_refused', `${baseUrl} is redirected: set it to the address it leads to`]
   }
-  if (TOO_LONG.test(words)) {
+  if (isTooLong(facts)) {
     return ['upstream_refused', `The ${input} is longer than the ${upstream} can read`]
   }
-  const excerpt = excerptOf(words, redact)
+  const excerpt = excerptOf(words, asked)
   return ['upstream_refused', `The ${upstream} refused the request${excerpt && `: ${excerpt}`}`]
 }
 
@@ -128,10 +141,10 @@ function explainStatus(
  * A refusal's own words are what a caller needs to mend the request, so a short piece of them is shown:
  * plain sentences only, and none of the request that validators like to repeat.
  */
-function excerptOf(words: string, redact: Explaining['redact']): string {
-  const told = /^\s*[[{]/.test(words) ? validatorMessages(words) : words
-  const own = told.split(/["'](?:input|messages|body)["']\s*:/, 1)[0] ?? ''
-  const [line = ''] = redact(own)
+function excerptOf(words: string, { apiKey }: Asked): string {
+  const plain = /^\s*[[{]/.test(words) ? validatorMessages(words) : words
+  const own = plain.split(/["'](?:input|messages|body)["']\s*:/, 1)[0] ?? ''
+  const [line = ''] = redact(own, apiKey)
     .trim()
     .split(/[\r\n]/, 1)
   const clean = line.replace(/[\p{Cc}\p{Cf}]/gu, '').trim()
@@ -143,8 +156,26 @@ function validatorMessages(words: string): string {
   return [...words.matchAll(/"msg":"([^"\\]*)"/g)].map(([, message]) => message).join('; ')
 }
 
-function causeOf({ kind, status, code, words }: FailureFacts, redact: Explaining['redact']) {
+function causeOf({ kind, status, code, words = '' }: FailureFacts, { apiKey }: Asked): string {
   // A refused key is often repeated, masked in part, in shapes that no pattern foresees.
-  const told = status === 401 || status === 403 ? '' : redact(words ?? '')
-  return [kind, status, code, told].filter(Boolean).join(' ')
+  const shown = status === 401 || status === 403 ? '' : redact(words, apiKey)
+  return [kind, status, code, shown].filter(Boolean).join(' ')
+}
+
+/** A shorter key is a placeholder, as keyless servers take, and may be a part of any word. */
+const SHORTEST_SECRET = 4
+const HIDDEN = '[hidden]'
+
+/** Keys in the shapes that providers give them, whole or masked in part, and account names. */
+const SECRETS = [
+  /\bBearer\s+\S+/gi,
+  /\b(?:sk|pk|rk|gsk|xai|nvapi|hf|ghp|org|proj|user)[-_][\w*.-]{6,}/gi,
+  /\bAIza[\w-]{10,}/g,
+  /\bhttps?:\/\/\S+/gi,
+]
+
+/** Takes out of upstream words what nobody may see: `apiKey`, what looks like a key, and addresses. */
+function redact(words: string, apiKey: string): string {
+  const keyless = apiKey.length < SHORTEST_SECRET ? words : words.replaceAll(apiKey, HIDDEN)
+  return SECRETS.reduce((text, pattern) => text.replace(pattern, HIDDEN), keyless)
 }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '../../lib/abort.ts'
 import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { isObject, nonEmptyString, parseJson } from './json.ts'
 
@@ -130,24 +130,13 @@ function codeOf(thrown: unknown): string | undefined {
   return thrown instanceof Error && 'code' in thrown ? nonEmptyString(thrown.code) : undefined
 }
 
-/** A shorter key is a placeholder, as keyless servers take, and may be a part of any word. */
-const SHORTEST_SECRET = 4
-const HIDDEN = '[hidden]'
+/** How the servers say that the prompt is longer than the model's window. */
+const TOO_LONG =
+  /context[ _-]?(?:length|size|window)|maximum (?:prompt|input) length|prompt is too long|too many (?:input )?tokens|less than \d+ tokens|too large to process/i
 
-/** Keys in the shapes that providers give them, whole or masked in part, and account names. */
-const SECRETS = [
-  /\bBearer\s+\S+/gi,
-  /\b(?:sk|pk|rk|gsk|xai|nvapi|hf|ghp|org|proj|user)[-_][\w*.-]{6,}/gi,
-  /\bAIza[\w-]{10,}/g,
-  /\bhttps?:\/\/\S+/gi,
-]
-
-/** Takes out of upstream words what nobody may see: `apiKey`, what looks like a key, and addresses. */
-export function createRedactor(apiKey: string): (words: string) => string {
-  return (words) => {
-    const keyless = apiKey.length < SHORTEST_SECRET ? words : words.replaceAll(apiKey, HIDDEN)
-    return SECRETS.reduce((text, pattern) => text.replace(pattern, HIDDEN), keyless)
-  }
+/** Whether the text is longer than the model's window. Ollama says so with status 400 or 500, Text Embeddings Inference with 413, llama.cpp with 500. */
+export function isTooLong({ kind, status, words = '' }: FailureFacts): boolean {
+  return kind === 'status' && (status === 413 || TOO_LONG.test(words))
 }
 
 const MAX_RETRIES = 2
@@ -160,38 +149,50 @@ export interface ModelLog {
   warn(facts: Record<string, unknown>, message: string): void
 }
 
-interface Retrying {
-  log: ModelLog | undefined
+interface Asking {
   /** As in “The chat model is asked again”. */
   upstream: string
+  log: ModelLog | undefined
+  /** True where the next try is made in a way that the server may accept, instead of what it has refused. */
+  adapt?: (failure: UpstreamFailure) => boolean
 }
 
 /**
- * Waits until it is time for another try; false, at once, where none would help. `retries` is how many there
- * were. Throws what `signal` was aborted with.
+ * Asks until there is an answer, or no use in asking again. Throws UpstreamFailure, or what `signal` was
+ * aborted with.
  */
-export async function waitForRetry(
-  failure: UpstreamFailure,
-  retries: number,
-  { log, upstream }: Retrying,
+export async function askRepeatedly<Answer>(
+  ask: () => Promise<Answer>,
+  { upstream, log, adapt }: Asking,
   signal: AbortSignal,
-): Promise<boolean> {
-  const wait = retryDelay(failure, retries)
-  if (wait === undefined) return false
-  const { kind, status } = failure.facts
-  log?.warn({ kind, status, retry: retries + 1, wait }, `The ${upstream} is asked again`)
-  await pause(wait, undefined, { signal }).catch(() => signal.throwIfAborted())
-  return true
+): Promise<Answer> {
+  for (let retries = 0; ; ) {
+    signal.throwIfAborted()
+    try {
+      return await ask()
+    } catch (error) {
+      signal.throwIfAborted()
+      const failure = toUpstreamFailure(error)
+      if (adapt?.(failure)) continue
+      const wait = retryDelay(failure.facts, retries++)
+      if (wait === undefined) throw failure
+      const { kind, status } = failure.facts
+      log?.warn({ kind, status, retry: retries, wait }, `The ${upstream} is asked again`)
+      await pause(wait, signal)
+    }
+  }
 }
 
 /** Only what passes by itself is tried again, never a stall: the caller has waited long enough. */
-function retryDelay({ facts }: UpstreamFailure, retries: number): number | undefined {
+function retryDelay(facts: FailureFacts, retries: number): number | undefined {
   if (retries >= MAX_RETRIES || facts.final || !isPassing(facts)) return undefined
   if (facts.retryAfterMs === undefined) return backoffMs(retries + 1, BACKOFF)
   return facts.retryAfterMs <= MAX_WAIT_MS ? facts.retryAfterMs : undefined
 }
 
-function isPassing({ kind, status = 0 }: UpstreamFailure['facts']): boolean {
+function isPassing(facts: FailureFacts): boolean {
+  const { kind, status = 0 } = facts
   if (kind === 'connection' || kind === 'unreachable') return true
-  return kind === 'status' && (status >= 500 || [408, 409, 429].includes(status))
+  const isTransient = status >= 500 || [408, 409, 429].includes(status)
+  return kind === 'status' && isTransient && !isTooLong(facts)
 }

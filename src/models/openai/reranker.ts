@@ -1,15 +1,13 @@
 import { type Reranker, RerankerError } from '../reranker.ts'
 import { type ModelServer, requestJson } from './connection.ts'
-import { isTooLong } from './embedding-request.ts'
-import { explainFailure, type UpstreamNames } from './explain-failure.ts'
+import { explainFailure, RERANK_MODEL } from './explain-failure.ts'
 import {
-  createRedactor,
+  askRepeatedly,
   failureInStream,
+  isTooLong,
   type ModelLog,
-  toUpstreamFailure,
   type UpstreamFailure,
   unreadable,
-  waitForRetry,
 } from './failures.ts'
 import { isObject, objectOf, parseJson } from './json.ts'
 
@@ -19,15 +17,6 @@ const MAX_TEXT = 8_000
 /** A model that does not take a text of this length does not work. */
 const MIN_TEXT = 500
 
-const RERANK_MODEL: UpstreamNames = {
-  upstream: 'reranking model',
-  key: 'RERANK_API_KEY',
-  model: 'RERANK_MODEL',
-  baseUrl: 'RERANK_BASE_URL',
-  path: '/rerank',
-  input: 'passage',
-}
-
 interface RerankerOptions extends RerankServer {
   log?: ModelLog | undefined
 }
@@ -35,16 +24,9 @@ interface RerankerOptions extends RerankServer {
 /** A model behind any server with a `/rerank` endpoint: Cohere, Jina, Voyage, vLLM, Text Embeddings Inference. */
 export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reranker {
   const { model, apiKey } = server
-  const explaining = { model, redact: createRedactor(apiKey), names: RERANK_MODEL }
   // Found out from refusals, then kept.
   let textsField: TextsField = 'documents'
   let longest = MAX_TEXT
-
-  const attempt = ({ query, texts }: RerankQuestion, signal: AbortSignal) => {
-    const cut = texts.map((text) => text.slice(0, longest))
-    const question = { query: query.slice(0, Math.min(longest, MAX_QUERY)), texts: cut }
-    return requestRelevance(server, question, textsField, signal)
-  }
 
   /** Whether what was asked can be asked in a way that the server takes. */
   const adapt = (failure: UpstreamFailure): boolean => {
@@ -52,17 +34,9 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
       textsField = 'texts'
       return true
     }
-    if (!isTooLong(failure) || longest <= MIN_TEXT) return false
+    if (!isTooLong(failure.facts) || longest <= MIN_TEXT) return false
     longest = Math.ceil(longest / 2)
     return true
-  }
-
-  /** Throws RerankerError where there is no use in trying again. */
-  const prepareNext = async (failure: UpstreamFailure, retries: number, signal: AbortSignal) => {
-    const retrying = { log, upstream: 'reranking model' }
-    if (await waitForRetry(failure, retries, retrying, signal)) return
-    const { message, cause } = explainFailure(failure, explaining)
-    throw new RerankerError(message, { cause })
   }
 
   return {
@@ -70,14 +44,17 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
     async rerank(query, texts, signal) {
       signal.throwIfAborted()
       if (texts.length === 0) return []
-      for (let retries = 0; ; ) {
-        try {
-          return await attempt({ query, texts }, signal)
-        } catch (error) {
-          signal.throwIfAborted()
-          const failure = toUpstreamFailure(error)
-          if (!adapt(failure)) await prepareNext(failure, retries++, signal)
-        }
+      const ask = () => {
+        const cut = texts.map((text) => text.slice(0, longest))
+        const question = { query: query.slice(0, Math.min(longest, MAX_QUERY)), texts: cut }
+        return requestRelevance(server, question, textsField, signal)
+      }
+      try {
+        return await askRepeatedly(ask, { upstream: RERANK_MODEL.upstream, log, adapt }, signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        const { message, cause } = explainFailure(error, { names: RERANK_MODEL, model, apiKey })
+        throw new RerankerError(message, { cause })
       }
     },
   }
