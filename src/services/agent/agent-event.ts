@@ -20,14 +20,14 @@ export interface RunEnd {
   reason: RunFinishReason
   hits: Hit[]
   /** Files that the tools made. */
-  artifacts?: readonly Artifact[] | undefined
+  artifacts: Artifact[]
   usage: Usage | undefined
   /** The limits that kept the run from something. */
-  limitsReached?: readonly LimitName[] | undefined
+  limitsReached: LimitName[]
   /** The chunks for the question were found by words alone, because the embedder did not answer. */
-  degraded?: boolean | undefined
+  degraded: boolean
   /** What the model cited though nothing has that number; it is marked in the text. */
-  unknownCitations?: readonly number[] | undefined
+  unknownCitations: number[]
 }
 
 export interface AgentRequest {
@@ -41,10 +41,6 @@ export interface AgentRequest {
   /** Tools that the client runs itself. One that bears the name of a server's tool hides it for this run. */
   clientTools: readonly ModelTool[]
   toolChoice?: unknown
-}
-
-export function questionOf({ conversation }: Pick<AgentRequest, 'conversation'>): string {
-  return conversation.messages.findLast(({ role }) => role === 'user')?.content ?? ''
 }
 
 export function isClientTool({ clientTools }: AgentRequest, name: string): boolean {

@@ -24,70 +24,51 @@ export const LIMIT_REASONS = {
   tokens: 'token_limit',
 } as const satisfies Record<LimitName, RunFinishReason>
 
-export interface RunBudget {
-  /** Aborted when no tool may run any more. */
-  readonly toolTime: AbortSignal
-  /** Aborted when the answer is cut. */
-  readonly answerTime: AbortSignal
-  /** Counts a model call. Answers the limit that makes it the last one, or nothing. */
-  beginRound(): LimitName | undefined
-  /** Counts the tokens of a model call that was sent so many bytes; estimates them where the model does not report its usage. */
-  spend(answer: { text: string; usage: ModelUsage | undefined }, sentBytes: number): void
-  /** Counts tokens that a tool took. */
-  charge(usage: ModelUsage): void
-  /** Takes tool calls; answers how many of them may run. */
-  takeCalls(wanted: number): number
-  /** Keeps in mind that a limit kept the run from something. */
-  note(limit: LimitName): void
-  reached(): LimitName[]
-}
+export type RunBudget = ReturnType<typeof createRunBudget>
 
-export function createRunBudget(limits: RunLimits): RunBudget {
+/** Keeps account of what one run has used up. */
+export function createRunBudget(limits: RunLimits) {
   const toolTime = AbortSignal.timeout(limits.seconds * 1_000)
   const answerTime = AbortSignal.timeout((limits.seconds + ANSWER_SECONDS) * 1_000)
   const reached = new Set<LimitName>()
   let [rounds, calls, tokens] = [0, 0, 0]
+  let usage: Usage | undefined
 
   return {
+    /** Aborted when no tool may run any more. */
     toolTime,
+    /** Aborted when the answer is cut. */
     answerTime,
-    beginRound() {
+    /** Counts a model call. Answers the limit that makes it the last one, or nothing. */
+    beginRound(): LimitName | undefined {
       rounds += 1
       if (rounds >= limits.rounds) return 'rounds'
       if (calls >= limits.toolCalls) return 'toolCalls'
       if (tokens >= limits.tokens) return 'tokens'
       return toolTime.aborted ? 'seconds' : undefined
     },
-    spend({ usage, text }, sentBytes) {
-      tokens += usage
-        ? usage.promptTokens + usage.completionTokens
-        : Math.ceil((sentBytes + Buffer.byteLength(text)) / BYTES_PER_TOKEN)
+    /** Counts the tokens of a model call: as it reports them, else by the bytes that were sent and received. */
+    spend(used: ModelUsage | undefined, bytes = 0): void {
+      if (!used) {
+        tokens += Math.ceil(bytes / BYTES_PER_TOKEN)
+        return
+      }
+      const promptTokens = (usage?.promptTokens ?? 0) + used.promptTokens
+      const completionTokens = (usage?.completionTokens ?? 0) + used.completionTokens
+      usage = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
+      tokens += used.promptTokens + used.completionTokens
     },
-    charge({ promptTokens, completionTokens }) {
-      tokens += promptTokens + completionTokens
-    },
-    takeCalls(wanted) {
+    /** Takes tool calls; answers how many of them may run. */
+    takeCalls(wanted: number): number {
       const taken = Math.min(wanted, limits.toolCalls - calls)
       calls += taken
       if (taken < wanted) reached.add('toolCalls')
       return taken
     },
-    note: (limit) => void reached.add(limit),
+    /** Keeps in mind that a limit kept the run from something. */
+    note: (limit: LimitName) => void reached.add(limit),
     reached: () => [...reached],
-  }
-}
-
-/** Adds up the tokens of all model calls of a run; nothing where no call reported any. */
-export function createUsageSum() {
-  let sum: Usage | undefined
-
-  return {
-    add(usage: ModelUsage | undefined) {
-      if (!usage) return
-      const promptTokens = (sum?.promptTokens ?? 0) + usage.promptTokens
-      const completionTokens = (sum?.completionTokens ?? 0) + usage.completionTokens
-      sum = { promptTokens, completionTokens, totalTokens: promptTokens + completionTokens }
-    },
-    total: () => sum,
+    /** The tokens that model calls have reported; nothing where none did. */
+    usage: () => usage,
   }
 }

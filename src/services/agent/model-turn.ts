@@ -60,13 +60,8 @@ export function outcomeOf(
 /** The calls that the client is to run; the reasoning that came with the first call of all stays with them. */
 export function clientCalls({ calls }: Answer, request: AgentRequest): ModelToolCall[] {
   const [first, ...others] = calls.filter(({ name }) => isClientTool(request, name))
-  if (!first) return []
-  const { reasoning_content, reasoning_details } = calls[0]?.extra ?? {}
-  const reasoning = {
-    ...(reasoning_content !== undefined && { reasoning_content }),
-    ...(reasoning_details !== undefined && { reasoning_details }),
-  }
-  if (Object.keys(reasoning).length === 0) return [first, ...others]
+  const { extra_content: _of, ...reasoning } = calls[0]?.extra ?? {}
+  if (!first || Object.keys(reasoning).length === 0) return first ? [first, ...others] : []
   return [{ ...first, extra: { ...first.extra, ...reasoning } }, ...others]
 }
 
@@ -79,36 +74,34 @@ export interface Answer {
   usage: ModelUsage | undefined
 }
 
-export interface AnswerReader {
-  readonly answer: Answer
-  /** What can be shown by now of the next batch; nothing after the last. Throws what the model failed with. */
-  next(): Promise<AgentEvent[] | undefined>
-  /** Ends the call where it is still under way. */
-  close(): Promise<unknown>
-}
-
 interface Reading {
   citations: CitationCheck
   spacing: Spacing
   /** Aborted when the answer is cut; what came until then stands. */
   answerTime: AbortSignal
   signal: AbortSignal
-  /** Given an answer that is whole, or was cut. */
-  onEnd: (answer: Answer) => void
+  /** Called with each text that is shown. */
+  onText: (text: string) => void
 }
 
-/** Reads one answer: its text with the citations checked, and what the loop has to know of it. */
-export function readAnswer(
+/** Gives what can be shown of one answer, its citations checked, in batches. Throws what the model failed with. */
+export async function* readAnswer(
   events: ReturnType<ChatModel['stream']>,
-  reading: Reading,
-): AnswerReader {
-  const { citations, spacing, answerTime, signal, onEnd } = reading
+  { citations, spacing, answerTime, signal, onText }: Reading,
+): AsyncGenerator<AgentEvent[], Answer> {
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
-  let isOver = false
-  let failure: { error: unknown } | undefined
-
-  const show = (text: string): AgentEvent[] =>
-    text === '' ? [] : [{ type: 'text-delta', text: spacing.join(text) }]
+  try {
+    for await (const batch of events) yield batch.flatMap(readEvent)
+  } catch (error) {
+    if (signal.aborted) throw error
+    if (!answerTime.aborted) {
+      yield show(citations.end())
+      throw error
+    }
+    answer.reason = 'time_limit'
+  }
+  yield show(citations.end())
+  return answer
 
   function readEvent(event: ModelEvent): AgentEvent[] {
     switch (event.type) {
@@ -127,54 +120,28 @@ export function readAnswer(
     }
   }
 
-  /** Nothing where the model has ended, failed or was cut. */
-  async function pull(): Promise<readonly ModelEvent[] | undefined> {
-    try {
-      const { done, value } = await events.next()
-      return done ? undefined : value
-    } catch (error) {
-      if (signal.aborted) throw error
-      if (answerTime.aborted) answer.reason = 'time_limit'
-      else failure = { error }
-      return undefined
-    }
-  }
-
-  return {
-    answer,
-    async next() {
-      if (failure) throw failure.error
-      if (isOver) return undefined
-      const batch = await pull()
-      if (batch) return batch.flatMap(readEvent)
-      isOver = true
-      if (!failure) onEnd(answer)
-      return show(citations.end())
-    },
-    close: () => events.return(undefined),
+  function show(text: string): AgentEvent[] {
+    if (text === '') return []
+    onText(text)
+    return [{ type: 'text-delta', text: spacing.join(text) }]
   }
 }
 
-const PARAGRAPH = '\n\n'
+export type Spacing = ReturnType<typeof createSpacing>
 
 /** Puts a blank line between what the model says before it calls tools and what it says after. */
-export interface Spacing {
-  /** The text as it follows what was said before; not empty. */
-  join(text: string): string
-  /** Tools were called. */
-  part(): void
-}
-
-export function createSpacing(): Spacing {
+export function createSpacing() {
   let end = ''
   let isParted = false
   return {
-    join(text) {
+    /** The text, which is not empty, as it follows what was said before. */
+    join(text: string): string {
       const needsSpace = isParted && end !== '' && end !== '\n'
       isParted = false
       end = text.slice(-1)
-      return needsSpace ? PARAGRAPH + text : text
+      return needsSpace ? `\n\n${text}` : text
     },
+    /** Tools were called. */
     part() {
       isParted = true
     },

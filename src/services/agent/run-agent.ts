@@ -1,31 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import type { ChatModel, ModelMessage, ModelUsage } from '../../models/chat-model.ts'
+import type { ChatModel, ModelRequest } from '../../models/chat-model.ts'
 import { sizeOfMessages } from '../../models/token-estimate.ts'
-import type { RunFinishReason } from '../../schemas/chat.ts'
+import { lastUserText, type RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES } from '../../schemas/fields.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { Retrieval } from '../retrieval/search.ts'
-import { type Artifacts, createArtifacts } from '../tools/artifacts.ts'
-import { parseCall, type RunTools, type ToolRegistry } from '../tools/registry.ts'
-import { type AgentEvent, type AgentRequest, asksForJson, questionOf } from './agent-event.ts'
+import { createArtifacts } from '../tools/artifacts.ts'
+import { parseCall, type ToolRegistry } from '../tools/registry.ts'
+import { type AgentEvent, type AgentRequest, asksForJson } from './agent-event.ts'
+import { createRunBudget, LIMIT_REASONS, type RunLimits } from './budget.ts'
+import { createCitations } from './citations.ts'
 import {
-  createRunBudget,
-  createUsageSum,
-  LIMIT_REASONS,
-  type RunBudget,
-  type RunLimits,
-} from './budget.ts'
-import { type Citations, createCitations, type NumberedHit } from './citations.ts'
-import {
-  type Answer,
-  type AnswerReader,
   choiceOf,
   clientCalls,
   createSpacing,
   offer,
   outcomeOf,
   readAnswer,
-  type Spacing,
   type Turn,
 } from './model-turn.ts'
 import { assemblePrompt, fitChunks, fitResults, type PromptOptions } from './prompt.ts'
@@ -65,27 +56,33 @@ async function* run(
 ): AsyncGenerator<readonly AgentEvent[]> {
   const pass = gate.enter()
   const conversation = request.conversationId ?? randomUUID()
-  let reader: AnswerReader | undefined
   try {
     const context = await begin(parts, request, conversation, signal)
-    for (;;) {
-      reader = ask(parts, request, context, signal)
-      for (let events = await reader.next(); events; events = await reader.next()) {
-        yield pass.see(events)
-      }
-      const { answer } = reader
-      const reason = outcomeOf(answer, request, context.turn.last)
+    const { budget, citations, spacing, messages } = context
+    const answerSignal = AbortSignal.any([signal, budget.answerTime])
+    for (let round = 1; ; round += 1) {
+      const turn = { round, last: budget.beginRound() }
+      const asked = toModelRequest(parts, request, context, turn)
+      const answer = yield* readAnswer(parts.model.stream(asked, answerSignal), {
+        citations: citations.check(asksForJson(request)),
+        ...{ spacing, answerTime: budget.answerTime, signal, onText: pass.text },
+      })
+      budget.spend(answer.usage, sizeOfMessages(asked.messages) + Buffer.byteLength(answer.text))
+      const reason = outcomeOf(answer, request, turn.last)
       if (reason !== 'continue') {
-        yield pass.see(ending(answer, request, context, reason))
+        pass.end(reason)
+        const end = toRunEnd(context, reason)
+        const calls = clientCalls(answer, request)
+        yield calls.length > 0 ? [{ type: 'client-tool-calls', calls }, end] : [end]
         return
       }
       const calls = answer.calls.map(parseCall)
       yield callEvents(calls)
       const results = await runCalls(calls, context, signal)
       yield results.events
-      context.spacing.part()
-      context.messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
-      context.messages.push(...results.messages)
+      spacing.part()
+      messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
+      messages.push(...results.messages)
     }
   } catch (error) {
     pass.fail(error, signal)
@@ -94,96 +91,61 @@ async function* run(
     pass.leave()
     // No other request can come back to a conversation that the client did not name.
     if (request.conversationId === undefined) parts.endConversation(conversation)
-    await reader?.close()
   }
 }
 
-/** What one run knows and has used up. */
-interface RunContext {
-  citations: Citations
-  artifacts: Artifacts
-  tools: RunTools
-  budget: RunBudget
-  usage: ReturnType<typeof createUsageSum>
-  spacing: Spacing
-  /** The chunks that were found for the question. */
-  chunks: readonly NumberedHit[]
-  degraded: boolean
-  /** What the model is asked with, which grows by its calls and their results. */
-  messages: ModelMessage[]
-  turn: Turn
-}
+type RunContext = Awaited<ReturnType<typeof begin>>
 
-/** Finds chunks for the question and assembles the prompt. */
+/** Finds chunks for the question and assembles the prompt. Gives what the run knows and uses up. */
 async function begin(
-  { retrieval, artifacts, prompt, limits, tools }: Dependencies,
+  parts: Dependencies,
   request: AgentRequest,
   conversation: string,
   signal: AbortSignal,
-): Promise<RunContext> {
+) {
+  const { retrieval, prompt, limits, tools } = parts
   const { topK, filter } = request
   const budget = createRunBudget(limits)
-  const usage = createUsageSum()
-  const query = questionOf(request)
+  const query = lastUserText(request.conversation.messages)
   const { hits, degraded } = await retrieval.search({ query, topK, filter }, signal)
-  const shared = { citations: createCitations(), artifacts: createArtifacts(artifacts) }
-  const chunks = fitChunks(shared.citations.add(hits), prompt.contextTokens)
-  const spend = (spent: ModelUsage) => {
-    usage.add(spent)
-    budget.charge(spent)
-  }
+  const citations = createCitations()
+  const artifacts = createArtifacts(parts.artifacts)
+  const chunks = fitChunks(citations.add(hits), prompt.contextTokens)
   return {
-    ...{ ...shared, chunks, degraded, budget, usage, spacing: createSpacing() },
-    tools: tools.open({ ...shared, filter, conversation, spend }),
+    ...{ citations, artifacts, chunks, degraded, budget, spacing: createSpacing() },
+    tools: tools.open({ citations, artifacts, filter, conversation, spend: budget.spend }),
+    /** What the model is asked with, which grows by its calls and their results. */
     messages: assemblePrompt(request.conversation, chunks, prompt),
-    turn: { round: 0, last: undefined },
   }
 }
 
-/** Begins the next call of the model. */
-function ask(
+function toModelRequest(
   { model, prompt }: Dependencies,
   request: AgentRequest,
-  context: RunContext,
-  signal: AbortSignal,
-): AnswerReader {
-  const { budget, usage, citations, spacing, chunks } = context
-  context.turn = { round: context.turn.round + 1, last: budget.beginRound() }
-  const messages = fitResults(context.messages, prompt.contextTokens)
-  const offered = model.supportsTools ? offer(request, context.tools) : []
-  const asked = {
-    messages,
+  { messages, tools, chunks }: RunContext,
+  turn: Turn,
+): ModelRequest {
+  const offered = model.supportsTools ? offer(request, tools) : []
+  return {
+    messages: fitResults(messages, prompt.contextTokens),
     tools: offered,
-    toolChoice: offered.length > 0 ? choiceOf(request, context.turn) : undefined,
+    toolChoice: offered.length > 0 ? choiceOf(request, turn) : undefined,
     sampling: request.sampling,
     chunks: chunks.map(({ hit }) => hit),
   }
-  const { answerTime } = budget
-  return readAnswer(model.stream(asked, AbortSignal.any([signal, answerTime])), {
-    citations: citations.check(asksForJson(request)),
-    onEnd(answer) {
-      budget.spend(answer, sizeOfMessages(messages))
-      usage.add(answer.usage)
-    },
-    ...{ spacing, answerTime, signal },
-  })
 }
 
-function ending(
-  answer: Answer,
-  request: AgentRequest,
-  { citations, artifacts, degraded, budget, usage }: RunContext,
+function toRunEnd(
+  { citations, artifacts, degraded, budget }: RunContext,
   reason: RunFinishReason,
-): AgentEvent[] {
+): AgentEvent {
   for (const limit of LIMIT_NAMES) if (LIMIT_REASONS[limit] === reason) budget.note(limit)
-  const end: AgentEvent = {
+  return {
     ...{ type: 'run-end', reason, degraded },
-    usage: usage.total(),
+    usage: budget.usage(),
     hits: citations.all(),
     artifacts: artifacts.all(),
     limitsReached: budget.reached(),
     unknownCitations: citations.unknown(),
   }
-  if (reason !== 'tool_calls') return [end]
-  return [{ type: 'client-tool-calls', calls: clientCalls(answer, request) }, end]
 }

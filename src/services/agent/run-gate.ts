@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import type { AgentEvent } from './agent-event.ts'
+import type { RunFinishReason } from '../../schemas/chat.ts'
 
 const RETRY_AFTER_SECONDS = 2
 
@@ -43,13 +43,12 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
       let firstDelta: number | undefined
 
       return {
-        /** Takes note of events on their way to the caller. */
-        see(events: readonly AgentEvent[]): readonly AgentEvent[] {
-          for (const event of events) {
-            if (event.type === 'text-delta') firstDelta ??= performance.now() - started
-            if (event.type === 'run-end') outcome = event.reason
-          }
-          return events
+        /** Some text goes to the caller. */
+        text() {
+          firstDelta ??= performance.now() - started
+        },
+        end(reason: RunFinishReason) {
+          outcome = reason
         },
         fail(error: unknown, signal: AbortSignal) {
           if (error instanceof AppError) outcome = error.code

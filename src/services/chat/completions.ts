@@ -1,5 +1,4 @@
 import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
-import type { Artifact } from '../../schemas/artifact.ts'
 import type { ChatRequest, RunFinishReason, Usage } from '../../schemas/chat.ts'
 import {
   type Completion,
@@ -8,8 +7,6 @@ import {
   type CompletionRequest,
   toPlain,
 } from '../../schemas/completion.ts'
-import type { LimitName } from '../../schemas/fields.ts'
-import type { Hit } from '../../schemas/query.ts'
 import type { AgentEvent, AgentRequest, RunEnd } from '../agent/agent-event.ts'
 import type { Conversation } from '../agent/prompt.ts'
 
@@ -247,24 +244,14 @@ function toCompletion(
   }
 }
 
-interface RunExtras {
-  hits: Hit[]
-  finishReason: RunFinishReason
-  limitsReached?: LimitName[]
-  degraded?: true
-  unknownCitations?: number[]
-  artifacts?: Artifact[]
-}
-
-/** What both dialects tell at the end of a run, in the same words; what there is nothing of is left out. */
-export function toRunExtras(end: RunEnd): RunExtras {
-  const { hits, reason, degraded, artifacts = [], limitsReached = [], unknownCitations = [] } = end
+/** What both dialects say at the end of a run, in the same words; what there is nothing of is left out. */
+export function toRunExtras(end: RunEnd) {
+  const { hits, reason: finishReason, degraded, artifacts, limitsReached, unknownCitations } = end
   return {
-    hits,
-    finishReason: reason,
-    ...(limitsReached.length > 0 && { limitsReached: [...limitsReached] }),
+    ...{ hits, finishReason },
+    ...(limitsReached.length > 0 && { limitsReached }),
     ...(degraded && { degraded }),
-    ...(unknownCitations.length > 0 && { unknownCitations: [...unknownCitations] }),
-    ...(artifacts.length > 0 && { artifacts: [...artifacts] }),
+    ...(unknownCitations.length > 0 && { unknownCitations }),
+    ...(artifacts.length > 0 && { artifacts }),
   }
 }

@@ -9,3 +9,11 @@ export const ARTIFACT: Artifact = {
   url: '/artifacts/art_1',
   expiresAt: '2026-11-28T09:30:00.000Z',
 }
+
+/** What stands at the end of a run of which there is nothing more to say. */
+export const NOTHING_MORE = {
+  artifacts: [],
+  limitsReached: [],
+  degraded: false,
+  unknownCitations: [],
+}

@@ -1,12 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createRunBudget } from '../../../src/services/agent/budget.ts'
-import type { Answer } from '../../../src/services/agent/model-turn.ts'
 import { LIMITS } from './agent-for-test.ts'
-
-const answer = (usage?: Answer['usage'], text = ''): Answer => ({
-  ...{ text, calls: [], reason: 'stop' },
-  usage,
-})
 
 describe('The budget of a run', () => {
   it('makes the last of its rounds the last', () => {
@@ -36,17 +30,17 @@ describe('The budget of a run', () => {
 
   it('counts the tokens that models report', () => {
     const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
-    budget.spend(answer({ promptTokens: 900, completionTokens: 99 }), 1_000_000)
+    budget.spend({ promptTokens: 900, completionTokens: 99 }, 1_000_000)
     expect(budget.beginRound()).toBeUndefined()
-    budget.spend(answer({ promptTokens: 1, completionTokens: 0 }), 0)
+    budget.spend({ promptTokens: 1, completionTokens: 0 })
     expect(budget.beginRound()).toBe('tokens')
   })
 
   it('estimates the tokens of models that report none', () => {
     const budget = createRunBudget({ ...LIMITS, tokens: 1_000 })
-    budget.spend(answer(undefined, 'x'.repeat(400)), 3_000)
+    budget.spend(undefined, 3_400)
     expect(budget.beginRound()).toBeUndefined()
-    budget.spend(answer(undefined, 'x'.repeat(600)), 0)
+    budget.spend(undefined, 600)
     expect(budget.beginRound()).toBe('tokens')
   })
 

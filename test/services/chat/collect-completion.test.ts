@@ -4,11 +4,18 @@ import { Completion } from '../../../src/schemas/completion.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
 import { collectCompletion } from '../../../src/services/chat/completions.ts'
 import { inBatches } from '../../support/batches.ts'
+import { NOTHING_MORE } from '../agent/artifact.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'agent' }
 const text = (words: string): AgentEvent => ({ type: 'text-delta', text: words })
-const END: AgentEvent = { type: 'run-end', reason: 'stop', hits: [hitOf('a')], usage: undefined }
+const END: AgentEvent = {
+  type: 'run-end',
+  reason: 'stop',
+  hits: [hitOf('a')],
+  usage: undefined,
+  ...NOTHING_MORE,
+}
 
 const play = (...events: AgentEvent[]) => inBatches(events)
 

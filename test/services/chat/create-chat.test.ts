@@ -5,6 +5,7 @@ import { CompletionRequest } from '../../../src/schemas/completion.ts'
 import type { AgentEvent, AgentRequest } from '../../../src/services/agent/agent-event.ts'
 import { createChat } from '../../../src/services/chat/chat.ts'
 import { eachEvent, inBatches } from '../../support/batches.ts'
+import { NOTHING_MORE } from '../agent/artifact.ts'
 
 const usage = { promptTokens: 1, completionTokens: 2, totalTokens: 3 }
 const ANSWER: AgentEvent[] = [
@@ -12,7 +13,7 @@ const ANSWER: AgentEvent[] = [
   { type: 'tool-result', callId: 'c', tool: 'look', output: 'b', isError: false },
   { type: 'text-delta', text: 'At ' },
   { type: 'text-delta', text: 'nine.' },
-  { type: 'run-end', reason: 'stop', hits: [], usage },
+  { type: 'run-end', reason: 'stop', hits: [], usage, ...NOTHING_MORE },
 ]
 const { signal } = new AbortController()
 const messages = [{ role: 'user', content: 'When?' }]

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ChatFrame } from '../../../src/schemas/chat.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
 import { toChatFrame } from '../../../src/services/chat/chat.ts'
+import { NOTHING_MORE } from '../agent/artifact.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const delta: AgentEvent = { type: 'text-delta', text: 'a' }
@@ -26,7 +27,13 @@ describe('an event as a chat frame', () => {
   })
 
   it('is done with the hits and the reason at the end', () => {
-    const end: AgentEvent = { type: 'run-end', reason: 'stop', hits: [hitOf('a')], usage }
+    const end: AgentEvent = {
+      type: 'run-end',
+      reason: 'stop',
+      hits: [hitOf('a')],
+      usage,
+      ...NOTHING_MORE,
+    }
     expect(toChatFrame(end, false)).toEqual({
       type: 'done',
       hits: [hitOf('a')],
@@ -36,7 +43,13 @@ describe('an event as a chat frame', () => {
   })
 
   it('has no usage where the model reported none', () => {
-    const end: AgentEvent = { type: 'run-end', reason: 'stop', hits: [], usage: undefined }
+    const end: AgentEvent = {
+      type: 'run-end',
+      reason: 'stop',
+      hits: [],
+      usage: undefined,
+      ...NOTHING_MORE,
+    }
     expect(toChatFrame(end, false)).not.toHaveProperty('usage')
   })
 
@@ -48,7 +61,7 @@ describe('an event as a chat frame', () => {
     delta,
     call,
     result,
-    { type: 'run-end', reason: 'round_limit', hits: [hitOf('a')], usage },
+    { type: 'run-end', reason: 'round_limit', hits: [hitOf('a')], usage, ...NOTHING_MORE },
   ])('fits its schema: $type', (event) => {
     const frame = toChatFrame(event, true)
     expect(ChatFrame.parse(frame)).toEqual(frame)

@@ -7,14 +7,14 @@ import {
   toCompletionChunks,
   toFirstChunk,
 } from '../../../src/services/chat/completions.ts'
-import { ARTIFACT } from '../agent/artifact.ts'
+import { ARTIFACT, NOTHING_MORE } from '../agent/artifact.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const head = { id: 'chatcmpl-1', created: 1_790_000_000, model: 'agent' }
 const usage = { promptTokens: 10, completionTokens: 2, totalTokens: 12 }
 const choice = { index: 0, delta: {}, logprobs: null, finish_reason: null }
 const end = (more: Partial<Extract<AgentEvent, { type: 'run-end' }>> = {}): AgentEvent => ({
-  ...{ type: 'run-end', reason: 'stop', hits: [hitOf('a')], usage },
+  ...{ type: 'run-end', reason: 'stop', hits: [hitOf('a')], usage, ...NOTHING_MORE },
   ...more,
 })
 
