@@ -5,7 +5,7 @@ import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../indexes/embedded/embedded-index.ts'
 import { createQdrantIndex, type QdrantIndexOptions } from '../indexes/qdrant/qdrant-index.ts'
-import { measureLength } from '../services/ingestion/measure-length.ts'
+import { measureLength } from '../services/ingestion/replace-index.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 
 type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'chunkKeys' | 'readChunks'>

@@ -3,9 +3,8 @@ import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
 import type { Environment } from '../lib/environment.ts'
 import { loadConfiguration } from '../services/agent/configuration.ts'
-import { createAdmission } from '../services/ingestion/admission.ts'
 import { createLineIngestion } from '../services/ingestion/batch.ts'
-import { createDocuments } from '../services/ingestion/documents.ts'
+import { createAdmission, createDocuments } from '../services/ingestion/documents.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
 import { composeAgent } from './agent.ts'
@@ -51,16 +50,16 @@ export async function compose(
       retrieval,
       metrics,
       documents,
-      files: createFiles({ store, wake, mostBytes: config.FILE_LIMIT }),
+      files: createFiles({ store, documents, mostBytes: config.FILE_LIMIT }),
       lines: createLineIngestion({ documents, log }),
-      admission: createAdmission({ store, queueLimit: config.INGEST_QUEUE_LIMIT }),
+      admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
       ...agent.services,
       readiness: createReadiness({
         checks: {
           store: store.check,
           index: async (signal) => {
             await index.check(signal)
-            await reconciliation.check(signal)
+            await reconciliation.check()
           },
           agent: async () => void (await loaded.hasChanged()),
         },

@@ -6,7 +6,7 @@ import {
   type QdrantIndexOptions,
 } from '../indexes/qdrant/qdrant-index.ts'
 import { reEmbed } from '../services/embedding/re-embed.ts'
-import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/index-sync.ts'
+import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/replace-index.ts'
 import { qdrantOptions } from './chunk-index.ts'
 import { openPreparer } from './knowledge.ts'
 import { createEmbedder } from './models.ts'

@@ -7,7 +7,7 @@ import type { Reconciliation } from '../services/ingestion/index-sync.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 import { withFeedback } from '../services/retrieval/feedback.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
-import { createRetrieval, observeSearches, onceReady } from '../services/retrieval/search.ts'
+import { createRetrieval, watchSearches } from '../services/retrieval/search.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 import { createReranker } from './models.ts'
 
@@ -15,7 +15,7 @@ interface Knowledge {
   store: DocumentStore
   index: ChunkIndex
   embedding: Embedding | undefined
-  reconciliation: Pick<Reconciliation, 'progress' | 'checkVectors'>
+  reconciliation: Pick<Reconciliation, 'progress' | 'check' | 'checkVectors'>
   metrics: Pick<Metrics, 'searchEnded'>
 }
 
@@ -40,7 +40,7 @@ export async function createSearch(config: Config, knowledge: Knowledge, log: Fa
     },
   })
   return {
-    retrieval: onceReady(observeSearches(retrieval, metrics.searchEnded), reconciliation.progress),
+    retrieval: watchSearches(retrieval, reconciliation.check, metrics.searchEnded),
     reranker: reranker && { name: reranker.name, check: reranking?.check },
     checkEmbedder:
       embedding &&

@@ -8,6 +8,22 @@ export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal)
   })
 }
 
+/** What `work` answers; what `late` makes where it takes longer than that, and the signal's reason where that comes first. */
+export async function withDeadline<Result>(
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+  late: () => Error,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const deadline = AbortSignal.timeout(milliseconds)
+  try {
+    return await work(signal ? AbortSignal.any([signal, deadline]) : deadline)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw deadline.aborted ? late() : error
+  }
+}
+
 /** Rejects with the signal's reason as soon as it is aborted. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,67 +1,88 @@
+import { AppError } from '../errors.ts'
+
 /** How long a part that failed is left alone: doubled with each failure. */
 const FIRST_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
 /** After a pause one caller tries; the others wait this long for how it goes. */
 const TRIAL_MS = 2_000
 
+/** A readiness check asks only if nobody else has for this long. */
+const FRESH_MS = 60_000
+
+export interface OutageLog {
+  warn(fields: object, message: string): void
+  info(fields: object, message: string): void
+}
+
 interface Dependencies {
   /** As in “the embedding model works again”. */
   name: string
   /** What its absence means for those who use the server. */
   consequence: string
+  /** Whether what a call of it threw means that it does not work. */
+  isOutage: (error: unknown) => boolean
   now: () => number
-  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+  log: OutageLog
 }
 
-interface Outage {
-  /** Throws what failed last, unless it works or it is time to try again. */
-  enter(): void
-  ended(): void
-  failed(error: Error): void
-  isDown(): boolean
-  /** 0 unless it is down. */
-  pauseMs(): number
-  /** Since it was seen to work; infinite while it is down, and at first. */
-  quietMs(): number
-}
+export type Outage = ReturnType<typeof createOutage>
 
 /** Remembers whether a part of the outside world works, so that not every caller has to find out. */
-export function createOutage({ name, consequence, now, log }: Dependencies): Outage {
-  let last: Error | undefined
+export function createOutage({ name, consequence, isOutage, now, log }: Dependencies) {
+  let last: unknown
   let failures = 0
   /** Somebody tries whether it works again. */
   let isTried = false
   let closedUntil = 0
   let worked = Number.NEGATIVE_INFINITY
+  /** How long to leave it alone, in milliseconds; 0 unless it is down. */
   const pauseMs = () => Math.max(0, closedUntil - now())
 
+  const ended = () => {
+    if (last) log.info({ failures }, `${name} works again`)
+    last = undefined
+    failures = 0
+    isTried = false
+    closedUntil = 0
+    worked = now()
+  }
+  const failed = (error: unknown) => {
+    if (!last) log.warn({ err: error }, `${name} does not work: ${consequence}`)
+    // Callers that were under way together fail together, which is one failure.
+    if (!last || isTried) failures++
+    last = error
+    isTried = false
+    closedUntil = now() + Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1))
+  }
+
   return {
-    enter() {
-      if (!last) return
-      if (pauseMs() > 0) throw last
-      closedUntil = now() + TRIAL_MS
-      isTried = true
+    /** Does `work`, and learns from how it goes. Throws what failed last instead, unless it works or it is time to try again. */
+    async run<Output>(work: () => Promise<Output>): Promise<Output> {
+      if (last) {
+        if (pauseMs() > 0) throw last
+        closedUntil = now() + TRIAL_MS
+        isTried = true
+      }
+      try {
+        const output = await work()
+        ended()
+        return output
+      } catch (error) {
+        if (isOutage(error)) failed(error)
+        throw error
+      }
     },
-    ended() {
-      if (last) log.info({ failures }, `${name} works again`)
-      last = undefined
-      failures = 0
-      isTried = false
-      closedUntil = 0
-      worked = now()
-    },
-    failed(error) {
-      const isNew = !last
-      last = error
-      // Callers that were under way together fail together, which is one failure.
-      if (isNew || isTried) failures++
-      isTried = false
-      const pause = FIRST_PAUSE_MS * 2 ** (failures - 1)
-      closedUntil = now() + Math.min(MAX_PAUSE_MS, pause)
-      if (isNew) log.warn({ err: error }, `${name} does not work: ${consequence}`)
-    },
-    pauseMs,
     isDown: () => last !== undefined,
-    quietMs: () => (last ? Number.POSITIVE_INFINITY : now() - worked),
+    pauseMs,
+    /** For readiness: throws AppError `upstream_failed` unless it was seen to work lately, or answers now. */
+    async check(ask: () => Promise<unknown>): Promise<void> {
+      if (!last && now() - worked < FRESH_MS) return
+      try {
+        await ask()
+      } catch (cause) {
+        const message = isOutage(cause) ? Object(cause).message : `${name} does not work`
+        throw new AppError('upstream_failed', message, { cause })
+      }
+    },
   }
 }

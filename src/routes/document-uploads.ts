@@ -21,9 +21,8 @@ import {
 } from '../schemas/document-batch.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'
-import type { Admission } from '../services/ingestion/admission.ts'
 import type { LineIngestion } from '../services/ingestion/batch.ts'
-import type { Documents } from '../services/ingestion/documents.ts'
+import type { Admission, Documents } from '../services/ingestion/documents.ts'
 import type { Files } from '../services/ingestion/uploads.ts'
 
 type Answer = (
@@ -149,11 +148,11 @@ export function batchRoutes(
 const LARGE_BYTES = 65_536
 
 /** A hook that refuses a large document before it is read, where the queue is full. */
-export function admit({ admit: ask }: Admission) {
+export function admit(ask: Admission) {
   return async ({ headers, params }: FastifyRequest): Promise<void> => {
     if (declaredBytes(headers) < LARGE_BYTES) return
     const { id } = Object(params)
     const key = headers['idempotency-key']
-    await ask({ id, idempotencyKey: typeof key === 'string' ? key : undefined })
+    await ask(id, typeof key === 'string' ? key : undefined)
   }
 }

@@ -17,8 +17,7 @@ import {
 } from '../schemas/document.ts'
 import { DocumentForm } from '../schemas/document-file.ts'
 import { errorResponses } from '../schemas/error.ts'
-import type { Admission } from '../services/ingestion/admission.ts'
-import type { Documents } from '../services/ingestion/documents.ts'
+import type { Admission, Documents } from '../services/ingestion/documents.ts'
 import type { Files } from '../services/ingestion/uploads.ts'
 import { admit, type BatchServices, batchRoutes, documentFileRoutes } from './document-uploads.ts'
 

@@ -1,75 +1,44 @@
-import { AppError } from '../../errors.ts'
-import { createOutage } from '../../lib/outage.ts'
+import { withDeadline } from '../../lib/abort.ts'
+import { createOutage, type OutageLog } from '../../lib/outage.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { ChunkVectors, DocumentStore } from '../../stores/document-store.ts'
 
 /** A question is answered by words alone rather than later than this. */
 const QUERY_MS = 2_000
-/** A readiness check asks the model only if nobody else has for this long. */
-const FRESH_MS = 60_000
-
-export interface Embedding {
-  /** The vectors of chunks, in order. Throws `EmbedderError`, at once while the embedder is known to be down. */
-  documents(chunks: readonly EmbeddedText[], signal: AbortSignal): Promise<ChunkVectors>
-  /** The vector of a question; nothing where the embedder does not give one in time. Throws only what `signal` was aborted with. */
-  query(text: string, signal?: AbortSignal): Promise<Float32Array<ArrayBuffer> | undefined>
-  /** How long to leave the embedder alone, in milliseconds; 0 while it works. */
-  pauseMs(): number
-  /** For readiness: throws AppError where the embedder does not work. */
-  check(signal: AbortSignal): Promise<void>
-}
 
 interface Dependencies {
   embedder: Embedder
-  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+  log: OutageLog
   now?: () => number
 }
 
+export type Embedding = ReturnType<typeof createEmbedding>
+
 /** The embedder with a memory for its outages, so that nobody waits for one that is down. */
-export function createEmbedding({ embedder, log, now = Date.now }: Dependencies): Embedding {
+export function createEmbedding({ embedder, log, now = Date.now }: Dependencies) {
   const outage = createOutage({
     name: 'the embedding model',
     consequence: 'documents wait, search goes by words alone',
+    isOutage: (error) => error instanceof EmbedderError && error.kind !== 'refused',
     ...{ now, log },
   })
-
-  /** Runs `work` unless the embedder is down, and learns from how it goes. */
-  const attempt = async <Output>(work: () => Promise<Output>): Promise<Output> => {
-    outage.enter()
-    try {
-      const output = await work()
-      outage.ended()
-      return output
-    } catch (error) {
-      if (error instanceof EmbedderError && error.kind !== 'refused') outage.failed(error)
-      throw error
-    }
-  }
-
-  /** As `attempt`, for a question: a model that takes too long counts as down. */
-  const ask = (text: string, signal: AbortSignal | undefined) =>
-    attempt(async () => {
-      const deadline = AbortSignal.timeout(QUERY_MS)
-      const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
-      try {
-        return await embedder.embedQuery(text, stop)
-      } catch (error) {
-        signal?.throwIfAborted()
-        if (!deadline.aborted) throw error
-        const message = `The embedding model did not answer within ${QUERY_MS} ms`
-        throw new EmbedderError('unavailable', message)
-      }
-    })
+  const late = () =>
+    new EmbedderError('unavailable', `The embedding model did not answer within ${QUERY_MS} ms`)
+  const ask = (text: string, signal?: AbortSignal) =>
+    outage.run(() =>
+      withDeadline(QUERY_MS, (stop) => embedder.embedQuery(text, stop), late, signal),
+    )
 
   return {
-    async documents(chunks, signal) {
-      const vectors = await attempt(() =>
-        embedder.embedDocuments(chunks.map(toEmbeddedText), signal),
-      )
+    /** The vectors of chunks, in order. Throws `EmbedderError`, at once while the embedder is known to be down. */
+    async documents(chunks: readonly EmbeddedText[], signal: AbortSignal): Promise<ChunkVectors> {
+      const texts = chunks.map(toEmbeddedText)
+      const vectors = await outage.run(() => embedder.embedDocuments(texts, signal))
       return { model: embedder.name, ...joinVectors(vectors) }
     },
 
-    async query(text, signal) {
+    /** The vector of a question; nothing where the embedder does not give one in time. Throws only what `signal` was aborted with. */
+    async query(text: string, signal?: AbortSignal) {
       try {
         return await ask(text, signal)
       } catch (error) {
@@ -79,17 +48,10 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
       }
     },
 
+    /** How long to leave the embedder alone, in milliseconds; 0 while it works. */
     pauseMs: outage.pauseMs,
-
-    async check(signal) {
-      if (outage.quietMs() < FRESH_MS) return
-      try {
-        await ask('ready', signal)
-      } catch (error) {
-        const told = error instanceof EmbedderError ? error.message : 'The embedder does not answer'
-        throw new AppError('upstream_failed', told, { cause: error })
-      }
-    },
+    /** For readiness: throws AppError where the embedder does not work. */
+    check: (signal: AbortSignal) => outage.check(() => ask('ready', signal)),
   }
 }
 

@@ -108,17 +108,14 @@ export function takeText({ encoding, bytes }: ReturnType<typeof ownPacked>): str
 }
 
 /** Why a file has no text to index. All but the time are the file's own fault, and will be so again. */
-export const EXTRACTION_CODES = [
-  'empty_document',
-  'unsupported_file',
-  'encrypted_file',
-  'damaged_file',
-  'file_too_complex',
-  'text_too_long',
-  'extraction_timeout',
-] as const
-
-type ExtractionCode = (typeof EXTRACTION_CODES)[number]
+type ExtractionCode =
+  | 'empty_document'
+  | 'unsupported_file'
+  | 'encrypted_file'
+  | 'damaged_file'
+  | 'file_too_complex'
+  | 'text_too_long'
+  | 'extraction_timeout'
 
 /** A file that cannot be read. The message is shown to its owner. */
 export class ExtractionError extends Error {

@@ -2,14 +2,12 @@ import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { pause } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
-import { createOutage } from '../../lib/outage.ts'
+import { createOutage, type OutageLog } from '../../lib/outage.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 
 const BACKOFF = { firstMs: 250, maxMs: 15_000, factor: 4 }
 
-export interface IngestionLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
+export interface IngestionLog extends OutageLog {
   error(fields: object, message: string): void
 }
 
@@ -53,29 +51,19 @@ export async function untilAvailable<Output>(
 /** The index with a memory for its outages, so that no document is prepared for one that is down. */
 export function watchIndex(
   index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>,
-  log: Pick<IngestionLog, 'info' | 'warn'>,
+  log: OutageLog,
   now: () => number,
 ) {
-  const outage = createOutage({
+  const { run, pauseMs, isDown } = createOutage({
     name: 'the search index',
     consequence: 'documents wait, searches fail',
+    isOutage: (error) => error instanceof AppError && error.code === 'index_unavailable',
     ...{ log, now },
   })
-  const attempt = async (work: () => Promise<void>) => {
-    outage.enter()
-    try {
-      await work()
-      outage.ended()
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'index_unavailable') outage.failed(error)
-      throw error
-    }
-  }
   const watched: typeof index = {
-    add: (keys, terms, metadata) => attempt(() => index.add(keys, terms, metadata)),
-    addVectors: (batch, metadata) => attempt(() => index.addVectors(batch, metadata)),
-    remove: (keys) => attempt(() => index.remove(keys)),
+    add: (keys, terms, metadata) => run(() => index.add(keys, terms, metadata)),
+    addVectors: (batch, metadata) => run(() => index.addVectors(batch, metadata)),
+    remove: (keys) => run(() => index.remove(keys)),
   }
-  const { pauseMs, isDown } = outage
   return { index: watched, pauseMs, isDown }
 }

@@ -6,12 +6,17 @@ import type {
   ChunkListQuery,
   Document,
   DocumentCreated,
-  DocumentInput,
   DocumentList,
   DocumentListQuery,
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
-import type { DocumentStore, StoredChunk, StoredDocument } from '../../stores/document-store.ts'
+import {
+  type DocumentStore,
+  type NewDocument,
+  queueFull,
+  type StoredChunk,
+  type StoredDocument,
+} from '../../stores/document-store.ts'
 import type { CompletionWaiter } from './completion-waiter.ts'
 
 interface Dependencies {
@@ -23,16 +28,18 @@ interface Dependencies {
   log: { warn(fields: object, message: string): void }
 }
 
+type Content = Omit<NewDocument, 'id'>
+
 export interface Documents {
   /**
-   * Resolves once the document is durable; throws `queue_full` and `storage_full`. With a key that came
-   * before it answers the document of that time, or throws `idempotency_conflict` if that was another one.
+   * Resolves once the document is durable; throws `queue_full` and `storage_full`. With a key that came before
+   * it answers the document of that time, or throws `idempotency_conflict` if that had another digest.
    */
-  create(input: DocumentInput, idempotencyKey?: string): Promise<DocumentCreated>
+  create(content: Content, idempotencyKey?: string, digest?: string): Promise<DocumentCreated>
   /** Each as `create`, or as `put` where it has an id, on its own; throws what the first throws if none could be stored. */
   createAll(items: DocumentBatch): Promise<DocumentBatchResult>
   /** Replaces the content of a document, or adds it where the id is new. Throws as `create`. */
-  put(id: string, input: DocumentInput): Promise<DocumentCreated>
+  put(id: string, content: Content): Promise<DocumentCreated>
   /**
    * What has become of a document as soon as it is `ready` or `failed`, or else after so many seconds or
    * when `signal` is aborted; what was known before if it was deleted meanwhile.
@@ -53,15 +60,15 @@ export interface Documents {
 export function createDocuments(dependencies: Dependencies): Documents {
   const { store, index, completionWaiter, wake, log } = dependencies
 
-  const create: Documents['create'] = async (input, idempotencyKey) => {
-    const idempotency = idempotencyKey && { key: idempotencyKey, digest: digestOf(input) }
-    const stored = await store.add(toNew(newDocumentId(), input), idempotency || undefined)
+  const create: Documents['create'] = async (content, key, digest) => {
+    const idempotency = key && { key, digest: digest ?? digestOf([content.text], content) }
+    const stored = await store.add({ id: newDocumentId(), ...content }, idempotency || undefined)
     wake()
     return toCreated(stored)
   }
 
-  const put: Documents['put'] = async (id, input) => {
-    const stored = await store.put(toNew(id, input))
+  const put: Documents['put'] = async (id, content) => {
+    const stored = await store.put({ id, ...content })
     wake()
     return toCreated(stored)
   }
@@ -123,18 +130,36 @@ export function createDocuments(dependencies: Dependencies): Documents {
   }
 }
 
+export type Admission = ReturnType<typeof createAdmission>
+
+/**
+ * Refuses with `queue_full` what the queue has no room for before its body is read, unless the document waits
+ * already or came before with the same key. The document store asks again: the queue may have filled up meanwhile.
+ */
+export function createAdmission(
+  store: Pick<DocumentStore, 'counts' | 'get' | 'hasKey'>,
+  queueLimit: number,
+) {
+  return async (id: string | undefined, idempotencyKey: string | undefined): Promise<void> => {
+    const { jobs } = await store.counts()
+    if (jobs < queueLimit) return
+    if (idempotencyKey !== undefined && (await store.hasKey(idempotencyKey))) return
+    const { status } = (id !== undefined && (await store.get(id))) || {}
+    if (status !== 'pending' && status !== 'processing') throw queueFull()
+  }
+}
+
 function notFound(id: string): AppError {
   return new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
 }
 
-function toNew(id: string, { text, title, url, metadata }: DocumentInput) {
-  return { id, text, title, url, metadata }
-}
-
 /** Equal for what would be stored as the same document, whatever the order of its metadata. */
-function digestOf({ text, title, url, metadata = {} }: DocumentInput): string {
+export function digestOf(
+  body: readonly string[],
+  { title, url, metadata = {} }: Pick<NewDocument, 'title' | 'url' | 'metadata'>,
+): string {
   const facts = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))
-  const content = JSON.stringify([text, title ?? null, url ?? null, facts])
+  const content = JSON.stringify([...body, title, url, facts])
   return createHash('sha256').update(content).digest('base64url')
 }
 
@@ -147,11 +172,11 @@ function toResult(outcome: PromiseSettledResult<DocumentCreated>) {
 }
 
 /** Identifiers sort by time, which keeps inserts into the store's index local. */
-export function newDocumentId(): string {
+function newDocumentId(): string {
   return `doc_${randomUUIDv7().replaceAll('-', '')}`
 }
 
-export function toCreated({ id, status, error }: StoredDocument): DocumentCreated {
+function toCreated({ id, status, error }: StoredDocument): DocumentCreated {
   return { id, status, ...(error && { error }) }
 }
 
@@ -167,21 +192,16 @@ function toChunk({ id, text, heading, start, end, page, pageEnd }: StoredChunk) 
 }
 
 function toDocument(stored: StoredDocument): Document {
-  const { id, title, url, metadata, file, status, error, attempts, chunkCount, characters } = stored
-  const { revision, servedRevision } = stored
+  const { title, url, metadata, file, error, servedRevision, chunkCount, ...plain } = stored
   return {
-    id,
+    ...plain,
     ...(title !== undefined && { title }),
     ...(url !== undefined && { url }),
     ...(metadata && { metadata }),
     ...(file && { file }),
-    status,
     ...(error && { error }),
-    attempts,
-    revision,
     ...(servedRevision !== undefined && { servedRevision }),
     chunks: chunkCount,
-    characters,
     createdAt: new Date(stored.createdAt).toISOString(),
     updatedAt: new Date(stored.updatedAt).toISOString(),
   }

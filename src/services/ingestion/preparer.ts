@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts'
 import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
@@ -15,15 +16,6 @@ import type {
 import { PreparationError } from './retry-policy.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 
-/** The processor-hungry half of ingestion, kept off the event loop. */
-export interface Preparer {
-  prepare(segment: SegmentText, signal?: AbortSignal): Promise<Prepared>
-  /** Analyses chunks that exist already, to rebuild an index. */
-  analyse(chunks: readonly IndexedText[]): Promise<TermBatch>
-  /** Rejects what waits and what is under way. */
-  close(): Promise<void>
-}
-
 const HEAP_MEGABYTES = 1_024
 
 export interface PreparerOptions {
@@ -35,23 +27,27 @@ export interface PreparerOptions {
   log?: { warn(fields: object, message: string): void }
 }
 
+export type Preparer = ReturnType<typeof createPreparer>
+
 /**
- * Splits and analyses in one worker thread. A document that takes too long or crashes the thread fails
- * alone, with a `PreparationError`; those sent together with it are tried again, each by itself.
+ * The processor-hungry half of ingestion, in one worker thread. A document that takes too long or crashes the
+ * thread fails alone, with a `PreparationError`; those sent together with it are tried again, each by itself.
  * Throws AppError `queue_full` when too many calls wait for the thread.
  */
-export function createPreparer(options: PreparerOptions): Preparer {
+export function createPreparer(options: PreparerOptions) {
   const thread = superviseThread(options)
-  const queue = createPrepareQueue({
+  const { prepare, analyse, close } = createPrepareQueue({
     prepare: (segments) => thread.run((open) => open.call('prepare', segments)),
     analyse: (chunks) => thread.run((open) => open.call('analyse', chunks)),
   })
 
   return {
-    prepare: queue.prepare,
-    analyse: queue.analyse,
+    prepare,
+    /** Analyses chunks that exist already, to rebuild an index. */
+    analyse,
+    /** Rejects what waits and what is under way. */
     async close() {
-      queue.close()
+      close()
       await thread.terminate()
     },
   }
@@ -131,32 +127,32 @@ const YOUNG_MEGABYTES = 24
 function superviseThread(options: PreparerOptions) {
   const { language, deadlineMs, heapMegabytes = HEAP_MEGABYTES, log } = options
   const data: PrepareThreadData = { language }
-  const ended = new WeakSet<Thread<PrepareMethods>>()
+  const crashes = new WeakSet()
   let current: Thread<PrepareMethods> | undefined
+
+  const drop = async () => {
+    const dropped = current
+    current = undefined
+    await dropped?.terminate()
+  }
 
   const start = async () => {
     const thread = startThread<PrepareMethods>(new URL('./prepare-thread.ts', import.meta.url), {
-      data,
-      heapMegabytes,
-      youngMegabytes: YOUNG_MEGABYTES,
-      onCrash() {
-        ended.add(thread)
+      ...{ data, heapMegabytes, youngMegabytes: YOUNG_MEGABYTES },
+      onCrash(error) {
+        crashes.add(error)
         if (current === thread) current = undefined
       },
     })
     current = thread
     try {
-      await within(START_DEADLINE_MS, thread.call('ready', undefined), startLate)
+      const deadline = AbortSignal.timeout(START_DEADLINE_MS)
+      await untilAborted(thread.call('ready', undefined), deadline)
       return thread
     } catch (cause) {
-      await drop(thread)
+      await drop()
       throw new AppError('internal', 'The thread that splits documents does not start', { cause })
     }
-  }
-
-  const drop = async (thread: Thread<PrepareMethods>) => {
-    if (current === thread) current = undefined
-    await thread.terminate()
   }
 
   return {
@@ -166,43 +162,19 @@ function superviseThread(options: PreparerOptions) {
      */
     async run<Output>(call: (thread: Thread<PrepareMethods>) => Promise<Output>): Promise<Output> {
       const thread = current ?? (await start())
+      const deadline = AbortSignal.timeout(deadlineMs)
       try {
-        return await within(deadlineMs, call(thread), late)
+        return await untilAborted(call(thread), deadline)
       } catch (error) {
-        const failure = ended.has(thread)
-          ? new PreparationError('preparation_crashed', error)
-          : error
-        if (failure instanceof PreparationError) {
-          log?.warn({ err: failure }, 'the thread that splits documents is replaced')
-          await drop(thread)
-        }
+        const isLate = error === deadline.reason
+        if (!isLate && !crashes.has(Object(error))) throw error
+        const code = isLate ? 'preparation_timeout' : 'preparation_crashed'
+        const failure = new PreparationError(code, error)
+        log?.warn({ err: failure }, 'the thread that splits documents is replaced')
+        await drop()
         throw failure
       }
     },
-    async terminate() {
-      if (current) await drop(current)
-    },
-  }
-}
-
-function startLate(): Error {
-  return new Error(`not ready after ${START_DEADLINE_MS} ms`)
-}
-
-function late(): Error {
-  return new PreparationError('preparation_timeout')
-}
-
-async function within<Output>(
-  milliseconds: number,
-  work: Promise<Output>,
-  toError: () => Error,
-): Promise<Output> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(toError()), milliseconds)
-  try {
-    return await Promise.race([work, promise])
-  } finally {
-    clearTimeout(timer)
+    terminate: drop,
   }
 }

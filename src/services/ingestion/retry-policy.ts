@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { Backoff } from '../../lib/backoff.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
-import { EXTRACTION_CODES, ExtractionError } from '../extraction/extracted.ts'
+import { ExtractionError } from '../extraction/extracted.ts'
 import { IndexError, isOutage } from './availability.ts'
 
 export interface RetryOptions {
@@ -16,25 +16,33 @@ export const RETRY: RetryOptions = {
   backoff: { firstMs: 1_000, maxMs: 300_000, factor: 4 },
 }
 
-/** Too slow, too big or refused may be the moment's fault, but hardly twice. */
-const MAX_PREPARATION_ATTEMPTS = 2
+/**
+ * What a document's `error` may hold as its code (see docs/ingestion.md), with the most attempts that a document
+ * is given which fails like this: too slow, too big or refused may be the moment's fault, but hardly twice.
+ */
+const MAX_ATTEMPTS = {
+  empty_document: 1,
+  unsupported_file: 1,
+  encrypted_file: 1,
+  damaged_file: 1,
+  file_too_complex: 1,
+  text_too_long: 1,
+  extraction_timeout: 2,
+  preparation_timeout: 2,
+  preparation_crashed: 2,
+  embedder_unavailable: Number.POSITIVE_INFINITY,
+  embedding_refused: 2,
+  index_unavailable: Number.POSITIVE_INFINITY,
+  index_failed: Number.POSITIVE_INFINITY,
+  store_unavailable: Number.POSITIVE_INFINITY,
+  storage_full: Number.POSITIVE_INFINITY,
+  attempts_exhausted: 1,
+  internal: Number.POSITIVE_INFINITY,
+}
 
-/** What a document's `error` may hold as its code; see docs/ingestion.md. */
-export const FAILURE_CODES = [
-  ...EXTRACTION_CODES,
-  'preparation_timeout',
-  'preparation_crashed',
-  'embedder_unavailable',
-  'embedding_refused',
-  'index_unavailable',
-  'index_failed',
-  'store_unavailable',
-  'storage_full',
-  'attempts_exhausted',
-  'internal',
-] as const
+export const FAILURE_CODES = Object.keys(MAX_ATTEMPTS)
 
-type FailureCode = (typeof FAILURE_CODES)[number]
+type FailureCode = keyof typeof MAX_ATTEMPTS
 
 export interface Failure extends DocumentFailure {
   code: FailureCode
@@ -71,48 +79,24 @@ export function exhausted(attempts: number): Failure {
 
 /** Whether a document that failed like this at its `attempt`th attempt is given another one. */
 export function isWorthRetrying({ code }: Failure, attempt: number, attempts: number): boolean {
-  switch (code) {
-    case 'empty_document':
-    case 'unsupported_file':
-    case 'encrypted_file':
-    case 'damaged_file':
-    case 'file_too_complex':
-    case 'text_too_long':
-    case 'attempts_exhausted':
-      return false
-    case 'extraction_timeout':
-    case 'preparation_timeout':
-    case 'preparation_crashed':
-    case 'embedding_refused':
-      return attempt < Math.min(attempts, MAX_PREPARATION_ATTEMPTS)
-    case 'embedder_unavailable':
-    case 'index_unavailable':
-    case 'index_failed':
-    case 'store_unavailable':
-    case 'storage_full':
-    case 'internal':
-      return attempt < attempts
-    default:
-      return code satisfies never
-  }
+  return attempt < Math.min(attempts, MAX_ATTEMPTS[code])
 }
-
-const MESSAGES = {
-  preparation_timeout: 'Splitting and analysing the document took too long',
-  preparation_crashed: 'Splitting and analysing the document took too much memory',
-} as const
-
-type PreparationErrorCode = keyof typeof MESSAGES
 
 /** A document that the preparation does not survive. Its own fault as far as anyone can tell. */
 export class PreparationError extends Error {
   override readonly name = 'PreparationError'
-  readonly code: PreparationErrorCode
+  readonly code: 'preparation_timeout' | 'preparation_crashed'
 
-  constructor(code: PreparationErrorCode, cause?: unknown) {
-    super(MESSAGES[code], { cause })
+  constructor(code: PreparationError['code'], cause?: unknown) {
+    super(`Splitting and analysing the document ${reasonOf(code, cause)}`, { cause })
     this.code = code
   }
+}
+
+function reasonOf(code: PreparationError['code'], cause: unknown): string {
+  if (code === 'preparation_timeout') return 'took too long'
+  const isMemory = Object(cause).code === 'ERR_WORKER_OUT_OF_MEMORY'
+  return isMemory ? 'took too much memory' : 'crashed; the log of the server says why'
 }
 
 export function withoutText(): AppError {

@@ -8,101 +8,65 @@ import { toStorable } from '../../schemas/fields.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { FileStore, NewFile, StoredFile } from '../../stores/file-store.ts'
 import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
-import { newDocumentId, toCreated } from './documents.ts'
+import { type Documents, digestOf } from './documents.ts'
 
 /** Each holds a piece or two in memory and waits for the disk in turn with all others. */
 const MAX_UPLOADS = 16
 const RETRY_SECONDS = 5
 
 interface Dependencies {
-  store: Pick<DocumentStore, 'add' | 'put' | 'get' | 'stageFile' | 'dropStaged' | 'readFile'>
-  /** Tells the ingestion that there is work. */
-  wake: () => void
+  store: Pick<DocumentStore, 'get' | 'stageFile' | 'dropStaged' | 'readFile'>
+  documents: Pick<Documents, 'create' | 'put'>
   /** The largest file, in bytes. */
   mostBytes: number
 }
 
-export interface Files {
-  readonly mostBytes: number
-  /**
-   * As `Documents.create`, of the file in a form. Throws `invalid_request` and `too_many_uploads`, too, and
-   * what `parts` throws; nothing is left then.
-   */
-  create(parts: AsyncIterable<FormPart>, idempotencyKey?: string): Promise<DocumentCreated>
-  /** As `Documents.put`. Throws as `create`. */
-  put(id: string, parts: AsyncIterable<FormPart>): Promise<DocumentCreated>
-  /** The original of a document. Throws `document_not_found`, also where it was not sent as a file. */
-  read(id: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }>
-}
+export type Files = ReturnType<typeof createFiles>
 
 /** What clients do with documents that are files. */
-export function createFiles({ store, wake, mostBytes }: Dependencies): Files {
+export function createFiles({ store, documents, mostBytes }: Dependencies) {
   let uploads = 0
 
-  const receive = async <Output>(
+  /** Throws `too_many_uploads`, and what `receiveFile` and `take` throw; nothing is left then. */
+  const receive = async (
     parts: AsyncIterable<FormPart>,
-    take: (received: ReceivedFile) => Promise<Output>,
-  ): Promise<Output> => {
+    take: (received: ReceivedFile) => Promise<DocumentCreated>,
+  ) => {
     if (uploads >= MAX_UPLOADS) throw tooManyUploads()
     uploads++
     try {
-      return await takeOrDrop(await receiveFile(parts, store), take)
+      const received = await receiveFile(parts, store)
+      return await take(received).catch(async (error: unknown) => {
+        await store.dropStaged(received.content.file.number)
+        throw error
+      })
     } finally {
       uploads--
-    }
-  }
-
-  const takeOrDrop = async <Output>(
-    received: ReceivedFile,
-    take: (received: ReceivedFile) => Promise<Output>,
-  ): Promise<Output> => {
-    try {
-      return await take(received)
-    } catch (error) {
-      await store.dropStaged(received.file.number)
-      throw error
     }
   }
 
   return {
     mostBytes,
 
-    create: (parts, key) =>
-      receive(parts, async ({ file, fields, digest }) => {
-        const document = toNew(newDocumentId(), file, fields)
-        const stored = await store.add(document, key === undefined ? undefined : { key, digest })
-        wake()
-        return toCreated(stored)
-      }),
+    /** As `Documents.create`, of the file in a form. */
+    create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
+      receive(parts, ({ content, digest }) => documents.create(content, idempotencyKey, digest)),
 
-    put: (id, parts) =>
-      receive(parts, async ({ file, fields }) => {
-        const stored = await store.put(toNew(id, file, fields))
-        wake()
-        return toCreated(stored)
-      }),
+    /** As `Documents.put`. */
+    put: (id: string, parts: AsyncIterable<FormPart>) =>
+      receive(parts, ({ content }) => documents.put(id, content)),
 
-    async read(id) {
+    /** The original of a document. Throws `document_not_found`, also where it was not sent as a file. */
+    async read(id: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
       const document = await store.get(id)
       const pieces = document?.file && (await store.readFile(id))
-      if (!document?.file || !pieces) {
-        const message = document
-          ? `The document "${id}" was not sent as a file`
-          : `There is no document "${id}"`
-        throw new AppError('document_not_found', message, { param: 'id' })
-      }
-      return { ...document.file, pieces }
+      if (document?.file && pieces) return { ...document.file, pieces }
+      const message = document
+        ? `The document "${id}" was not sent as a file`
+        : `There is no document "${id}"`
+      throw new AppError('document_not_found', message, { param: 'id' })
     },
   }
-}
-
-/** Without a title of its own a file goes by its name. */
-function toNew(
-  id: string,
-  file: ReceivedFile['file'],
-  { title = file.name, url, metadata }: ReceivedFile['fields'],
-) {
-  return { id, text: '', file, title, url, metadata }
 }
 
 function tooManyUploads(): AppError {
@@ -116,8 +80,8 @@ const MAX_NAME = 255
 const BYTES_BETWEEN_COLLECTIONS = 8 * 2 ** 20
 
 interface ReceivedFile {
-  file: NewFile
-  fields: FileFields
+  /** Without a title of its own a file goes by its name. */
+  content: FileFields & { text: ''; file: NewFile }
   /** Of all that was sent, the bytes included. */
   digest: string
 }
@@ -125,7 +89,7 @@ interface ReceivedFile {
 type FilePart = Extract<FormPart, { kind: 'file' }>
 
 /**
- * Keeps the file of a form, and reads the fields beside it. Nothing is kept of a form that is not whole or
+ * Stages the file of a form, and reads the fields beside it. Nothing is left of a form that is not whole or
  * not right. Throws `invalid_request`, what the store throws, and what `parts` throws.
  */
 export async function receiveFile(
@@ -139,26 +103,28 @@ export async function receiveFile(
     for await (const part of parts) {
       if (part.kind === 'field') setField(fields, part.name, part.value)
       else if (file || part.name !== 'file') throw notOneFile(part.name)
-      else file = await keep(part, hash, store)
+      else file = await stage(part, hash, store)
     }
     if (!file) throw invalid('file', 'is required: a part with the bytes of the file')
     if (file.size === 0) throw invalid('file', 'must not be empty')
     const read = readFields(fields)
-    return { file, fields: read, digest: digestOf(file, read, hash) }
+    const { title = file.name } = read
+    const sent = [hash.digest('base64url'), file.name, file.mediaType]
+    return { content: { text: '', file, ...read, title }, digest: digestOf(sent, read) }
   } catch (error) {
     if (file) await store.dropStaged(file.number)
     throw error
   }
 }
 
-async function keep(
+async function stage(
   { fileName, mediaType, bytes }: FilePart,
   hash: Hash,
   store: Pick<FileStore, 'stageFile'>,
 ): Promise<NewFile> {
   const name = plainName(fileName)
-  const kept = await store.stageFile(hashed(bytes, hash))
-  return { name, mediaType: mediaTypeOfUpload(name, mediaType), ...kept }
+  const staged = await store.stageFile(hashed(bytes, hash))
+  return { name, mediaType: mediaTypeOfUpload(name, mediaType), ...staged }
 }
 
 async function* hashed(bytes: AsyncIterable<Uint8Array>, hash: Hash) {
@@ -195,12 +161,6 @@ function readFields(fields: ReadonlyMap<string, string>): FileFields {
   if (result.success) return result.data
   const [issue] = result.error.issues
   throw invalid(issue?.path.join('.') ?? '', issue?.message ?? 'is invalid')
-}
-
-function digestOf(file: NewFile, { title, url, metadata = {} }: FileFields, hash: Hash): string {
-  const facts = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))
-  const content = [hash.digest('base64url'), file.name, file.mediaType, title, url, facts]
-  return createHash('sha256').update(JSON.stringify(content)).digest('base64url')
 }
 
 function notOneFile(name: string): AppError {

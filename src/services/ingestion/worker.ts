@@ -7,13 +7,8 @@ import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
 import { type IngestionLog, watchIndex } from './availability.ts'
-import {
-  createInFlightJobs,
-  type IngestionOutcome,
-  type IngestionStatistics,
-} from './in-flight-jobs.ts'
 import type { Preparer } from './preparer.ts'
-import { createDocumentIngestion } from './process-document.ts'
+import { type ClaimEnd, createDocumentIngestion } from './process-document.ts'
 import { createPublisher, type PublishingStore } from './publish.ts'
 import { RETRY, type RetryOptions } from './retry-policy.ts'
 import type { OpenSource } from './sources.ts'
@@ -40,18 +35,21 @@ export interface IngestionOptions {
   onOutcome?: (outcome: IngestionOutcome) => void
 }
 
-export interface Ingestion {
-  /** Takes back the claims of an earlier process, then works through the queue until stopped. */
-  start(): Promise<void>
-  /** Says that a document came. */
-  wake(): void
-  /** Claims nothing more, waits for what is under way, and gives back what is not done within the grace. */
-  stop(graceMs: number): Promise<void>
-  statistics(): IngestionStatistics
+/** How one claim of one document ended, for metrics and for those who wait. */
+export interface IngestionOutcome {
+  documentId: string
+  status: ClaimEnd['status']
+  /** From claim to end. */
+  milliseconds: number
+  characters: number
+  /** Chunks made; none unless ready. */
+  chunks: number
 }
 
+export type Ingestion = ReturnType<typeof createIngestion>
+
 /** The background worker that makes pending documents ready, or failed for a reason that is told. */
-export function createIngestion(options: IngestionOptions): Ingestion {
+export function createIngestion(options: IngestionOptions) {
   const { store, embedding, log, concurrency, retry = RETRY, now = Date.now } = options
   const watched = watchIndex(options.index, log, now)
   const publisher = createPublisher({ store, index: watched.index, log })
@@ -88,25 +86,78 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   let looping: Promise<void> = Promise.resolve()
 
   return {
+    /** Takes back the claims of an earlier process, then works through the queue until stopped. */
     async start() {
       const recovered = await store.recoverJobs()
       if (recovered > 0) log.info({ documents: recovered }, 'taking up interrupted ingestion')
       looping = claims.run()
     },
+    /** Says that a document came. */
     wake: claims.jobCame,
-    async stop(graceMs) {
+    /** Claims nothing more, waits for what is under way, and gives back what is not done within the grace. */
+    async stop(graceMs: number) {
       claims.stop()
       clearTimeout(resumeTimer)
       const finished = looping.then(inFlight.done)
       if (await settlesWithin(finished, graceMs)) return
-      log.warn(
-        { ...inFlight.statistics() },
-        'giving back documents whose ingestion is not finished',
-      )
+      log.warn(inFlight.statistics(), 'giving back documents whose ingestion is not finished')
       abandoned.abort(new AppError('shutting_down', 'The server is shutting down'))
       await settlesWithin(finished, RELEASE_MS)
     },
     statistics: inFlight.statistics,
+  }
+}
+
+/** UTF-16 code units; each is two bytes, and several copies exist on the way. Files bring theirs later: see `createSources`. */
+const MAX_CHARACTERS = 16_000_000
+
+interface InFlightOptions {
+  concurrency: number
+  ingest: (job: IngestionJob) => Promise<ClaimEnd>
+  onEnd: (outcome: IngestionOutcome) => void
+}
+
+/** Keeps account of the documents under way. */
+function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
+  const underWay = new Set<Promise<void>>()
+  const ended = { ready: 0, failed: 0, retried: 0, superseded: 0, released: 0, waiting: 0 }
+  let characters = 0
+
+  return {
+    take(job: IngestionJob) {
+      const { documentId, text } = job
+      const begun = performance.now()
+      characters += text.length
+      const running = ingest(job).then((end) => {
+        underWay.delete(running)
+        characters -= text.length
+        ended[end.status]++
+        const { chunks, characters: read } =
+          end.status === 'ready' ? end : { chunks: 0, characters: text.length }
+        const milliseconds = performance.now() - begun
+        onEnd({ documentId, status: end.status, milliseconds, characters: read, chunks })
+      })
+      underWay.add(running)
+    },
+    /**
+     * How many documents to take now: half of the places when half are free, and none before. One half is
+     * claimed while the other is prepared, and both go through the disk's waits in company.
+     */
+    room() {
+      const free = concurrency - underWay.size
+      if (free < concurrency / 2 || characters >= MAX_CHARACTERS) return 0
+      return Math.ceil(concurrency / 2)
+    },
+    /** Resolves when nothing is under way. */
+    async done() {
+      while (underWay.size > 0) await Promise.allSettled(underWay)
+    },
+    /** Documents and characters under way, and how many claims have ended in each way since the start. */
+    statistics: () => ({
+      underWay: underWay.size,
+      charactersUnderWay: characters,
+      ended: { ...ended },
+    }),
   }
 }
 
@@ -128,7 +179,7 @@ const IDLE_POLL_MS = 30_000
 const MIN_PAUSE_MS = 100
 const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 30_000, factor: 4 }
 
-interface Dependencies {
+interface ClaimOptions {
   store: Pick<DocumentStore, 'claimJobs' | 'nextJobAt'>
   /** How many more jobs should be taken now. */
   room: () => number
@@ -138,7 +189,7 @@ interface Dependencies {
 }
 
 /** Survives a document store that does not answer: asks again, ever more seldom. */
-export function createClaimLoop({ store, room, take, now, log }: Dependencies) {
+export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
   const notifier = createNotifier()
   const stopped = new AbortController()
   let drained = false

@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts'
-import { createOutage } from '../../lib/outage.ts'
+import { withDeadline } from '../../lib/abort.ts'
+import { createOutage, type OutageLog } from '../../lib/outage.ts'
 import { type Reranker, RerankerError } from '../../models/reranker.ts'
 import { toEmbeddedText } from '../embedding/embedding.ts'
 import type { FoundChunk } from './hydrate.ts'
@@ -31,26 +31,15 @@ export async function rerank(
 
 /** A question is answered in the order that the search found rather than later than this. */
 const DEADLINE_MS = 3_000
-/** A readiness check asks the model only if nobody else has for this long. */
-const FRESH_MS = 60_000
-
-export interface Reranking {
-  /** A score per text, in their order; nothing where the model does not give them in time. Throws only what `signal` was aborted with. */
-  scores(
-    query: string,
-    texts: readonly string[],
-    signal?: AbortSignal,
-  ): Promise<number[] | undefined>
-  /** For readiness: throws AppError where the model does not work. */
-  check(signal: AbortSignal): Promise<void>
-}
 
 interface Dependencies {
   reranker: Reranker
-  log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
+  log: OutageLog
   now?: () => number
   deadlineMs?: number
 }
+
+export type Reranking = ReturnType<typeof createReranking>
 
 /** The reranker with a deadline and a memory for its outages, so that nobody waits for one that is down. */
 export function createReranking({
@@ -58,33 +47,22 @@ export function createReranking({
   log,
   now = Date.now,
   deadlineMs = DEADLINE_MS,
-}: Dependencies): Reranking {
+}: Dependencies) {
   const outage = createOutage({
     name: 'the reranking model',
     consequence: 'hits stay in the order of the search',
+    isOutage: (error) => error instanceof RerankerError,
     ...{ now, log },
   })
-
-  const ask = async (query: string, texts: readonly string[], signal: AbortSignal | undefined) => {
-    outage.enter()
-    const deadline = AbortSignal.timeout(deadlineMs)
-    const stop = signal ? AbortSignal.any([signal, deadline]) : deadline
-    try {
-      const scores = await reranker.rerank(query, texts, stop)
-      outage.ended()
-      return scores
-    } catch (error) {
-      signal?.throwIfAborted()
-      if (!deadline.aborted && !(error instanceof RerankerError)) throw error
-      const message = `The reranking model did not answer within ${deadlineMs} ms`
-      const failure = error instanceof RerankerError ? error : new RerankerError(message)
-      outage.failed(failure)
-      throw failure
-    }
-  }
+  const late = () => new RerankerError(`The reranking model did not answer within ${deadlineMs} ms`)
+  const ask = (query: string, texts: readonly string[], signal?: AbortSignal) =>
+    outage.run(() =>
+      withDeadline(deadlineMs, (stop) => reranker.rerank(query, texts, stop), late, signal),
+    )
 
   return {
-    async scores(query, texts, signal) {
+    /** A score per text, in their order; nothing where the model does not give them in time. Throws only what `signal` was aborted with. */
+    async scores(query: string, texts: readonly string[], signal?: AbortSignal) {
       try {
         return await ask(query, texts, signal)
       } catch (error) {
@@ -94,15 +72,7 @@ export function createReranking({
       }
     },
 
-    async check(signal) {
-      if (outage.quietMs() < FRESH_MS) return
-      try {
-        await ask('ready', ['ready'], signal)
-      } catch (error) {
-        const message =
-          error instanceof RerankerError ? error.message : 'The reranker does not answer'
-        throw new AppError('upstream_failed', message, { cause: error })
-      }
-    },
+    /** For readiness: throws AppError where the model does not work. */
+    check: (signal: AbortSignal) => outage.check(() => ask('ready', ['ready'], signal)),
   }
 }

@@ -1,4 +1,3 @@
-import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
@@ -109,30 +108,18 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   }
 }
 
-const RETRY_AFTER_SECONDS = 5
-
-/** The same retrieval, refusing with `index_not_ready` while the index lacks the words of chunks: half an answer would look like a whole one. */
-export function onceReady(
+/**
+ * The same retrieval, which refuses as `checkReady` does (half an answer would look like a whole one) and says how
+ * long each search took, in milliseconds, whether it succeeded or not.
+ */
+export function watchSearches(
   retrieval: Retrieval,
-  progress: () => { state: string; done: number; total: number },
-): Retrieval {
-  return {
-    async search(query, signal) {
-      const { state, done, total } = progress()
-      if (state !== 'rebuilding') return retrieval.search(query, signal)
-      const message = `The search index is being rebuilt: ${done} of ${total} chunks done`
-      throw new AppError('index_not_ready', message, { retryAfter: RETRY_AFTER_SECONDS })
-    },
-  }
-}
-
-/** The same retrieval, reporting how long each search took, in milliseconds, whether it succeeded or not. */
-export function observeSearches(
-  retrieval: Retrieval,
+  checkReady: () => Promise<void>,
   ended: (milliseconds: number) => void,
 ): Retrieval {
   return {
     async search(query, signal) {
+      await checkReady()
       const started = performance.now()
       try {
         return await retrieval.search(query, signal)

@@ -7,7 +7,7 @@ const job = (documentId: string): IngestionJob => ({
   ...{ title: undefined, url: undefined, metadata: undefined, file: undefined },
 })
 
-/** A loop over an authority of two functions. */
+/** A loop over a document store of two functions. */
 function run(store: Parameters<typeof createClaimLoop>[0]['store']) {
   const taken: string[] = []
   const loop = createClaimLoop({

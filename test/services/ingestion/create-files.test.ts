@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import type { FormPart } from '../../../src/lib/form-part.ts'
+import { createDocuments } from '../../../src/services/ingestion/documents.ts'
 import { createFiles } from '../../../src/services/ingestion/uploads.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 
@@ -13,10 +14,15 @@ async function openFiles(queueLimit = 100) {
   })
   let woken = 0
   const wake = () => void woken++
+  const documents = createDocuments({
+    ...{ store, wake, log: { warn: () => undefined } },
+    index: { remove: async () => undefined },
+    completionWaiter: { wait: async () => undefined },
+  })
   const countFiles = () => data.database().prepare('SELECT count(*) AS n FROM files').get()?.n
   return {
     ...{ store, countFiles, woken: () => woken },
-    files: createFiles({ store, wake, mostBytes: 1_000 }),
+    files: createFiles({ store, documents, mostBytes: 1_000 }),
   }
 }
 

@@ -4,7 +4,6 @@ import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { createExtractor, type Extractor } from '../../../src/services/extraction/extractor.ts'
-import type { IngestionOutcome } from '../../../src/services/ingestion/in-flight-jobs.ts'
 import type { SegmentText } from '../../../src/services/ingestion/prepare-thread.ts'
 import { createPreparer, type Preparer } from '../../../src/services/ingestion/preparer.ts'
 import { createSources } from '../../../src/services/ingestion/sources.ts'
@@ -12,6 +11,7 @@ import {
   createIngestion,
   type Ingestion,
   type IngestionOptions,
+  type IngestionOutcome,
 } from '../../../src/services/ingestion/worker.ts'
 import type { DocumentStore, StoredDocument } from '../../../src/stores/document-store.ts'
 import { createSqliteData, type SqliteData } from '../../stores/sqlite/store-data.ts'

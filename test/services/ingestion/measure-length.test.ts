@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
-import { measureLength } from '../../../src/services/ingestion/measure-length.ts'
+import { measureLength } from '../../../src/services/ingestion/replace-index.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('none')
 
-/** An authority whose chunk `n` has as many words as `lengthOf` says. */
+/** A document store whose chunk `n` has as many words as `lengthOf` says. */
 function storeOf(count: number, lengthOf: (key: number) => number) {
   let read = 0
   const chunk = (key: number): StoredChunk => ({

@@ -53,9 +53,9 @@ describe('A form', () => {
       field('metadata', '{"year": 2026, "draft": false}'),
     )
     expect(received).toMatchObject({
-      file: { number: 1, name: 'a.txt', mediaType: 'text/plain', size: 5 },
-      fields: {
-        ...{ title: 'A title', url: 'https://example.org' },
+      content: {
+        ...{ text: '', title: 'A title', url: 'https://example.org' },
+        file: { number: 1, name: 'a.txt', mediaType: 'text/plain', size: 5 },
         metadata: { year: 2026, draft: false },
       },
       kept: ['Text.'],
@@ -63,8 +63,8 @@ describe('A form', () => {
   })
 
   it('may have a file alone, and fields that nobody knows', async () => {
-    const { fields } = await receive(filePart(), field('colour', 'red'))
-    expect(fields).toEqual({})
+    const { content } = await receive(filePart(), field('colour', 'red'))
+    expect(content).toEqual({ text: '', title: 'a.txt', file: expect.anything() })
   })
 
   it.each([
@@ -80,8 +80,8 @@ describe('A form', () => {
     ['/', 'file'],
     [undefined, 'file'],
   ])('has a file without a path: %s', async (fileName, name) => {
-    const { file } = await receive(filePart('Text.', { fileName }))
-    expect(file.name).toBe(name)
+    const { content } = await receive(filePart('Text.', { fileName }))
+    expect(content.file.name).toBe(name)
   })
 })
 

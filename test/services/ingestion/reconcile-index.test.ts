@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createReconciliation } from '../../../src/services/ingestion/index-sync.ts'
-import { compareKeys } from '../../../src/services/ingestion/sweep-orphans.ts'
+import { compareKeys, createReconciliation } from '../../../src/services/ingestion/index-sync.ts'
 import {
   createRunning,
   failingFirst,
@@ -32,7 +31,7 @@ describe('reconciliation', () => {
     const parts = await openFilled(700)
     await parts.index.remove(Array.from(await parts.index.keys()))
     const reconciliation = reconciliationOf(parts)
-    await expect(reconciliation.check(never)).rejects.toMatchObject({ code: 'index_not_ready' })
+    await expect(reconciliation.check()).rejects.toMatchObject({ code: 'index_not_ready' })
 
     await reconciliation.run(never)
     const { index, known } = await keysOf(parts)
@@ -40,7 +39,7 @@ describe('reconciliation', () => {
     expect(await find(parts, 'document612')).toEqual(['document612'])
     const all = { state: 'ready', done: 700, total: 700, held: 0 }
     expect(reconciliation.progress()).toEqual(all)
-    await expect(reconciliation.check(never)).resolves.toBeUndefined()
+    await expect(reconciliation.check()).resolves.toBeUndefined()
   })
 
   it('removes what the document store does not know and adds what the index lacks', async () => {
@@ -79,7 +78,12 @@ describe('reconciliation', () => {
     }
     const reconciliation = createReconciliation({ ...parts, index, log: silent })
     await expect(reconciliation.run(stopping.signal)).rejects.toBe(reason)
-    await expect(reconciliation.check(never)).rejects.toThrow('of 2100 chunks done')
+    await expect(reconciliation.check()).rejects.toMatchObject({
+      ...{ code: 'index_not_ready', status: 503, retryAfter: expect.any(Number) },
+      message: expect.stringMatching(
+        /^The search index is being rebuilt: \d+ of 2100 chunks done$/,
+      ),
+    })
     const held = (await keysOf(parts)).index.length
     expect(held).toBeGreaterThan(0)
     expect(held).toBeLessThan(2_100)
@@ -95,7 +99,7 @@ describe('reconciliation', () => {
     const preparer = { analyse: failingFirst(1, parts.preparer.analyse) }
     const reconciliation = createReconciliation({ ...parts, preparer, log: silent })
     await expect(reconciliation.run(never)).rejects.toThrow('out of order')
-    await expect(reconciliation.check(never)).rejects.toMatchObject({ code: 'index_not_ready' })
+    await expect(reconciliation.check()).rejects.toMatchObject({ code: 'index_not_ready' })
     await reconciliation.run(never)
     expect(reconciliation.progress().state).toBe('ready')
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
-import { completeIndex, replaceIndex } from '../../../src/services/ingestion/index-sync.ts'
+import { completeIndex, replaceIndex } from '../../../src/services/ingestion/replace-index.ts'
 import { createRunning, openParts, type Parts, silent } from './ingestion-parts.ts'
 
 /** An index of words in memory that tells what it was given. */

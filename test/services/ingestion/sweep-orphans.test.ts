@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { createOrphanSweep } from '../../../src/services/ingestion/sweep-orphans.ts'
+import { createOrphanSweep } from '../../../src/services/ingestion/index-sync.ts'
 import { silent } from './ingestion-parts.ts'
 
 const never = new AbortController().signal

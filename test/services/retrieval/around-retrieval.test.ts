@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { observeSearches, onceReady, type Search } from '../../../src/services/retrieval/search.ts'
+import { AppError } from '../../../src/errors.ts'
+import { type Search, watchSearches } from '../../../src/services/retrieval/search.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const query = { query: 'When?', topK: 5 }
@@ -19,6 +20,8 @@ function createNoting(search = async () => FOUND) {
   }
 }
 
+const isReady = async () => undefined
+
 describe('an observed search', () => {
   it('is the same search, with its time reported', async () => {
     const times: number[] = []
@@ -26,7 +29,7 @@ describe('an observed search', () => {
       await pause(20)
       return FOUND
     })
-    const observed = observeSearches(inner, (milliseconds) => void times.push(milliseconds))
+    const observed = watchSearches(inner, isReady, (milliseconds) => void times.push(milliseconds))
     expect(await observed.search(query, signal)).toEqual(FOUND)
     expect(inner.asked).toEqual([[query, signal]])
     expect(times).toEqual([expect.any(Number)])
@@ -37,31 +40,23 @@ describe('an observed search', () => {
     const times: number[] = []
     const failure = new Error('x')
     const inner = createNoting(() => Promise.reject(failure))
-    const observed = observeSearches(inner, (milliseconds) => void times.push(milliseconds))
+    const observed = watchSearches(inner, isReady, (milliseconds) => void times.push(milliseconds))
     await expect(observed.search(query)).rejects.toBe(failure)
     expect(times).toEqual([expect.any(Number)])
   })
 })
 
 describe('a search of an index', () => {
-  it('that is being rebuilt is refused, with progress and the time to wait', async () => {
+  it('that is not ready is refused until it is', async () => {
     const inner = createNoting()
-    const retrieval = onceReady(inner, () => ({ state: 'rebuilding', done: 5, total: 20 }))
-    await expect(retrieval.search(query)).rejects.toMatchObject({
-      code: 'index_not_ready',
-      status: 503,
-      message: 'The search index is being rebuilt: 5 of 20 chunks done',
-      retryAfter: expect.any(Number),
-    })
-    expect(inner.asked).toEqual([])
-  })
-
-  it('that has become ready is made', async () => {
-    const inner = createNoting()
-    let state: 'ready' | 'rebuilding' = 'rebuilding'
-    const retrieval = onceReady(inner, () => ({ state, done: 20, total: 20 }))
+    let refusal: Error | undefined = new AppError('index_not_ready', 'Wait')
+    const checkReady = async () => {
+      if (refusal) throw refusal
+    }
+    const retrieval = watchSearches(inner, checkReady, () => undefined)
     await expect(retrieval.search(query, signal)).rejects.toMatchObject({ code: 'index_not_ready' })
-    state = 'ready'
+    expect(inner.asked).toEqual([])
+    refusal = undefined
     expect(await retrieval.search(query, signal)).toEqual(FOUND)
     expect(inner.asked).toEqual([[query, signal]])
   })

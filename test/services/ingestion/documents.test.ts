@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { AppError } from '../../src/errors.ts'
-import { Document } from '../../src/schemas/document.ts'
-import { createDocuments } from '../../src/services/ingestion/documents.ts'
-import type { NewDocument, StoredDocument } from '../../src/stores/document-store.ts'
+import { AppError } from '../../../src/errors.ts'
+import { Document } from '../../../src/schemas/document.ts'
+import { createDocuments } from '../../../src/services/ingestion/documents.ts'
+import type { NewDocument, StoredDocument } from '../../../src/stores/document-store.ts'
 
 const stored: StoredDocument = {
   id: 'doc_1',
@@ -206,7 +206,7 @@ describe('waiting for a document', () => {
 })
 
 describe('a removal', () => {
-  it('is the authority’s first, then the index forgets the chunks', async () => {
+  it('is the document store’s first, then the index forgets the chunks', async () => {
     const { documents, asked } = createForTest()
     await documents.remove('doc_1')
     expect(asked).toEqual([

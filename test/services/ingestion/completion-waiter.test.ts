@@ -5,7 +5,7 @@ import type { DocumentStatus, StoredDocument } from '../../../src/stores/documen
 const LONG = 60_000
 const forever = new AbortController().signal
 
-/** A settlement over one document, whose status the test sets, and how often it was read. */
+/** A completion waiter over one document, whose status the test sets, and how often it was read. */
 function createForTest() {
   const document: StoredDocument = {
     ...{ id: 'a', title: undefined, url: undefined, metadata: undefined, error: undefined },

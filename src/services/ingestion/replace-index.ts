@@ -1,0 +1,99 @@
+import type { Analyser } from '../../indexes/analyser/analyser.ts'
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import { untilAvailable } from './availability.ts'
+import { createReconciliation } from './index-sync.ts'
+import type { Preparer } from './preparer.ts'
+
+/** What comes while the new index is filled is fetched in rounds, each shorter than the one before. */
+const MAX_ROUNDS = 10
+/** A round that adds no more than this is the last: the switch is near enough to what is there. */
+const FEW = 200
+
+type FilledIndex = Pick<
+  ChunkIndex,
+  'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'keepsMetadata'
+>
+
+export interface Filling {
+  store: Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
+  preparer: Pick<Preparer, 'analyse'>
+  /** Whether there are vectors. */
+  hybrid: boolean
+  /** How many chunks and vectors are in it, of how many; those that an earlier run has added are among them. */
+  progress: (done: number, total: number) => void
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+}
+
+interface Replacement extends Filling {
+  /** Not served yet, and written by nobody else. */
+  next: FilledIndex
+  /** Puts it in the place of the one that serves; answers it under the name that servers use. */
+  serve(): Promise<FilledIndex>
+}
+
+/**
+ * Fills an index from the document store while another one serves, puts it in that one's place, and adds what
+ * came in between. Throws the reason of `signal`; run again, it goes on from there.
+ */
+export async function replaceIndex(
+  { serve, next, ...parts }: Replacement,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
+    if ((await fill(next, parts, signal)) <= FEW) break
+  }
+  await completeIndex(await serve(), parts, signal)
+}
+
+/** Adds what an index that serves lacks. What it holds beyond the document store may be the servers' and stays. */
+export async function completeIndex(
+  index: FilledIndex,
+  parts: Filling,
+  signal: AbortSignal,
+): Promise<void> {
+  await fill(index, { ...parts, sweep: { suspect: () => undefined } }, signal)
+}
+
+/** Answers how much was missing. */
+async function fill(
+  index: FilledIndex,
+  { progress, ...parts }: Filling & { sweep?: { suspect(): void } },
+  signal: AbortSignal,
+): Promise<number> {
+  const reconciliation = createReconciliation({
+    ...{ ...parts, index },
+    onProgress: ({ done, total, held }) => total > 0 && progress(held + done, held + total),
+  })
+  await untilAvailable(() => reconciliation.run(signal), parts.log, signal)
+  return reconciliation.progress().total
+}
+
+/** Chunks that are looked at, spread evenly over all there are. */
+const SAMPLE = 2_000
+/** Chunks read at a time. */
+const BATCH = 500
+/** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
+const USUAL_LENGTH = 167
+const FEWEST = 100
+
+interface MeasuredParts {
+  store: Pick<DocumentStore, 'chunkKeys' | 'readChunks'>
+  analyser: Pick<Analyser, 'batch'>
+}
+
+/** About how many terms a chunk has: what an index that freezes its mean length begins with. */
+export async function measureLength({ store, analyser }: MeasuredParts): Promise<number> {
+  const keys = await store.chunkKeys()
+  if (keys.length < FEWEST) return USUAL_LENGTH
+  const step = Math.max(1, Math.floor(keys.length / SAMPLE))
+  const sample = Array.from(keys).filter((_, place) => place % step === 0)
+  let chunks = 0
+  let terms = 0
+  for (let from = 0; from < sample.length; from += BATCH) {
+    const { lengths } = analyser.batch(await store.readChunks(sample.slice(from, from + BATCH)))
+    chunks += lengths.length
+    terms += lengths.reduce((sum, length) => sum + length, 0)
+  }
+  return chunks > 0 && terms > 0 ? terms / chunks : USUAL_LENGTH
+}
