@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { JobRefusal } from '../../lib/job.ts'
 import { boundedText, filledText } from '../../schemas/fields.ts'
 
 export const MAX_CHART_ROWS = 5_000
@@ -82,7 +83,7 @@ const CHANNELS = ['x', 'y', 'color', 'size', 'theta', 'column'] as const
 const SCHEMA = 'https://vega.github.io/schema/vega-lite/v6.json'
 export const CHART_FONT = 'DejaVu Sans'
 
-/** Throws RangeError, naming the columns that there are, for a field that is none of them. */
+/** Throws `JobRefusal`, naming the columns that there are, for a field that is none of them. */
 export function toSpecification(
   request: ChartRequest,
   rows: readonly ChartRow[],
@@ -111,7 +112,7 @@ function toChannel(
 ): Record<string, unknown> {
   const { field, type, title, stack, ...rest } = channel
   if (field !== undefined && !columns.has(field)) {
-    throw new RangeError(`there is no column "${field}", only ${[...columns].join(', ')}`)
+    throw new JobRefusal(`there is no column "${field}", only ${[...columns].join(', ')}`)
   }
   const isCounted = rest.aggregate !== undefined || rest.bin === true
   const told = type ?? (isCounted ? 'quantitative' : typeOf(field, rows))

@@ -28,12 +28,12 @@ export async function lookUpRows({ file, columns, conditions, maximumRows }: Loo
 
 /** What the keys of a row have to pass for a condition. */
 export function testsOf(condition: RowCondition, columns: readonly Column[]): KeyTest[] {
-  const wanted = condition.column.toLowerCase()
+  const wanted = condition.field.toLowerCase()
   const index = columns.findIndex(({ name }) => name.toLowerCase() === wanted)
   const column = columns[index]
   if (!column) {
     const names = columns.map(({ name }) => name).join(', ')
-    throw new JobRefusal(`There is no column "${condition.column}", only ${names}`)
+    throw new JobRefusal(`There is no column "${condition.field}", only ${names}`)
   }
   const kind = keyKindOf(column.type)
   const { equals, prefix, from, to } = condition

@@ -29,13 +29,14 @@ export const QueryResult = z.object({
 })
 
 /** What a row has to have in one column. */
-export const RowCondition = z.object({
-  column: z.string(),
-  equals: z.union([z.string(), z.number(), z.boolean()]).optional(),
-  prefix: z.string().optional(),
-  from: z.union([z.string(), z.number()]).optional(),
-  to: z.union([z.string(), z.number()]).optional(),
-})
+export interface RowCondition {
+  /** The column's name, in any case. */
+  field: string
+  equals?: string | number | boolean | undefined
+  prefix?: string | undefined
+  from?: string | number | undefined
+  to?: string | number | undefined
+}
 
 export const FoundRows = z.object({
   rows: z.array(
@@ -91,5 +92,4 @@ export type Converted = z.output<typeof Converted>
 export type Sheet = z.output<typeof Sheet>
 export type Cell = z.output<typeof Cell>
 export type QueryResult = z.output<typeof QueryResult>
-export type RowCondition = z.output<typeof RowCondition>
 export type FoundRows = z.output<typeof FoundRows>

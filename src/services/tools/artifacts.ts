@@ -5,19 +5,16 @@ import { ToolFailure } from './tool-error.ts'
 /** Files that the tools of one run may make. */
 const MAX_ARTIFACTS = 50
 
-/** The files that the tools of one run made. */
-export interface Artifacts {
-  /** Throws `ToolFailure` where the file is too large or one too many. */
-  add(file: NewArtifact): Promise<Artifact>
-  all(): Artifact[]
-}
+export type Artifacts = ReturnType<typeof createArtifacts>
 
-export function createArtifacts(store: Pick<ArtifactStore, 'add' | 'maximumBytes'>): Artifacts {
+/** The files that the tools of one run made. */
+export function createArtifacts(store: Pick<ArtifactStore, 'add' | 'maximumBytes'>) {
   const made: Artifact[] = []
   let begun = 0
 
   return {
-    async add(file) {
+    /** Throws `ToolFailure` where the file is too large or one too many. */
+    async add(file: NewArtifact): Promise<Artifact> {
       if (file.bytes.length > store.maximumBytes) {
         throw new ToolFailure(`A file may have at most ${store.maximumBytes} bytes`)
       }

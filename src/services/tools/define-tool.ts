@@ -34,14 +34,10 @@ export interface Tool {
   run(input: unknown, context: ToolContext, signal: AbortSignal): Promise<string>
 }
 
-interface ToolDefinition<Schema extends z.ZodType> {
-  name: string
-  title: string
-  description: string
+interface ToolDefinition<Schema extends z.ZodType>
+  extends Omit<Tool, 'source' | 'inputSchema' | 'run'> {
   source?: string
   input: Schema
-  deadlineMs?: number
-  unavailable?(): string | undefined
   run(input: z.output<Schema>, context: ToolContext, signal: AbortSignal): Promise<string>
 }
 

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { filledText, freeObject } from '../../schemas/fields.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import type { DocumentStore } from '../../stores/document-store.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { FormField, FormKind } from '../forms/form.ts'
 import type { Forms } from '../forms/forms.ts'
-import { unsaidWords } from './analyse-corpus.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
-import { formatRefusal, ToolFailure } from './tool-error.ts'
+import { ToolFailure } from './tool-error.ts'
+import { isVisible } from './tool-files.ts'
 
 const MAX_BYTES = 20_000_000
 const MAX_FIELDS = 500
@@ -72,31 +72,35 @@ export function fillForm(parts: Dependencies): Tool {
     description:
       'Fill a form: a PDF with fields, a Word document or text with {{placeholders}}, or an object of a JSON Schema. Call it without values first to see the fields. Each value needs its source: the number of the passage that says it, or user. Never guess a value: leave the field out.',
     input: Input,
-    run: (input, context, signal) =>
-      formatRefusal(async () => {
-        const form = await openForm(input, parts, signal)
-        const values = Object.fromEntries(
-          Object.entries(input.values).map(([name, { value }]) => [name, value]),
-        )
-        const unfounded = unfoundedOf(input, context)
-        if (unfounded.length > 0) throw new ToolFailure(unfounded.join('\n'))
-        const result = await parts.forms.fill(form.kind, form.bytes, values, signal)
-        if (result.mistakes.length > 0) throw new ToolFailure(result.mistakes.join('\n'))
-        if (!result.bytes) return `The fields of the form:\n${result.fields.map(toLine).join('\n')}`
-        const { kind, name } = form
-        const file = { name, mediaType: MEDIA_TYPES[kind], bytes: result.bytes }
-        const artifact = await context.artifacts.add(file)
-        return [
-          `The form is filled. The user is given ${artifact.name}: ${artifact.url}`,
-          `Filled: ${sourcesOf(input)}`,
-          `Not filled: ${result.unfilled.join(', ') || 'none'}. Tell the user which, and do not guess them.`,
-        ].join('\n')
-      }),
+    async run(input, context, signal) {
+      const { kind, name, bytes } = await openForm(input, parts, context, signal)
+      const entries = Object.entries(input.values)
+      const unfounded = unfoundedOf(input, context)
+      if (unfounded.length > 0) throw new ToolFailure(unfounded.join('\n'))
+      const values = Object.fromEntries(entries.map(([field, { value }]) => [field, value]))
+      const result = await parts.forms.fill(kind, bytes, values, signal)
+      if (result.mistakes.length > 0) throw new ToolFailure(result.mistakes.join('\n'))
+      if (!result.bytes) return `The fields of the form:\n${result.fields.map(toLine).join('\n')}`
+      const file = { name, mediaType: MEDIA_TYPES[kind], bytes: result.bytes }
+      const artifact = await context.artifacts.add(file)
+      const sources = entries.map(
+        ([field, { source }]) => `${field} (${source === 'user' ? source : `[${source}]`})`,
+      )
+      return [
+        `The form is filled. The user is given ${artifact.name}: ${artifact.url}`,
+        `Filled: ${sources.join(', ')}`,
+        `Not filled: ${result.unfilled.join(', ') || 'none'}. Tell the user which, and do not guess them.`,
+      ].join('\n')
+    },
   })
 }
 
-async function openForm(input: Input, parts: Dependencies, signal: AbortSignal): Promise<Form> {
-  const { documentId, artifactId, markdown, schema } = input
+async function openForm(
+  { documentId = '', artifactId, markdown, schema }: Input,
+  parts: Dependencies,
+  context: ToolContext,
+  signal: AbortSignal,
+): Promise<Form> {
   if (schema) {
     return { kind: 'schema', name: 'form.json', bytes: Buffer.from(JSON.stringify(schema)) }
   }
@@ -108,17 +112,16 @@ async function openForm(input: Input, parts: Dependencies, signal: AbortSignal):
     if (!found) throw new ToolFailure('There is no such artifact, or no longer')
     return toForm(found.artifact.name, found.bytes)
   }
-  return documentForm(documentId ?? '', parts, signal)
+  const document = isVisible(documentId, context) && (await parts.store.get(documentId))
+  if (!document) throw new ToolFailure(`There is no document "${documentId}"`)
+  return openDocument(document, parts, signal)
 }
 
-async function documentForm(
-  id: string,
+async function openDocument(
+  { id, file, title = 'form' }: StoredDocument,
   { store, lookup }: Dependencies,
   signal: AbortSignal,
 ): Promise<Form> {
-  const document = await store.get(id)
-  if (!document) throw new ToolFailure(`There is no document "${id}"`)
-  const { file, title = 'form' } = document
   const pieces = file && (await store.readFile(id))
   if (file && pieces) {
     if (file.size > MAX_BYTES) throw new ToolFailure('The form is too large')
@@ -153,8 +156,23 @@ function toLine({ name, kind, options, required }: FormField): string {
   return `- ${name}: ${kind}${choice}${required ? ', required' : ''}`
 }
 
-function sourcesOf({ values }: Input): string {
-  return Object.entries(values)
-    .map(([name, { source }]) => `${name} (${source === 'user' ? 'user' : `[${source}]`})`)
-    .join(', ')
+/** Scripts that part no words, or join others to them: what they say is looked for as it stands. */
+const UNPARTED =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
+
+/** The words of a value that a text does not have, in any case and any form of their letters. */
+export function unsaidWords(value: string, text: string): string[] {
+  const said = fold(text)
+  const words = new Set(wordsOf(said))
+  return [...new Set(wordsOf(fold(value)))].filter(
+    (word) => !words.has(word) && !(UNPARTED.test(word) && said.includes(word)),
+  )
+}
+
+function fold(text: string): string {
+  return text.normalize('NFKC').toLowerCase()
+}
+
+function wordsOf(text: string): string[] {
+  return text.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
 }

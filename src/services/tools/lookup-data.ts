@@ -5,11 +5,10 @@ import type { StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
 import { keyKindOf } from '../tables/look-up-rows.ts'
-import type { Cell, RowCondition } from '../tables/table-job.ts'
-import type { RowAnswer, Table, Tables } from '../tables/tables.ts'
+import type { Cell } from '../tables/table-job.ts'
+import type { RowAnswer, RowQuery, Table, Tables } from '../tables/tables.ts'
 import { cite } from './cite.ts'
-import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
-import { formatRefusal } from './tool-error.ts'
+import { defineTool, type Tool } from './define-tool.ts'
 
 const MAX_FOUND = 50
 const MAX_FIELDS = 100
@@ -55,10 +54,10 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
       limit: z.int().min(1).max(MAX_FOUND).default(20),
     }),
     deadlineMs: DEADLINE_MS,
-    async run({ table, conditions, limit }, context, signal) {
-      const { citations, filter } = context
+    async run({ table, conditions, limit }, { citations, filter }, signal) {
       if (table !== undefined) {
-        return lookUpTable(tables, { table, conditions, limit }, context, signal)
+        const query = { table, conditions, maximumRows: limit, filter }
+        return lookUpTable(tables, query, citations, signal)
       }
       if (conditions.length === 0) return listFields(lookup, signal)
       const wanted = joined([...conditions.map(toFilter), ...(filter ? [filter] : [])])
@@ -109,33 +108,21 @@ function render(document: StoredDocument, citations: Citations): string {
   return `[${number}] ${title.replaceAll(/\s+/g, ' ') || id}: ${line}`
 }
 
-interface FieldCondition extends Omit<RowCondition, 'column'> {
-  field: string
-}
-
-interface LookUp {
-  table: string
-  conditions: readonly FieldCondition[]
-  limit: number
-}
-
 /** The rows of a table that fit, each a source to cite; without conditions its columns. */
-function lookUpTable(
+async function lookUpTable(
   tables: Pick<Tables, 'find' | 'lookUp'>,
-  { table: name, conditions, limit }: LookUp,
-  { filter, citations }: ToolContext,
+  query: RowQuery,
+  citations: Citations,
   signal: AbortSignal,
 ): Promise<string> {
-  return formatRefusal(async () => {
-    if (conditions.length === 0) return describe(await tables.find(name, filter, signal))
-    const wanted = conditions.map(({ field, ...rest }) => ({ column: field, ...rest }))
-    const query = { table: name, conditions: wanted, maximumRows: limit, filter }
-    const answer = await tables.lookUp(query, signal)
-    if (answer.rowCount === 0) return `No row of ${answer.table.name} fits.`
-    const count = answer.isMore ? `More than ${answer.rowCount}` : String(answer.rowCount)
-    const lines = answer.rows.map((row) => renderRowsFound(row, answer.table, citations))
-    return `${count} rows of ${answer.table.name} fit, ${lines.length} follow.\n${lines.join('\n')}`
-  })
+  if (query.conditions.length === 0) {
+    return describe(await tables.find(query.table, query.filter, signal))
+  }
+  const { rows, rowCount, isMore, table } = await tables.lookUp(query, signal)
+  if (rowCount === 0) return `No row of ${table.name} fits.`
+  const count = isMore ? `More than ${rowCount}` : String(rowCount)
+  const lines = rows.map((row) => renderRowsFound(row, table, citations))
+  return `${count} rows of ${table.name} fit, ${lines.length} follow.\n${lines.join('\n')}`
 }
 
 function describe({ name, title, rows, columns }: Table): string {

@@ -2,7 +2,6 @@ import type { Charts } from '../charts/charts.ts'
 import {
   ChartRequest,
   type ChartRow,
-  type ChartSpecification,
   MAX_CHART_ROWS,
   toSpecification,
 } from '../charts/specification.ts'
@@ -11,7 +10,7 @@ import type { TableAnswer, Tables } from '../tables/tables.ts'
 import { safeFileName } from './artifacts.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { citeTables } from './table-tools.ts'
-import { formatRefusal, ToolFailure } from './tool-error.ts'
+import { ToolFailure } from './tool-error.ts'
 
 const DEADLINE_MS = 120_000
 
@@ -29,26 +28,27 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
       'Draw a chart of rows, or of a SQL query over the tables. The user is given it as SVG, PNG and Vega-Lite file. Take rows only from passages, tables or the conversation, never invented ones.',
     input: ChartRequest,
     deadlineMs: DEADLINE_MS,
-    run: (request, context, signal) =>
-      formatRefusal(async () => {
-        const { rows, sources } = await dataOf(request, tables, context, signal)
-        const specification = specify(request, rows)
-        const { svg, png } = await charts.render(specification, signal)
-        const name = safeFileName(request.title ?? 'chart')
-        const files = [
-          { name: `${name}.png`, mediaType: 'image/png', bytes: png },
-          { name: `${name}.svg`, mediaType: 'image/svg+xml', bytes: Buffer.from(svg) },
-          { name: `${name}.vl.json`, mediaType: 'application/json', bytes: toBytes(specification) },
-        ]
-        const made = []
-        for (const file of files) made.push(await context.artifacts.add(file))
-        return [
-          `The chart of ${rows.length} rows is made. The user is given these files:`,
-          ...made.map((artifact) => `- ${artifact.name}: ${artifact.url}`),
-          `Specification, without its data: ${withoutData(specification)}`,
-          ...(sources ? [sources] : []),
-        ].join('\n')
-      }),
+    async run(request, context, signal) {
+      const { rows, sources } = await dataOf(request, tables, context, signal)
+      const specification = toSpecification(request, rows)
+      const { svg, png } = await charts.render(specification, signal)
+      const name = safeFileName(request.title ?? 'chart')
+      const json = JSON.stringify(specification, undefined, 2)
+      const files = [
+        { name: `${name}.png`, mediaType: 'image/png', bytes: png },
+        { name: `${name}.svg`, mediaType: 'image/svg+xml', bytes: Buffer.from(svg) },
+        { name: `${name}.vl.json`, mediaType: 'application/json', bytes: Buffer.from(json) },
+      ]
+      const made = []
+      for (const file of files) made.push(await context.artifacts.add(file))
+      const { data: _rows, ...withoutData } = specification
+      return [
+        `The chart of ${rows.length} rows is made. The user is given these files:`,
+        ...made.map((artifact) => `- ${artifact.name}: ${artifact.url}`),
+        `Specification, without its data: ${JSON.stringify(withoutData)}`,
+        ...(sources ? [sources] : []),
+      ].join('\n')
+    },
   })
 }
 
@@ -78,21 +78,4 @@ function toRows({ columns, rows }: TableAnswer): ChartRow[] {
       }),
     ),
   )
-}
-
-function specify(request: ChartRequest, rows: readonly ChartRow[]): ChartSpecification {
-  try {
-    return toSpecification(request, rows)
-  } catch (error) {
-    if (error instanceof RangeError) throw new ToolFailure(error.message)
-    throw error
-  }
-}
-
-function toBytes(specification: ChartSpecification): Uint8Array {
-  return Buffer.from(JSON.stringify(specification, undefined, 2))
-}
-
-function withoutData({ data: _rows, ...specification }: ChartSpecification): string {
-  return JSON.stringify(specification)
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
+import { JobRefusal } from '../../lib/job.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ToolRecord } from '../../schemas/agent.ts'
 import type { Tool, ToolContext } from './define-tool.ts'
@@ -9,14 +10,14 @@ import { ToolFailure, ToolInputError } from './tool-error.ts'
 const DEADLINE_MS = 60_000
 const BUILT_IN = 'builtin'
 
-/** Asked anew for each run, since the tools of a connection may come and go. */
-type ToolSource = () => readonly Tool[]
-
 type Log = Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>
 
 interface Dependencies {
-  /** Where two sources have a tool of one name, a built-in one wins, then the one that comes first. */
-  sources: readonly ToolSource[]
+  /**
+   * Each is asked anew for each run, since the tools of a connection may come and go. Where two have a tool of
+   * one name, a built-in one wins, then the one that comes first.
+   */
+  sources: readonly (() => readonly Tool[])[]
   /** Whether the agent configuration switches a tool on. */
   isEnabled: (name: string) => boolean
   /** Why a tool may not be called at this point of a run. */
@@ -26,19 +27,8 @@ interface Dependencies {
   deadlineMs?: number
 }
 
-export interface ToolRegistry {
-  /** Every loaded tool, with its state. */
-  records(modelCallsTools: boolean): ToolRecord[]
-  /** The tools of one run, which stay the same while it lasts. */
-  open(context: ToolContext): RunTools
-}
-
-export interface RunTools {
-  /** What the model may call. */
-  offered(): readonly Tool[]
-  /** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
-  call(call: ToolCall, signal: AbortSignal): Promise<ToolResult>
-}
+export type ToolRegistry = ReturnType<typeof createToolRegistry>
+export type RunTools = ReturnType<ToolRegistry['open']>
 
 export function createToolRegistry({
   sources,
@@ -46,20 +36,24 @@ export function createToolRegistry({
   refuse,
   log,
   deadlineMs = DEADLINE_MS,
-}: Dependencies): ToolRegistry {
-  const load = () => {
-    const tools = sources.flatMap((source) => source())
-    return withStates(tools, isEnabled)
-  }
+}: Dependencies) {
+  const load = () =>
+    withStates(
+      sources.flatMap((source) => source()),
+      isEnabled,
+    )
 
   return {
-    records: (modelCallsTools) => load().map((loaded) => toRecord(loaded, modelCallsTools)),
-    open(context) {
+    /** Every loaded tool, with its state. */
+    records: (modelCallsTools: boolean): ToolRecord[] =>
+      load().map((loaded) => toRecord(loaded, modelCallsTools)),
+    /** The tools of one run, which stay the same while it lasts. */
+    open(context: ToolContext) {
       const on = load().flatMap(({ tool, state }) => (state === 'on' ? [tool] : []))
       const { offered, search } = createDiscovery(on)
       const callable = search ? [search, ...on] : on
       const byName = new Map(callable.map((tool) => [tool.name, tool]))
-      const answer = (call: ToolCall, signal: AbortSignal) => {
+      const answer = async (call: ToolCall, signal: AbortSignal) => {
         const tool = byName.get(call.name)
         if (!tool) return failed(`There is no tool "${call.name}"`)
         const refusal = refuse?.(tool, context, callable)
@@ -67,8 +61,10 @@ export function createToolRegistry({
         return callTool(tool, call, { context, deadlineMs, log }, signal)
       }
       return {
+        /** What the model may call. */
         offered,
-        async call(call, signal) {
+        /** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
+        async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
           const started = performance.now()
           let isError = true
           try {
@@ -112,9 +108,10 @@ function withStates(tools: readonly Tool[], isEnabled: (name: string) => boolean
 function toRecord({ tool, state, reason }: LoadedTool, modelCallsTools: boolean): ToolRecord {
   const { name, title, description, inputSchema, source } = tool
   const record = { name, title, description, inputSchema, source }
-  if (state !== 'on') return { ...record, state, ...(reason !== undefined && { reason }) }
-  if (modelCallsTools) return { ...record, state }
-  return { ...record, state: 'unavailable', reason: 'The chat model does not call tools' }
+  if (state === 'on' && !modelCallsTools) {
+    return { ...record, state: 'unavailable', reason: 'The chat model does not call tools' }
+  }
+  return { ...record, state, ...(reason !== undefined && { reason }) }
 }
 
 /** UTF-16 code units of a result that the model is shown. */
@@ -132,7 +129,6 @@ interface CallOptions {
   log: Pick<Log, 'warn' | 'error'>
 }
 
-/** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
 export async function callTool(
   tool: Tool,
   { input, mistake }: ToolCall,
@@ -180,7 +176,7 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
 function explain(error: unknown, { name: tool }: Tool, log: CallOptions['log']): string {
   if (error instanceof ToolInputError) return `Invalid arguments: ${error.message}`
   if (error instanceof AppError) return `The tool failed: ${error.message}`
-  if (error instanceof ToolFailure) {
+  if (error instanceof ToolFailure || error instanceof JobRefusal) {
     const { message, cause } = error
     if (cause !== undefined) log.warn({ err: cause, tool }, `tool failed: ${message}`)
     return `The tool failed: ${message}`

@@ -7,7 +7,6 @@ import type { QueryResult } from '../tables/table-job.ts'
 import type { TableAnswer, Tables } from '../tables/tables.ts'
 import { cite } from './cite.ts'
 import { defineTool, type Tool } from './define-tool.ts'
-import { formatRefusal } from './tool-error.ts'
 
 const MAX_LISTED = 100
 /** Tables whose columns are told in the list; each may have to be read first. */
@@ -57,20 +56,19 @@ function describeTable(tables: Asked): Tool {
       'The columns of a table with type, range and number of values, and its first rows.',
     input: z.object({ table: filledText(200).describe('A name from list_tables.') }),
     deadlineMs: DEADLINE_MS,
-    run: ({ table }, { filter }, signal) =>
-      formatRefusal(async () => {
-        const quoted = `"${table.toLowerCase().replaceAll('"', '')}"`
-        const ask = (sql: string, maximumRows: number) =>
-          tables.query({ sql, maximumRows, filter, isTrusted: true }, signal)
-        const [summary, sample] = await Promise.all([
-          ask(
-            `SELECT column_name, column_type, min, max, approx_unique, null_percentage FROM (SUMMARIZE ${quoted})`,
-            500,
-          ),
-          ask(`SELECT * FROM ${quoted}`, SAMPLES),
-        ])
-        return `${sample.rowCount} rows.\n\n${renderRows(summary)}\n\nThe first rows:\n${renderRows(sample)}`
-      }),
+    async run({ table }, { filter }, signal) {
+      const quoted = `"${table.toLowerCase().replaceAll('"', '')}"`
+      const ask = (sql: string, maximumRows: number) =>
+        tables.query({ sql, maximumRows, filter, isTrusted: true }, signal)
+      const [summary, sample] = await Promise.all([
+        ask(
+          `SELECT column_name, column_type, min, max, approx_unique, null_percentage FROM (SUMMARIZE ${quoted})`,
+          500,
+        ),
+        ask(`SELECT * FROM ${quoted}`, SAMPLES),
+      ])
+      return `${sample.rowCount} rows.\n\n${renderRows(summary)}\n\nThe first rows:\n${renderRows(sample)}`
+    },
   })
 }
 
@@ -85,19 +83,15 @@ function queryTable(tables: Asked): Tool {
       maximumRows: z.int().min(1).max(MAX_ROWS).default(100),
     }),
     deadlineMs: DEADLINE_MS,
-    run: ({ sql, maximumRows }, { filter, citations }, signal) =>
-      formatRefusal(async () => {
-        const answer = await tables.query({ sql, maximumRows, filter }, signal)
-        return `${citeTables(answer, sql, citations)}\n\n${renderAnswer(answer, sql)}`
-      }),
+    async run({ sql, maximumRows }, { filter, citations }, signal) {
+      const answer = await tables.query({ sql, maximumRows, filter }, signal)
+      const { rows, rowCount, isMore } = answer
+      const all = isMore ? `more than ${rowCount}` : String(rowCount)
+      const shown =
+        rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
+      return `${citeTables(answer, sql, citations)}\n\nSQL: ${sql}\nRows: ${shown}\n${renderRows(answer)}`
+    },
   })
-}
-
-function renderAnswer(answer: TableAnswer, sql: string): string {
-  const { rows, rowCount, isMore } = answer
-  const all = isMore ? `more than ${rowCount}` : String(rowCount)
-  const shown = rows.length < rowCount ? `${all}, of which the first ${rows.length} follow` : all
-  return `SQL: ${sql}\nRows: ${shown}\n${renderRows(answer)}`
 }
 
 async function describeEntry(

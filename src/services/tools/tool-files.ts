@@ -57,21 +57,21 @@ export function createToolFiles({ documents, artifacts }: Dependencies): ReadToo
   }
 }
 
+type Scope = Pick<ToolContext, 'citations' | 'filter'>
+
 /** With a filter, a run may see no document but those that it found: their metadata fits. */
-function documentId(
-  name: string,
-  { citations, filter }: Pick<ToolContext, 'citations' | 'filter'>,
-): string {
-  const hits = citations.all()
+export function isVisible(id: string, { citations, filter }: Scope): boolean {
+  return !filter || citations.all().some(({ documentId }) => documentId === id)
+}
+
+function documentId(name: string, scope: Scope): string {
   const number = PASSAGE.exec(name)?.[1]
   if (number !== undefined) {
-    const hit = hits[Number(number) - 1]
+    const hit = scope.citations.all()[Number(number) - 1]
     if (!hit) throw new ToolInputError(`files: there is no passage [${number}]`)
     return hit.documentId
   }
-  if (filter && !hits.some(({ documentId }) => documentId === name)) {
-    throw new ToolInputError(`files: there is no document "${name}"`)
-  }
+  if (!isVisible(name, scope)) throw new ToolInputError(`files: there is no document "${name}"`)
   return name
 }
 

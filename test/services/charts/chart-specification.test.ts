@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { JobRefusal } from '../../../src/lib/job.ts'
 import {
   ChartRequest,
   type ChartRow,
@@ -99,7 +100,7 @@ describe('A channel', () => {
 
   it('of a column that is not there is refused, with those that are', () => {
     expect(() => channel({ field: 'zebra' })).toThrow(
-      new RangeError('there is no column "zebra", only city, n, day, open'),
+      new JobRefusal('there is no column "zebra", only city, n, day, open'),
     )
   })
 })

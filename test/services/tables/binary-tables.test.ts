@@ -100,7 +100,7 @@ describe('Rows of a workbook', () => {
     })
     onTestFinished(close)
     const find = (table: string) => {
-      const conditions = [{ column: 'day', prefix: '2026' }]
+      const conditions = [{ field: 'day', prefix: '2026' }]
       return lookUp({ table, conditions, maximumRows: 10, filter: undefined }, signal)
     }
     const found = await find('orders__first_half')

@@ -60,23 +60,23 @@ const CONDITIONS: readonly [
   count: number,
   first: number,
 ][] = [
-  ['a whole number', { column: 'id', equals: 77 }, 1, 78],
-  ['a whole number as text', { column: 'id', equals: '77' }, 1, 78],
-  ['a number that no double is', { column: 'id', equals: '9007199254740993' }, 1, 6],
-  ['a decimal', { column: 'amount', equals: 12.34 }, 1, 1_235],
-  ['a fraction', { column: 'share', equals: 0.125 }, 1, 2],
-  ['a range of numbers', { column: 'Amount', from: 1, to: 1.5 }, 51, 101],
-  ['numbers from one on', { column: 'id', from: 19_990 }, 11, 19_991],
-  ['a day', { column: 'day', equals: '2020-01-31' }, 7, 31],
-  ['a month of days', { column: 'day', prefix: '2020-02' }, 203, 32],
-  ['a range of days', { column: 'day', from: '2020-02-01', to: '2020-02-03' }, 21, 32],
-  ['a day of times', { column: 'at', equals: '2020-01-02' }, 24, 25],
-  ['times to the end of a day', { column: 'at', from: '2020-01-02T12', to: '2020-01-03' }, 36, 37],
-  ['a text', { column: 'name', equals: 'name 123' }, 1, 124],
-  ['a prefix', { column: 'name', prefix: 'name 1234' }, 11, 1_235],
-  ['a range of texts', { column: 'name', from: 'name 9998', to: 'name 99990' }, 1, 9_999],
-  ['a truth', { column: 'paid', equals: true }, 10_000, 1],
-  ['a list, as it is written', { column: 'tags', equals: '["a","b7"]' }, 1, 8],
+  ['a whole number', { field: 'id', equals: 77 }, 1, 78],
+  ['a whole number as text', { field: 'id', equals: '77' }, 1, 78],
+  ['a number that no double is', { field: 'id', equals: '9007199254740993' }, 1, 6],
+  ['a decimal', { field: 'amount', equals: 12.34 }, 1, 1_235],
+  ['a fraction', { field: 'share', equals: 0.125 }, 1, 2],
+  ['a range of numbers', { field: 'Amount', from: 1, to: 1.5 }, 51, 101],
+  ['numbers from one on', { field: 'id', from: 19_990 }, 11, 19_991],
+  ['a day', { field: 'day', equals: '2020-01-31' }, 7, 31],
+  ['a month of days', { field: 'day', prefix: '2020-02' }, 203, 32],
+  ['a range of days', { field: 'day', from: '2020-02-01', to: '2020-02-03' }, 21, 32],
+  ['a day of times', { field: 'at', equals: '2020-01-02' }, 24, 25],
+  ['times to the end of a day', { field: 'at', from: '2020-01-02T12', to: '2020-01-03' }, 36, 37],
+  ['a text', { field: 'name', equals: 'name 123' }, 1, 124],
+  ['a prefix', { field: 'name', prefix: 'name 1234' }, 11, 1_235],
+  ['a range of texts', { field: 'name', from: 'name 9998', to: 'name 99990' }, 1, 9_999],
+  ['a truth', { field: 'paid', equals: true }, 10_000, 1],
+  ['a list, as it is written', { field: 'tags', equals: '["a","b7"]' }, 1, 8],
 ]
 
 describe('A look-up in a table', () => {
@@ -94,9 +94,9 @@ describe('A look-up in a table', () => {
 
   it('takes an index for one of several conditions, and the others hold, too', async () => {
     const conditions = [
-      { column: 'day', from: '2020-02-01', to: '2020-02-29' },
-      { column: 'paid', equals: false },
-      { column: 'name', prefix: 'name 3' },
+      { field: 'day', from: '2020-02-01', to: '2020-02-29' },
+      { field: 'paid', equals: false },
+      { field: 'name', prefix: 'name 3' },
     ]
     expect(placesOf(await find(...conditions))).toEqual([32, 34, 36, 38, 40])
     const [step] = planOf(conditions)
@@ -104,7 +104,7 @@ describe('A look-up in a table', () => {
   })
 
   it('gives the row whole, its numbers as they were', async () => {
-    expect((await find({ column: 'id', equals: 120 })).rows).toEqual([
+    expect((await find({ field: 'id', equals: 120 })).rows).toEqual([
       {
         row: 121,
         cells: [
@@ -116,28 +116,24 @@ describe('A look-up in a table', () => {
   })
 
   it('counts up to a bound, and says where there is more', async () => {
-    expect(await find({ column: 'id', from: 0 })).toMatchObject({ rowCount: 10_000, isMore: true })
+    expect(await find({ field: 'id', from: 0 })).toMatchObject({ rowCount: 10_000, isMore: true })
   })
 
   it('finds nothing where nothing is, and no gap in the data', async () => {
-    expect(await find({ column: 'name', equals: 'nobody' })).toEqual({
+    expect(await find({ field: 'name', equals: 'nobody' })).toEqual({
       ...{ rows: [], rowCount: 0, isMore: false },
     })
     expect(
-      (await find({ column: 'name', from: '' }, { column: 'id', equals: 19_999 })).rowCount,
+      (await find({ field: 'name', from: '' }, { field: 'id', equals: 19_999 })).rowCount,
     ).toBe(0)
   })
 
   it.each([
-    [
-      'a column that is not there',
-      { column: 'nmae', equals: 'x' },
-      /no column "nmae", only id, Am/,
-    ],
-    ['a text for a number', { column: 'id', from: 'many' }, /id is BIGINT: "many" is no value/],
-    ['a number for a truth', { column: 'paid', equals: 2 }, /paid is BOOLEAN/],
-    ['a word for a day', { column: 'day', equals: 'yesterday' }, /day is DATE/],
-    ['a prefix of numbers', { column: 'id', prefix: '1' }, /a prefix is for texts/],
+    ['a column that is not there', { field: 'nmae', equals: 'x' }, /no column "nmae", only id, Am/],
+    ['a text for a number', { field: 'id', from: 'many' }, /id is BIGINT: "many" is no value/],
+    ['a number for a truth', { field: 'paid', equals: 2 }, /paid is BOOLEAN/],
+    ['a word for a day', { field: 'day', equals: 'yesterday' }, /day is DATE/],
+    ['a prefix of numbers', { field: 'id', prefix: '1' }, /a prefix is for texts/],
   ])('refuses %s in words', async (_case, condition, words) => {
     const refused = await find(condition).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(JobRefusal)
@@ -146,16 +142,16 @@ describe('A look-up in a table', () => {
 
   it('reads what is typed as a value, whatever it says', async () => {
     const drop = `x' OR 1=1; DROP TABLE rows; --`
-    expect((await find({ column: 'name', equals: drop })).rowCount).toBe(0)
-    await expect(find({ column: drop, equals: 1 })).rejects.toThrow(JobRefusal)
-    expect((await find({ column: 'id', equals: 1 })).rowCount).toBe(1)
+    expect((await find({ field: 'name', equals: drop })).rowCount).toBe(0)
+    await expect(find({ field: drop, equals: 1 })).rejects.toThrow(JobRefusal)
+    expect((await find({ field: 'id', equals: 1 })).rowCount).toBe(1)
   })
 
   it('runs in a process of its own', async () => {
     const job = {
       file,
       columns: COLUMNS,
-      conditions: [{ column: 'id', equals: 7 }],
+      conditions: [{ field: 'id', equals: 7 }],
       maximumRows: 5,
     }
     const found = await runJob(LOOK_UP, job, new AbortController().signal)
@@ -166,7 +162,7 @@ describe('A look-up in a table', () => {
 describe('An index', () => {
   it('keeps the places of rows, also of more than the engine reads at once', async () => {
     const found = await findIn(await createIndex(await temporaryDirectory(), 130_000), {
-      column: 'id',
+      field: 'id',
       from: 129_990,
     })
     expect(found.rows.map(({ row, cells }) => row - Number(cells[0]))).toEqual([1, 1, 1, 1, 1])

@@ -10,7 +10,7 @@ import { createFakeLookup, type FakeTable } from './stored-table.ts'
 
 const { signal } = new AbortController()
 const SALES = 'region,amount,day\nnorth,1.5,2026-01-02\nsouth,2.25,2026-01-03\nnorth,3,2026-02-01\n'
-const NORTH: RowCondition = { column: 'region', equals: 'north' }
+const NORTH: RowCondition = { field: 'region', equals: 'north' }
 
 const STORED: FakeTable[] = [{ id: '1', title: 'Sales.csv', content: SALES }]
 
@@ -66,7 +66,7 @@ describe('Rows of a document', () => {
     ['a column that is not there', 'sales', /no column "colour"/],
   ])('are refused of %s, in words', async (_case, table, words) => {
     const { find, close } = await open()
-    const refused = await find([{ column: 'colour', equals: 'red' }], table).catch(String)
+    const refused = await find([{ field: 'colour', equals: 'red' }], table).catch(String)
     expect(refused).toMatch(words)
     close()
   })

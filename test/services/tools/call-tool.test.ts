@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { callTool, parseCall } from '../../../src/services/tools/registry.ts'
 import { citeTables } from '../../../src/services/tools/table-tools.ts'
-import { formatRefusal, ToolFailure } from '../../../src/services/tools/tool-error.ts'
+import { ToolFailure } from '../../../src/services/tools/tool-error.ts'
 import { toolAnswering } from '../agent/agent-for-test.ts'
 import { toolCall } from '../agent/scripted-model.ts'
 import { documentOf } from '../tables/stored-table.ts'
@@ -27,7 +27,7 @@ describe('A call of a tool', () => {
   it('that fails for want of memory or time leaves the cause in the log', async () => {
     const cause = new Error('FATAL ERROR: JavaScript heap out of memory')
     const tool = toolAnswering('look', () =>
-      formatRefusal(() => Promise.reject(new JobExhausted('Too large', { cause }))),
+      Promise.reject(new JobExhausted('Too large', { cause })),
     )
     const logged: object[] = []
     const log = { ...options().log, warn: (fields: object) => void logged.push(fields) }
@@ -59,14 +59,17 @@ describe('Arguments', () => {
 
 describe('What a job refuses', () => {
   it('is a failure that the model is told', async () => {
-    const refused = formatRefusal(() => Promise.reject(new JobRefusal('No table')))
-    await expect(refused).rejects.toThrow(new ToolFailure('No table'))
+    const tool = toolAnswering('look', () => Promise.reject(new JobRefusal('No table')))
+    expect(await callTool(tool, parseCall(toolCall('look')), options(), signal)).toEqual({
+      output: 'The tool failed: No table',
+      isError: true,
+    })
   })
 
   it('is not to be taken for a fault of ours', async () => {
-    const fault = new Error('broken')
-    await expect(formatRefusal(() => Promise.reject(fault))).rejects.toBe(fault)
-    expect(await formatRefusal(async () => 'well')).toBe('well')
+    const tool = toolAnswering('look', () => Promise.reject(new Error('broken')))
+    const { output } = await callTool(tool, parseCall(toolCall('look')), options(), signal)
+    expect(output).toMatch(/in the log of the server/)
   })
 })
 

@@ -4,7 +4,7 @@ import type { Forms } from '../../../src/services/forms/forms.ts'
 import { fillForm } from '../../../src/services/tools/fill-form.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { hitOf } from '../agent/hit.ts'
-import { createFakeLookup } from '../tables/stored-table.ts'
+import { createFakeLookup, documentOf, type FakeTable } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
 
 const { signal } = new AbortController()
@@ -15,7 +15,7 @@ const FIELDS: FormResult['fields'] = [
 ]
 
 /** A fake that fills nothing, and keeps what it was asked. */
-function create(result: Partial<FormResult> = {}) {
+function create(result: Partial<FormResult> = {}, tables: FakeTable[] = []) {
   const asked: { kind: FormKind; text: string; values: FormValues }[] = []
   const forms: Forms = {
     async fill(kind, bytes, values) {
@@ -23,10 +23,14 @@ function create(result: Partial<FormResult> = {}) {
       return { fields: FIELDS, mistakes: [], unfilled: ['city'], ...result }
     },
   }
-  const context = createContext()
+  const context = createContext(tables.length > 0 ? { filter: { field: 'public', eq: true } } : {})
   context.citations.add([hitOf('a')])
-  const { lookup, store } = createFakeLookup([])
-  const documents = { ...store, get: async () => undefined }
+  const { lookup, store } = createFakeLookup(tables)
+  const get = async (id: string) => {
+    const table = tables.find((each) => each.id === id)
+    return table && documentOf(table)
+  }
+  const documents = { ...store, get }
   const tool = fillForm({ forms, store: documents, lookup, artifacts: context.store })
   return { asked, context, run: (input: object) => tool.run(input, context, signal) }
 }
@@ -83,6 +87,16 @@ describe('fill_form', () => {
     expect(asked.map(({ kind }) => kind)).toEqual(['schema', 'pdf'])
     await expect(run({ artifactId: 'art_9' })).rejects.toThrow('no such artifact')
     await expect(run({ documentId: 'gone' })).rejects.toThrow('no document "gone"')
+  })
+
+  it('opens no document that a filtered run has not found', async () => {
+    const { run, asked } = create({}, [
+      { id: 'doc_a', content: '' },
+      { id: 'doc_b', content: '' },
+    ])
+    await run({ documentId: 'doc_a' })
+    await expect(run({ documentId: 'doc_b' })).rejects.toThrow('no document "doc_b"')
+    expect(asked).toHaveLength(1)
   })
 
   it.each([

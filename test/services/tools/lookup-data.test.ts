@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job.ts'
 import type { RowQuery, StoredTable, Tables } from '../../../src/services/tables/tables.ts'
 import { lookupData } from '../../../src/services/tools/lookup-data.ts'
-import { ToolFailure, ToolInputError } from '../../../src/services/tools/tool-error.ts'
+import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { documentOf } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
 import { createFakeDocuments } from './fake-lookup.ts'
@@ -135,7 +135,7 @@ describe('lookup_data over a table', () => {
     expect(asked).toEqual([
       {
         ...{ table: 'budget__q1', maximumRows: 7, filter: undefined },
-        conditions: [{ column: 'cost', from: 1, to: 2 }],
+        conditions: [{ field: 'cost', from: 1, to: 2 }],
       },
     ])
     expect(context.citations.all()).toMatchObject([
@@ -170,7 +170,7 @@ describe('lookup_data over a table', () => {
   })
 
   it('tells what is refused', async () => {
-    await expect(create().run({ table: 'nothing' })).rejects.toThrow(ToolFailure)
+    await expect(create().run({ table: 'nothing' })).rejects.toThrow(JobRefusal)
   })
 
   it('keeps to the filter of the request', async () => {

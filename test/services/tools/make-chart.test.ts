@@ -4,7 +4,7 @@ import type { Charts } from '../../../src/services/charts/charts.ts'
 import type { ChartSpecification } from '../../../src/services/charts/specification.ts'
 import type { TableAnswer } from '../../../src/services/tables/tables.ts'
 import { makeChart } from '../../../src/services/tools/make-chart.ts'
-import { ToolFailure, ToolInputError } from '../../../src/services/tools/tool-error.ts'
+import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { documentOf } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
 
@@ -97,7 +97,7 @@ describe('make_chart', () => {
   it('tells the model what cannot be drawn', async () => {
     const { run } = createChart({ refusal: 'The chart is too large' })
     const asked = run({ mark: 'bar', x, rows: ROWS })
-    await expect(asked).rejects.toThrow(new ToolFailure('The chart is too large'))
+    await expect(asked).rejects.toThrow(new JobRefusal('The chart is too large'))
   })
 
   it('refuses what is no chart', async () => {

@@ -3,7 +3,7 @@ import { JobRefusal } from '../../../src/lib/job.ts'
 import type { TableEntry } from '../../../src/services/tables/catalogue.ts'
 import type { StoredTable, TableQuery } from '../../../src/services/tables/tables.ts'
 import { tableTools } from '../../../src/services/tools/table-tools.ts'
-import { ToolFailure, ToolInputError } from '../../../src/services/tools/tool-error.ts'
+import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { documentOf } from '../tables/stored-table.ts'
 import { createContext } from './context-for-test.ts'
 
@@ -131,7 +131,7 @@ describe('query_table', () => {
 
   it('tells the model what the engine refuses', async () => {
     const asked = createFakeTables(['sales']).run('query_table', { sql: 'SELECT wrong' })
-    await expect(asked).rejects.toThrow(new ToolFailure('Parser Error: wrong'))
+    await expect(asked).rejects.toThrow(new JobRefusal('Parser Error: wrong'))
   })
 
   it.each([{}, { sql: ' ' }, { sql: 'SELECT 1', maximumRows: 1_001 }, { sql: 'x'.repeat(10_001) }])(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { unsaidWords } from '../../../src/services/tools/analyse-corpus.ts'
+import { unsaidWords } from '../../../src/services/tools/fill-form.ts'
 
 describe('The words of a value that a text does not say', () => {
   it.each([
