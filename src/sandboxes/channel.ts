@@ -12,7 +12,11 @@ export interface SandboxChannel {
 }
 
 /** Characters of standard error that are kept for the log. */
-const LAST_WORDS = 2_000
+const MAX_LAST_WORDS = 2_000
+
+export function appendWords(words: string, more: string): string {
+  return `${words}${more}`.slice(-MAX_LAST_WORDS)
+}
 
 interface Program {
   path: string
@@ -42,7 +46,7 @@ export function startChild({
   if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
   let words = ''
   stderr.setEncoding('utf8').on('data', (text: string) => {
-    words = `${words}${text}`.slice(-LAST_WORDS)
+    words = appendWords(words, text)
   })
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))

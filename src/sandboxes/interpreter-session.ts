@@ -27,15 +27,26 @@ const Result = z.object({
   filesLeftOut: z.int().min(0),
 })
 
-interface Waiting {
-  resolve(frame: Frame): void
-  reject(error: Error): void
-}
-
 /** The most bytes that go into one run or come out of it: its files, and its code or output. */
 export function maximumPayload({ fileMegabytes, outputKilobytes }: SandboxLimits): number {
   const words = outputKilobytes * BYTES_PER_KILOBYTE + (MAX_CODE + MAX_STDIN) * 3
   return fileMegabytes * BYTES_PER_MEGABYTE + words
+}
+
+/** The sessions of one sandbox, which end with it. */
+export function createInterpreterSessions(limits: SandboxLimits) {
+  const sessions = new Set<SandboxSession>()
+  return {
+    async open(channel: SandboxChannel, signal: AbortSignal): Promise<SandboxSession> {
+      const session = await createInterpreterSession(channel, limits, signal)
+      sessions.add(session)
+      void channel.ended.then(() => sessions.delete(session))
+      return session
+    },
+    async close(): Promise<void> {
+      await Promise.all([...sessions].map(({ kill }) => kill()))
+    },
+  }
 }
 
 /** Waits until the interpreter at the other end is ready; kills it where it is not in time. */
@@ -132,7 +143,7 @@ const unfinished = (outcome: RunResult['outcome'], milliseconds: number): RunRes
 
 /** The frames that come in, one for each `next`; one that nobody waits for ends the sandbox. */
 function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
-  let waiting: Waiting | undefined
+  let waiting: PromiseWithResolvers<Frame> | undefined
   let failure: Error | undefined
   const fail = (error: Error) => {
     failure ??= error
@@ -159,11 +170,10 @@ function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
   void channel.ended.then((words) => fail(new Error(`The interpreter ended: ${words}`)))
 
   return {
-    next(): Promise<Frame> {
-      if (failure) return Promise.reject(failure)
-      return new Promise((resolve, reject) => {
-        waiting = { resolve, reject }
-      })
+    async next(): Promise<Frame> {
+      if (failure) throw failure
+      waiting = Promise.withResolvers()
+      return waiting.promise
     },
   }
 }

@@ -2,7 +2,7 @@ import { access, constants } from 'node:fs/promises'
 import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { type SandboxChannel, startChild } from '../channel.ts'
-import { createInterpreterSession } from '../interpreter-session.ts'
+import { createInterpreterSessions } from '../interpreter-session.ts'
 import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
 import { BYTES_PER_MEGABYTE, type Sandbox, type SandboxSession } from '../sandbox.ts'
 import { createControlGroup } from './control-group.ts'
@@ -30,15 +30,11 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 
 /** The Python of this machine, in namespaces of its own, with nothing of the machine but `/usr`, which it can only read. */
 export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): Sandbox {
-  const sessions = new Set<SandboxSession>()
+  const sessions = createInterpreterSessions(limits)
   const filter = systemCallFilter()
 
   async function open(signal: AbortSignal): Promise<SandboxSession> {
-    const channel = await start()
-    const session = await createInterpreterSession(channel, limits, signal)
-    sessions.add(session)
-    void channel.ended.then(() => sessions.delete(session))
-    return session
+    return sessions.open(await start(), signal)
   }
 
   async function start(): Promise<SandboxChannel> {
@@ -72,9 +68,7 @@ export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): 
       })
       await session.kill()
     },
-    async close() {
-      await Promise.all([...sessions].map(({ kill }) => kill()))
-    },
+    close: sessions.close,
   }
 }
 

@@ -4,7 +4,7 @@ import type Docker from 'dockerode'
 import type { ContainerCreateOptions } from 'dockerode'
 import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
-import type { SandboxChannel } from '../channel.ts'
+import { appendWords, type SandboxChannel } from '../channel.ts'
 import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
 import { BYTES_PER_MEGABYTE } from '../sandbox.ts'
 
@@ -76,9 +76,6 @@ function hostOptions(limits: SandboxLimits): ContainerCreateOptions['HostConfig'
   }
 }
 
-/** Characters of standard error that are kept for the log. */
-const LAST_WORDS = 2_000
-
 /** Creates and starts a container, joined to its streams. Leaves none behind where it fails. */
 export async function startContainer(
   engine: Docker,
@@ -106,7 +103,7 @@ function join(
   const [output, errors] = [new PassThrough(), new PassThrough()]
   let words = ''
   errors.setEncoding('utf8').on('data', (text: string) => {
-    words = `${words}${text}`.slice(-LAST_WORDS)
+    words = appendWords(words, text)
   })
   engine.modem.demuxStream(stream, output, errors)
   const ended = finished(stream, { writable: false }).then(

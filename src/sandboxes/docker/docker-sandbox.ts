@@ -1,7 +1,7 @@
 import Docker from 'dockerode'
 import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
-import { createInterpreterSession } from '../interpreter-session.ts'
+import { createInterpreterSessions } from '../interpreter-session.ts'
 import type { Sandbox, SandboxSession } from '../sandbox.ts'
 import {
   containerOptions,
@@ -27,7 +27,7 @@ interface Options {
 /** Python in a container of its own, without a network, a right or a file of the machine. */
 export function createDockerSandbox({ limits, image, host, owner, log }: Options): Sandbox {
   let engine: Docker | undefined
-  const sessions = new Set<SandboxSession>()
+  const sessions = createInterpreterSessions(limits)
   /** Containers of a server that was killed; looked for once, before the first session. */
   let swept: Promise<void> | undefined
 
@@ -38,10 +38,7 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
       swept ??= sweep(engine, owner)
       await swept
       const channel = await startContainer(engine, containerOptions(image, owner, limits))
-      const session = await createInterpreterSession(channel, limits, signal)
-      sessions.add(session)
-      void channel.ended.then(() => sessions.delete(session))
-      return session
+      return await sessions.open(channel, signal)
     } catch (error) {
       signal.throwIfAborted()
       swept = undefined
@@ -61,9 +58,7 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
         throw explainEngineFailure(error, image)
       }
     },
-    async close() {
-      await Promise.all([...sessions].map(({ kill }) => kill()))
-    },
+    close: sessions.close,
   }
 }
 

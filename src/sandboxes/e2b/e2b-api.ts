@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
+import { readBoundedText } from '../../lib/bounded-body.ts'
 
 const E2B_URL = 'https://api.e2b.app'
 /** Where the daemon in each sandbox listens. */
 const DAEMON_PORT = 49_983
 const DEADLINE_MS = 30_000
+const MAX_ANSWER_BYTES = 1_000_000
 /** `user:` as the user that processes run as. */
 const AS_USER = `Basic ${Buffer.from('user:').toString('base64')}`
 
@@ -24,14 +26,13 @@ interface Options {
   apiKey: string
   /** The provider's, or that of an installation of one's own. */
   apiUrl?: string | undefined
-  fetch?: typeof fetch
 }
 
 /** The provider's interface, as far as it is needed. Failures are AppError `sandbox_unavailable`, with the remedy. */
-export function createE2bApi({ apiKey, apiUrl = E2B_URL, fetch: send = fetch }: Options) {
-  async function call(method: string, path: string, body: object | undefined, signal: AbortSignal) {
+export function createE2bApi({ apiKey, apiUrl = E2B_URL }: Options) {
+  async function call(method: string, path: string, signal: AbortSignal, body?: object) {
     const deadline = AbortSignal.timeout(DEADLINE_MS)
-    const response = await send(`${apiUrl}${path}`, {
+    const response = await fetch(`${apiUrl}${path}`, {
       method,
       headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
       signal: AbortSignal.any([signal, deadline]),
@@ -40,38 +41,32 @@ export function createE2bApi({ apiKey, apiUrl = E2B_URL, fetch: send = fetch }: 
       signal.throwIfAborted()
       throw new AppError('sandbox_unavailable', NOT_REACHED, { cause })
     })
-    if (response.ok || (method === 'DELETE' && response.status === 404)) return response
-    await response.body?.cancel()
+    const text = await readBoundedText(response, MAX_ANSWER_BYTES)
+    if (response.ok || (method === 'DELETE' && response.status === 404)) return text
     throw new AppError('sandbox_unavailable', messageFor(response.status))
   }
 
   return {
     /** Resolves where the key is right and the provider answers; nothing is created. */
     async check(signal: AbortSignal): Promise<void> {
-      const response = await call('GET', '/v2/sandboxes?limit=1', undefined, signal)
-      await response.body?.cancel()
+      await call('GET', '/v2/sandboxes?limit=1', signal)
     },
     /** Creates one that the provider ends by itself after `seconds`. */
     async create(template: string, seconds: number, signal: AbortSignal): Promise<RemoteSandbox> {
-      const response = await call(
-        'POST',
-        '/v2/sandboxes',
-        {
-          ...{ templateID: template, timeout: seconds, allow_internet_access: false },
-          ...{ envVars: {}, metadata: { application: 'agent-server' } },
-        },
-        signal,
-      )
-      const created = Created.parse(await response.json())
+      const answer = await call('POST', '/v2/sandboxes', signal, {
+        ...{ templateID: template, timeout: seconds, allow_internet_access: false },
+        ...{ envVars: {}, metadata: { application: 'agent-server' } },
+      })
+      const created = Created.parse(JSON.parse(answer))
       return { id: created.sandboxID, daemon: daemonOf(apiUrl, created) }
     },
     /** From now on it has `seconds` left. */
     async extend(id: string, seconds: number, signal: AbortSignal): Promise<void> {
-      await call('POST', `/sandboxes/${id}/timeout`, { timeout: seconds }, signal)
+      await call('POST', `/sandboxes/${id}/timeout`, signal, { timeout: seconds })
     },
     /** Ends it; one that has ended already is no failure. */
     async remove(id: string, signal: AbortSignal): Promise<void> {
-      await call('DELETE', `/sandboxes/${id}`, undefined, signal)
+      await call('DELETE', `/sandboxes/${id}`, signal)
     },
   }
 }
@@ -82,6 +77,7 @@ function daemonOf(
 ): RemoteSandbox['daemon'] {
   const headers = {
     authorization: AS_USER,
+    'connect-protocol-version': '1',
     'e2b-sandbox-id': id,
     'e2b-sandbox-port': String(DAEMON_PORT),
     ...(token && { 'x-access-token': token }),
@@ -103,6 +99,7 @@ function messageFor(status: number): string {
   return `The sandbox provider answers with status ${status}`
 }
 
+const Failure = z.object({ error: z.object({}) })
 /** Flags of an envelope: the last one of a stream, which says how it ended. */
 const END_OF_STREAM = 2
 const HEAD_BYTES = 5
@@ -126,14 +123,11 @@ export async function* decodeEnvelopes(body: AsyncIterable<Uint8Array>): AsyncGe
       const message: unknown = JSON.parse(held.subarray(HEAD_BYTES, length).toString())
       const isLast = ((held[0] ?? 0) & END_OF_STREAM) !== 0
       held = held.subarray(length)
-      if (!isLast) {
-        yield message
-        continue
-      }
-      if (typeof message === 'object' && message !== null && 'error' in message) {
+      if (isLast && Failure.safeParse(message).success) {
         throw new Error('The daemon ended the stream with an error')
       }
-      return
+      if (isLast) return
+      yield message
     }
   }
   throw new Error('The stream of the daemon broke off')

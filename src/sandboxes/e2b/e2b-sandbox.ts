@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
-import { createInterpreterSession } from '../interpreter-session.ts'
+import { createInterpreterSessions } from '../interpreter-session.ts'
 import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
 import {
   BYTES_PER_MEGABYTE,
@@ -34,34 +34,31 @@ interface Options {
 export function createE2bSandbox(options: Options): Sandbox {
   const { limits, template, log } = options
   const api = createE2bApi(options)
-  const sessions = new Set<SandboxSession>()
+  const sessions = createInterpreterSessions(limits)
   const lifetime = limits.seconds + options.idleSeconds + MARGIN_SECONDS
 
   async function open(signal: AbortSignal): Promise<SandboxSession> {
     const remote = await api.create(template, lifetime, signal)
     try {
-      const session = extending(await start(remote, signal), remote)
-      sessions.add(session)
-      return session
+      return extending(await start(remote, signal), remote)
     } catch (error) {
       await remove(remote)
       signal.throwIfAborted()
       if (error instanceof AppError) throw error
-      throw new AppError('sandbox_unavailable', 'The remote sandbox does not run Python', {
-        cause: error,
-      })
+      const message = 'The remote sandbox does not run Python'
+      throw new AppError('sandbox_unavailable', message, { cause: error })
     }
   }
 
   async function start(remote: RemoteSandbox, signal: AbortSignal): Promise<SandboxSession> {
     const program = {
-      path: 'python3',
-      parameters: processParameters(limits, {
+      cmd: 'python3',
+      args: processParameters(limits, {
         directory: DIRECTORY,
         addressSpace: limits.memoryMegabytes * ADDRESS_SPACE_FACTOR * BYTES_PER_MEGABYTE,
         processes: limits.processes,
       }),
-      environment: ENVIRONMENT,
+      envs: ENVIRONMENT,
     }
     const stopped = new AbortController()
     const process = await startRemoteProcess(remote, program, stopped.signal)
@@ -69,12 +66,12 @@ export function createE2bSandbox(options: Options): Sandbox {
       await remove(remote)
       stopped.abort(new Error('The sandbox was ended'))
     }
-    return createInterpreterSession({ ...process, kill }, limits, signal)
+    return sessions.open({ ...process, kill }, signal)
   }
 
   /** Each run prolongs the life of the sandbox; between runs it runs down. */
   function extending(session: SandboxSession, remote: RemoteSandbox): SandboxSession {
-    const extended: SandboxSession = {
+    return {
       get alive() {
         return session.alive
       },
@@ -87,12 +84,8 @@ export function createE2bSandbox(options: Options): Sandbox {
         }
         return session.run(request, signal)
       },
-      async kill() {
-        sessions.delete(extended)
-        await session.kill()
-      },
+      kill: session.kill,
     }
-    return extended
   }
 
   async function remove({ id }: RemoteSandbox): Promise<void> {
@@ -106,8 +99,6 @@ export function createE2bSandbox(options: Options): Sandbox {
   return {
     ...{ kind: 'e2b', limits, open },
     check: api.check,
-    async close() {
-      await Promise.all([...sessions].map((session) => session.kill()))
-    },
+    close: sessions.close,
   }
 }

@@ -1,13 +1,12 @@
 import { PassThrough, Writable } from 'node:stream'
 import { z } from 'zod'
-import type { SandboxChannel } from '../channel.ts'
+import { appendWords, type SandboxChannel } from '../channel.ts'
 import { decodeEnvelopes, encodeEnvelope, type RemoteSandbox } from './e2b-api.ts'
 
 const START_MS = 30_000
 const INPUT_MS = 60_000
 /** Bytes of input that one request carries. */
 const INPUT_BYTES = 256 * 1_024
-const LAST_WORDS = 2_000
 
 const Base64 = z.base64().optional()
 const ProcessEvent = z.object({
@@ -18,31 +17,26 @@ const ProcessEvent = z.object({
   }),
 })
 
+/** As the daemon names it. */
 interface Program {
-  path: string
-  parameters: readonly string[]
-  environment: Record<string, string>
+  cmd: string
+  args: readonly string[]
+  envs: Record<string, string>
 }
 
 /** Starts a program in a remote sandbox, joined to its streams; `kill` is left to whoever owns the sandbox. */
 export async function startRemoteProcess(
   { daemon }: RemoteSandbox,
-  { path, parameters, environment }: Program,
+  process: Program,
   signal: AbortSignal,
 ): Promise<Omit<SandboxChannel, 'kill'>> {
+  // The stream goes on as long as the process, so the deadline ends with the head of the answer.
   const deadline = new AbortController()
   const timer = setTimeout(() => deadline.abort(new Error('late')), START_MS)
   const response = await fetch(`${daemon.url}/process.Process/Start`, {
     method: 'POST',
-    headers: {
-      ...daemon.headers,
-      'content-type': 'application/connect+json',
-      'connect-protocol-version': '1',
-    },
-    body: encodeEnvelope({
-      process: { cmd: path, args: parameters, envs: environment },
-      stdin: true,
-    }),
+    headers: { ...daemon.headers, 'content-type': 'application/connect+json' },
+    body: encodeEnvelope({ process, stdin: true }),
     signal: AbortSignal.any([signal, deadline.signal]),
   }).finally(() => clearTimeout(timer))
   if (!response.ok || !response.body) {
@@ -64,9 +58,7 @@ async function relay(events: AsyncGenerator<unknown>, output: PassThrough): Prom
     for await (const message of events) {
       const { data, end } = ProcessEvent.parse(message).event
       if (data?.stdout) output.write(Buffer.from(data.stdout, 'base64'))
-      if (data?.stderr) {
-        words = `${words}${Buffer.from(data.stderr, 'base64').toString()}`.slice(-LAST_WORDS)
-      }
+      if (data?.stderr) words = appendWords(words, Buffer.from(data.stderr, 'base64').toString())
       if (end) break
     }
   } catch (error) {
@@ -83,11 +75,7 @@ function inputOf({ url, headers }: RemoteSandbox['daemon'], pid: number): Writab
       const stdin = chunk.subarray(at, at + INPUT_BYTES).toString('base64')
       const response = await fetch(`${url}/process.Process/SendInput`, {
         method: 'POST',
-        headers: {
-          ...headers,
-          'content-type': 'application/json',
-          'connect-protocol-version': '1',
-        },
+        headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify({ process: { pid }, input: { stdin } }),
         signal: AbortSignal.timeout(INPUT_MS),
       })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { startChild } from '../channel.ts'
-import { createInterpreterSession, maximumPayload } from '../interpreter-session.ts'
+import { createInterpreterSessions, maximumPayload } from '../interpreter-session.ts'
 import { readProgram } from '../python/process-program.ts'
 import {
   BYTES_PER_KILOBYTE,
@@ -43,20 +43,14 @@ export function createEmbeddedSandbox({
   limits,
   interpreter = PACKAGED_INTERPRETER,
 }: Options): Required<Sandbox> {
-  const sessions = new Set<SandboxSession>()
+  const sessions = createInterpreterSessions(limits)
   const closing = new AbortController()
   let spare: Promise<SandboxSession> | undefined
   let spareTimer: NodeJS.Timeout | undefined
 
-  async function start(signal: AbortSignal): Promise<SandboxSession> {
-    const channel = startChild({
-      path: process.execPath,
-      parameters: parametersOf(limits, interpreter),
-    })
-    const session = await createInterpreterSession(channel, limits, signal)
-    sessions.add(session)
-    void channel.ended.then(() => sessions.delete(session))
-    return session
+  function start(signal: AbortSignal): Promise<SandboxSession> {
+    const parameters = parametersOf(limits, interpreter)
+    return sessions.open(startChild({ path: process.execPath, parameters }), signal)
   }
 
   function prepare(): void {
@@ -87,7 +81,7 @@ export function createEmbeddedSandbox({
       closing.abort(new Error('The sandbox is closed'))
       clearTimeout(spareTimer)
       await spare?.catch(() => undefined)
-      await Promise.all([...sessions].map(({ kill }) => kill()))
+      await sessions.close()
     },
   }
 }

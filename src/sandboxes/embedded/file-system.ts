@@ -1,4 +1,4 @@
-import { Directory, Fd, Inode, wasi } from '@bjorn3/browser_wasi_shim'
+import { Directory, File, type Inode, OpenFile, wasi } from '@bjorn3/browser_wasi_shim'
 
 const MAX_NAME_BYTES = 255
 
@@ -17,35 +17,25 @@ export class MemoryDirectory extends Directory {
     if (parts === undefined || name === undefined) {
       return { ret: wasi.ERRNO_NOTCAPABLE, entry: null }
     }
-    const parent = this.#find(parts)
-    if (!parent) return { ret: wasi.ERRNO_NOENT, entry: null }
+    let parent: Inode | undefined = this
+    for (const part of parts) {
+      parent = parent instanceof MemoryDirectory ? parent.contents.get(part) : undefined
+    }
+    if (!(parent instanceof MemoryDirectory)) return { ret: wasi.ERRNO_NOENT, entry: null }
     return parent.#create(name, isDirectory)
   }
 
   /** Makes the file, and the directories on the way to it; nothing where there is no room, or no way. */
   place(name: string, bytes: Uint8Array): MemoryFile | undefined {
     const parts = name.split('/')
-    const last = parts.pop() ?? ''
-    let directory: MemoryDirectory = this
-    for (const part of parts) {
-      const next = directory.contents.get(part) ?? directory.#create(part, true).entry
-      if (!(next instanceof MemoryDirectory)) return undefined
-      directory = next
+    let entry: Inode | null = this
+    for (const [index, part] of parts.entries()) {
+      if (!(entry instanceof MemoryDirectory)) return undefined
+      const isDirectory = index < parts.length - 1
+      entry = entry.contents.get(part) ?? entry.#create(part, isDirectory).entry
     }
-    const existing = directory.contents.get(last)
-    const file = existing ?? directory.#create(last, false).entry
-    if (!(file instanceof MemoryFile) || !file.resize(0)) return undefined
-    return file.write(bytes, 0) ? file : undefined
-  }
-
-  #find(parts: readonly string[]): MemoryDirectory | undefined {
-    let directory: MemoryDirectory = this
-    for (const part of parts) {
-      const next = directory.contents.get(part)
-      if (!(next instanceof MemoryDirectory)) return undefined
-      directory = next
-    }
-    return directory
+    if (!(entry instanceof MemoryFile) || !entry.resize(0)) return undefined
+    return entry.write(bytes, 0) ? entry : undefined
   }
 
   #create(name: string, isDirectory: boolean): { ret: number; entry: Inode | null } {
@@ -59,37 +49,31 @@ export class MemoryDirectory extends Directory {
   }
 }
 
-/** Every file below a directory with its path; links to one file are each named. */
-export function* filesBelow(
-  directory: MemoryDirectory,
-  path = '',
-): Generator<{ name: string; file: MemoryFile }> {
-  const pending = [{ directory, path }]
+/** Every entry below a directory with its path; links to one file are each named. */
+function* entriesBelow(root: MemoryDirectory): Generator<{ name: string; entry: Inode }> {
+  const pending = [{ directory: root, path: '' }]
   for (let next = pending.pop(); next; next = pending.pop()) {
     for (const [name, entry] of next.directory.contents) {
-      if (entry instanceof MemoryFile) yield { name: `${next.path}${name}`, file: entry }
-      if (entry instanceof MemoryDirectory) {
-        pending.push({ directory: entry, path: `${next.path}${name}/` })
-      }
+      const path = `${next.path}${name}`
+      yield { name: path, entry }
+      if (entry instanceof MemoryDirectory) pending.push({ directory: entry, path: `${path}/` })
     }
   }
 }
 
-/** What all entries below the directories take, and the files that are open though deleted. */
+export function* filesBelow(root: MemoryDirectory): Generator<{ name: string; file: MemoryFile }> {
+  for (const { name, entry } of entriesBelow(root)) {
+    if (entry instanceof MemoryFile) yield { name, file: entry }
+  }
+}
+
+/** What all entries below the root take, and the files that are open though deleted. */
 export function measureUsage(root: MemoryDirectory, open: Iterable<MemoryFile>): Usage {
   const files = new Set(open)
-  let nodes = 0
-  const pending: MemoryDirectory[] = [root]
-  for (let directory = pending.pop(); directory; directory = pending.pop()) {
-    nodes += directory.contents.size
-    for (const entry of directory.contents.values()) {
-      if (entry instanceof MemoryFile) files.add(entry)
-      if (entry instanceof MemoryDirectory) pending.push(entry)
-    }
-  }
+  for (const { file } of filesBelow(root)) files.add(file)
   let bytes = 0
-  for (const { capacity } of files) bytes += capacity
-  return { bytes, nodes: nodes + files.size }
+  for (const { data } of files) bytes += data.byteLength
+  return { bytes, nodes: [...entriesBelow(root)].length + files.size }
 }
 
 /** The steps of a path below the directory; nothing where it leads out of it. */
@@ -107,59 +91,37 @@ function resolve(path: string): string[] | undefined {
 const TIME_OFFSETS = [40, 48, 56]
 const NANOSECONDS_PER_MILLISECOND = 1_000_000n
 
-/** A file in memory that grows by doubling, within a quota, and knows whether it was changed. */
-export class MemoryFile extends Inode {
+/** A file in memory that grows in place, within a quota, and knows whether it was changed. */
+export class MemoryFile extends File {
   readonly quota: Quota
   changed = false
-  #data = new Uint8Array(0)
-  #size = 0
+  readonly #buffer: ArrayBuffer
   #modified = Date.now()
 
   constructor(quota: Quota) {
-    super()
+    super([])
     this.quota = quota
-  }
-
-  get bytes(): Uint8Array {
-    return this.#data.subarray(0, this.#size)
-  }
-
-  /** What it takes of the quota. */
-  get capacity(): number {
-    return this.#data.byteLength
+    this.#buffer = new ArrayBuffer(0, { maxByteLength: quota.most.bytes })
+    // Without a length of its own, it is always as long as the buffer.
+    this.data = new Uint8Array(this.#buffer)
   }
 
   /** False where there is no room. */
   write(bytes: Uint8Array, position: number): boolean {
     const end = position + bytes.byteLength
-    if (!this.#reserve(end)) return false
-    this.#data.set(bytes, position)
-    this.#size = Math.max(this.#size, end)
+    if (position < 0 || (end > this.data.byteLength && !this.resize(end))) return false
+    this.data.set(bytes, position)
     this.#touch()
     return true
   }
 
   /** False where there is no room; what is beyond the old size reads as zeros. */
   resize(size: number): boolean {
-    if (!this.#reserve(size)) return false
-    if (size < this.#size) this.#data = this.#data.slice(0, size)
-    this.#size = size
+    if (size < 0 || size > this.#buffer.maxByteLength) return false
+    const more = size - this.data.byteLength
+    if (more > 0 && !this.quota.take(more, 0)) return false
+    this.#buffer.resize(size)
     this.#touch()
-    return true
-  }
-
-  #reserve(size: number): boolean {
-    if (!Number.isSafeInteger(size)) return false
-    if (size <= this.#data.byteLength) return true
-    const roomy = Math.max(size, this.#data.byteLength * 2)
-    return this.#grow(roomy) || this.#grow(size)
-  }
-
-  #grow(capacity: number): boolean {
-    if (!this.quota.take(capacity - this.#data.byteLength, 0)) return false
-    const data = new Uint8Array(capacity)
-    data.set(this.bytes)
-    this.#data = data
     return true
   }
 
@@ -175,7 +137,7 @@ export class MemoryFile extends Inode {
 
   override stat(): wasi.Filestat {
     const modified = BigInt(this.#modified) * NANOSECONDS_PER_MILLISECOND
-    return new FileStatus(this.ino, BigInt(this.#size), modified)
+    return new FileStatus(this.ino, this.size, modified)
   }
 }
 
@@ -194,52 +156,29 @@ class FileStatus extends wasi.Filestat {
   }
 }
 
-/** An open file with its position. */
-export class OpenMemoryFile extends Fd {
-  readonly file: MemoryFile
+/** An open file: what the shim has of it, but for whatever takes room. */
+export class OpenMemoryFile extends OpenFile {
+  declare readonly file: MemoryFile
   readonly #appends: boolean
-  #position = 0
 
   constructor(file: MemoryFile, flags: number) {
-    super()
-    this.file = file
+    super(file)
     this.#appends = (flags & wasi.FDFLAGS_APPEND) !== 0
   }
 
-  override fd_fdstat_get() {
-    const fdstat = new wasi.Fdstat(wasi.FILETYPE_REGULAR_FILE, 0)
-    return { ret: wasi.ERRNO_SUCCESS, fdstat }
-  }
-
-  override fd_filestat_get() {
-    return { ret: wasi.ERRNO_SUCCESS, filestat: this.file.stat() }
-  }
-
   override fd_allocate(offset: bigint, length: bigint): number {
-    const size = Math.max(Number(offset + length), this.file.bytes.byteLength)
-    return this.file.resize(size) ? wasi.ERRNO_SUCCESS : wasi.ERRNO_NOSPC
+    const end = offset + length
+    return this.fd_filestat_set_size(end > this.file.size ? end : this.file.size)
   }
 
   override fd_filestat_set_size(size: bigint): number {
     return this.file.resize(Number(size)) ? wasi.ERRNO_SUCCESS : wasi.ERRNO_NOSPC
   }
 
-  override fd_read(size: number) {
-    const { data } = this.fd_pread(size, BigInt(this.#position))
-    this.#position += data.byteLength
-    return { ret: wasi.ERRNO_SUCCESS, data }
-  }
-
-  override fd_pread(size: number, offset: bigint) {
-    const start = Number(offset)
-    const data = this.file.bytes.subarray(start, start + size)
-    return { ret: wasi.ERRNO_SUCCESS, data }
-  }
-
   override fd_write(data: Uint8Array) {
-    if (this.#appends) this.#position = this.file.bytes.byteLength
-    const written = this.fd_pwrite(data, BigInt(this.#position))
-    this.#position += written.nwritten
+    if (this.#appends) this.file_pos = this.file.size
+    const written = this.fd_pwrite(data, this.file_pos)
+    this.file_pos += BigInt(written.nwritten)
     return written
   }
 
@@ -248,44 +187,28 @@ export class OpenMemoryFile extends Fd {
     if (!fits) return { ret: wasi.ERRNO_NOSPC, nwritten: 0 }
     return { ret: wasi.ERRNO_SUCCESS, nwritten: data.byteLength }
   }
-
-  override fd_seek(offset: bigint, whence: number) {
-    const position = this.#origin(whence) + Number(offset)
-    if (!(position >= 0)) return { ret: wasi.ERRNO_INVAL, offset: 0n }
-    this.#position = position
-    return { ret: wasi.ERRNO_SUCCESS, offset: BigInt(position) }
-  }
-
-  override fd_tell() {
-    return { ret: wasi.ERRNO_SUCCESS, offset: BigInt(this.#position) }
-  }
-
-  #origin(whence: number): number {
-    if (whence === wasi.WHENCE_SET) return 0
-    if (whence === wasi.WHENCE_CUR) return this.#position
-    return whence === wasi.WHENCE_END ? this.file.bytes.byteLength : Number.NaN
-  }
 }
 
-/** What the files of a sandbox may take; counted upwards as they grow, and anew once that seems too much. */
-export interface Quota {
-  /** Whether `bytes` and `nodes` more may be had; counts them where they may. */
-  take(bytes: number, nodes: number): boolean
-}
-
+/** What the files of a sandbox may take. */
 interface Usage {
   bytes: number
   nodes: number
 }
 
-/** `measure` counts what there is; it takes a walk through all of it, so it is asked only at the limit. */
-export function createQuota(most: Usage, measure: () => Usage): Quota {
+export type Quota = ReturnType<typeof createQuota>
+
+/**
+ * Counts upwards as files grow, and anew once that seems too much: `measure` takes a walk through all there is.
+ */
+export function createQuota(most: Usage, measure: () => Usage) {
   let used: Usage = { bytes: 0, nodes: 0 }
   const fits = (bytes: number, nodes: number) =>
     used.bytes + bytes <= most.bytes && used.nodes + nodes <= most.nodes
 
   return {
-    take(bytes, nodes) {
+    most,
+    /** Whether `bytes` and `nodes` more may be had; counts them where they may. */
+    take(bytes: number, nodes: number): boolean {
       // What was deleted in the meantime shows in the measure alone.
       if (!fits(bytes, nodes)) used = measure()
       if (!fits(bytes, nodes)) return false

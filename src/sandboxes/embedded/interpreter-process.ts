@@ -22,7 +22,11 @@ const MAX_NODES = 4_096
 const FORBIDDEN = ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', 'dlopen']
 
 const settings: InterpreterSettings = JSON.parse(process.argv[2] ?? '')
-new Worker(new URL('./watchdog-thread.ts', import.meta.url), { workerData: process.ppid }).unref()
+// With streams of its own: joined to those of the process, it would have them no longer wait until they are ready.
+const streams = { stdout: true, stderr: true }
+new Worker(new URL('./watchdog-thread.ts', import.meta.url), {
+  ...{ workerData: process.ppid, ...streams },
+}).unref()
 for (const name of FORBIDDEN) Reflect.deleteProperty(process, name)
 
 const most = { bytes: settings.fileBytes, nodes: MAX_NODES }

@@ -57,7 +57,7 @@ export function createJobLoop(parts: Dependencies) {
       names: kept.map(({ name }) => name),
       filesLeftOut: changed.length - kept.length,
     }
-    const contents = kept.map(({ file }) => file.bytes)
+    const contents = kept.map(({ file }) => file.data)
     send(header, [stdout.drain(), stderr.drain(), ...contents])
   }
 

@@ -1,21 +1,19 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server'
-import type { McpServerParts } from './server.ts'
+import type { McpDependencies } from './server.ts'
 
-export interface McpEndpoint {
-  /** One exchange of the protocol. */
-  fetch(request: Request, body: unknown): Promise<Response>
-  close(): Promise<void>
-}
+export type McpEndpoint = ReturnType<typeof serveMcp>
 
 /** This server as an MCP server; the protocol is loaded when somebody speaks it, since that takes a tenth of a second. */
-export function serveMcp(parts: McpServerParts): McpEndpoint {
+export function serveMcp(dependencies: McpDependencies) {
   let loaded: Promise<McpHttpHandler> | undefined
   const load = () => {
-    loaded ??= import('./server.ts').then(({ createHandler }) => createHandler(parts))
+    loaded ??= import('./server.ts').then(({ createHandler }) => createHandler(dependencies))
     return loaded
   }
   return {
-    fetch: async (request, parsedBody) => (await load()).fetch(request, { parsedBody }),
-    close: async () => (await loaded)?.close(),
+    /** One exchange of the protocol. */
+    fetch: async (request: Request, parsedBody: unknown): Promise<Response> =>
+      (await load()).fetch(request, { parsedBody }),
+    close: async (): Promise<void> => (await loaded)?.close(),
   }
 }

@@ -31,7 +31,7 @@ export function createToolLock(lockFile: LockFile<McpLock>) {
         const known = lock.connections[connection]
         // A tool that is away for now stays accepted.
         const kept = known?.url === url ? known.tools : {}
-        return withConnection(lock, connection, { url, tools: { ...kept, ...digestsOf(tools) } })
+        return withTools(lock, connection, url, { ...kept, ...digestsOf(tools) })
       })
     },
     /**
@@ -49,7 +49,7 @@ export function createToolLock(lockFile: LockFile<McpLock>) {
           // Another server may just have seen it for the first time, too.
           now.connections[connection]?.url === url
             ? now
-            : withConnection(now, connection, { url, tools: digestsOf(tools) }),
+            : withTools(now, connection, url, digestsOf(tools)),
         )
       }
       const accepted = lock.connections[connection]?.tools ?? {}
@@ -63,15 +63,13 @@ export function createToolLock(lockFile: LockFile<McpLock>) {
   }
 }
 
-function withConnection(
-  { version, connections }: McpLock,
-  name: string,
-  connection: McpLock['connections'][string],
-): McpLock {
-  return { version, connections: { ...connections, [name]: connection } }
+type Digests = Record<string, string>
+
+function withTools(lock: McpLock, connection: string, url: string, tools: Digests): McpLock {
+  return { ...lock, connections: { ...lock.connections, [connection]: { url, tools } } }
 }
 
-function digestsOf(tools: readonly RemoteTool[]): Record<string, string> {
+function digestsOf(tools: readonly RemoteTool[]): Digests {
   return Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
 }
 

@@ -1,14 +1,10 @@
 import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
-import type { Environment } from '../../lib/environment.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import type { McpTestRequest, McpTestResult } from '../../schemas/mcp.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import type { Tool } from '../tools/define-tool.ts'
-import type { ConnectionLog } from './connection.ts'
-import type { ToolLock } from './lock-file.ts'
-import { createRemoteServer, type RemoteServer } from './remote-server.ts'
-import type { Fetch } from './session.ts'
+import { createRemoteServer, type RemoteServer, type RemoteServerOptions } from './remote-server.ts'
 import type { McpServer } from './settings.ts'
 import { testConnection } from './test-connection.ts'
 
@@ -17,56 +13,45 @@ const BELIEVED_MS = 5_000
 /** Whoever asks for the state of the connections waits no longer. */
 const LOOK_MS = 1_000
 
-interface Dependencies {
+interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings'> {
   servers: Readonly<Record<string, McpServer>>
-  environment: Environment
-  fetch: Fetch
-  toolLock: ToolLock
   /** Takes the files of the tools that are tried. */
   artifacts: () => Artifacts
-  log: ConnectionLog
 }
 
 type McpRecord = Capabilities['mcp'][number]
 
-export interface Mcp {
-  /** Begins to connect to every server and waits for none. */
-  start(): void
-  /** The tools of the servers that are known by now. */
-  tools(): readonly Tool[]
-  /** Each connection as it is found at this moment. */
-  records(): Promise<McpRecord[]>
-  /** Throws `connection_not_found`. */
-  test(connection: string, request: McpTestRequest, signal: AbortSignal): Promise<McpTestResult>
-  close(): Promise<void>
-}
+export type Mcp = ReturnType<typeof createMcp>
 
 /** The connections to MCP servers, none of which can hold up or break another. */
-export function createMcp({ servers, artifacts, ...shared }: Dependencies): Mcp {
+export function createMcp({ servers, artifacts, ...shared }: Dependencies) {
   const create = (name: string, settings: McpServer) =>
     createRemoteServer({ name, settings, ...shared })
   const all = Object.entries(servers).map(([name, settings]) => create(name, settings))
   const enabled = all.filter(({ settings }) => settings.enabled)
 
   return {
-    start() {
+    /** Begins to connect to every server and waits for none. */
+    start(): void {
       for (const { connection } of enabled) connection.start()
     },
-    tools: () =>
+    /** The tools of the servers that are known by now. */
+    tools: (): readonly Tool[] =>
       enabled.flatMap((server) => server.tools().flatMap(({ off, tool }) => (off ? [] : [tool]))),
-    records: () => Promise.all(all.map(toRecord)),
-    async test(name, request, signal) {
+    /** Each connection as it is found at this moment. */
+    records: (): Promise<McpRecord[]> => Promise.all(all.map(toRecord)),
+    /** Throws `connection_not_found`. */
+    async test(name: string, request: McpTestRequest, signal: AbortSignal): Promise<McpTestResult> {
       const known = all.find((server) => server.name === name)
       if (!known) throw new AppError('connection_not_found', `There is no connection "${name}"`)
-      if (known.settings.enabled) return testConnection(known, request, artifacts(), signal)
-      const tried = create(name, known.settings)
+      const tried = known.settings.enabled ? known : create(name, known.settings)
       try {
         return await testConnection(tried, request, artifacts(), signal)
       } finally {
-        await tried.connection.close()
+        if (tried !== known) await tried.connection.close()
       }
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(all.map(({ connection }) => connection.close()))
     },
   }
@@ -81,9 +66,10 @@ async function toRecord({ name, settings, connection, tools }: RemoteServer): Pr
     await untilAborted(connection.prove(BELIEVED_MS), late).catch(() => undefined)
   }
   const { session } = connection
-  if (!session) return { ...record, state: 'unavailable', reason: connection.reason }
-  if (late.aborted)
-    return { ...record, state: 'unavailable', reason: `Did not answer within ${LOOK_MS} ms` }
+  if (!session || late.aborted) {
+    const reason = session ? `Did not answer within ${LOOK_MS} ms` : connection.reason
+    return { ...record, state: 'unavailable', reason }
+  }
   const used = tools().filter(({ off }) => !off)
   const waiting = used.flatMap(({ refusal, tool }) => (refusal === undefined ? [] : [tool.name]))
   const { transport, protocol } = session

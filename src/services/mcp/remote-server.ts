@@ -3,12 +3,12 @@ import { untilAborted } from '../../lib/abort.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { freeObject } from '../../schemas/fields.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
-import type { Tool, ToolContext } from '../tools/define-tool.ts'
+import type { Tool } from '../tools/define-tool.ts'
 import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
 import { Connection, type ConnectionLog } from './connection.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { ToolLock } from './lock-file.ts'
-import { type Fetch, type RemoteCall, type RemoteTool, toSessionTarget } from './session.ts'
+import { type Fetch, type RemoteTool, toSessionTarget } from './session.ts'
 import type { McpServer } from './settings.ts'
 import { mcpToolName, type ResolvedTool, readResult, resolveTools } from './tools.ts'
 
@@ -20,11 +20,12 @@ const MAX_DESCRIPTION = 4_000
 /** UTF-16 code units of a server's own words on a call that it refuses. */
 const MAX_MESSAGE = 1_000
 
-interface RemoteServerOptions {
+export interface RemoteServerOptions {
   name: string
   settings: McpServer
   environment: Environment
   fetch: Fetch
+  /** What was accepted of the servers' tools. */
   toolLock: ToolLock
   log: ConnectionLog
 }
@@ -56,17 +57,11 @@ export function createRemoteServer(options: RemoteServerOptions) {
   }
 
   function toTool({ remote, refusal }: ResolvedTool): Tool {
-    const { description = '', inputSchema } = remote
-    const { $schema: _dialect, ...schema } = inputSchema
     return {
-      name: mcpToolName(name, remote.name),
-      title: remote.title ?? remote.annotations?.title ?? remote.name,
-      description: description.slice(0, MAX_DESCRIPTION),
-      source: `mcp:${name}`,
-      inputSchema: { properties: {}, ...schema },
+      ...describe(name, remote),
       deadlineMs: CALL_MS,
       unavailable: () => (connection.session ? refusal : connection.reason),
-      run: (input, context, signal) => run(remote.name, input, context, signal),
+      run: (input, { artifacts }, signal) => run(remote.name, input, artifacts, signal),
     }
   }
 
@@ -82,17 +77,23 @@ export function createRemoteServer(options: RemoteServerOptions) {
     return found.remote
   }
 
-  async function run(
-    name: string,
-    input: unknown,
-    { artifacts }: Pick<ToolContext, 'artifacts'>,
-    signal: AbortSignal,
-  ): Promise<string> {
+  /** What the model reads of a call. Throws `ToolFailure`, and what `signal` was aborted with. */
+  async function run(tool: string, input: unknown, artifacts: Artifacts, signal: AbortSignal) {
     const parsed = Input.safeParse(input)
     if (!parsed.success) throw new ToolInputError('The arguments must be an object')
-    const tool = await current(name, signal)
-    const call = { tool, input: parsed.data, idleMs: settings.timeout * 1_000 }
-    return callRemote(connection, call, artifacts, signal)
+    const remote = await current(tool, signal)
+    const call = { tool: remote, input: parsed.data, idleMs: settings.timeout * 1_000 }
+    try {
+      const result = await connection.call(call, signal)
+      const readResource = (uri: string) => connection.readResource(uri, signal)
+      const text = await readResult(result, { artifacts, readResource }, signal)
+      if (result.isError) throw new ToolFailure(text)
+      return text
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof ToolFailure) throw error
+      throw new ToolFailure(explainCall(error), { cause: error })
+    }
   }
 
   return {
@@ -110,27 +111,19 @@ export function createRemoteServer(options: RemoteServerOptions) {
   }
 }
 
-const Input = freeObject()
-
-/** What the model reads of a call. Throws `ToolFailure`, and what `signal` was aborted with. */
-async function callRemote(
-  connection: Connection,
-  call: RemoteCall,
-  artifacts: Artifacts,
-  signal: AbortSignal,
-): Promise<string> {
-  try {
-    const result = await connection.call(call, signal)
-    const readResource = (uri: string) => connection.readResource(uri, signal)
-    const text = await readResult(result, { artifacts, readResource }, signal)
-    if (result.isError) throw new ToolFailure(text)
-    return text
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof ToolFailure) throw error
-    throw new ToolFailure(explainCall(error), { cause: error })
+/** A tool as the model is told of it. */
+function describe(connection: string, { name, title, description, ...remote }: RemoteTool) {
+  const { $schema: _dialect, ...schema } = remote.inputSchema
+  return {
+    name: mcpToolName(connection, name),
+    title: title ?? remote.annotations?.title ?? name,
+    description: description?.slice(0, MAX_DESCRIPTION) ?? '',
+    source: `mcp:${connection}`,
+    inputSchema: { properties: {}, ...schema },
   }
 }
+
+const Input = freeObject()
 
 /** A refusal in the server's own words, which tell the model what to mend; any other failure in ours. */
 function explainCall(error: unknown): string {

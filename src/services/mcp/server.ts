@@ -16,7 +16,7 @@ const MAX_QUESTION = 10_000
 const INSTRUCTIONS =
   'A collection of documents. Use `query` to find passages, `get_document` to read more of a document, and `ask` to have the agent of the server answer a question with citations.'
 
-export interface McpServerParts {
+export interface McpDependencies {
   retrieval: Pick<Retrieval, 'search'>
   documents: Pick<Documents, 'get' | 'chunks'>
   chat: Pick<Chat, 'frames'>
@@ -25,7 +25,7 @@ export interface McpServerParts {
 }
 
 /** The corpus and the agent as an MCP server, for clients of both eras of the protocol. Nothing is kept between two requests. */
-export function createHandler(dependencies: McpServerParts): McpHttpHandler {
+export function createHandler(dependencies: McpDependencies): McpHttpHandler {
   const { log } = dependencies
   return createMcpHandler(() => createServer(dependencies), {
     maxSubscriptions: MAX_SUBSCRIPTIONS,
@@ -33,7 +33,7 @@ export function createHandler(dependencies: McpServerParts): McpHttpHandler {
   })
 }
 
-function createServer(dependencies: McpServerParts): McpServer {
+function createServer(dependencies: McpDependencies): McpServer {
   const { retrieval, documents, chat, version, log } = dependencies
   const server = new McpServer(
     { name: 'agent-server', version },
@@ -96,7 +96,7 @@ function createServer(dependencies: McpServerParts): McpServer {
 }
 
 /** The client reads what this server foresaw; anything else is for the log. */
-async function answer(work: () => Promise<string>, log: McpServerParts['log']) {
+async function answer(work: () => Promise<string>, log: McpDependencies['log']) {
   const result = (text: string) => ({ content: [{ type: 'text' as const, text }] })
   try {
     return result(await work())

@@ -30,38 +30,11 @@ export type RemoteTool = Tool
 type TransportKind = 'streamable-http' | 'sse'
 export type Fetch = GuardedFetch['fetch']
 
-export interface SessionTarget {
-  url: URL
-  headers: Readonly<Record<string, string>>
-  /** Tried in this order. */
-  transports: readonly TransportKind[]
-  oauth?: {
-    clientId: string
-    clientSecret: string
-    scope?: string | undefined
-    issuer?: string | undefined
-  }
-  /** Reaches only what may be reached. */
-  fetch: Fetch
-}
-
 interface SessionEvents {
   /** The server says that its tools have changed. */
   toolsChanged(): void
   /** Something went wrong; whether the server still answers has to be asked. */
   trouble(): void
-}
-
-/** A session with one server, by one transport. */
-export interface McpSession {
-  transport: TransportKind
-  protocol: string
-  server: { name: string; version: string }
-  /** Answers every tool, and proves that the server lives. */
-  listTools(signal: AbortSignal): Promise<RemoteTool[]>
-  callTool(call: RemoteCall, signal: AbortSignal): Promise<CallToolResult>
-  readResource(uri: string, signal: AbortSignal): Promise<ReadResourceResult>
-  close(): Promise<void>
 }
 
 export interface RemoteCall {
@@ -77,15 +50,17 @@ export async function openSession(
   events: SessionEvents,
   signal: AbortSignal,
 ): Promise<McpSession> {
-  const [first, ...others] = target.transports
-  if (!first) throw new Error('There is no transport to connect by')
-  try {
-    return await connect(first, target, events, signal)
-  } catch (error) {
-    signal.throwIfAborted()
-    if (others.length === 0 || !speaksOtherwise(error)) throw error
-    return await openSession({ ...target, transports: others }, events, signal)
+  let failure: unknown
+  for (const kind of target.transports) {
+    try {
+      return await connect(kind, target, events, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      failure = error
+      if (!speaksOtherwise(error)) break
+    }
   }
+  throw failure
 }
 
 async function connect(
@@ -129,10 +104,12 @@ function createTransport(kind: TransportKind, target: SessionTarget): Transport 
 }
 
 function createProvider({ issuer, scope, ...client }: NonNullable<SessionTarget['oauth']>) {
-  const options = { ...client, ...(scope !== undefined && { scope }) }
-  // Without an issuer the secret goes to whichever authorisation server the MCP server names.
-  if (issuer === undefined) return new ClientCredentialsProvider(options)
-  return new ClientCredentialsProvider({ ...options, expectedIssuer: issuer })
+  return new ClientCredentialsProvider({
+    ...client,
+    ...(scope !== undefined && { scope }),
+    // Without an issuer the secret goes to whichever authorisation server the MCP server names.
+    ...(issuer !== undefined && { expectedIssuer: issuer }),
+  })
 }
 
 /** The headers of the configuration are for the server alone, not for the authorisation server that it names. */
@@ -146,7 +123,10 @@ function withHeaders({ url: { origin }, headers, fetch }: SessionTarget): FetchL
   }
 }
 
-function toSession(transport: TransportKind, client: Client, events: SessionEvents): McpSession {
+export type McpSession = ReturnType<typeof toSession>
+
+/** A session with one server, by one transport. */
+function toSession(transport: TransportKind, client: Client, events: SessionEvents) {
   const { name, version } = client.getServerVersion() ?? { name: 'unnamed', version: '' }
   let closing = false
   const complain = () => {
@@ -159,11 +139,12 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
     transport,
     server: { name, version },
     protocol: client.getNegotiatedProtocolVersion() ?? 'unknown',
-    async listTools(signal) {
+    /** Answers every tool, and proves that the server lives. */
+    async listTools(signal: AbortSignal): Promise<RemoteTool[]> {
       const options = { signal, timeout: LIST_MS, cacheMode: 'refresh' as const }
       return (await client.listTools({}, options)).tools
     },
-    callTool({ tool, input, idleMs }, signal) {
+    callTool({ tool, input, idleMs }: RemoteCall, signal: AbortSignal): Promise<CallToolResult> {
       return client.callTool(
         { name: tool.name, arguments: input },
         {
@@ -175,8 +156,9 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
         },
       )
     },
-    readResource: (uri, signal) => client.readResource({ uri }, { signal, timeout: READ_MS }),
-    async close() {
+    readResource: (uri: string, signal: AbortSignal): Promise<ReadResourceResult> =>
+      client.readResource({ uri }, { signal, timeout: READ_MS }),
+    async close(): Promise<void> {
       closing = true
       await client.close()
     },
@@ -208,34 +190,28 @@ function speaksOtherwise(error: unknown): boolean {
   return status >= 400 && status < 500 && !REFUSED_AS_CALLER.includes(status)
 }
 
-/** What a server without a `type` may speak, the current way first. */
-const ANY_TRANSPORT: readonly TransportKind[] = ['streamable-http', 'sse']
+export type SessionTarget = ReturnType<typeof toSessionTarget>
 
-/** Where and how to connect, the variables filled in. Throws `MissingVariable`. */
+/** Where and how to connect, the variables filled in; `fetch` reaches only what may be reached. Throws `MissingVariable`. */
 export function toSessionTarget(
   { url, type, headers, oauth }: McpServer,
   environment: Environment,
   fetch: Fetch,
-): SessionTarget {
+) {
   const fill = (text: string) => expandVariables(text, environment)
   const filled = Object.entries(headers).map(([name, value]) => [name, fill(value).trim()])
+  const transports: TransportKind[] = []
+  // A server without a type may speak either: the current way first.
+  if (type !== 'sse') transports.push('streamable-http')
+  if (type === undefined || type === 'sse') transports.push('sse')
   return {
-    fetch,
+    ...{ fetch, transports },
     url: new URL(fill(url)),
-    headers: Object.fromEntries(filled),
-    transports: transportsOf(type),
-    ...(oauth && {
-      oauth: {
-        clientId: fill(oauth.clientId),
-        clientSecret: fill(oauth.clientSecret),
-        scope: oauth.scope,
-        issuer: oauth.issuer,
-      },
-    }),
+    headers: Object.fromEntries(filled) as Record<string, string>,
+    oauth: oauth && {
+      ...oauth,
+      clientId: fill(oauth.clientId),
+      clientSecret: fill(oauth.clientSecret),
+    },
   }
-}
-
-function transportsOf(type: McpServer['type']): readonly TransportKind[] {
-  if (type === undefined) return ANY_TRANSPORT
-  return [type === 'sse' ? 'sse' : 'streamable-http']
 }

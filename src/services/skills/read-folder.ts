@@ -1,18 +1,19 @@
-import type { Dirent } from 'node:fs'
+import { constants, type Dirent } from 'node:fs'
 import { readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import {
+  type FileContents,
   MAX_SKILL_BYTES,
   MAX_SKILL_FILES,
-  MAX_SKILL_TEXT,
   readSkill,
   SKILL_FILE,
   type Skill,
   SkillError,
-  type SkillFile,
 } from './read-skill.ts'
-import type { FileContents } from './unpack.ts'
+import { MAX_UNPACKED_BYTES } from './unpack.ts'
 
+/** What was a file when its folder was listed may have become a link. */
+const NO_LINKS = constants.O_RDONLY | constants.O_NOFOLLOW
 const MAX_DEPTH = 5
 /** Folders that are looked into for skills. */
 const MAX_FOLDERS = 2_000
@@ -35,15 +36,16 @@ export async function readFolder(folder: string, source: string): Promise<SkillS
     throw new SkillError('There is no such folder', { cause })
   })
   const folders = [{ path: root, depth: 0 }]
+  let room = MAX_UNPACKED_BYTES
   // Grows while it is walked.
   for (const { path, depth } of folders) {
     const entries = await readdir(path, { withFileTypes: true })
     if (entries.some((entry) => entry.isFile() && entry.name === SKILL_FILE)) {
-      try {
-        found.skills.push(await readLocal(path, source))
-      } catch (error) {
-        found.failures.push(toFailure(basename(path), error))
-      }
+      await addSkill(found, basename(path), async () => {
+        const files = await readFiles(path, Math.min(room, MAX_SKILL_BYTES))
+        for (const { byteLength } of files.values()) room -= byteLength
+        return readSkill(basename(path), files, source)
+      })
     } else if (depth < MAX_DEPTH) {
       const below = entries.filter((entry) => entry.isDirectory() && !NOT_SEARCHED.has(entry.name))
       const inOrder = below.map(({ name }) => name).toSorted()
@@ -56,21 +58,17 @@ export async function readFolder(folder: string, source: string): Promise<SkillS
   return found
 }
 
-function toFailure(name: string, error: unknown): SkillSet['failures'][number] {
-  if (!(error instanceof SkillError)) throw error
-  return { name, reason: error.message }
+async function addSkill(found: SkillSet, name: string, read: () => Skill | Promise<Skill>) {
+  try {
+    found.skills.push(await read())
+  } catch (error) {
+    if (!(error instanceof SkillError)) throw error
+    found.failures.push({ name, reason: error.message })
+  }
 }
 
-async function readLocal(path: string, source: string): Promise<Skill> {
-  const { size } = await stat(join(path, SKILL_FILE))
-  // Bytes are no fewer than the code units that they become.
-  if (size > 4 * MAX_SKILL_TEXT) throw new SkillError(`${SKILL_FILE} is too large`)
-  const text = await readFile(join(path, SKILL_FILE), 'utf8')
-  return readSkill({ folder: basename(path), text, source, files: await listFiles(path) })
-}
-
-/** The other files. Links are left out, for they may lead anywhere; a recursive `readdir` would follow them. */
-async function listFiles(root: string): Promise<SkillFile[]> {
+/** The files below the folder of a skill. Links are left out, for they may lead anywhere; a recursive `readdir` would follow them. */
+async function readFiles(root: string, room: number): Promise<FileContents> {
   const paths: string[] = []
   const folders = [root]
   for (const folder of folders) {
@@ -78,28 +76,20 @@ async function listFiles(root: string): Promise<SkillFile[]> {
     for (const entry of entries.filter(isPlain)) {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) folders.push(path)
-      else if (path !== join(root, SKILL_FILE)) paths.push(path)
+      else paths.push(path)
     }
-    if (paths.length > MAX_SKILL_FILES || folders.length > MAX_SKILL_FILES) {
+    if (paths.length > MAX_SKILL_FILES + 1 || folders.length > MAX_SKILL_FILES) {
       throw new SkillError(`There are more than ${MAX_SKILL_FILES} files or folders`)
     }
   }
-  return Promise.all(paths.toSorted().map((path) => toSkillFile(root, path)))
-}
-
-async function toSkillFile(root: string, path: string): Promise<SkillFile> {
-  const { size } = await stat(path)
-  return {
-    size,
-    path: relative(root, path).split(sep).join('/'),
-    async read() {
-      // What is a file now may have become a link since the start.
-      const real = await realpath(path)
-      if (real !== path) throw new SkillError('The file has moved')
-      if ((await stat(real)).size > MAX_SKILL_BYTES) throw new SkillError('The file has grown')
-      return readFile(real)
-    },
+  const files: FileContents = new Map()
+  let left = room
+  for (const path of paths.toSorted()) {
+    left -= (await stat(path)).size
+    if (left < 0) throw new SkillError(`There are more than ${room} bytes`)
+    files.set(relative(root, path).split(sep).join('/'), await readFile(path, { flag: NO_LINKS }))
   }
+  return files
 }
 
 /** Neither hidden nor a link. */
@@ -109,7 +99,11 @@ function isPlain(entry: Dirent): boolean {
 }
 
 /** Every skill among files that were unpacked; one at the root has the name that is given. */
-export function skillsOfFiles(files: FileContents, rootName: string, source: string): SkillSet {
+export async function skillsOfFiles(
+  files: FileContents,
+  rootName: string,
+  source: string,
+): Promise<SkillSet> {
   const found: SkillSet = { skills: [], failures: [] }
   const roots = [...files.keys()]
     .filter((path) => path === SKILL_FILE || path.endsWith(`/${SKILL_FILE}`))
@@ -121,25 +115,10 @@ export function skillsOfFiles(files: FileContents, rootName: string, source: str
   )
   for (const root of outermost) {
     const folder = root.split('/').at(-2) ?? rootName
-    try {
-      found.skills.push(readSkillOf(files, root, folder, source))
-    } catch (error) {
-      found.failures.push(toFailure(folder, error))
-    }
+    const own = [...files].filter(([path]) => path.startsWith(root))
+    const inside = new Map(own.map(([path, content]) => [path.slice(root.length), content]))
+    await addSkill(found, folder, () => readSkill(folder, inside, source))
   }
   if (roots.length === 0) throw new SkillError(`There is no ${SKILL_FILE} in it`)
   return found
-}
-
-function readSkillOf(files: FileContents, root: string, folder: string, source: string): Skill {
-  const own = [...files].filter(([path]) => path.startsWith(root) && path !== root + SKILL_FILE)
-  const resources = own.map(
-    ([path, content]): SkillFile => ({
-      path: path.slice(root.length),
-      size: content.length,
-      read: async () => content,
-    }),
-  )
-  const text = new TextDecoder().decode(files.get(root + SKILL_FILE))
-  return readSkill({ folder, text, files: resources, source })
 }

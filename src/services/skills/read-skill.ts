@@ -10,13 +10,8 @@ export const MAX_SKILL_TEXT = 200_000
 /** The one file that every skill has. */
 export const SKILL_FILE = 'SKILL.md'
 
-export interface SkillFile {
-  /** Below the folder of the skill, with forward slashes. */
-  path: string
-  /** In bytes. */
-  size: number
-  read(): Promise<Uint8Array>
-}
+/** Contents by their paths, with forward slashes. */
+export type FileContents = Map<string, Uint8Array>
 
 /** A skill as it was loaded; nothing in it has been run, and nothing will be but in the sandbox. */
 export interface Skill {
@@ -27,7 +22,7 @@ export interface Skill {
   /** Names of tools, as the skill gives them; nothing where it does not say. */
   allowedTools: readonly string[] | undefined
   /** All but SKILL.md. */
-  files: readonly SkillFile[]
+  files: Readonly<FileContents>
   /** Where it was found, as configured. */
   source: string
   /** What departs from the format and was put up with. */
@@ -66,22 +61,16 @@ const Format = z.strictObject({
   'allowed-tools': z.string().optional(),
 })
 
-interface SkillSource {
-  /** The folder's name, which is to be the skill's. */
-  folder: string
-  /** What SKILL.md says. */
-  text: string
-  files: readonly SkillFile[]
-  source: string
-}
-
-/** Makes a skill of what was read. Throws `SkillError` where it cannot be used at all. */
-export function readSkill({ folder, text, files, source }: SkillSource): Skill {
+/** Makes a skill of the files of a folder, whose name is to be the skill's. Throws `SkillError` where it cannot be used at all. */
+export function readSkill(folder: string, all: FileContents, source: string): Skill {
+  const files = new Map(all)
+  files.delete(SKILL_FILE)
+  const text = new TextDecoder().decode(all.get(SKILL_FILE))
   if (text.length > MAX_SKILL_TEXT) {
     throw new SkillError(`${SKILL_FILE} is longer than ${MAX_SKILL_TEXT} characters`)
   }
-  const bytes = files.reduce((sum, { size }) => sum + size, 0)
-  if (files.length > MAX_SKILL_FILES || bytes > MAX_SKILL_BYTES) {
+  const bytes = files.values().reduce((sum, { byteLength }) => sum + byteLength, 0)
+  if (files.size > MAX_SKILL_FILES || bytes > MAX_SKILL_BYTES) {
     throw new SkillError(`There are more than ${MAX_SKILL_FILES} files or ${MAX_SKILL_BYTES} bytes`)
   }
   const { data, body, warnings } = readFrontMatter(text)
@@ -140,7 +129,7 @@ const LOOSE_LINE = /^([A-Za-z][\w-]*):[ \t]+([^"'|>[{&*!#\s].*:(?:[ \t].*)?)$/
 /** As it ships, `gray-matter` evaluates JavaScript; and options keep it from caching texts for ever. */
 const FRONT_MATTER_OPTIONS = {
   engines: {
-    yaml: parseFrontMatter,
+    yaml: (yaml: string) => ({ yaml }),
     json: refuseLanguage,
     javascript: refuseLanguage,
     coffee: refuseLanguage,
@@ -153,10 +142,6 @@ interface FrontMatter {
   warnings: string[]
 }
 
-interface ParsedYaml extends Pick<FrontMatter, 'warnings'> {
-  fields: FrontMatter['data']
-}
-
 /**
  * Splits SKILL.md. The front matter is YAML 1.2 of the core schema: no code, no types of other languages, no
  * aliases, which could grow without bound. Throws `SkillError`.
@@ -166,16 +151,15 @@ export function readFrontMatter(text: string): FrontMatter {
     throw new SkillError('It does not begin with YAML between two lines of ---')
   }
   const { data, content } = matter(text, FRONT_MATTER_OPTIONS)
-  const { fields, warnings }: Partial<ParsedYaml> = data
-  if (!fields || !warnings) throw new SkillError('The front matter is empty')
-  return { data: fields, warnings, body: content.trim() }
+  if (typeof data.yaml !== 'string') throw new SkillError('The front matter is empty')
+  return { ...parseFrontMatter(data.yaml), body: content.trim() }
 }
 
 function refuseLanguage(): never {
   throw new SkillError('The front matter is not YAML')
 }
 
-function parseFrontMatter(yaml: string): ParsedYaml {
+function parseFrontMatter(yaml: string): Pick<FrontMatter, 'data' | 'warnings'> {
   if (yaml.length > MAX_FRONT_MATTER) {
     throw new SkillError(`The front matter is longer than ${MAX_FRONT_MATTER} characters`)
   }
@@ -183,12 +167,12 @@ function parseFrontMatter(yaml: string): ParsedYaml {
     throw new SkillError(`The front matter has more than ${MAX_BRACKETS} brackets`)
   }
   try {
-    return { fields: parseYaml(yaml), warnings: [] }
+    return { data: parseYaml(yaml), warnings: [] }
   } catch (error) {
     const quoted = yaml.split('\n').map(quoteLoose).join('\n')
     if (quoted === yaml) throw error
     const warning = 'A value of the front matter holds a colon and should stand in quotes'
-    return { fields: parseYaml(quoted), warnings: [warning] }
+    return { data: parseYaml(quoted), warnings: [warning] }
   }
 }
 

@@ -5,9 +5,9 @@ import { z } from 'zod'
 import { type GuardedFetch, OutboundError } from '../../lib/outbound/guarded-fetch.ts'
 import type { SkillCopies } from '../../stores/skill-copies.ts'
 import { NO_SKILLS, readFolder, type SkillSet, skillsOfFiles } from './read-folder.ts'
-import { MAX_SKILL_BYTES, SKILL_FILE, SkillError } from './read-skill.ts'
+import { type FileContents, MAX_SKILL_BYTES, SKILL_FILE, SkillError } from './read-skill.ts'
 import { DEFAULT_SOURCE, type ReadSource } from './skills.ts'
-import { type FileContents, MAX_UNPACKED_BYTES, unpack, unpackTar } from './unpack.ts'
+import { MAX_UNPACKED_BYTES, unpack, unpackTar } from './unpack.ts'
 
 /** Others may accept something else meanwhile; again and again they do not. */
 const MAX_TRIES = 5
@@ -62,7 +62,7 @@ export function createRemoteSkills(copies: SkillCopies) {
         throw error
       }
       // Before anything is kept: what holds no skill is no better than nothing.
-      const found = skillsOfFiles(files, nameOf(source), source)
+      const found = await skillsOfFiles(files, nameOf(source), source)
       return (await keep(source, files, accept)) ? found : fallBack(source, CHANGED)
     },
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineTool, type Tool, type ToolContext } from '../tools/define-tool.ts'
 import { ToolFailure } from '../tools/tool-error.ts'
-import { type Skill, SkillError, type SkillFile } from './read-skill.ts'
+import type { Skill } from './read-skill.ts'
 
 /** UTF-16 code units of a resource in one answer. */
 const MAX_PIECE = 40_000
@@ -42,35 +42,26 @@ export function createSkillTools(skills: readonly Skill[], active: ActiveSkills)
     }),
     run: async ({ skill, path, offset }) => readResource(named(skill), path, offset),
   })
-  return skills.some(({ files }) => files.length > 0) ? [activate, read] : [activate]
+  return skills.some(({ files }) => files.size > 0) ? [activate, read] : [activate]
 }
 
 function activation(skill: Skill, active: ActiveSkills, context: ToolContext): string {
   if (!active.add(context, skill)) return `The skill "${skill.name}" is active already; see above.`
   const { name, body, files } = skill
-  const resources = files.map(({ path, size }) => `${path} (${size} bytes)`)
+  const resources = [...files].map(([path, { byteLength }]) => `${path} (${byteLength} bytes)`)
   const list = `\n\n<skill_resources>\n${resources.join('\n')}\n</skill_resources>`
-  return `<skill_content name=${JSON.stringify(name)}>\n${body}${files.length > 0 ? list : ''}\n</skill_content>`
+  return `<skill_content name=${JSON.stringify(name)}>\n${body}${files.size > 0 ? list : ''}\n</skill_content>`
 }
 
-async function readResource({ files }: Skill, wanted: string, offset: number): Promise<string> {
-  const file = files.find(({ path }) => path === wanted.replace(/^(?:\.\/)+/, ''))
-  if (!file) throw new ToolFailure(`The skill has no resource "${wanted}"`)
-  const text = decode(await readBytes(file))
-  if (text === undefined) throw new ToolFailure(`"${wanted}" is no text: ${file.size} bytes`)
+function readResource({ files }: Skill, wanted: string, offset: number): string {
+  const bytes = files.get(wanted.replace(/^(?:\.\/)+/, ''))
+  if (!bytes) throw new ToolFailure(`The skill has no resource "${wanted}"`)
+  const text = decode(bytes)
+  if (text === undefined) throw new ToolFailure(`"${wanted}" is no text: ${bytes.length} bytes`)
   const end = offset + MAX_PIECE
   const rest = text.length - end
   const more = rest > 0 ? `\n[${rest} more characters: read on with offset ${end}]` : ''
   return `${text.slice(offset, end)}${more}`
-}
-
-async function readBytes(file: SkillFile): Promise<Uint8Array> {
-  try {
-    return await file.read()
-  } catch (error) {
-    const reason = error instanceof SkillError ? error.message : 'it cannot be read any more'
-    throw new ToolFailure(`"${file.path}": ${reason}`, { cause: error })
-  }
 }
 
 function decode(bytes: Uint8Array): string | undefined {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { extract } from 'tar-stream'
 import { fromBufferPromise, type Entry as ZipEntry } from 'yauzl'
-import { MAX_SKILL_BYTES, MAX_SKILL_FILES, SkillError } from './read-skill.ts'
+import { type FileContents, MAX_SKILL_BYTES, MAX_SKILL_FILES, SkillError } from './read-skill.ts'
 
 /** Of all skills of one archive together. */
 export const MAX_UNPACKED_BYTES = 4 * MAX_SKILL_BYTES
@@ -19,9 +19,6 @@ const FILE_TYPE_BITS = 0o170000
 const SYMBOLIC_LINK = 0o120000
 
 const inflate = promisify(gunzip)
-
-/** Contents by their paths. */
-export type FileContents = Map<string, Uint8Array>
 
 /** The files of an archive, whose kind its first bytes tell: names and media types are often wrong. Throws `SkillError`. */
 export function unpack(bytes: Uint8Array): Promise<FileContents> {

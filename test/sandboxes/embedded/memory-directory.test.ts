@@ -10,7 +10,7 @@ import {
 } from '../../../src/sandboxes/embedded/file-system.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
-const textOf = (file: MemoryFile | undefined) => Buffer.from(file?.bytes ?? []).toString()
+const textOf = (file: MemoryFile | undefined) => Buffer.from(file?.data ?? []).toString()
 
 /** A root with its own quota. */
 function createRoot(most = { bytes: 1_000, nodes: 10 }): MemoryDirectory {

@@ -37,7 +37,7 @@ describe('where a connection goes', () => {
     expect(targetOf({ url: 'https://a.org', oauth }).oauth).toMatchObject({
       ...{ clientId: 'me', clientSecret: 'secret\n', scope: 'tools' },
     })
-    expect(targetOf({ url: 'https://a.org' })).not.toHaveProperty('oauth')
+    expect(targetOf({ url: 'https://a.org' }).oauth).toBeUndefined()
   })
 
   it.each([

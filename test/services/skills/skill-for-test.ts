@@ -29,7 +29,7 @@ export function skillOf(name: string, more: Partial<Skill> = {}): Skill {
     description: `Does what ${name} does`,
     body: `Instructions of ${name}.`,
     allowedTools: undefined,
-    files: [],
+    files: new Map(),
     source: 'skills',
     warnings: [],
     ...more,

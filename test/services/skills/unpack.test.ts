@@ -154,15 +154,18 @@ describe('a part of a repository', () => {
 describe('the skills of an archive', () => {
   it('are found in folders and at the root', async () => {
     const files = await unpack(zipOf(GOOD))
-    expect(skillsOfFiles(files, 'root', 's').skills).toMatchObject([
-      { name: 'a', warnings: [], files: [{ path: 'references/more.md', size: 4 }] },
+    const { skills } = await skillsOfFiles(files, 'root', 's')
+    expect(skills).toMatchObject([{ name: 'a', warnings: [] }])
+    expect([...(skills[0]?.files ?? [])].map(([path, { length }]) => [path, length])).toEqual([
+      ['references/more.md', 4],
     ])
     const root = await unpack(zipOf([{ path: 'SKILL.md', content: plainSkill('root') }]))
-    expect(skillsOfFiles(root, 'root', 's').skills).toMatchObject([{ name: 'root', warnings: [] }])
+    const found = await skillsOfFiles(root, 'root', 's')
+    expect(found.skills).toMatchObject([{ name: 'root', warnings: [] }])
   })
 
   it('must be some', async () => {
     const files = await unpack(zipOf([{ path: 'README.md' }]))
-    expect(() => skillsOfFiles(files, 'root', 's')).toThrow('no SKILL.md')
+    await expect(skillsOfFiles(files, 'root', 's')).rejects.toThrow('no SKILL.md')
   })
 })
