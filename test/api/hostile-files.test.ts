@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { fixture, openUpload, sendFile } from '../support/forms.ts'
+import { isLong } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
 import { settledDocument, startServer, type TestServer } from '../support/server.ts'
 import { zipFile } from '../support/zip-file.ts'
@@ -125,7 +126,7 @@ describe('A file that cannot be read', () => {
     expect(await send(name, bytes)).toMatchObject({ status: 'ready' })
   })
 
-  it.each([
+  it.runIf(isLong).each([
     ['in short lists', 50],
     ['in one list', 10_000],
   ])(

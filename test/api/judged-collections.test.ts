@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { evaluate } from '../../scripts/eval/evaluate.ts'
+import { isLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
 const COLLECTIONS = resolve(import.meta.dirname, '../../../shared/data')
@@ -10,7 +11,7 @@ const TIMEOUT_MS = 120_000
 /** nDCG@10 by words alone; the second collection takes twice as long as the first. */
 const CRANFIELD: [string, number] = ['cranfield', 0.42]
 const CACM: [string, number] = ['cacm', 0.525]
-const GOALS = process.env.TEST_LONG === '1' ? [CRANFIELD, CACM] : [CRANFIELD]
+const GOALS = isLong ? [CRANFIELD, CACM] : [CRANFIELD]
 
 // Judged collections are too large for the repository; where they lie beside it, they are measured.
 describe.skipIf(!existsSync(COLLECTIONS))(

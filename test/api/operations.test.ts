@@ -5,6 +5,7 @@ import { verifies } from '../requirements.ts'
 import { ask, readChat, readCompletion } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
+import { isLong } from '../support/long.ts'
 import { allRunsEnded, readMetrics } from '../support/metrics.ts'
 import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -64,7 +65,7 @@ describe('GET /readiness', () => {
     },
   )
 
-  it(
+  it.runIf(isLong)(
     'answers 503 while the index is rebuilt, as a query does, and /health stays 200',
     verifies('readiness.parts', 'health.live', 'errors.retry-after'),
     async () => {

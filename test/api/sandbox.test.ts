@@ -9,6 +9,7 @@ import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { sendFile } from '../support/forms.ts'
+import { isLong } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -99,7 +100,7 @@ describe('run_python', () => {
 })
 
 describe('POST /agent/sandbox/verify', () => {
-  it(
+  it.runIf(isLong)(
     'tries what the sandbox must do and must prevent, and the last report is shown',
     verifies('sandbox.verify', 'sandbox.verify.shown'),
     async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChunkIndex } from '../../src/indexes/chunk-index.ts'
+import { isLong } from '../support/long.ts'
 import { addTo, batchOf, keysFor, queryOf, searchIn } from './chunk-index.fixture.ts'
 import { describeFilters } from './filters.contract.ts'
 import { describeVectorIndex } from './vector-index.contract.ts'
@@ -150,7 +151,7 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
 
       it('takes a large batch, and answers searches meanwhile', async () => {
         await addTo(index, { 0: ['early'] })
-        const size = process.env.TEST_LONG === '1' ? 5_000 : 1_000
+        const size = isLong ? 5_000 : 1_000
         const keys = Uint32Array.from({ length: size }, (_, i) => i + 1)
         const chunks = Array.from(keys, (key) => ['all', `only ${key}`, `tens ${key % 10}`])
         const added = index.add(keys, batchOf(chunks), [])

@@ -4,13 +4,14 @@ import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { createRandom } from '../indexes/embedded/random-chunks.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
+import { isLong } from '../support/long.ts'
 import { batchOf, queryOf } from './chunk-index.fixture.ts'
 import { randomFilter, randomMetadata } from './metadata.fixture.ts'
 import { randomVector, vectorBatch } from './vector-index.contract.ts'
 
 const SEED = 11
 const DOCUMENTS = 80
-const FILTERS = process.env.TEST_LONG === '1' ? 400 : 80
+const FILTERS = isLong ? 400 : 80
 
 /** The part of an index's contract that filters live on: it finds what the document store takes, neither more nor less. */
 export function describeFilters(current: () => ChunkIndex): void {

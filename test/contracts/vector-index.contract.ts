@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ChunkIndex } from '../../src/indexes/chunk-index.ts'
+import { isLong } from '../support/long.ts'
 import { addTo, keysFor } from './chunk-index.fixture.ts'
 
 const DIMENSION = 48
@@ -79,7 +80,7 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
     })
 
     it('are found nearly all among thousands', async () => {
-      const count = process.env.TEST_LONG === '1' ? 3_000 : 1_000
+      const count = isLong ? 3_000 : 1_000
       const keys = Array.from({ length: count }, (_, i) => i + 1)
       await addVectors(keys)
       const exact = vectorBatch(keys, (key) => key)

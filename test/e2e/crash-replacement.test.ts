@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
+import { isLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -14,7 +15,7 @@ import {
 import { createSeededRandom, type SeededRandom } from './crash/seeded-random.ts'
 
 /** As in crash.test.ts. */
-const CYCLES = Number(process.env.CRASH_CYCLES ?? (process.env.TEST_LONG === '1' ? 4 : 2))
+const CYCLES = Number(process.env.CRASH_CYCLES ?? (isLong ? 4 : 2))
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const CYCLE_MS = 60_000
 /** Of the requests to the embedder while documents are replaced. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { isLong } from '../support/long.ts'
 import {
   defaults,
   type Launched,
@@ -19,7 +20,6 @@ import { createSeededRandom } from './crash/seeded-random.ts'
 import { expectKept, expectOnDisk, expectSettled } from './crash/verify.ts'
 import { populate, workALittle, workUntilGone } from './crash/work.ts'
 
-const isLong = process.env.TEST_LONG === '1'
 /** `CRASH_CYCLES=50 CRASH_DOCUMENTS=500` is the long run; `CRASH_SEED` repeats one. */
 const CYCLES = Number(process.env.CRASH_CYCLES ?? (isLong ? 5 : 2))
 const DOCUMENTS = Number(process.env.CRASH_DOCUMENTS ?? (isLong ? 40 : 20))

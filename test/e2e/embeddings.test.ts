@@ -2,13 +2,13 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
+import { isLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { settledDocument, TEST_KEY, type TestServer } from '../support/server.ts'
 import { launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const isLong = process.env.TEST_LONG === '1'
 const DOCUMENTS = isLong ? 40 : 16
 const KILLS = isLong ? 4 : 2
 
@@ -85,7 +85,7 @@ describe('npm run re-embed', () => {
     expect(await titles(second, { query: 'automobile', topK: 1 })).toEqual(['Vehicles'])
   })
 
-  it.each([
+  it.runIf(isLong).each([
     ['re-embed', ''],
     ['reindex', 'npm run reindex is called npm run re-embed now\n'],
   ])('says what is wrong where the embedder is, without a stack: %s', async (name, notice) => {
@@ -104,42 +104,48 @@ describe('npm run re-embed', () => {
 })
 
 describe('A change of the model while the server runs', () => {
-  it('serves with the old vectors, survives kill -9 anywhere, and swaps at the start with the new model', async () => {
-    const { embedder, directory, environment } = await prepare()
-    const changing = { ...environment('model-a'), EMBEDDING_MODEL_NEXT: 'model-b' }
-    embedder.reply = ({ model, input }) => {
-      // Slow enough to be killed in the middle.
-      const isSlow = model === 'model-b' && embedder.requests.length % 3 === 0
-      return isSlow && input.length > 1 ? { status: 503, body: 'busy' } : undefined
-    }
-    let server = await startServerProcess(changing, { directory })
-    const ids: string[] = []
-    for (let number = 0; number < DOCUMENTS; number++) {
-      ids.push(await server.ingest({ title: `Number ${number}`, text: `automobile w${number}x.` }))
-      if (number % (DOCUMENTS / KILLS) !== 5) continue
+  it.runIf(isLong)(
+    'serves with the old vectors, survives kill -9 anywhere, and swaps at the start with the new model',
+    async () => {
+      const { embedder, directory, environment } = await prepare()
+      const changing = { ...environment('model-a'), EMBEDDING_MODEL_NEXT: 'model-b' }
+      embedder.reply = ({ model, input }) => {
+        // Slow enough to be killed in the middle.
+        const isSlow = model === 'model-b' && embedder.requests.length % 3 === 0
+        return isSlow && input.length > 1 ? { status: 503, body: 'busy' } : undefined
+      }
+      let server = await startServerProcess(changing, { directory })
+      const ids: string[] = []
+      for (let number = 0; number < DOCUMENTS; number++) {
+        ids.push(
+          await server.ingest({ title: `Number ${number}`, text: `automobile w${number}x.` }),
+        )
+        if (number % (DOCUMENTS / KILLS) !== 5) continue
+        await server.crash()
+        server = await startServerProcess(changing, { directory })
+        // The vectors enter the index after the start has ended.
+        const search = () => titles(server, { query: 'car', topK: 1 })
+        await expect.poll(search, { timeout: 20_000 }).not.toEqual(['degraded'])
+      }
+      await server.request(`/documents/${ids[0]}`, { method: 'DELETE' })
+      const readReindex = async () => (await server.request('/readiness')).json()
+      await expect
+        .poll(readReindex, { timeout: 40_000 })
+        .toMatchObject({ status: 'ready', reindex: { model: 'model-b', state: 'ready' } })
+      // Not embedded anew by the time of the kill.
+      await server.ingest({ title: 'Late', text: 'automobile late.' })
       await server.crash()
-      server = await startServerProcess(changing, { directory })
-      // The vectors enter the index after the start has ended.
-      const search = () => titles(server, { query: 'car', topK: 1 })
-      await expect.poll(search, { timeout: 20_000 }).not.toEqual(['degraded'])
-    }
-    await server.request(`/documents/${ids[0]}`, { method: 'DELETE' })
-    const readReindex = async () => (await server.request('/readiness')).json()
-    await expect
-      .poll(readReindex, { timeout: 40_000 })
-      .toMatchObject({ status: 'ready', reindex: { model: 'model-b', state: 'ready' } })
-    // Not embedded anew by the time of the kill.
-    await server.ingest({ title: 'Late', text: 'automobile late.' })
-    await server.crash()
 
-    embedder.reply = () => undefined
-    const second = await startServerProcess(environment('model-b'), { directory })
-    await expect
-      .poll(() => titles(second, { query: 'car', topK: 100 }), { timeout: 20_000 })
-      .toHaveLength(DOCUMENTS)
-    expect(await titles(second, { query: 'car', topK: 100 })).toContain('Late')
-    const asked = embedder.requests.at(-1)
-    expect(asked?.model).toBe('model-b')
-    expect(await second.stop()).toEqual({ code: 0, signal: null })
-  }, 120_000)
+      embedder.reply = () => undefined
+      const second = await startServerProcess(environment('model-b'), { directory })
+      await expect
+        .poll(() => titles(second, { query: 'car', topK: 100 }), { timeout: 20_000 })
+        .toHaveLength(DOCUMENTS)
+      expect(await titles(second, { query: 'car', topK: 100 })).toContain('Late')
+      const asked = embedder.requests.at(-1)
+      expect(asked?.model).toBe('model-b')
+      expect(await second.stop()).toEqual({ code: 0, signal: null })
+    },
+    120_000,
+  )
 })

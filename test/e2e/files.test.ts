@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { fixture, openUpload, sendFile } from '../support/forms.ts'
+import { isLong } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
 import { settledDocument, TEST_KEY, type TestServer } from '../support/server.ts'
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
@@ -14,7 +15,6 @@ const MAX_MORE = 100 * MEGABYTE
 const LARGE = 199 * MEGABYTE
 /** In UTF-8, of letters that take two bytes: 9.9 million characters. */
 const MAX_TEXT = 17_600_000
-const isLong = process.env.TEST_LONG === '1'
 const CYCLES = isLong ? 3 : 1
 
 describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (needs /proc)', () => {
@@ -30,7 +30,7 @@ describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (nee
     ['a table that becomes ready', 'big.csv', Buffer.from(rows(22_000)), LARGE, 'ready'],
   ] as const
 
-  it.each(isLong ? files : files.slice(0, 2))(
+  it.runIf(isLong).each(isLong ? files : files.slice(0, 2))(
     'grows by less than 100 MB with a large file: %s',
     verifies('files.memory'),
     async (_case, name, piece, size, status) => {

@@ -7,6 +7,7 @@ import type { Hit } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { fixture } from '../support/forms.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
+import { isLong } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
 import { TEST_KEY } from '../support/server.ts'
 import { launch, MAIN, type ServerProcess, startServerProcess } from '../support/server-process.ts'
@@ -128,7 +129,7 @@ describe('A folder of files of every type', () => {
       const server = await startServerProcess()
       const folder = join(await temporaryDirectory(), 'pages')
       await mkdir(folder)
-      const files = process.env.TEST_LONG === '1' ? 60 : 30
+      const files = isLong ? 60 : 30
       for (let i = 0; i < files; i++) {
         await writeFile(join(folder, `${i}.pdf`), pdfFile({ pages: [`Owl number${i}.`] }))
       }

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ask, complete } from '../support/chat-reader.ts'
 import { search } from '../support/knowledge.ts'
+import { isLong } from '../support/long.ts'
 import { type RecordedRequest, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, TEST_KEY } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -61,42 +62,46 @@ describe('A server', () => {
     expect(megabytes).toBeLessThan(MAX_IDLE_MEGABYTES)
   })
 
-  it('writes no key and nothing of documents, questions and answers into its log', async () => {
-    const upstream = await startScriptedUpstream()
-    const server = await startServerProcess(modelAt(upstream, { LOG_LEVEL: 'trace' }))
-    const url = `https://example.org/${PRIVATE.address}?token=${PRIVATE.address}`
-    await server.ingest({ text: `The ${PRIVATE.text} was lit.`, title: PRIVATE.title, url })
-    await search(server, `${PRIVATE.query} ${PRIVATE.text}`)
+  it.runIf(isLong)(
+    'writes no key and nothing of documents, questions and answers into its log',
+    async () => {
+      const upstream = await startScriptedUpstream()
+      const server = await startServerProcess(modelAt(upstream, { LOG_LEVEL: 'trace' }))
+      const url = `https://example.org/${PRIVATE.address}?token=${PRIVATE.address}`
+      await server.ingest({ text: `The ${PRIVATE.text} was lit.`, title: PRIVATE.title, url })
+      await search(server, `${PRIVATE.query} ${PRIVATE.text}`)
 
-    const echo = ({ headers }: RecordedRequest) => errorReply(401, `Bad: ${headers.authorization}`)
-    upstream.script(
-      textReply(PRIVATE.answer),
-      toolCallReply({ name: 'semantic_search', arguments: { query: PRIVATE.input } }),
-      textReply(PRIVATE.answer),
-      toolCallReply({ name: 'semantic_search', arguments: `{"query": "${PRIVATE.input}` }),
-      textReply(PRIVATE.answer),
-      echo,
-      errorReply(400, 'No such parameter'),
-      streamReply(chunk({ content: PRIVATE.answer }), { cut: true }),
-    )
-    await complete(server, PRIVATE.question)
-    const messages = [{ role: 'user', content: PRIVATE.question }]
-    for (let run = 0; run < 5; run += 1) {
-      await (await server.request('/chat', { body: { messages } })).text()
-    }
-    expect(upstream.requests).toHaveLength(8)
+      const echo = ({ headers }: RecordedRequest) =>
+        errorReply(401, `Bad: ${headers.authorization}`)
+      upstream.script(
+        textReply(PRIVATE.answer),
+        toolCallReply({ name: 'semantic_search', arguments: { query: PRIVATE.input } }),
+        textReply(PRIVATE.answer),
+        toolCallReply({ name: 'semantic_search', arguments: `{"query": "${PRIVATE.input}` }),
+        textReply(PRIVATE.answer),
+        echo,
+        errorReply(400, 'No such parameter'),
+        streamReply(chunk({ content: PRIVATE.answer }), { cut: true }),
+      )
+      await complete(server, PRIVATE.question)
+      const messages = [{ role: 'user', content: PRIVATE.question }]
+      for (let run = 0; run < 5; run += 1) {
+        await (await server.request('/chat', { body: { messages } })).text()
+      }
+      expect(upstream.requests).toHaveLength(8)
 
-    const headers = { authorization: `Bearer ${PRIVATE.wrongKey}`, cookie: PRIVATE.cookie }
-    await server.request(`/documents?cursor=${PRIVATE.query}&key=${TEST_KEY}`, { headers })
-    await server.request(`/documents?cursor=${PRIVATE.query}&key=${TEST_KEY}`)
-    await server.request('/documents', { body: `{"text": "${PRIVATE.text}` })
-    await server.request('/query', { body: { query: PRIVATE.query, topK: PRIVATE.query } })
-    await server.request('/chat', { body: { messages: [{ role: PRIVATE.question }] } })
-    await server.stop()
+      const headers = { authorization: `Bearer ${PRIVATE.wrongKey}`, cookie: PRIVATE.cookie }
+      await server.request(`/documents?cursor=${PRIVATE.query}&key=${TEST_KEY}`, { headers })
+      await server.request(`/documents?cursor=${PRIVATE.query}&key=${TEST_KEY}`)
+      await server.request('/documents', { body: `{"text": "${PRIVATE.text}` })
+      await server.request('/query', { body: { query: PRIVATE.query, topK: PRIVATE.query } })
+      await server.request('/chat', { body: { messages: [{ role: PRIVATE.question }] } })
+      await server.stop()
 
-    const said = server.stdout + server.stderr
-    expect(server.log().length).toBeGreaterThan(15)
-    const words = [...Object.values(PRIVATE), TEST_KEY, MODEL_KEY]
-    expect(words.filter((word) => said.includes(word))).toEqual([])
-  })
+      const said = server.stdout + server.stderr
+      expect(server.log().length).toBeGreaterThan(15)
+      const words = [...Object.values(PRIVATE), TEST_KEY, MODEL_KEY]
+      expect(words.filter((word) => said.includes(word))).toEqual([])
+    },
+  )
 })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { readChat, readCompletion } from '../support/chat-reader.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
+import { isLong } from '../support/long.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, type TestServer } from '../support/server.ts'
@@ -14,7 +15,6 @@ import { chunk, DONE, hangReply, streamReply } from '../support/upstream-replies
 const CLOSING = /SIGTERM: closing/
 const ORDERLY = { code: 0, signal: null }
 const MESSAGES = [{ role: 'user', content: 'Who builds dams?' }]
-const isLong = process.env.TEST_LONG === '1'
 /** Longer than any test takes. */
 const LONG_GRACE = '60'
 
@@ -67,23 +67,26 @@ describe('A server that is told to stop', () => {
     expect(upstream.requests.map(({ disconnected }) => disconnected)).toEqual([true, true])
   })
 
-  it('answers 503 in the one envelope where no word of an answer has been sent', async () => {
-    const upstream = await startScriptedUpstream()
-    upstream.always(hangReply())
-    const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: '1' }))
-    const asked = upstream.nextRequest()
-    const body = { messages: MESSAGES, stream: false }
-    const answer = server.request('/v1/chat/completions', { body })
-    await asked
-    const stopped = server.stop()
-    const response = await answer
-    expect(response.status).toBe(503)
-    expect(await response.json()).toMatchObject({ error: { code: 'shutting_down' } })
-    expect(await stopped).toEqual(ORDERLY)
-  })
+  it.runIf(isLong)(
+    'answers 503 in the one envelope where no word of an answer has been sent',
+    async () => {
+      const upstream = await startScriptedUpstream()
+      upstream.always(hangReply())
+      const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: '1' }))
+      const asked = upstream.nextRequest()
+      const body = { messages: MESSAGES, stream: false }
+      const answer = server.request('/v1/chat/completions', { body })
+      await asked
+      const stopped = server.stop()
+      const response = await answer
+      expect(response.status).toBe(503)
+      expect(await response.json()).toMatchObject({ error: { code: 'shutting_down' } })
+      expect(await stopped).toEqual(ORDERLY)
+    },
+  )
 
   const signals = ['SIGTERM', 'SIGINT'] as const
-  it.each(isLong ? signals : signals.slice(1))(
+  it.runIf(isLong).each(isLong ? signals : signals.slice(1))(
     'ends at once at a second signal, %s',
     async (signal) => {
       const upstream = await startScriptedUpstream()
@@ -98,14 +101,14 @@ describe('A server that is told to stop', () => {
     },
   )
 
-  it('ends with code 0 while it still starts', async () => {
+  it.runIf(isLong)('ends with code 0 while it still starts', async () => {
     const starting = launch({ directory: await temporaryDirectory(), environment: defaults() })
     await starting.said(/document store opened/)
     starting.send('SIGTERM')
     expect(await starting.exited).toEqual(ORDERLY)
   })
 
-  it('ends in order while connections are open that say nothing', async () => {
+  it.runIf(isLong)('ends in order while connections are open that say nothing', async () => {
     const server = await startServerProcess({ SHUTDOWN_GRACE: LONG_GRACE })
     const silent = await openConnection(server)
     const idle = await openConnection(server)
@@ -131,7 +134,7 @@ describe('Documents that wait when the server stops', () => {
     }
   })
 
-  it('are kept when it stops before its index is complete', async () => {
+  it.runIf(isLong)('are kept when it stops before its index is complete', async () => {
     const directory = await temporaryDirectory()
     const first = await startServerProcess({}, { directory })
     for (let number = 0; number < 5; number += 1) await first.ingest(documentOf(number))

@@ -8,12 +8,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { search } from '../support/knowledge.ts'
+import { isLong } from '../support/long.ts'
 import { defaults, launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const END_THREAD = fileURLToPath(new URL('../support/end-thread-on-demand.ts', import.meta.url))
 const FAILED = { code: 1, signal: null }
-const isLong = process.env.TEST_LONG === '1'
 
 interface Attempt {
   directory?: string
@@ -49,7 +49,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await readdir(directory)).toEqual([])
   })
 
-  it('in production, what is missing, without making up a key', async () => {
+  it.runIf(isLong)('in production, what is missing, without making up a key', async () => {
     const directory = await temporaryDirectory()
     const environment = { NODE_ENV: 'production', SERVER_API_KEY: undefined, CHAT_MODEL: undefined }
     const said = await failedStart({ directory, environment })
@@ -75,7 +75,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect((await server.request('/readiness')).status).toBe(200)
   })
 
-  it('the data directory cannot be made', async () => {
+  it.runIf(isLong)('the data directory cannot be made', async () => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'data'), 'a file')
     expect(await failedStart({ directory })).toMatch(/Cannot make the data directory/)
@@ -96,7 +96,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await readFile(file)).toEqual(before)
   })
 
-  it('the database is damaged', async () => {
+  it.runIf(isLong)('the database is damaged', async () => {
     const directory = await temporaryDirectory()
     const file = await makeDatabase(directory, 'PRAGMA user_version = 1')
     await writeFile(file, 'no database at all, but long enough to be taken for one '.repeat(200))
@@ -173,7 +173,7 @@ describe('A start on a search index that is', () => {
     },
   )
 
-  it('made for another language makes it again', async () => {
+  it.runIf(isLong)('made for another language makes it again', async () => {
     const server = await startServerProcess({ SEARCH_LANGUAGE: 'none' }, { directory })
     expect(server.log().map(({ msg }) => msg)).toContainEqual(
       expect.stringMatching(/made with other settings/),
@@ -212,7 +212,7 @@ describe('A server of which a thread dies', () => {
     expect(await search(next, 'lighthouse')).toHaveLength(1)
   })
 
-  it('goes on if it is the one that splits documents', async () => {
+  it.runIf(isLong)('goes on if it is the one that splits documents', async () => {
     const server = await startServerProcess({ NODE_OPTIONS: `--import ${END_THREAD}` })
     await server.ingest({ text: 'The lighthouse was lit in 1811.' })
     await mkdir(join(server.directory, 'end-preparer'))

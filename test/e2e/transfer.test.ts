@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { DocumentList } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
+import { isLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import type { TestServer } from '../support/server.ts'
 import { defaults, type Exit, launch, startServerProcess } from '../support/server-process.ts'
@@ -77,7 +78,7 @@ describe('npm run export and npm run import', () => {
     },
   )
 
-  it(
+  it.runIf(isLong)(
     'refuse what would not fit, and leave all as it was',
     verifies('transfer.refused'),
     async () => {

@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import { ANALYSER_LANGUAGES } from '../../../src/indexes/analyser/languages.ts'
+import { isLong } from '../../support/long.ts'
 import { createRandom } from '../embedded/random-chunks.ts'
 
-const isLong = process.env.TEST_LONG === '1'
 /** How many code units stand for a million. */
 const MILLION = isLong ? 1_000_000 : 200_000
 const MEGABYTE = 1_000_000

@@ -4,10 +4,11 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { keysFor } from '../../contracts/chunk-index.fixture.ts'
+import { isLong } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createRandom } from './random-chunks.ts'
 
-const KILLS = process.env.TEST_LONG === '1' ? 6 : 3
+const KILLS = isLong ? 6 : 3
 const MAX_LIFE_MS = 150
 
 describe('The embedded index after kill -9', () => {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { isLong } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { compareRankings, hasCranfield } from './compare-rankings.ts'
 import { qdrantIndexAt } from './qdrant-index.ts'
-
-const isLong = process.env.TEST_LONG === '1'
 
 describe.skipIf(!hasCranfield)(
   'The rankings of both indexes (where the judged collections are)',

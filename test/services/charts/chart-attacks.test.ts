@@ -122,7 +122,7 @@ describe('A hostile specification', () => {
     ],
   ]
 
-  it.each(someOf(addresses, 4))('fetches nothing: %s', async (_case, specify) => {
+  it.each(someOf(addresses, 2))('fetches nothing: %s', async (_case, specify) => {
     const { svg = '', failure } = await draw(specify(url))
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(/<image[^>]*href="[^"]/)
@@ -141,7 +141,7 @@ describe('A hostile specification', () => {
           (path: string) => ({ data, mark: { type: 'image', url: `file://${path}` } }),
         ],
       ],
-      2,
+      1,
     ),
   )('reads no file: %s', async (_case, specify) => {
     const path = join(await temporaryDirectory(), 'secret.csv')
@@ -173,7 +173,7 @@ describe('A hostile specification', () => {
         `new Date().constructor.constructor('return process')()`,
         `${'('.repeat(50_000)}1${')'.repeat(50_000)}`,
       ],
-      4,
+      2,
     ),
   )('does not get out of an expression: %.60s', async (expression) => {
     const { svg = '', failure } = await draw(calculate(`'' + (${expression})`))
@@ -292,7 +292,7 @@ describe('A specification without measure', () => {
     ['layers', { data, layer: many(50_000).map(() => ({ mark: 'bar' })) }],
   ]
 
-  it.each(someOf(bombs, 4))(
+  it.each(someOf(bombs, 2))(
     'is refused or ended, and takes no memory beyond its own: %s',
     async (_case, bomb) => {
       const { result, megabytes } = await peakMegabytes(draw(bomb, 2_500))

@@ -3,7 +3,7 @@ import { runJob } from '../../../src/lib/child-process.ts'
 import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { createCharts, RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
-import { someOf } from '../../support/long.ts'
+import { isLong, someOf } from '../../support/long.ts'
 
 const { signal } = new AbortController()
 const charts = createCharts()
@@ -67,7 +67,7 @@ describe('a chart', () => {
     })
   })
 
-  it('takes columns whatever they are called', async () => {
+  it.runIf(isLong)('takes columns whatever they are called', async () => {
     const rows = [{ 'a.b[0]': 1, "it's": 'x' }]
     const { svg } = await draw({ rows, x: { field: "it's" }, y: { field: 'a.b[0]' } })
     expect(svg).toContain('a.b[0]')
@@ -101,7 +101,7 @@ describe('The process that draws', () => {
     runJob({ ...RENDERING, ...more }, specification, signal)
   const bars = { mark: 'bar', encoding: { x: { field: 'a', type: 'nominal' } } }
 
-  it.each([
+  it.runIf(isLong).each([
     ['an address', { data: { url: 'http://127.0.0.1:9/x.json' } }],
     ['a file', { data: { url: 'file:///etc/passwd', format: { type: 'dsv', delimiter: ':' } } }],
     ['a path', { data: { url: '/etc/passwd', format: { type: 'csv' } } }],
@@ -117,7 +117,7 @@ describe('The process that draws', () => {
     await expect(run({ ...bars, data, transform })).rejects.toThrow(JobRefusal)
   })
 
-  it('refuses a picture without measure', async () => {
+  it.runIf(isLong)('refuses a picture without measure', async () => {
     const data = { values: [{ a: 1 }] }
     await expect(run({ ...bars, data, width: 60_000, height: 60_000 })).rejects.toThrow(/too large/)
   })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { EmbedderError } from '../../../src/models/embedder.ts'
 import type { Embedding } from '../../../src/services/embedding/embedding.ts'
+import { isLong } from '../../support/long.ts'
 import {
   createGate,
   createRunning,
@@ -113,7 +114,7 @@ describe('a long document', () => {
     expect(await keysOf(parts)).toEqual({ index: [], known: [] })
   })
 
-  it('fails where it holds nothing but blanks', async () => {
+  it.runIf(isLong)('fails where it holds nothing but blanks', async () => {
     const parts = await openParts()
     await addFile(parts, 'a', ' \n'.repeat(300_000))
     const running = createRunning(parts)
@@ -142,32 +143,38 @@ describe('a long document that meets a failure', () => {
     expect((await keysOf(parts)).index).toHaveLength(chunkCount)
   })
 
-  it('of the index is tried again, and leaves no chunk of the first time', async () => {
-    const parts = await openParts()
-    await parts.store.add({ id: 'a', text: longText() })
-    let calls = 0
-    const add: Parts['index']['add'] = async (...input) => {
-      calls++
-      if (calls === 3) throw new Error('out of order')
-      await parts.index.add(...input)
-    }
-    await ready(parts, { index: { ...parts.index, add } })
-    const { index, known } = await keysOf(parts)
-    expect(index).toEqual(known)
-    expect(await getDocument(parts, 'a')).toMatchObject({ attempts: 2 })
-  })
+  it.runIf(isLong)(
+    'of the index is tried again, and leaves no chunk of the first time',
+    async () => {
+      const parts = await openParts()
+      await parts.store.add({ id: 'a', text: longText() })
+      let calls = 0
+      const add: Parts['index']['add'] = async (...input) => {
+        calls++
+        if (calls === 3) throw new Error('out of order')
+        await parts.index.add(...input)
+      }
+      await ready(parts, { index: { ...parts.index, add } })
+      const { index, known } = await keysOf(parts)
+      expect(index).toEqual(known)
+      expect(await getDocument(parts, 'a')).toMatchObject({ attempts: 2 })
+    },
+  )
 
-  it('of the document store after it has taken the chunks is ready all the same', async () => {
-    const parts = await openParts()
-    await parts.store.add({ id: 'a', text: longText() })
-    const completeStaged: Parts['store']['completeStaged'] = async (job, kept) => {
-      await parts.store.completeStaged(job, kept)
-      throw new AppError('store_unavailable', 'not confirmed')
-    }
-    await ready(parts, { store: { ...parts.store, completeStaged } })
-    const { index, known } = await keysOf(parts)
-    expect(index).toEqual(known)
-  })
+  it.runIf(isLong)(
+    'of the document store after it has taken the chunks is ready all the same',
+    async () => {
+      const parts = await openParts()
+      await parts.store.add({ id: 'a', text: longText() })
+      const completeStaged: Parts['store']['completeStaged'] = async (job, kept) => {
+        await parts.store.completeStaged(job, kept)
+        throw new AppError('store_unavailable', 'not confirmed')
+      }
+      await ready(parts, { store: { ...parts.store, completeStaged } })
+      const { index, known } = await keysOf(parts)
+      expect(index).toEqual(known)
+    },
+  )
 
   it('of the document store before it has taken them is tried again', async () => {
     const parts = await openParts()

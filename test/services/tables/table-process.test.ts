@@ -7,7 +7,7 @@ import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { CONVERSION } from '../../../src/services/tables/table-files.ts'
 import { Converted, QueryResult, type TableFormat } from '../../../src/services/tables/table-job.ts'
 import { QUERY } from '../../../src/services/tables/tables.ts'
-import { someOf } from '../../support/long.ts'
+import { isLong, someOf } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const { signal } = new AbortController()
@@ -94,7 +94,7 @@ describe('a table', () => {
     await expect(convert(content, format)).rejects.toThrow()
   })
 
-  it('that is long is shown up to the cap, and counted whole', async () => {
+  it.runIf(isLong)('that is long is shown up to the cap, and counted whole', async () => {
     const lines = Array.from({ length: 5_000 }, (_, n) => `${n}`)
     const { query } = await convert(`n\n${lines.join('\n')}\n`)
     const { rows, rowCount, isMore } = await query('SELECT * FROM data', { maximumRows: 7 })
@@ -102,7 +102,7 @@ describe('a table', () => {
     expect({ rowCount, isMore }).toEqual({ rowCount: 5_000, isMore: false })
   })
 
-  it('shows the beginning of a cell that is too long', async () => {
+  it.runIf(isLong)('shows the beginning of a cell that is too long', async () => {
     const { query } = await convert(SALES)
     const { rows } = await query(`SELECT repeat('x', 100000) AS x`)
     expect(rows[0]?.[0]).toHaveLength(1_001)

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { isLong } from '../../support/long.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const PROGRAM = fileURLToPath(new URL('./ingest-until-killed.ts', import.meta.url))
-const CYCLES = process.env.TEST_LONG === '1' ? 8 : 3
+const CYCLES = isLong ? 8 : 3
 const MAX_STEPS_PER_CYCLE = 400
 
 /** What the killed processes have said. */

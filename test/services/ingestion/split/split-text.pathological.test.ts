@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
 import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
+import { isLong } from '../../../support/long.ts'
 
 /** A short form tells quadratic from linear as well: what is ten times shorter takes a hundredth of a quadratic pass. */
-const LENGTH = process.env.TEST_LONG === '1' ? 10_000_000 : 300_000
+const LENGTH = isLong ? 10_000_000 : 300_000
 /** Many times what any of these takes, and a small part of what a quadratic pass over any would. */
 const MAX_MS = LENGTH === 10_000_000 ? 20_000 : 10_000
 

@@ -5,10 +5,11 @@ import {
 } from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
 import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
+import { isLong } from '../../../support/long.ts'
 import { randomText, seededRandom } from '../random-text.ts'
 
 const LIMITS = [SPLIT_LIMITS, { tokens: 40, overlap: 8, least: 6, enough: 20 }]
-const TEXTS = process.env.TEST_LONG === '1' ? 400 : 60
+const TEXTS = isLong ? 400 : 60
 const SEEDS = Array.from({ length: TEXTS }, (_, seed) => seed)
 
 /** What is wrong with the chunks of a text, in words. */
