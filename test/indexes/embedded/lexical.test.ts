@@ -4,6 +4,7 @@ import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import { chooseMerge, type Merge, mergeSegments } from '../../../src/indexes/embedded/merge.ts'
 import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
+import { someOf } from '../../support/long.ts'
 import {
   type Chunk,
   createRandom,
@@ -11,7 +12,6 @@ import {
   randomQuery,
   rankByDefinition,
 } from './random-chunks.ts'
-import { someOf } from '../../support/long.ts'
 
 const VOCABULARY = 800
 
