@@ -43,53 +43,35 @@ export function sendEvents<Event>(
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       })
-      const frames = framesOf(reply, batches, first, format, silence.betweenFrames)
+      const events = framesOf(first, batches, format, reply, silence.betweenFrames)
+      const frames = Readable.from(events, { objectMode: false })
       // Headers leave with the first bytes only.
       if (!isSettled) frames.push(KEEP_ALIVE)
+      frames.once('close', () => {
+        batches.return(undefined).catch((error: unknown) => report(error, reply.request))
+      })
       reply.send(frames)
     })
     .catch((error: unknown) => sendError(error, reply.request, reply))
 }
 
-function framesOf<Event>(
-  reply: FastifyReply,
+async function* framesOf<Event>(
+  first: Promise<IteratorResult<readonly Event[]>>,
   batches: AsyncGenerator<readonly Event[]>,
-  first: ReturnType<typeof batches.next>,
   format: FrameFormat<Event>,
+  { request }: FastifyReply,
   silenceMs: number,
-): Readable {
-  let pending: typeof first | undefined = first
-  let isWaiting = false
-
-  const advance = async () => {
-    isWaiting = true
-    timer.refresh()
-    try {
-      const { done, value } = await (pending ?? batches.next())
-      pending = undefined
-      frames.push(done ? format.end : value.map((event) => format.encode(event)).join(''))
-      if (done) frames.push(null)
-    } catch (error) {
-      frames.push(format.encodeError(report(error, reply.request)))
-      frames.push(null)
+): AsyncGenerator<string> {
+  try {
+    for (let next = first; ; next = batches.next()) {
+      while (!(await settlesWithin(next, silenceMs))) yield KEEP_ALIVE
+      const { done, value } = await next
+      if (done) return yield format.end
+      yield value.map((event) => format.encode(event)).join('')
     }
-    isWaiting = false
+  } catch (error) {
+    yield format.encodeError(report(error, request))
   }
-  const frames: Readable = new Readable({
-    read() {
-      if (!isWaiting) void advance()
-    },
-    destroy(error, done) {
-      clearTimeout(timer)
-      batches.return(undefined).catch((failure: unknown) => report(failure, reply.request))
-      done(error)
-    },
-  })
-  const timer = setTimeout(() => {
-    timer.refresh()
-    if (isWaiting) frames.push(KEEP_ALIVE)
-  }, silenceMs)
-  return frames
 }
 
 function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {

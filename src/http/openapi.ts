@@ -87,7 +87,9 @@ function withExample([status, described]: [string, object]): [string, object] {
 
 const tidy: SwaggerTransformObject = (input) => tidySchemas(jsonSchemaTransformObject(input))
 
-const REFERENCE = /"#\/components\/schemas\/([\w.-]+)"/g
+interface Described {
+  components: { schemas: Record<string, unknown> }
+}
 
 /**
  * The type provider publishes an input and an output twin of every named schema (`Hit`, `HitInput`), used
@@ -95,62 +97,57 @@ const REFERENCE = /"#\/components\/schemas\/([\w.-]+)"/g
  * opens the objects, keeps one schema where the twins say the same or only one is used, and drops the rest.
  */
 export function tidySchemas<Document extends object>(document: Document): Document {
-  let text = JSON.stringify(document, openObjects)
-  for (const name of schemaNames(text)) {
-    const plain = name.replace(/Input$/, '')
-    if (plain !== name && canShare(text, name, plain)) text = share(text, name, plain)
+  const opened: Described = JSON.parse(JSON.stringify(document, openObjects))
+  const { schemas } = opened.components
+  const used = usedSchemas(opened)
+  const normalised = (name: string) => withReferences(schemas[name], plainName)
+  const shared = new Set<string>()
+  for (const input of Object.keys(schemas)) {
+    const plain = plainName(input)
+    if (plain === input) continue
+    if (used.has(plain) && normalised(input) !== normalised(plain)) continue
+    schemas[plain] = schemas[input]
+    delete schemas[input]
+    shared.add(input)
   }
-  return withoutUnused(text)
+  const tidied = JSON.parse(
+    withReferences(opened, (name) => (shared.has(name) ? plainName(name) : name)),
+  )
+  const kept = usedSchemas(tidied)
+  const { components } = tidied
+  components.schemas = Object.fromEntries(
+    Object.entries(components.schemas).filter(([name]) => kept.has(name)),
+  )
+  return tidied
 }
 
-interface Parsed {
-  components: { schemas: Record<string, unknown> }
-}
+const plainName = (name: string) => name.replace(/Input$/, '')
 
 function openObjects(this: unknown, key: string, value: unknown): unknown {
   return key === 'additionalProperties' && value === false ? undefined : value
 }
 
-const schemasOf = (text: string) => (JSON.parse(text) as Parsed).components.schemas
+const REFERENCE = /"#\/components\/schemas\/([\w.-]+)"/g
 
-const schemaNames = (text: string) => Object.keys(schemasOf(text))
-
-function canShare(text: string, input: string, plain: string): boolean {
-  const schemas = schemasOf(text)
-  if (!(plain in schemas)) return true
-  const normalised = (name: string) =>
-    JSON.stringify(schemas[name]).replace(REFERENCE, (_, to: string) => to.replace(/Input$/, ''))
-  return normalised(input) === normalised(plain) || !usedSchemas(text).has(plain)
-}
-
-function share(text: string, input: string, plain: string): string {
-  const document: Parsed = JSON.parse(
-    text.replaceAll(`"#/components/schemas/${input}"`, `"#/components/schemas/${plain}"`),
+/** As JSON, each reference to a schema under the name that `rename` has for it. */
+function withReferences(node: unknown, rename: (name: string) => string): string {
+  return (JSON.stringify(node) ?? '').replace(
+    REFERENCE,
+    (_, name: string) => `"#/components/schemas/${rename(name)}"`,
   )
-  document.components.schemas[plain] = document.components.schemas[input]
-  delete document.components.schemas[input]
-  return JSON.stringify(document)
 }
 
 /** Every schema that a path reaches, directly or through another schema. */
-function usedSchemas(text: string): Set<string> {
-  const { components, ...rest } = JSON.parse(text) as Parsed
+function usedSchemas({ components: { schemas }, ...rest }: Described): Set<string> {
   const used = new Set<string>()
-  const mark = (node: unknown) => {
-    for (const [, name] of (JSON.stringify(node) ?? '').matchAll(REFERENCE)) {
-      if (name === undefined || used.has(name)) continue
-      used.add(name)
-      mark(components.schemas[name])
-    }
-  }
-  mark(rest)
+  const visit = (node: unknown) =>
+    withReferences(node, (name) => {
+      if (!used.has(name)) {
+        used.add(name)
+        visit(schemas[name])
+      }
+      return name
+    })
+  visit(rest)
   return used
-}
-
-function withoutUnused<Document>(text: string): Document {
-  const used = usedSchemas(text)
-  const document = JSON.parse(text)
-  const kept = Object.entries(document.components.schemas).filter(([name]) => used.has(name))
-  document.components.schemas = Object.fromEntries(kept)
-  return document
 }
