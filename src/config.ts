@@ -8,15 +8,17 @@ const number = (minimum: number, maximum: number) =>
     .string()
     .regex(/^\d+$/, 'must be a whole number')
     .transform(Number)
-    .pipe(
-      z
-        .number()
-        .min(minimum, `must be at least ${minimum}`)
-        .max(maximum, `must be at most ${maximum}`),
-    )
+    .pipe(z.number().min(minimum).max(maximum))
 
 const oneOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` })
+
+const list = (fits: (entries: string[]) => boolean, error: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((entry) => entry.trim()))
+    .refine(fits, { error })
+    .optional()
 
 const httpUrl = z.url({
   protocol: /^https?$/,
@@ -68,9 +70,7 @@ const Variables = z.object({
   RERANK_MODEL: z.string().max(256).optional(),
   RERANK_BASE_URL: httpUrl.optional(),
   RERANK_API_KEY: upstreamKey,
-  SEARCH_LANGUAGE: z
-    .enum(ANALYSER_LANGUAGES, { error: `must be one of ${ANALYSER_LANGUAGES.join(', ')}` })
-    .default('english'),
+  SEARCH_LANGUAGE: oneOf(ANALYSER_LANGUAGES).default('english'),
   INGEST_CONCURRENCY: number(1, 512).prefault('128'),
   INGEST_QUEUE_LIMIT: number(1, 10_000_000).prefault('10000'),
   BODY_LIMIT: number(1_000, 1_000_000_000).prefault('10000000'),
@@ -94,20 +94,14 @@ const Variables = z.object({
   E2B_API_KEY: upstreamKey,
   E2B_API_URL: httpUrl.optional(),
   AGENT_CONFIG: z.string().default('./agent.json'),
-  CORS_ORIGIN: z
-    .string()
-    .transform((list) => list.split(',').map((origin) => origin.trim()))
-    .refine((origins) => origins.every(isOrigin), {
-      error: 'must be origins like https://example.org, separated by commas, or *',
-    })
-    .optional(),
-  OUTBOUND_ALLOW: z
-    .string()
-    .transform((list) => list.split(',').map((entry) => entry.trim()))
-    .refine(areOutboundEntries, {
-      error: 'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
-    })
-    .optional(),
+  CORS_ORIGIN: list(
+    (origins) => origins.every(isOrigin),
+    'must be origins like https://example.org, separated by commas, or *',
+  ),
+  OUTBOUND_ALLOW: list(
+    areOutboundEntries,
+    'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
+  ),
   WEBHOOK_URL: httpUrl.optional(),
   WEBHOOK_SECRET: z
     .string()
@@ -160,52 +154,44 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   return Object.freeze(result.data)
 }
 
-function crossMistakes(environment: Record<string, string | undefined>): string[] {
-  const { CHAT_MODEL: model, CHAT_API_KEY: key } = environment
-  const { EMBEDDING_MODEL: embedder, EMBEDDING_API_KEY: embedderKey = key } = environment
-  const mistakes: string[] = []
-  if (model !== EXTRACTIVE && key === undefined) {
-    mistakes.push(
-      `CHAT_API_KEY is required (any value for servers that ask for none), or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
-    )
-  }
-  if (environment.WEBHOOK_URL !== undefined && environment.WEBHOOK_SECRET === undefined) {
-    mistakes.push(
+/** What variables ask of each other: each mistake with whether it was made. */
+function crossMistakes(set: Record<string, string | undefined>): string[] {
+  const { CHAT_API_KEY: chatKey, EMBEDDING_API_KEY: embedderKey = chatKey } = set
+  const { EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = set
+  const { RERANK_API_KEY: rerankerKey = embedderKey } = set
+  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = set
+  const isSet = (name: string) => set[name] !== undefined
+  const mistakes: [string, boolean][] = [
+    [
+      `CHAT_API_KEY is required ${ANY_KEY}, or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
+      set.CHAT_MODEL !== EXTRACTIVE && !chatKey,
+    ],
+    [
       'WEBHOOK_SECRET is required with WEBHOOK_URL: echo whsec_$(head -c 32 /dev/urandom | base64)',
-    )
-  }
-  if (embedder !== undefined && embedderKey === undefined) {
-    mistakes.push(
-      'EMBEDDING_API_KEY is required with EMBEDDING_MODEL where there is no CHAT_API_KEY (any value for servers that ask for none)',
-    )
-  }
-  const { EMBEDDING_MODEL_NEXT: next, EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = environment
-  if (next !== undefined && nextKey === undefined) {
-    mistakes.push(
-      'EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
-    )
-  }
-  mistakes.push(...sharedMistakes(environment))
-  const { RERANK_MODEL: reranker, RERANK_API_KEY: rerankerKey = embedderKey } = environment
-  if (reranker !== undefined && rerankerKey === undefined) {
-    mistakes.push(
-      'RERANK_API_KEY is required with RERANK_MODEL where there is no EMBEDDING_API_KEY or CHAT_API_KEY (any value for servers that ask for none)',
-    )
-  }
-  return mistakes
+      isSet('WEBHOOK_URL') && !isSet('WEBHOOK_SECRET'),
+    ],
+    [
+      `EMBEDDING_API_KEY is required with EMBEDDING_MODEL where there is no CHAT_API_KEY ${ANY_KEY}`,
+      isSet('EMBEDDING_MODEL') && !embedderKey,
+    ],
+    [
+      `EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT where there is no EMBEDDING_API_KEY or CHAT_API_KEY ${ANY_KEY}`,
+      isSet('EMBEDDING_MODEL_NEXT') && !nextKey,
+    ],
+    [
+      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',
+      isSet('DATABASE_URL') && !isSet('QDRANT_URL'),
+    ],
+    [
+      'QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS',
+      Number(awaited) > Number(copies),
+    ],
+    [
+      `RERANK_API_KEY is required with RERANK_MODEL where there is no EMBEDDING_API_KEY or CHAT_API_KEY ${ANY_KEY}`,
+      isSet('RERANK_MODEL') && !rerankerKey,
+    ],
+  ]
+  return mistakes.filter(([, isMade]) => isMade).map(([mistake]) => mistake)
 }
 
-/** Of what several servers share: the database and the index. */
-function sharedMistakes(environment: Record<string, string | undefined>): string[] {
-  const mistakes: string[] = []
-  if (environment.DATABASE_URL !== undefined && environment.QDRANT_URL === undefined) {
-    mistakes.push(
-      'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',
-    )
-  }
-  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = environment
-  if (Number(awaited) > Number(copies)) {
-    mistakes.push('QDRANT_WRITE_CONSISTENCY must not be more than QDRANT_REPLICAS')
-  }
-  return mistakes
-}
+const ANY_KEY = '(any value for servers that ask for none)'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { constants } from 'node:fs'
-import { access, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { exists } from './lib/files.ts'
 
 const KEY_BYTES = 24
 
@@ -61,11 +61,4 @@ curl -N ${endpoint}/chat ${authorization} ${json} \\
   Everything else: ${endpoint}/reference
 
 `
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path, constants.F_OK).then(
-    () => true,
-    () => false,
-  )
 }

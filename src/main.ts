@@ -1,11 +1,11 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
 import { runIngest } from './commands/ingest.ts'
-import { runReEmbed, runReindex } from './commands/re-embed.ts'
-import { runRebuildIndex } from './commands/rebuild-index.ts'
+import { runRebuildIndex, runReEmbed, runReindex } from './commands/rebuild.ts'
 import { runExport, runImport, runMigrate } from './commands/transfer.ts'
 import { compose } from './compose/compose.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
@@ -35,9 +35,13 @@ const ROOT = resolve(import.meta.dirname, '..')
 /** Stopped by a signal before it served, and so not in error. */
 class StoppedEarly extends Error {
   override readonly name = 'StoppedEarly'
-}
+  readonly signal: string
 
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const
+  constructor(signal: string) {
+    super(`${signal}: stopped before it served`)
+    this.signal = signal
+  }
+}
 
 async function main(): Promise<void> {
   // Before the configuration is read, whose mistakes are reported in the same words.
@@ -45,7 +49,9 @@ async function main(): Promise<void> {
   const command = COMMANDS.get(process.argv[2] ?? '')
   if (command) return runCommand(command)
 
-  const stop = firstSignal()
+  // Heard from the first moment, since the first process of a container would not hear it otherwise, and acted
+  // on once the server has started: to leave while threads begin can hang.
+  const stop = stopSignal((name) => new StoppedEarly(name))
   const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env)
   loadEnvironmentFile()
   const config = loadConfig(process.env)
@@ -58,7 +64,7 @@ async function main(): Promise<void> {
     )
     process.exit(1)
   }
-  const composition = await compose(config, log, onFatal, process.env, abortedBy(stop))
+  const composition = await compose(config, log, onFatal, process.env, stop)
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const app = await buildApp(composition.services, {
     log,
@@ -79,17 +85,13 @@ async function main(): Promise<void> {
 
 async function runCommand(command: Command): Promise<void> {
   loadEnvironmentFile()
-  const interrupted = new AbortController()
-  for (const signal of STOP_SIGNALS) {
-    process.once(signal, () => interrupted.abort(new Error('Interrupted: run it again')))
-  }
   process.exitCode = await command({
     parameters: process.argv.slice(3),
     environment: process.env,
     config: () => loadConfig(process.env),
     createLog,
     stderr: process.stderr,
-    signal: interrupted.signal,
+    signal: stopSignal(() => new Error('Interrupted: run it again')),
   })
 }
 
@@ -119,41 +121,26 @@ function createLog({ LOG_LEVEL: level }: Config) {
   })
 }
 
-/**
- * Resolves with the first signal to stop; a second one ends the process at once. Heard from the first
- * moment, since the first process of a container would not hear it otherwise, and acted on once the server
- * has started: to leave while threads begin can hang.
- */
-function firstSignal(): Promise<NodeJS.Signals> {
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  let heard = false
-  for (const signal of STOP_SIGNALS) {
-    process.on(signal, () => {
-      if (heard) process.exit(1)
-      heard = true
-      resolve(signal)
+/** Aborted by the first signal to stop; a second one ends the process at once. */
+function stopSignal(reason: (name: string) => Error): AbortSignal {
+  const stop = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (stop.signal.aborted) process.exit(1)
+      stop.abort(reason(name))
     })
   }
-  return promise
-}
-
-/** Aborted with a `StoppedEarly`. */
-function abortedBy(stop: Promise<NodeJS.Signals>): AbortSignal {
-  const controller = new AbortController()
-  void stop.then((signal) =>
-    controller.abort(new StoppedEarly(`${signal}: stopped before it served`)),
-  )
-  return controller.signal
+  return stop.signal
 }
 
 async function closeOn(
-  stop: Promise<NodeJS.Signals>,
+  stop: AbortSignal,
   { SHUTDOWN_GRACE }: Config,
   log: ReturnType<typeof createLog>,
   close: () => Promise<void>,
 ): Promise<void> {
-  const signal = await stop
-  log.info(`${signal}: closing; a second signal ends the server at once`)
+  if (!stop.aborted) await once(stop, 'abort')
+  log.info(`${stop.reason.signal}: closing; a second signal ends the server at once`)
   const late = () => {
     log.error('closing took too long; the server ends, nothing acknowledged is lost')
     process.exit(1)

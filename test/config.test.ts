@@ -2,6 +2,10 @@ import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, loadConfig, VARIABLE_NAMES } from '../src/config.ts'
+import { speakPlainly } from '../src/schemas/invalid-request.ts'
+
+// As src/main.ts does before it reads the configuration.
+speakPlainly()
 
 /** The least that a start needs. */
 const LEAST = { SERVER_API_KEY: 'a-key-for-tests-only', CHAT_MODEL: 'extractive' }

@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
 import { STOP_WORDS } from '../indexes/analyser/languages.ts'
 import type { Environment } from '../lib/environment.ts'
@@ -48,28 +47,21 @@ interface Parts {
   metrics: Pick<Metrics, 'runs'>
 }
 
-interface ComposedAgent {
-  services: Pick<Services, 'chat' | 'description' | 'mcp' | 'readArtifact' | 'sandbox' | 'skills'>
-  start(): void
-  close(): Promise<void>
-}
-
 /** The agent side: model, tools, artifacts, and the loop that brings them together. */
-export async function composeAgent(parts: Parts): Promise<ComposedAgent> {
+export async function composeAgent(parts: Parts) {
   const { config, environment, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
   const { configuration } = loaded
   const { limits } = configuration
   const { artifacts, skillCopies: copies } = parts.stores
   const model = createModel(config, log)
-  const sandbox = await composeSandbox({ config, section: configuration.sandbox, log })
+  const sandbox = await composeSandbox(config, configuration.sandbox, log)
   const builtIn = createBuiltInTools({
     ...{ config, retrieval, model, artifacts, sandbox },
     ...{ store: parts.store, lookup: parts.store.lookup },
     switches: configuration.tools,
   })
-  const servers = configuration.mcpServers
-  const mcp = await composeMcp({ config, servers, environment, stores: parts.stores, log })
-  const skills = await composeSkills({ config, settings: configuration.skills, copies, log })
+  const mcp = await composeMcp(config, configuration.mcpServers, environment, parts.stores, log)
+  const skills = await composeSkills(config, configuration.skills, copies, log)
   const plugins = await loadPlugins({
     paths: configuration.plugins,
     configuration: config.AGENT_CONFIG,

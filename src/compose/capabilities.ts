@@ -32,12 +32,7 @@ import {
   createSourceReader,
   isRemoteSource,
 } from '../services/skills/remote.ts'
-import {
-  createSkills,
-  type LoadOptions,
-  type SkillSettings,
-  type Skills,
-} from '../services/skills/skills.ts'
+import { createSkills, type LoadOptions, type SkillSettings } from '../services/skills/skills.ts'
 import { type Artifacts, createArtifacts } from '../services/tools/artifacts.ts'
 import type { SkillCopies } from '../stores/skill-copies.ts'
 import type { AgentStores } from './stores.ts'
@@ -48,28 +43,13 @@ const SKILL_IDLE_MS = 15_000
 /** For all sources, which are read side by side. */
 const LOADING_MS = 60_000
 
-interface SkillParts {
-  config: Config
-  settings: SkillSettings
-  copies: SkillCopies
-  log: FastifyBaseLogger
-}
-
-interface ComposedSkills extends Skills {
-  /** Begins to ask remote sources, and waits for none. */
-  start(): void
-  /** Reads sources again: those that are named, or all. Throws `invalid_request` for one that is not configured. */
-  reload(request: SkillReload, signal: AbortSignal): Promise<SkillList>
-  close(): Promise<void>
-}
-
 /** The skills of the agent; paths are relative to the agent configuration. */
-export async function composeSkills({
-  config,
-  settings,
-  copies,
-  log,
-}: SkillParts): Promise<ComposedSkills> {
+export async function composeSkills(
+  config: Config,
+  settings: SkillSettings,
+  copies: SkillCopies,
+  log: FastifyBaseLogger,
+) {
   const base = dirname(resolve(config.AGENT_CONFIG))
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
     maximumBytes: MAX_DOWNLOAD_BYTES,
@@ -91,8 +71,10 @@ export async function composeSkills({
 
   return {
     ...skills,
+    /** Begins to ask remote sources, and waits for none. */
     start: () => void load(sources.filter(isRemoteSource), {}, closing.signal),
-    async reload({ source, accept }, signal) {
+    /** Reads sources again: those that are named, or all. Throws `invalid_request` for one that is not configured. */
+    async reload({ source, accept }: SkillReload, signal: AbortSignal): Promise<SkillList> {
       if (source !== undefined && !sources.includes(source)) {
         const message = 'agent.json does not name this source'
         throw new AppError('invalid_request', message, { param: 'source' })
@@ -113,16 +95,14 @@ const MAX_ANSWER_BYTES = 20_000_000
 /** Longer than any call may be silent, which has a deadline of its own. */
 const MCP_IDLE_MS = 630_000
 
-interface McpParts {
-  config: Config
-  servers: Readonly<Record<string, McpServer>>
-  environment: Environment
-  stores: Pick<AgentStores, 'artifacts' | 'openLockFile'>
-  log: FastifyBaseLogger
-}
-
 /** Whoever has no MCP servers does not load the client. */
-export async function composeMcp({ config, servers, stores, ...parts }: McpParts): Promise<Mcp> {
+export async function composeMcp(
+  config: Config,
+  servers: Readonly<Record<string, McpServer>>,
+  environment: Environment,
+  stores: Pick<AgentStores, 'artifacts' | 'openLockFile'>,
+  log: FastifyBaseLogger,
+): Promise<Mcp> {
   if (Object.keys(servers).length === 0) return NO_CONNECTIONS
   const { createMcp } = await import('../services/mcp/mcp.ts')
   const outbound = createGuardedFetch(createOutboundPolicy(config.OUTBOUND_ALLOW ?? []), {
@@ -131,7 +111,7 @@ export async function composeMcp({ config, servers, stores, ...parts }: McpParts
   })
   const lockFile = await stores.openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)
   const mcp = createMcp({
-    ...{ servers, ...parts },
+    ...{ servers, environment, log },
     fetch: outbound.fetch,
     toolLock: createToolLock(lockFile),
     artifacts: (): Artifacts => createArtifacts(stores.artifacts),
@@ -158,14 +138,12 @@ const NO_CONNECTIONS: Mcp = {
 /** Strongest first: a machine of its own, a container, namespaces, WebAssembly. */
 const ORDER = ['e2b', 'docker', 'bubblewrap', 'embedded'] as const
 
-interface SandboxParts {
-  config: Config
-  section: AgentConfiguration['sandbox']
-  log: FastifyBaseLogger
-}
-
 /** The sandbox that is configured; with `auto` all that there might be. What is not wanted is not loaded. */
-export async function composeSandbox({ config, section, log }: SandboxParts): Promise<CodeSandbox> {
+export async function composeSandbox(
+  config: Config,
+  section: AgentConfiguration['sandbox'],
+  log: FastifyBaseLogger,
+): Promise<CodeSandbox> {
   const settings = readSandboxSettings(section)
   const kinds = ORDER.filter((kind) => isWanted(kind, settings.kind, config))
   const candidates: Sandbox[] = []

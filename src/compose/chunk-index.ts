@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
-import type { ChunkIndex } from '../indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../indexes/embedded/embedded-index.ts'
 import { createQdrantIndex, type QdrantIndexOptions } from '../indexes/qdrant/qdrant-index.ts'
 import { measureLength } from '../services/ingestion/replace-index.ts'
@@ -10,21 +9,16 @@ import type { DocumentStore } from '../stores/document-store.ts'
 
 type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'chunkKeys' | 'readChunks'>
 
-interface OpenedIndex {
-  index: ChunkIndex
-  /** To be awaited before the index is used. Throws `index_unavailable` where it may be tried again. */
-  open(signal: AbortSignal): Promise<void>
-  /** Other servers may change it, too. */
-  shared: boolean
-}
-
-/** The index that is configured: in Qdrant, or in this process and in `DATA_DIR`. */
+/**
+ * The index that is configured: in Qdrant, which other servers may change, too (`shared`), or in this process
+ * and in `DATA_DIR`. `open` is to be awaited before it is used; throws `index_unavailable` where it may be tried again.
+ */
 export async function openChunkIndex(
   config: Config,
   store: Store,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
-): Promise<OpenedIndex> {
+) {
   if (config.QDRANT_URL !== undefined) {
     const index = createQdrantIndex(await qdrantOptions(config, config.QDRANT_URL, store))
     return { index, open: index.open, shared: true }

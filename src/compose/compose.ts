@@ -1,24 +1,19 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Services } from '../app.ts'
 import type { Config } from '../config.ts'
+import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { Environment } from '../lib/environment.ts'
 import { loadConfiguration } from '../services/agent/configuration.ts'
 import { createLineIngestion } from '../services/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../services/ingestion/documents.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
+import { withFeedback } from '../services/retrieval/feedback.ts'
+import { createReranking } from '../services/retrieval/rerank.ts'
+import { createRetrieval, watchSearches } from '../services/retrieval/search.ts'
 import { composeAgent } from './agent.ts'
 import { openKnowledge } from './knowledge.ts'
-import { createSearch } from './search.ts'
+import { createReranker } from './models.ts'
 import { openAgentStores } from './stores.ts'
-
-interface Composition {
-  services: Services
-  /** Brings the index up to date, then begins to ingest. Resolves when that has begun. */
-  start(): Promise<void>
-  /** Finishes what is under way, in bounded time, and closes everything that was opened. */
-  close(): Promise<void>
-}
 
 /** Puts the whole server together; with `src/compose/` alone it knows which stores, indexes and models there are. `signal` ends the wait for a database that is away. */
 export async function compose(
@@ -27,13 +22,13 @@ export async function compose(
   onFatal: (error: Error) => void,
   environment: Environment = {},
   signal?: AbortSignal,
-): Promise<Composition> {
+) {
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
   log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
   const knowledge = await openKnowledge(config, log, onFatal, signal)
   const { store, index, embedding, reconciliation, metrics } = knowledge
-  const search = await createSearch(config, knowledge, log)
+  const search = createSearch(config, knowledge, log)
   const { retrieval } = search
   const agent = await composeAgent({
     ...{ config, environment, loaded, log, retrieval, metrics, store },
@@ -70,13 +65,51 @@ export async function compose(
         log,
       }),
     },
+    /** Brings the index up to date, then begins to ingest. Resolves when that has begun. */
     async start() {
       agent.start()
       await knowledge.start()
     },
+    /** Finishes what is under way, in bounded time, and closes everything that was opened. */
     async close() {
       await agent.close()
       await knowledge.close()
     },
+  }
+}
+
+/** Search as it is configured: by words, by meaning where there is an embedder, reranked where there is a model for it. */
+function createSearch(
+  config: Config,
+  knowledge: Awaited<ReturnType<typeof openKnowledge>>,
+  log: FastifyBaseLogger,
+) {
+  const { store, index, embedding, reconciliation, metrics } = knowledge
+  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
+  const reranker = createReranker(config, log)
+  const reranking = reranker && createReranking({ reranker, log })
+  const retrieval = createRetrieval({
+    index: {
+      ...withFeedback({ index, store, analyser, hybrid: embedding !== undefined }),
+      filters: index.filters,
+    },
+    ...{ store, analyseQuery: analyser.query, reranking },
+    dense: embedding && {
+      // Half of the vectors would find half of the chunks, and nobody would know.
+      embed: async (text, signal) =>
+        reconciliation.progress().state === 'ready' ? embedding.query(text, signal) : undefined,
+      nearest: index.nearest,
+      readVectors: store.readVectors,
+    },
+  })
+  return {
+    retrieval: watchSearches(retrieval, reconciliation.check, metrics.searchEnded),
+    reranker: reranker && { name: reranker.name, check: reranking?.check },
+    checkEmbedder:
+      embedding &&
+      (async (signal: AbortSignal) => {
+        await reconciliation.checkVectors()
+        await embedding.check(signal)
+      }),
   }
 }

@@ -16,7 +16,7 @@ import { createWebhooks, type Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Outbox } from '../stores/outbox.ts'
 import { openChunkIndex } from './chunk-index.ts'
 import { createEmbedder, createNextEmbedder } from './models.ts'
-import { listenToOthers, type OpenedStore, openStore } from './stores.ts'
+import { type OpenedStore, openStore } from './stores.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
 const INGESTION_GRACE_MS = 5_000
@@ -52,8 +52,15 @@ export async function openKnowledge(
       webhooks.wake()
     },
   })
-  listenToOthers(store, ingestion, completionWaiter)
-  const nextModel = openReEmbedding(config, store, log)
+  // What other servers on the same store do.
+  store.subscribe?.({
+    jobCame: ingestion.wake,
+    documentEnded: (id) => completionWaiter.ended(id === undefined ? id : { documentId: id }),
+  })
+  const { replacement } = store
+  const embedder = createNextEmbedder(config, log)
+  /** Makes the vectors of the model to change to, if there is one. */
+  const nextModel = embedder && createOnlineReEmbedding({ store, replacement, embedder, log })
   const stopping = new AbortController()
   let reEmbedded: Promise<void> | undefined
 
@@ -132,14 +139,6 @@ async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBas
   }
 }
 
-/** Makes the vectors of the model to change to, if there is one. */
-function openReEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
-  const embedder = createNextEmbedder(config, log)
-  return (
-    embedder && createOnlineReEmbedding({ store, replacement: store.replacement, embedder, log })
-  )
-}
-
 /** What a receiver answers is not read, but for its status. */
 const MAX_ANSWER_BYTES = 64 * 1024
 const ANSWER_MS = 20_000
@@ -157,11 +156,8 @@ function openWebhooks(
   log: FastifyBaseLogger,
 ): Webhooks {
   if (url === undefined || secret === undefined) {
-    return {
-      start: () => outbox.announce(false),
-      wake: () => undefined,
-      stop: async () => undefined,
-    }
+    const nothing = async () => undefined
+    return { start: () => outbox.announce(false), wake: nothing, stop: nothing }
   }
   const guarded = createGuardedFetch(createOutboundPolicy(allow), {
     maximumBytes: MAX_ANSWER_BYTES,

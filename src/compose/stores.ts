@@ -2,8 +2,6 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { loadConfiguration } from '../services/agent/configuration.ts'
-import type { CompletionWaiter } from '../services/ingestion/completion-waiter.ts'
-import type { Ingestion } from '../services/ingestion/worker.ts'
 import { isRemoteSource } from '../services/skills/remote.ts'
 import { moveAccepted } from '../services/transfer/move-corpus.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
@@ -62,19 +60,6 @@ export async function withStore<Result>(
   } finally {
     await store.close()
   }
-}
-
-/** Passes on what other servers on the same store do. */
-export function listenToOthers(
-  store: OpenedStore,
-  ingestion: Pick<Ingestion, 'wake'>,
-  completionWaiter: Pick<CompletionWaiter, 'ended'>,
-): void {
-  store.subscribe?.({
-    jobCame: ingestion.wake,
-    documentEnded: (id) =>
-      completionWaiter.ended(id === undefined ? undefined : { documentId: id }),
-  })
 }
 
 /** The whole corpus of the document store that is configured. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { runRebuildIndex } from '../../src/commands/rebuild-index.ts'
+import { runRebuildIndex } from '../../src/commands/rebuild.ts'
 import { loadConfig } from '../../src/config.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'

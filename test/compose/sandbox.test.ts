@@ -11,7 +11,7 @@ async function recordOf(sandbox: unknown, environment: Record<string, string> = 
   const { sandbox: section } = AgentConfiguration.parse({ sandbox })
   const required = { SERVER_API_KEY: 'a-key-of-16-characters', CHAT_MODEL: 'extractive' }
   const config = loadConfig({ ...required, ...environment })
-  const code = await composeSandbox({ config, section, log })
+  const code = await composeSandbox(config, section, log)
   onTestFinished(() => code.close())
   return code.record()
 }

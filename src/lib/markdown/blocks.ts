@@ -70,12 +70,12 @@ function startBlock(text: string, open: OpenBlock | undefined, line: Line, mark:
   const before = open ? [toBlock(open)] : NOTHING
   switch (mark.kind) {
     case 'heading':
-      return { finished: [...before, toHeading(text, line, mark)] }
+      return { finished: [...before, toHeading(text, line, mark.level)] }
     case 'underline':
     case 'rule':
-      return { finished: [...before, toRule(line)] }
+      return { finished: [...before, { kind: 'prose', start: line.start, end: line.end }] }
     case 'fence': {
-      const code = readFence(text, line, mark)
+      const code = readFence(text, line, mark.fence)
       return { finished: [...before, code.block], next: code.next }
     }
     case 'quote':
@@ -83,8 +83,6 @@ function startBlock(text: string, open: OpenBlock | undefined, line: Line, mark:
     case 'delimiter':
     case 'text':
       return { finished: before, open: begin(OPENED_BY[mark.kind], line) }
-    default:
-      return mark satisfies never
   }
 }
 
@@ -106,8 +104,6 @@ function grow(text: string, open: OpenBlock, line: Line, mark: LineMark): Step |
     case 'rule':
     case 'fence':
       return undefined
-    default:
-      return mark satisfies never
   }
 }
 
@@ -153,25 +149,17 @@ function toBlock({ kind, start, end }: OpenBlock): Block {
   return { kind, start, end }
 }
 
-function toRule({ start, end }: Line): Block {
-  return { kind: 'prose', start, end }
-}
-
-function toHeading(
-  text: string,
-  { start, end }: Line,
-  { level, markerLength }: { level: number; markerLength: number },
-): Block {
-  const titleEnd = Math.min(end, start + markerLength + MAX_TITLE)
-  return { kind: 'heading', start, end, level, title: text.slice(start + markerLength, titleEnd) }
+function toHeading(text: string, { start, end }: Line, level: number): Block {
+  const titleStart = start + level
+  const title = text.slice(titleStart, Math.min(end, titleStart + MAX_TITLE))
+  return { kind: 'heading', start, end, level, title }
 }
 
 /** The rest of a block of code that an earlier piece began. */
 function readOpenFence(text: string, fence: Fence | undefined) {
   const first = fence && readLine(text, 0)
   if (!first) return undefined
-  const isClosing = closesFence(text, first, fence)
-  if (!isClosing) return readFence(text, first, fence)
+  if (!closesFence(text, first, fence)) return readFence(text, first, fence)
   const block: Block = { kind: 'code', start: first.start, end: first.end }
   return { block, next: first.next }
 }
@@ -184,11 +172,7 @@ function readFence(text: string, opening: Line, fence: Fence): { block: Block; n
     }
   }
   const end = trimEnd(text, opening.end, text.length)
-  const { code, length } = fence
-  return {
-    block: { kind: 'code', start: opening.start, end, open: { code, length } },
-    next: text.length,
-  }
+  return { block: { kind: 'code', start: opening.start, end, open: fence }, next: text.length }
 }
 
 /** The settings between two lines of dashes that some texts begin with. */

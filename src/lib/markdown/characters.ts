@@ -1,5 +1,5 @@
-export const LINE_FEED = 0x0a
-export const CARRIAGE_RETURN = 0x0d
+const LINE_FEED = 0x0a
+const CARRIAGE_RETURN = 0x0d
 const TAB = 0x09
 const SPACE = 0x20
 
@@ -14,11 +14,6 @@ export function isBlank(code: number): boolean {
 function isRareBlank(code: number): boolean {
   if (code >= 0x2000 && code <= 0x200a) return true
   return code === 0x1680 || code === 0x2028 || code === 0x2029 || code === 0x202f || code === 0x205f
-}
-
-/** How wide a blank makes the indent of a line. */
-export function blankWidth(code: number): number {
-  return code === TAB ? 4 : 1
 }
 
 export function isLineBreak(code: number): boolean {

@@ -1,6 +1,23 @@
-import { rebuildIndex } from '../compose/rebuild.ts'
+import { rebuildIndex, reEmbedAll } from '../compose/rebuild.ts'
 import { createProgressBar } from '../lib/progress-bar.ts'
 import type { Command } from './command.ts'
+
+/** `npm run re-embed`. Interrupted, it goes on where it was when it is run again. */
+export const runReEmbed: Command = async ({ config: load, createLog, stderr, signal }) => {
+  const config = load()
+  const lineEnd = stderr.isTTY ? '\r' : '\n'
+  const report = (done: number, total: number) =>
+    void stderr.write(`${done} of ${total} passages embedded${lineEnd}`)
+  await reEmbedAll(config, createLog(config), report, signal)
+  stderr.write(`\nThe documents are embedded with ${config.EMBEDDING_MODEL}\n`)
+  return 0
+}
+
+/** `npm run reindex`, as it was called before; it goes with the next release. */
+export const runReindex: Command = (context) => {
+  context.stderr.write('npm run reindex is called npm run re-embed now\n')
+  return runReEmbed(context)
+}
 
 /** `npm run rebuild-index`: the index in Qdrant anew, while the one there is serves. Interrupted, it goes on when it is run again. */
 export const runRebuildIndex: Command = async ({ config: load, createLog, stderr, signal }) => {
