@@ -61,8 +61,8 @@ describe('a text that is split piece by piece', () => {
     const chunks = splitAll(code)
     expect(chunks.map(({ heading }) => heading)).toEqual(['', '', ''])
     expect(chunks.at(-1)?.text).toMatch(/^# three\n```\n\n# Text/)
-    expect(splitPiece('```\nno end', undefined).context.fence).toEqual({ code: 96, length: 3 })
-    expect(splitPiece('```\n', { headings: [], fence: { code: 96, length: 3 } }).context).toEqual({
+    expect(splitPiece('```\nno end', undefined).context.fence).toEqual('```')
+    expect(splitPiece('```\n', { headings: [], fence: '```' }).context).toEqual({
       ...{ headings: [], fence: undefined },
     })
   })
