@@ -10,7 +10,7 @@ const number = (minimum: number, maximum: number) =>
     .transform(Number)
     .pipe(z.number().min(minimum).max(maximum))
 
-const oneOf = <Value extends string>(values: readonly [Value, ...Value[]]) =>
+const oneOf = <Value extends string>(values: readonly Value[]) =>
   z.enum(values, { error: `must be one of ${values.join(', ')}` })
 
 const list = (fits: (entries: string[]) => boolean, error: string) =>

@@ -17,37 +17,8 @@ they'll they're they've we'd we'll we're we've what's when's where's who's why's
 /** Function words only, after the lists of Snowball and NLTK: the length that measured best, see docs/retrieval-internals.md. */
 const ENGLISH_STOP_WORDS: readonly string[] = WORDS.trim().split(/\s+/)
 
-/** Every language that has a Snowball stemmer here; `none` neither stems nor drops stop words. */
-export const ANALYSER_LANGUAGES = [
-  'arabic',
-  'armenian',
-  'basque',
-  'catalan',
-  'czech',
-  'danish',
-  'dutch',
-  'english',
-  'finnish',
-  'french',
-  'german',
-  'hungarian',
-  'irish',
-  'italian',
-  'norwegian',
-  'portuguese',
-  'romanian',
-  'russian',
-  'slovene',
-  'spanish',
-  'swedish',
-  'tamil',
-  'turkish',
-  'none',
-] as const
-
-export type AnalyserLanguage = (typeof ANALYSER_LANGUAGES)[number]
-
-export const STOP_WORDS: Record<AnalyserLanguage, readonly string[]> = {
+/** Of every language that has a Snowball stemmer here; `none` neither stems nor drops stop words. */
+export const STOP_WORDS = {
   arabic: stopwords.ara,
   armenian: stopwords.hye,
   basque: stopwords.eus,
@@ -72,4 +43,7 @@ export const STOP_WORDS: Record<AnalyserLanguage, readonly string[]> = {
   tamil: [],
   turkish: stopwords.tur,
   none: [],
-}
+} satisfies Record<string, readonly string[]>
+
+export type AnalyserLanguage = keyof typeof STOP_WORDS
+export const ANALYSER_LANGUAGES = Object.keys(STOP_WORDS) as AnalyserLanguage[]

@@ -3,7 +3,7 @@ import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-b
 import { buildSegment } from './build-segment.ts'
 import type { Merge } from './merge.ts'
 import { rescore } from './rescore.ts'
-import { type Postings, scoreSegment } from './score.ts'
+import { postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
 import {
   findKey,
   findTerm,
@@ -15,23 +15,10 @@ import {
 } from './segment.ts'
 import { createTopHits } from './top-hits.ts'
 
-/** Segments that together hold every live key once. */
-export interface LexicalIndex {
-  readonly segments: readonly Segment[]
-  /** Grows with every change of what the index holds. */
-  readonly version: number
-  /** Adds the chunks `[from, to)` of a batch, at most `MAX_CHUNKS_BUILT`. */
-  add(keys: Uint32Array, batch: TermBatch, from: number, to: number): void
-  remove(keys: Iterable<number>): void
-  /** Puts the outcome of a merge in the place of its sources. */
-  replace(sources: readonly Segment[], merge: Merge): void
-  search(query: QueryTerms, limit: number, only?: Uint32Array): Ranking
-  /** The best of what `query` found before, by what its best chunks say beyond it as well. */
-  rescore(query: QueryTerms, limit: number, feedback: Feedback): Ranking
-  keys(): Uint32Array<ArrayBuffer>
-}
+export type LexicalIndex = ReturnType<typeof createLexicalIndex>
 
-export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
+/** Segments that together hold every live key once. */
+export function createLexicalIndex(loaded: readonly Segment[]) {
   let segments = [...loaded]
   let version = 0
 
@@ -43,22 +30,25 @@ export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
   }
 
   return {
-    get segments() {
+    get segments(): readonly Segment[] {
       return segments
     },
+    /** Grows with every change of what the index holds. */
     get version() {
       return version
     },
     remove,
 
-    add(keys, batch, from, to) {
+    /** Adds the chunks `[from, to)` of a batch, at most `MAX_CHUNKS_BUILT`. */
+    add(keys: Uint32Array, batch: TermBatch, from: number, to: number): void {
       const segment = buildSegment(keys, batch, from, to)
       remove(segment.keys)
       segments = [...segments, segment]
       version++
     },
 
-    replace(sources, { merged, placements }) {
+    /** Puts the outcome of a merge in the place of its sources. */
+    replace(sources: readonly Segment[], { merged, placements }: Merge): void {
       sources.forEach(({ removed }, i) => {
         placements[i]?.forEach((place, ordinal) => {
           if (place >= 0 && removed?.[ordinal]) removeChunk(merged, place)
@@ -68,10 +58,13 @@ export function createLexicalIndex(loaded: readonly Segment[]): LexicalIndex {
       segments = merged.live > 0 ? [...others, merged] : others
     },
 
-    search: (query, limit, only) => searchSegments(segments, query, limit, only),
-    rescore: (query, limit, feedback) => rescore(segments, query, feedback, limit),
+    search: (query: QueryTerms, limit: number, only?: Uint32Array) =>
+      searchSegments(segments, query, limit, only),
+    /** The best of what `query` found before, by what its best chunks say beyond it as well. */
+    rescore: (query: QueryTerms, limit: number, feedback: Feedback) =>
+      rescore(segments, query, feedback, limit),
 
-    keys() {
+    keys(): Uint32Array<ArrayBuffer> {
       const keys = new Uint32Array(segments.reduce((sum, { live }) => sum + live, 0))
       let next = 0
       for (const segment of segments) {
@@ -90,13 +83,6 @@ function removeKey(segments: readonly Segment[], key: number): boolean {
     if (ordinal >= 0 && removeChunk(segment, ordinal)) return true
   }
   return false
-}
-
-/** A term that live chunks hold. Its contribution to the score of a chunk is always below `bound`. */
-interface Term {
-  bound: number
-  /** For each segment, the position among its terms, or -1. */
-  positions: readonly number[]
 }
 
 /**
@@ -122,8 +108,12 @@ function searchSegments(
 }
 
 /** The heaviest first: the light ones, which most chunks hold, then need only be looked up. */
-function weighTerms(segments: readonly Segment[], query: QueryTerms, chunks: number): Term[] {
-  const terms: Term[] = []
+function weighTerms(
+  segments: readonly Segment[],
+  query: QueryTerms,
+  chunks: number,
+): WeightedTerm[] {
+  const terms: WeightedTerm[] = []
   query.terms.forEach((term, i) => {
     const positions = segments.map((segment) => findTerm(segment, term))
     const holding = segments.reduce(
@@ -145,16 +135,6 @@ function countLive({ offsets, ordinals, removed }: Segment, position: number): n
   let live = 0
   for (let i = from; i < to; i++) live += 1 - (removed[ordinals[i] ?? 0] ?? 0)
   return live
-}
-
-function postingsIn({ offsets }: Segment, segment: number, terms: readonly Term[]): Postings[] {
-  const lists: Postings[] = []
-  for (const { bound, positions } of terms) {
-    const position = positions[segment] ?? -1
-    if (position < 0) continue
-    lists.push({ from: offsets[position] ?? 0, to: offsets[position + 1] ?? 0, bound })
-  }
-  return lists
 }
 
 /** 1 at the ordinal of every chunk that is removed or whose key is not among `only`, which ascend. */

@@ -16,16 +16,7 @@ interface Dependencies {
 }
 
 /** Merges and writes segments behind the searches' back, one job at a time. */
-interface Maintenance {
-  /** Called after each change. */
-  wake(): void
-  /** Resolves at once, or where segments pile up, after some have been merged. */
-  room(): Promise<void>
-  /** Resolves when all that the index holds now is on the disk. */
-  flush(): Promise<void>
-}
-
-export function createMaintenance({ index, snapshot, notify }: Dependencies): Maintenance {
+export function createMaintenance({ index, snapshot, notify }: Dependencies) {
   let jobs: Promise<unknown> = Promise.resolve()
   let awake = false
   let writtenVersion = index.version
@@ -70,6 +61,7 @@ export function createMaintenance({ index, snapshot, notify }: Dependencies): Ma
     if (chooseMerge(index.segments)) wake()
   }
 
+  /** Called after each change. */
   const wake = () => {
     if (awake) return
     awake = true
@@ -84,12 +76,14 @@ export function createMaintenance({ index, snapshot, notify }: Dependencies): Ma
   return {
     wake,
 
+    /** Resolves at once, or where segments pile up, after some have been merged. */
     async room() {
       if (index.segments.length <= MAX_SEGMENTS) return
       wake()
       await jobs
     },
 
+    /** Resolves when all that the index holds now is on the disk. */
     flush: () => enqueue(write),
   }
 }

@@ -1,21 +1,14 @@
 import type { Feedback, Ranking } from '../chunk-index.ts'
 import { addedTerms, candidateTerms } from '../feedback-terms.ts'
 import { inverseFrequency, K1, type LengthNorm, type QueryTerms } from '../term-batch.ts'
+import { type Postings, postingsIn, type WeightedTerm } from './score.ts'
 import { findTerm, normOf, type Segment, seek } from './segment.ts'
 import { createTopHits } from './top-hits.ts'
 
-/** Chunks of one segment by ascending ordinal, and the place of each in the ranking. */
+/** A chunk of one segment, and its place in the ranking. */
 interface Located {
-  ordinals: number[]
-  places: number[]
-}
-
-/** A term that feedback adds. */
-interface AddedTerm {
-  /** What it adds to a score is always below this. */
-  bound: number
-  /** For each segment, the position among its terms, or -1. */
-  positions: readonly number[]
+  ordinal: number
+  place: number
 }
 
 /**
@@ -36,11 +29,10 @@ export function rescore(
   const places = byKey(keys)
   segments.forEach((segment, s) => {
     const located = locate(segment, keys, places)
-    if (located.ordinals.length === 0) return
+    if (located.length === 0) return
     // Each chunk gains by the terms in their order, so that its score does not depend on the segments.
-    for (const { bound, positions } of added) {
-      const position = positions[s] ?? -1
-      if (position >= 0) addScores(segment, { position, bound, norm }, located, scores)
+    for (const list of postingsIn(segment, s, added)) {
+      addScores(segment, list, norm, located, scores)
     }
   })
   const hits = createTopHits(limit)
@@ -55,7 +47,7 @@ function findAdded(
   query: QueryTerms,
   feedback: Feedback,
   { chunks, norm }: { chunks: number; norm: LengthNorm },
-): AddedTerm[] {
+): WeightedTerm[] {
   const found = new Map<number, { idf: number; positions: number[] }>()
   const look = ({ term }: { term: number }) => {
     const positions = segments.map((segment) => findTerm(segment, term))
@@ -82,35 +74,37 @@ function byKey(keys: Uint32Array): Uint32Array {
   return Uint32Array.from(keys, (_, place) => place).sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0))
 }
 
-function locate({ keys: held, removed }: Segment, keys: Uint32Array, places: Uint32Array): Located {
-  const located: Located = { ordinals: [], places: [] }
+function locate(
+  { keys: held, removed }: Segment,
+  keys: Uint32Array,
+  places: Uint32Array,
+): Located[] {
+  const located: Located[] = []
   let ordinal = 0
   for (const place of places) {
     const key = keys[place] ?? 0
     ordinal = seek(held, key, ordinal, held.length)
     if (ordinal === held.length) break
     if (held[ordinal] !== key || removed?.[ordinal]) continue
-    located.ordinals.push(ordinal)
-    located.places.push(place)
+    located.push({ ordinal, place })
   }
   return located
 }
 
 function addScores(
-  { offsets, ordinals, counts, lengths }: Segment,
-  { position, bound, norm }: { position: number; bound: number; norm: LengthNorm },
-  located: Located,
+  { ordinals, counts, lengths }: Segment,
+  { from, to, bound }: Postings,
+  { base, slope }: LengthNorm,
+  located: readonly Located[],
   scores: Float64Array,
 ): void {
-  const to = offsets[position + 1] ?? 0
-  let at = offsets[position] ?? 0
-  for (let i = 0; i < located.ordinals.length && at < to; i++) {
-    const ordinal = located.ordinals[i] ?? 0
+  let at = from
+  for (const { ordinal, place } of located) {
     at = seek(ordinals, ordinal, at, to)
-    if (ordinals[at] !== ordinal || at === to) continue
+    if (at === to) return
+    if (ordinals[at] !== ordinal) continue
     const count = counts[at] ?? 0
-    const place = located.places[i] ?? 0
-    const length = norm.base + norm.slope * (lengths[ordinal] ?? 0)
+    const length = base + slope * (lengths[ordinal] ?? 0)
     scores[place] = (scores[place] ?? 0) + (bound * count) / (count + length)
   }
 }

@@ -2,16 +2,38 @@ import type { LengthNorm } from '../term-batch.ts'
 import { lowerBound, MAX_CHUNKS, type Segment } from './segment.ts'
 import { createTopHits, type TopHits } from './top-hits.ts'
 
-/** The postings `[from, to)` of one term. What it adds to a score is always below `bound`. */
+/** A term and what it is worth: what it adds to the score of a chunk is always below `bound`. */
+export interface WeightedTerm {
+  bound: number
+  /** For each segment, the position among its terms, or -1. */
+  positions: readonly number[]
+}
+
+/** The postings `[from, to)` of one term in one segment. */
 export interface Postings {
   from: number
   to: number
   bound: number
 }
 
+/** The postings that the segment at `place` has of the terms, in their order. */
+export function postingsIn(
+  { offsets }: Segment,
+  place: number,
+  terms: readonly WeightedTerm[],
+): Postings[] {
+  const lists: Postings[] = []
+  for (const { bound, positions } of terms) {
+    const position = positions[place] ?? -1
+    if (position < 0) continue
+    lists.push({ from: offsets[position] ?? 0, to: offsets[position + 1] ?? 0, bound })
+  }
+  return lists
+}
+
 /** What finding one chunk among postings costs, in postings read one after another. */
 const LOOKUP_COST = 16
-/** Lists that much longer than all before them are worth a look at how good the candidates are already. */
+/** A list that is so many times as long as there are candidates is worth a look at how good they are already. */
 const LONG_LIST = 2
 
 const scores = new Float64Array(MAX_CHUNKS)
@@ -29,33 +51,31 @@ export function scoreSegment(
   norm: LengthNorm,
   hits: TopHits,
 ): void {
-  const rest = sumsFrom(lists)
+  const rests = restsOf(lists)
   let threshold = hits.threshold()
   let found = 0
-  let next = 0
-  for (const list of lists) {
-    if (found > 0 && list.to - list.from > LONG_LIST * found) {
+  lists.forEach((list, i) => {
+    const rest = rests[i] ?? 0
+    const length = list.to - list.from
+    if (found > 0 && length > LONG_LIST * found) {
       threshold = Math.max(threshold, thresholdOf(segment, found, hits.limit))
+      found = dropBelow(threshold - rest, found)
     }
-    if ((rest[next] ?? 0) < threshold) break
-    found = addAll(segment, list, norm, found)
-    next++
-  }
-  for (const list of lists.slice(next)) {
-    found = addToFound(segment, list, norm, { found, needed: threshold - (rest[next++] ?? 0) })
-  }
+    const isOpen = rest >= threshold
+    if (isOpen || length < LOOKUP_COST * found)
+      found = addByReading(segment, list, norm, found, isOpen)
+    else addByLookup(segment, list, norm, found)
+  })
   offerCandidates(segment, found, hits)
 }
 
 /** For each list, the most that it and those after it can add. */
-function sumsFrom(lists: readonly Postings[]): number[] {
-  const sums: number[] = []
+function restsOf(lists: readonly Postings[]): number[] {
   let sum = 0
-  for (let i = lists.length - 1; i >= 0; i--) {
-    sum += lists[i]?.bound ?? 0
-    sums[i] = sum
-  }
-  return sums
+  return lists
+    .toReversed()
+    .map(({ bound }) => (sum += bound))
+    .reverse()
 }
 
 function thresholdOf({ removed }: Segment, found: number, limit: number): number {
@@ -65,38 +85,6 @@ function thresholdOf({ removed }: Segment, found: number, limit: number): number
     if (!removed?.[ordinal]) best.offer(ordinal, scores[ordinal] ?? 0)
   }
   return best.threshold()
-}
-
-/** Adds what a list gives to the candidates there are; those below `needed` may be dropped. Answers how many are left. */
-function addToFound(
-  segment: Segment,
-  list: Postings,
-  norm: LengthNorm,
-  { found, needed }: { found: number; needed: number },
-): number {
-  const length = list.to - list.from
-  // To drop candidates takes a look at each of them: a shorter list is rather read for all.
-  const left = length > found ? dropBelow(needed, found) : found
-  if (length < LOOKUP_COST * left) addByReading(segment, list, norm)
-  else addByLookup(segment, list, norm, left)
-  return left
-}
-
-function addAll(
-  { ordinals, counts, lengths }: Segment,
-  { from, to, bound }: Postings,
-  { base, slope }: LengthNorm,
-  alreadyFound: number,
-): number {
-  let found = alreadyFound
-  for (let i = from; i < to; i++) {
-    const ordinal = ordinals[i] ?? 0
-    const count = counts[i] ?? 0
-    const score = scores[ordinal] ?? 0
-    if (score === 0) candidates[found++] = ordinal
-    scores[ordinal] = score + (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
-  }
-  return found
 }
 
 function dropBelow(threshold: number, found: number): number {
@@ -109,35 +97,43 @@ function dropBelow(threshold: number, found: number): number {
   return kept
 }
 
-/** Reads the whole list, passing over chunks that are no candidates. */
-function addByReading(segment: Segment, list: Postings, norm: LengthNorm): void {
-  const { ordinals, counts } = segment
-  for (let i = list.from; i < list.to; i++) {
+/** Reads the whole list: what is no candidate yet becomes one, or is passed over. Answers how many there are. */
+function addByReading(
+  { ordinals, counts, lengths }: Segment,
+  { from, to, bound }: Postings,
+  { base, slope }: LengthNorm,
+  alreadyFound: number,
+  isOpen: boolean,
+): number {
+  let found = alreadyFound
+  for (let i = from; i < to; i++) {
     const ordinal = ordinals[i] ?? 0
-    if ((scores[ordinal] ?? 0) > 0) addPart(segment, norm, ordinal, counts[i] ?? 0, list.bound)
+    const score = scores[ordinal] ?? 0
+    if (score === 0) {
+      if (!isOpen) continue
+      candidates[found++] = ordinal
+    }
+    const count = counts[i] ?? 0
+    scores[ordinal] = score + (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
   }
+  return found
 }
 
 /** Looks every candidate up in the list. */
-function addByLookup(segment: Segment, list: Postings, norm: LengthNorm, found: number): void {
-  const { ordinals, counts } = segment
+function addByLookup(
+  { ordinals, counts, lengths }: Segment,
+  { from, to, bound }: Postings,
+  { base, slope }: LengthNorm,
+  found: number,
+): void {
   for (let i = 0; i < found; i++) {
     const ordinal = candidates[i] ?? 0
-    const position = lowerBound(ordinals, ordinal, list.from, list.to)
-    if (position === list.to || ordinals[position] !== ordinal) continue
-    addPart(segment, norm, ordinal, counts[position] ?? 0, list.bound)
+    const position = lowerBound(ordinals, ordinal, from, to)
+    if (position === to || ordinals[position] !== ordinal) continue
+    const count = counts[position] ?? 0
+    const part = (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
+    scores[ordinal] = (scores[ordinal] ?? 0) + part
   }
-}
-
-function addPart(
-  { lengths }: Segment,
-  { base, slope }: LengthNorm,
-  ordinal: number,
-  count: number,
-  bound: number,
-): void {
-  const part = (bound * count) / (count + (base + slope * (lengths[ordinal] ?? 0)))
-  scores[ordinal] = (scores[ordinal] ?? 0) + part
 }
 
 function offerCandidates({ keys, removed }: Segment, found: number, hits: TopHits): void {

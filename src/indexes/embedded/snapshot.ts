@@ -1,35 +1,20 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { inSlices, type Notice } from '../../lib/thread.ts'
-import { createManifestFile, writeDurably } from './manifest.ts'
+import { inSlices } from '../../lib/thread.ts'
+import { type IndexFilesOptions, openIndexFiles, writeDurably } from './index-files.ts'
 import { HEADER, readSegment, removeChunk, type Segment } from './segment.ts'
 
-const OTHER =
-  'the search index was made with other settings, or of another database: starting afresh'
-const SEGMENT_FILE = /^(\d+)\.segment$/
-
-/** The index on the disk. Its files are written once and never changed; a manifest says which of them count. */
-export interface Snapshot {
-  /** What could be read at the start. */
-  readonly loaded: readonly Segment[]
-  isWritten(segment: Segment): boolean
-  /** Makes these segments, and what is removed from them when they are all written, the ones that a start finds. */
-  save(segments: readonly Segment[]): Promise<void>
+const SEGMENTS = {
+  manifestName: 'manifest.json',
+  numbered: /^(\d+)\.segment$/,
+  messages: {
+    other: 'the search index was made with other settings, or of another database: starting afresh',
+    unreadable: 'the search index has no readable manifest: starting afresh',
+  },
 }
 
-interface SnapshotOptions {
-  directory: string
-  /** A snapshot made under another one is of no use. */
-  fingerprint: string
-  notify: (notice: Notice) => void
-}
-
-/** Which files make up the index. It alone says so: a file that it does not name is not part of it. */
 interface Manifest {
-  fingerprint: string
-  /** The highest number that a file was named with. */
-  generation: number
   segments: {
     file: string
     /** The ordinals of its removed chunks: 16-bit numbers, the low byte first, in base 64. */
@@ -37,97 +22,61 @@ interface Manifest {
   }[]
 }
 
-/** Whatever is damaged or missing is reported and left out. */
-export async function openSnapshot(options: SnapshotOptions): Promise<Snapshot> {
-  const { directory, fingerprint, notify } = options
-  await mkdir(directory, { recursive: true })
-  const manifestFile = createManifestFile<Manifest>(directory, 'manifest.json')
-  const manifest = await readUsable(manifestFile, options)
-  if (!manifest) await manifestFile.remove()
-  const files = new Map<Segment, string>()
-  for (const entry of manifest?.segments ?? []) {
-    const segment = await loadSegment(directory, entry, notify)
-    if (segment) files.set(segment, entry.file)
+export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>
+
+/** The segments on the disk. Whatever is damaged or missing is reported and left out. */
+export async function openSnapshot(options: IndexFilesOptions) {
+  const { directory, notify } = options
+  const files = await openIndexFiles<Manifest>(SEGMENTS, options)
+  const written = new Map<Segment, string>()
+  for (const { file, removed } of files.content?.segments ?? []) {
+    try {
+      const segment = await readSegmentFile(join(directory, file))
+      unpackRemoved(segment, removed)
+      written.set(segment, file)
+    } catch (error) {
+      const message = 'part of the search index is lost: it will be indexed again'
+      notify({ message, fields: { file, err: error } })
+    }
   }
-  /** Touches only files that an index has made. */
-  const removeOthers = async (found: readonly string[]) => {
-    const kept = new Set(files.values())
-    const others = found.filter((file) => SEGMENT_FILE.test(file) && !kept.has(file))
-    for (const file of others) await rm(join(directory, file), { force: true })
-    await manifestFile.tidy()
-  }
-  const found = await readdir(directory)
-  const numberOf = (file: string) => Number(SEGMENT_FILE.exec(file)?.[1] ?? 0)
-  let generation = Math.max(manifest?.generation ?? 0, ...found.map(numberOf))
-  await removeOthers(found)
+  await files.removeAllBut([...written.values()])
 
   return {
-    loaded: [...files.keys()],
-    isWritten: (segment) => files.has(segment),
+    /** What could be read at the start. */
+    loaded: [...written.keys()],
+    isWritten: (segment: Segment) => written.has(segment),
 
-    async save(segments) {
+    /** Makes these segments, and what is removed from them when they are all written, the ones that a start finds. */
+    async save(segments: readonly Segment[]): Promise<void> {
       for (const segment of segments) {
-        if (files.has(segment)) continue
-        const file = `${++generation}.segment`
+        if (written.has(segment)) continue
+        const file = `${files.nextNumber()}.segment`
         await writeSegmentFile(join(directory, file), segment)
-        files.set(segment, file)
+        written.set(segment, file)
       }
       const entries = segments.map((segment) => ({
-        file: files.get(segment) ?? '',
+        file: written.get(segment) ?? '',
         removed: packRemoved(segment),
       }))
-      await manifestFile.write({ fingerprint, generation, segments: entries })
-      for (const segment of files.keys()) {
-        if (!segments.includes(segment)) files.delete(segment)
+      for (const segment of written.keys()) {
+        if (!segments.includes(segment)) written.delete(segment)
       }
-      await removeOthers(await readdir(directory))
+      await files.save({ segments: entries }, [...written.values()])
     },
   }
 }
 
-async function readUsable(
-  manifestFile: { read(): Promise<Manifest | undefined> },
-  { fingerprint, notify }: SnapshotOptions,
-): Promise<Manifest | undefined> {
-  try {
-    const manifest = await manifestFile.read()
-    if (!manifest || manifest.fingerprint === fingerprint) return manifest
-    notify({ message: OTHER, fields: { was: manifest.fingerprint, is: fingerprint } })
-  } catch (error) {
-    notify({
-      message: 'the search index has no readable manifest: starting afresh',
-      fields: { err: error },
-    })
-  }
-  return undefined
-}
-
-async function loadSegment(
-  directory: string,
-  { file, removed }: Manifest['segments'][number],
-  notify: (notice: Notice) => void,
-): Promise<Segment | undefined> {
-  try {
-    const segment = await readSegmentFile(join(directory, file))
-    const ordinals = Buffer.from(removed, 'base64')
-    for (let at = 0; at < ordinals.length; at += 2) removeChunk(segment, ordinals.readUInt16LE(at))
-    return segment
-  } catch (error) {
-    notify({
-      message: 'part of the search index is lost: it will be indexed again',
-      fields: { file, err: error },
-    })
-    return undefined
-  }
-}
-
 function packRemoved({ removed }: Segment): string {
-  if (!removed) return ''
   const ordinals: number[] = []
-  removed.forEach((isRemoved, ordinal) => {
+  removed?.forEach((isRemoved, ordinal) => {
     if (isRemoved) ordinals.push(ordinal & 255, ordinal >>> 8)
   })
   return Buffer.from(ordinals).toString('base64')
+}
+
+function unpackRemoved(segment: Segment, removed: string): void {
+  const ordinals = Buffer.from(removed, 'base64')
+  for (let at = 0; at < ordinals.length; at += 2) removeChunk(segment, ordinals.readUInt16LE(at))
 }
 
 /** Bytes checked between two chances to pause. */

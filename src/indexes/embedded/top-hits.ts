@@ -1,17 +1,12 @@
 import type { Ranking } from '../chunk-index.ts'
 
-/** Keeps the best of what it is offered: higher scores first, of equal scores the lower key. */
-export interface TopHits {
-  readonly limit: number
-  offer(key: number, score: number): void
-  /** The score below which no offer is taken; -Infinity until there are enough. */
-  threshold(): number
-  /** Empties it. */
-  take(): Ranking
-}
+export type TopHits = ReturnType<typeof createTopHits>
 
-/** A binary heap of at most `limit` hits with the worst on top. */
-export function createTopHits(limit: number): TopHits {
+/**
+ * Keeps the best of what it is offered: higher scores first, of equal scores the lower key. A binary heap of at
+ * most `limit` hits with the worst on top.
+ */
+export function createTopHits(limit: number) {
   const keys: number[] = []
   const scores: number[] = []
 
@@ -56,7 +51,7 @@ export function createTopHits(limit: number): TopHits {
 
   return {
     limit,
-    offer(key, score) {
+    offer(key: number, score: number): void {
       if (keys.length < limit) {
         put(keys.length, key, score)
         rise(keys.length - 1)
@@ -67,8 +62,10 @@ export function createTopHits(limit: number): TopHits {
       put(0, key, score)
       sink()
     },
+    /** The score below which no offer is taken; -Infinity until there are enough. */
     threshold: () => (keys.length < limit ? Number.NEGATIVE_INFINITY : (scores[0] ?? 0)),
-    take() {
+    /** Empties it. */
+    take(): Ranking {
       const ranking = {
         keys: new Uint32Array(keys.length),
         scores: new Float64Array(keys.length),
