@@ -15,7 +15,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { knowledgeRoutes } from './routes/query.ts'
-import type { AgentDescription, ReadArtifact } from './services/agent/describe-agent.ts'
+import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { Chat } from './services/chat/chat.ts'
 import type { LineIngestion } from './services/ingestion/batch.ts'
 import type { Admission, Documents } from './services/ingestion/documents.ts'
@@ -26,6 +26,7 @@ import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/search.ts'
 import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
+import type { ArtifactStore } from './stores/artifact-store.ts'
 
 export interface Services {
   documents: Documents
@@ -34,7 +35,7 @@ export interface Services {
   admission: Admission
   retrieval: Retrieval
   chat: Chat
-  readArtifact: ReadArtifact
+  artifacts: Pick<ArtifactStore, 'read'>
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
   skills: ActionServices['skills']
@@ -69,7 +70,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
   await app.register(knowledgeRoutes(services, stopping))
   await app.register(chatRoutes(services.chat, stopping))
-  await app.register(artifactRoutes(services.readArtifact))
+  await app.register(artifactRoutes(services.artifacts))
   await app.register(agentRoutes(services, stopping))
   await app.register(mcpRoutes(endpoint, options.corsOrigin ?? [], stopping))
   await app.register(opsRoutes(services))

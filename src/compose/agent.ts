@@ -6,7 +6,7 @@ import type { Environment } from '../lib/environment.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { AgentConfiguration, LoadedConfiguration } from '../services/agent/configuration.ts'
-import { createArtifactReader, describeAgent } from '../services/agent/describe-agent.ts'
+import { describeAgent } from '../services/agent/describe-agent.ts'
 import { createAgent } from '../services/agent/run-agent.ts'
 import { createCharts } from '../services/charts/charts.ts'
 import { createChat } from '../services/chat/chat.ts'
@@ -96,8 +96,7 @@ export async function composeAgent(parts: Parts) {
         ...{ loaded, model, tools, reranker, mcp, skills, plugins, sandbox },
         retrieval: retrievalMode,
       }),
-      readArtifact: createArtifactReader(artifacts),
-      ...{ mcp, sandbox, skills },
+      ...{ artifacts, mcp, sandbox, skills },
     },
     start() {
       mcp.start()

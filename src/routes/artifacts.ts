@@ -1,11 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { AppError } from '../errors.ts'
 import { attachment } from '../http/content-types.ts'
 import { ArtifactParams } from '../schemas/artifact.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'
-import type { ReadArtifact } from '../services/agent/describe-agent.ts'
+import type { ArtifactStore } from '../stores/artifact-store.ts'
 
-export function artifactRoutes(read: ReadArtifact): FastifyPluginAsyncZod {
+export function artifactRoutes(store: Pick<ArtifactStore, 'read'>): FastifyPluginAsyncZod {
   return async (app) => {
     app.get('/artifacts/:id', {
       schema: {
@@ -20,8 +21,11 @@ export function artifactRoutes(read: ReadArtifact): FastifyPluginAsyncZod {
         },
       },
       handler: async ({ params }, reply) => {
-        const { name, mediaType, bytes } = await read(params.id)
-        return reply.headers(attachment(name, mediaType)).send(Buffer.from(bytes))
+        const found = await store.read(params.id)
+        if (!found)
+          throw new AppError('artifact_not_found', 'There is no such artifact, or no longer')
+        const { name, mediaType } = found.artifact
+        return reply.headers(attachment(name, mediaType)).send(Buffer.from(found.bytes))
       },
     })
   }

@@ -1,5 +1,5 @@
 import type { Filter, MetadataValue } from '../schemas/metadata.ts'
-import type { DocumentPage } from './document-store.ts'
+import type { DocumentPage, StoredDocument } from './document-store.ts'
 
 export interface LookupQuery {
   filter?: Filter | undefined
@@ -49,4 +49,23 @@ export interface DocumentLookup {
   metadataValues(query: ValueQuery, signal: AbortSignal): Promise<ValueCount[]>
   /** The text of a document as it is served; nothing where there is none. */
   readText(documentId: string, signal: AbortSignal): Promise<string | undefined>
+}
+
+const PAGE = 200
+
+/** The first `most` documents that a query finds, page by page. */
+export async function* eachDocument(
+  lookup: Pick<DocumentLookup, 'findDocuments'>,
+  query: Pick<LookupQuery, 'filter' | 'tabular'>,
+  most: number,
+  signal: AbortSignal,
+): AsyncGenerator<StoredDocument> {
+  let cursor: string | undefined
+  let seen = 0
+  do {
+    const page = await lookup.findDocuments({ ...query, cursor, limit: PAGE }, signal)
+    yield* page.documents.slice(0, most - seen)
+    seen += page.documents.length
+    cursor = page.nextCursor
+  } while (cursor !== undefined && seen < most)
 }

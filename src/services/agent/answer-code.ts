@@ -1,36 +1,32 @@
+/** Takes the next character of a text; answers whether it stands within code. */
+type CodeMarks = (character: string) => boolean
+
 /** Marks of code in an answer: JSON where that was asked for, or where it begins like an object; Markdown otherwise. */
 export function createAnswerCode(isJsonAsked: boolean): CodeMarks {
   const markdown = createMarkdownCode()
-  let code: CodeMarks | undefined
+  let isInCode: CodeMarks | undefined
 
-  return {
-    see(character) {
-      if (!code && character.trim() === '') return false
-      code ??= isJsonAsked || character === '{' ? createJsonCode(markdown) : markdown
-      return code.see(character)
-    },
+  return (character) => {
+    if (!isInCode && character.trim() === '') return false
+    isInCode ??= isJsonAsked || character === '{' ? createJsonCode(markdown) : markdown
+    return isInCode(character)
   }
 }
 
-/**
- * Of JSON, what stands in strings is text; everything else, a list of numbers above all, is code. What
- * follows the one value that JSON is, `after` judges.
- */
+/** Of JSON, what stands in strings is text; everything else, a list of numbers above all, is code, up to the end of its one value. */
 function createJsonCode(after: CodeMarks): CodeMarks {
   let depth = 0
   let isString = false
   let isEscaped = false
   let isOver = false
 
-  return {
-    see(character) {
-      if (isOver) return after.see(character)
-      if (isEscaped) isEscaped = false
-      else if (character === '\\') isEscaped = isString
-      else if (character === '"') isString = !isString
-      else if (!isString) isOver = closes(character)
-      return !isString
-    },
+  return (character) => {
+    if (isOver) return after(character)
+    if (isEscaped) isEscaped = false
+    else if (character === '\\') isEscaped = isString
+    else if (character === '"') isString = !isString
+    else if (!isString) isOver = closes(character)
+    return !isString
   }
 
   function closes(character: string): boolean {
@@ -39,12 +35,6 @@ function createJsonCode(after: CodeMarks): CodeMarks {
     else return false
     return depth <= 0
   }
-}
-
-/** Tells code from text, character by character. */
-interface CodeMarks {
-  /** Takes the next character; answers whether it stands within code. */
-  see(character: string): boolean
 }
 
 interface Run {
@@ -70,12 +60,10 @@ function createMarkdownCode(): CodeMarks {
   let inline = 0
   let beginsLine = true
 
-  return {
-    see(character) {
-      if (run && character === run.character) run.length += 1
-      else begin(character)
-      return fence !== undefined || inline > 0
-    },
+  return (character) => {
+    if (run && character === run.character) run.length += 1
+    else begin(character)
+    return fence !== undefined || inline > 0
   }
 
   function begin(character: string): void {

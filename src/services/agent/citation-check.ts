@@ -1,12 +1,6 @@
 import { createAnswerCode } from './answer-code.ts'
 
-/** A text that comes in pieces, with every citation in it held to what was retrieved. */
-export interface CitationCheck {
-  /** Takes the next piece; answers what can be shown of the text by now. */
-  write(piece: string): string
-  /** The rest of the text. */
-  end(): string
-}
+export type CitationCheck = ReturnType<typeof createCitationCheck>
 
 /** An index directly after a name that only code has, such as `a[3]` or `row_sum[0]`. */
 const CODE_NAME = /(?:^|[^\p{L}\p{N}_])(?:[a-z]|\w*_\w*)$/u
@@ -15,25 +9,27 @@ const WITHIN_MARK = /[\d ,;\u2013\u2014-]/
 const MAX_NAME = 40
 
 /**
- * Holds back nothing but a bracket with numbers that is still open, or that needs one more character to be
+ * Takes a text that comes in pieces, and holds every citation in it to what was retrieved. Holds back nothing but a bracket with numbers that is still open, or that needs one more character to be
  * told from a link. What is shown does not depend on how the text is cut into pieces. Code, lists in JSON
  * and links keep their brackets.
  */
-export function createCitationCheck(known: KnownNumbers, isJsonAsked = false): CitationCheck {
-  const code = createAnswerCode(isJsonAsked)
+export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
+  const isInCode = createAnswerCode(isJsonAsked)
   let held = ''
   /** The end of what was shown. */
   let before = ''
   let isIndex = false
 
   return {
-    write: (piece) => Array.from(piece, take).join(''),
-    end: () => (held.endsWith(']') ? settle() : flush()),
+    /** Takes the next piece; answers what can be shown of the text by now. */
+    write: (piece: string): string => Array.from(piece, take).join(''),
+    /** The rest of the text. */
+    end: (): string => (held.endsWith(']') ? settle() : flush()),
   }
 
   /** Answers what can be shown now that `character` has come. */
   function take(character: string): string {
-    const isCode = code.see(character)
+    const isCode = isInCode(character)
     const released = release(character)
     if (held !== '') held += character
     else if (character === '[' && !isCode && !continuesName()) held = character

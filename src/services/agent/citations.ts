@@ -7,18 +7,10 @@ export interface NumberedHit {
   hit: Hit
 }
 
-/** The hits of one run. A chunk found twice keeps its first number. */
-export interface Citations {
-  /** Best first. Neighbouring chunks of a document that have no number yet become one hit with one number. */
-  add(hits: readonly Hit[]): NumberedHit[]
-  all(): Hit[]
-  /** Holds a text that is about to come to the hits that there are. */
-  check(isJsonAsked?: boolean): CitationCheck
-  /** The numbers that texts cited and no hit had, in their order. */
-  unknown(): number[]
-}
+export type Citations = ReturnType<typeof createCitations>
 
-export function createCitations(): Citations {
+/** The hits of one run. A chunk found twice keeps its first number. */
+export function createCitations() {
   const all: Hit[] = []
   const byChunk = new Map<string, NumberedHit>()
   const unknown = new Set<number>()
@@ -29,16 +21,19 @@ export function createCitations(): Citations {
   }
 
   return {
-    add(hits) {
+    /** Best first. Neighbouring chunks of a document that have no number yet become one hit with one number. */
+    add(hits: readonly Hit[]): NumberedHit[] {
       joinNeighbours(hits.filter(({ id }) => !byChunk.has(id))).forEach(number)
       return [...new Set(hits.flatMap(({ id }) => byChunk.get(id) ?? []))]
     },
     all: () => [...all],
-    check(isJsonAsked) {
+    /** Holds a text that is about to come to the hits that there are. */
+    check(isJsonAsked?: boolean): CitationCheck {
       const has = (number: number) => all[number - 1] !== undefined
       const onUnknown = (number: number) => unknown.add(number)
       return createCitationCheck({ has, onUnknown }, isJsonAsked)
     },
+    /** The numbers that texts cited and no hit had, in their order. */
     unknown: () => [...unknown].toSorted((a, b) => a - b),
   }
 }
@@ -63,78 +58,60 @@ const MAX_JOINED = 5_000
 /** Blank characters that may lie between two chunks; more of them part two subjects. */
 const WIDEST_GAP = 8
 
-/** A hit with the place that its identifier, `<documentId>-<revision>-<ordinal>`, tells. */
-interface Placed {
-  hit: Hit
-  revision: string
-  ordinal: number
-}
-
 /**
  * The hits, best first, with those that follow each other in one document made into one: what both hold is
  * said once, and `text` is the document's from `start` to `end`, but that any blank between two chunks is a
  * line break. A joined hit stands where its best chunk stood and bears its identifier and score.
  */
 export function joinNeighbours(hits: readonly Hit[]): Hit[] {
-  const runs = Map.groupBy(hits.map(place), ({ revision }) => revision)
-    .values()
-    .flatMap(findRuns)
-  const joined = new Map(runs.map((run) => toEntry(run, hits)))
-  return hits.flatMap((hit) => joined.get(hit) ?? [])
-}
-
-function place(hit: Hit): Placed {
-  const [, revision = hit.id, ordinal = '0'] = /^(.*)-(\d+)$/.exec(hit.id) ?? []
-  return { hit, revision, ordinal: Number(ordinal) }
-}
-
-/** Cuts the hits of one document into runs of neighbours. */
-function findRuns(placed: readonly Placed[]): Hit[][] {
   const runs: Hit[][] = []
-  let before: Placed | undefined
-  for (const each of placed.toSorted((a, b) => a.ordinal - b.ordinal)) {
-    const run = runs.at(-1)
-    if (run && before && follows(each, before) && fits(each.hit, run)) run.push(each.hit)
-    else runs.push([each.hit])
-    before = each
+  for (const hit of hits.toSorted((a, b) => placeOf(a).ordinal - placeOf(b).ordinal)) {
+    const run = runs.find((each) => goesOn(each, hit))
+    if (run) run.push(hit)
+    else runs.push([hit])
   }
-  return runs
+  return hits.flatMap((best) => {
+    const index = runs.findIndex((run) => run.includes(best))
+    return runs.splice(index, index === -1 ? 0 : 1).map((run) => join(run, best))
+  })
 }
 
-function follows({ hit, ordinal }: Placed, before: Placed): boolean {
-  const gap = hit.start - before.hit.end
+/** What the identifier of a chunk, `<documentId>-<revision>-<ordinal>`, says. */
+function placeOf({ id }: Hit) {
+  const [, revision = id, ordinal = '0'] = /^(.*)-(\d+)$/.exec(id) ?? []
+  return { revision, ordinal: Number(ordinal) }
+}
+
+/** Whether a hit follows the last one of a run, near enough to be read with it. */
+function goesOn(run: readonly Hit[], hit: Hit): boolean {
+  const [first, last] = [run[0], run.at(-1)]
+  if (!first || !last) return false
+  const [place, before] = [placeOf(hit), placeOf(last)]
   return (
-    ordinal === before.ordinal + 1 &&
-    hit.documentId === before.hit.documentId &&
-    gap <= WIDEST_GAP &&
-    hit.end > before.hit.end &&
-    [hit, before.hit].every(({ text, start, end }) => text.length === end - start)
+    place.revision === before.revision &&
+    place.ordinal === before.ordinal + 1 &&
+    hit.documentId === last.documentId &&
+    hit.start - last.end <= WIDEST_GAP &&
+    hit.end > last.end &&
+    hit.end - first.start <= MAX_JOINED &&
+    [hit, last].every(({ text, start, end }) => text.length === end - start)
   )
 }
 
-function fits({ end }: Hit, [first]: readonly Hit[]): boolean {
-  return first !== undefined && end - first.start <= MAX_JOINED
-}
-
-/** A run as one hit, with the hit in whose place it stands. */
-function toEntry(run: readonly Hit[], ranked: readonly Hit[]): [Hit, Hit] {
-  const [first] = run
-  const best = ranked.find((hit) => run.includes(hit))
-  if (!first || !best) throw new RangeError('A run holds some of the hits')
-  if (run.length === 1) return [best, best]
-  const { heading, ...rest } = best
-  const joined = {
+/** A run as one hit, in the place of its best. */
+function join(run: readonly Hit[], best: Hit): Hit {
+  const [first = best] = run
+  if (run.length === 1) return best
+  const { heading: _heading, ...rest } = best
+  return {
     ...rest,
     ...(first.heading !== undefined && { heading: first.heading }),
-    text: run.reduce(append, ''),
+    text: run.reduce((text, hit) => {
+      const gap = hit.start - (first.start + text.length)
+      return gap >= 0 ? `${text}${'\n'.repeat(gap)}${hit.text}` : text + hit.text.slice(-gap)
+    }, ''),
     start: first.start,
     end: Math.max(...run.map(({ end }) => end)),
     chunkIds: run.map(({ id }) => id),
-  }
-  return [best, joined]
-
-  function append(text: string, hit: Hit): string {
-    const gap = hit.start - ((first?.start ?? 0) + text.length)
-    return gap >= 0 ? `${text}${'\n'.repeat(gap)}${hit.text}` : text + hit.text.slice(-gap)
   }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { readIfPresent } from '../../lib/files.ts'
 import { boundedText } from '../../schemas/fields.ts'
@@ -69,12 +68,12 @@ export interface LoadedConfiguration {
 
 /** Reads the file; without one the agent is the default one. Throws an Error that names every mistake. */
 export async function loadConfiguration(path: string): Promise<LoadedConfiguration> {
-  const text = (await readIfPresent(path))?.toString()
-  const loaded = digest(text)
+  const read = async () => (await readIfPresent(path))?.toString()
+  const text = await read()
   return {
     configuration: parse(path, text ?? '{}'),
     found: text !== undefined,
-    hasChanged: async () => digest((await readIfPresent(path))?.toString()) !== loaded,
+    hasChanged: async () => (await read()) !== text,
   }
 }
 
@@ -88,8 +87,4 @@ function parse(path: string, text: string): AgentConfiguration {
   const result = AgentConfiguration.safeParse(json)
   if (result.success) return result.data
   throw new Error(`${path} is not a valid agent configuration:\n${z.prettifyError(result.error)}`)
-}
-
-function digest(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : createHash('sha256').update(text).digest('hex')
 }

@@ -1,7 +1,5 @@
-import { AppError } from '../../errors.ts'
 import type { ChatModel } from '../../models/chat-model.ts'
 import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
-import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { Mcp } from '../mcp/mcp.ts'
 import type { Plugins } from '../plugins/load-plugins.ts'
 import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
@@ -22,28 +20,24 @@ interface Dependencies {
   reranker?: string | undefined
 }
 
-export interface AgentDescription {
-  agent(): AgentRecord
-  tools(): ToolList
-  capabilities(): Promise<Capabilities>
-}
+export type AgentDescription = ReturnType<typeof describeAgent>
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
-export function describeAgent(dependencies: Dependencies): AgentDescription {
+export function describeAgent(dependencies: Dependencies) {
   const { loaded, model, tools, retrieval, reranker, mcp, skills, plugins, sandbox } = dependencies
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
   return {
-    agent: () => ({
+    agent: (): AgentRecord => ({
       name,
       profile: { description, model: model.name, retrieval },
       tools: records()
         .filter(({ state }) => state === 'on')
         .map((tool) => ({ name: tool.name, source: tool.source })),
     }),
-    tools: () => ({ tools: records() }),
-    capabilities: async () => ({
+    tools: (): ToolList => ({ tools: records() }),
+    capabilities: async (): Promise<Capabilities> => ({
       skills: skills.records(),
       sandbox: await sandbox.record(),
       mcp: await mcp.records(),
@@ -56,23 +50,5 @@ export function describeAgent(dependencies: Dependencies): AgentDescription {
           : { state: 'on', model: reranker },
       restartRequired: await loaded.hasChanged(),
     }),
-  }
-}
-
-interface ArtifactContent {
-  name: string
-  mediaType: string
-  bytes: Uint8Array
-}
-
-/** Throws `artifact_not_found`. */
-export type ReadArtifact = (id: string) => Promise<ArtifactContent>
-
-export function createArtifactReader(store: Pick<ArtifactStore, 'read'>): ReadArtifact {
-  return async (id) => {
-    const found = await store.read(id)
-    if (!found) throw new AppError('artifact_not_found', 'There is no such artifact, or no longer')
-    const { name, mediaType } = found.artifact
-    return { name, mediaType, bytes: found.bytes }
   }
 }

@@ -60,7 +60,7 @@ export function outcomeOf(
 /** The calls that the client is to run; the reasoning that came with the first call of all stays with them. */
 export function clientCalls({ calls }: Answer, request: AgentRequest): ModelToolCall[] {
   const [first, ...others] = calls.filter(({ name }) => isClientTool(request, name))
-  const { extra_content: _of, ...reasoning } = calls[0]?.extra ?? {}
+  const { extra_content: _own, ...reasoning } = calls[0]?.extra ?? {}
   if (!first || Object.keys(reasoning).length === 0) return first ? [first, ...others] : []
   return [{ ...first, extra: { ...first.extra, ...reasoning } }, ...others]
 }

@@ -26,19 +26,10 @@ interface Dependencies {
   defaultTopK: number
 }
 
-export interface Chat {
-  /** In batches, none of them empty. */
-  frames(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatFrame[]>
-  /** In batches, none of them empty. */
-  chunks(request: CompletionRequest, signal: AbortSignal): AsyncGenerator<CompletionChunk[]>
-  complete(request: CompletionRequest, signal: AbortSignal): Promise<Completion>
-  models(): ModelList
-  /** Throws `model_not_found`. */
-  model(id: string): Model
-}
+export type Chat = ReturnType<typeof createChat>
 
 /** The agent in the dialects of its clients: one run, whoever asks and however. */
-export function createChat({ agent, modelName, defaultTopK }: Dependencies): Chat {
+export function createChat({ agent, modelName, defaultTopK }: Dependencies) {
   const created = Math.floor(Date.now() / 1_000)
   const card: Model = { id: modelName, object: 'model', created, owned_by: 'agent-server' }
   const newHead = () => ({
@@ -48,13 +39,18 @@ export function createChat({ agent, modelName, defaultTopK }: Dependencies): Cha
   })
 
   return {
-    async *frames(request, signal) {
+    /** In batches, none of them empty. */
+    async *frames(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatFrame[]> {
       for await (const batch of agent.run(fromChat(request, defaultTopK), signal)) {
         const frames = batch.flatMap((event) => toChatFrame(event, request.includeSteps) ?? [])
         if (frames.length > 0) yield frames
       }
     },
-    async *chunks(request, signal) {
+    /** In batches, none of them empty. */
+    async *chunks(
+      request: CompletionRequest,
+      signal: AbortSignal,
+    ): AsyncGenerator<CompletionChunk[]> {
       const head = newHead()
       const includeUsage = request.stream_options?.include_usage ?? false
       let hasBegun = false
@@ -65,10 +61,11 @@ export function createChat({ agent, modelName, defaultTopK }: Dependencies): Cha
         if (chunks.length > 0) yield chunks
       }
     },
-    complete: (request, signal) =>
+    complete: (request: CompletionRequest, signal: AbortSignal): Promise<Completion> =>
       collectCompletion(agent.run(fromCompletion(request, defaultTopK), signal), newHead()),
-    models: () => ({ object: 'list', data: [card] }),
-    model(id) {
+    models: (): ModelList => ({ object: 'list', data: [card] }),
+    /** Throws `model_not_found`. */
+    model(id: string): Model {
       if (id === modelName) return card
       throw new AppError(
         'model_not_found',

@@ -170,10 +170,7 @@ function toMessageToolCall({ callId, name, arguments: text, extra }: ModelToolCa
 
 /** The reasoning that the provider of the model wants back with the results of the calls. */
 function toReasoning(calls: readonly ModelToolCall[]) {
-  const extra = calls
-    .map((call) => call.extra)
-    .find((given) => given?.reasoning_content || given?.reasoning_details)
-  const { reasoning_content, reasoning_details } = extra ?? {}
+  const { reasoning_content, reasoning_details } = calls[0]?.extra ?? {}
   return {
     ...(reasoning_content && { reasoning_content }),
     ...(reasoning_details && { reasoning_details }),
@@ -219,10 +216,7 @@ function toCompletion(
   end: RunEnd,
 ): Completion {
   const { reason, usage } = end
-  const toolCalls = calls.length > 0 && {
-    tool_calls: calls.map(toMessageToolCall),
-    ...toReasoning(calls),
-  }
+  const hasCalls = calls.length > 0
   return {
     ...head,
     object: 'chat.completion',
@@ -231,9 +225,9 @@ function toCompletion(
         index: 0,
         message: {
           role: 'assistant',
-          content: content === '' && calls.length > 0 ? null : content,
+          content: content === '' && hasCalls ? null : content,
           refusal: null,
-          ...toolCalls,
+          ...(hasCalls && { tool_calls: calls.map(toMessageToolCall), ...toReasoning(calls) }),
         },
         logprobs: null,
         finish_reason: FINISH_REASON[reason],

@@ -1,8 +1,6 @@
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { ChatModel, ModelUsage } from '../../models/chat-model.ts'
-import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
 
 const AT_ONCE = 4
 const NOTE_TOKENS = 300
@@ -17,68 +15,43 @@ export interface ReadDocument {
   text: string
 }
 
-interface Note {
-  documents: StoredDocument[]
-  text: string
-}
-
-interface MapReduced {
-  answer: string
-  notes: Note[]
-  /** Documents that were read to their end. */
-  read: number
-  /** Those of which only the beginning was. */
-  cut: number
-  /** Those that the model failed at. */
-  failed: number
-  calls: number
-}
-
 /** Reads every document with the model, a few short ones in one call, and joins what it notes. */
 export async function mapReduce(
   reader: Reader,
   question: string,
   documents: readonly ReadDocument[],
   signal: AbortSignal,
-): Promise<MapReduced> {
+) {
   const semaphore = createSemaphore(AT_ONCE)
-  const batches = packed(documents)
-  let calls = 0
   const ask = (prompt: string, tokens: number) =>
-    semaphore.run(() => {
-      calls += 1
-      return askModel(reader, prompt, tokens, signal)
-    }, signal)
+    semaphore.run(() => askModel(reader, prompt, tokens, signal), signal)
+  const batches = grouped(documents, MAX_READ, ({ text }) => Math.min(text.length, MAX_READ))
 
   const settled = await Promise.allSettled(
-    batches.map(async (batch): Promise<Note> => {
+    batches.map(async (batch) => {
       const parts = batch.map(({ document, text }) =>
         asDocument(document.title ?? document.id, text.slice(0, MAX_READ).toWellFormed()),
       )
       const prompt = `${parts.join('\n\n')}\n\nNote in a few lines what these documents say about: ${question}\nName the document with each note. If they say nothing about it, answer exactly: NOTHING`
-      return {
-        documents: batch.map(({ document }) => document),
-        text: await ask(prompt, NOTE_TOKENS),
-      }
+      const text = await ask(prompt, NOTE_TOKENS)
+      return { documents: batch.map(({ document }) => document), text }
     }),
   )
   signal.throwIfAborted()
-  const notes = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  const telling = notes.filter(({ text }) => text !== '' && !/^NOTHING\b/.test(text))
-  const answer = await reduce(
-    telling.map(({ text }) => text),
-    question,
-    ask,
-  )
-  const done = notes.flatMap((note) => note.documents)
-  const cut = documents.filter(({ text }) => text.length > MAX_READ).length
+  const noted = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const notes = noted.filter(({ text }) => text !== '' && !/^NOTHING\b/.test(text))
+  const texts = notes.map(({ text }) => text)
+  const read = noted.flatMap((note) => note.documents).length
   return {
-    answer,
-    notes: telling,
-    read: done.length,
-    cut,
-    failed: documents.length - done.length,
-    calls,
+    answer: await reduce(texts, question, ask),
+    /** Those that say something, each with the documents that it is on. */
+    notes,
+    /** Documents that were read, at least their beginning. */
+    read,
+    /** Those of which only the beginning was. */
+    cut: documents.filter(({ text }) => text.length > MAX_READ).length,
+    /** Those that the model failed at. */
+    failed: documents.length - read,
   }
 }
 
@@ -89,7 +62,7 @@ async function reduce(
   ask: (prompt: string, tokens: number) => Promise<string>,
 ): Promise<string> {
   if (notes.length === 0) return 'None of the documents says anything about it.'
-  const groups = grouped(notes, MAX_NOTES)
+  const groups = grouped(notes, MAX_NOTES, ({ length }) => length)
   const joined = await Promise.all(
     groups.map((group) =>
       ask(
@@ -102,25 +75,16 @@ async function reduce(
   return others.length === 0 ? (only ?? '') : reduce(joined, question, ask)
 }
 
-function packed(documents: readonly ReadDocument[]): ReadDocument[][] {
-  return grouped(documents, MAX_READ, ({ text }) => Math.min(text.length, MAX_READ))
-}
-
-function grouped<T>(
-  items: readonly T[],
-  most: number,
-  sizeOf: (item: T) => number = (item) => String(item).length,
-): T[][] {
+function grouped<T>(items: readonly T[], most: number, sizeOf: (item: T) => number): T[][] {
   const groups: T[][] = []
   let room = 0
   for (const item of items) {
     const size = sizeOf(item)
-    const current = groups.at(-1)
-    if (current && size <= room) current.push(item)
-    else {
-      groups.push([item])
+    if (groups.length === 0 || size > room) {
+      groups.push([])
       room = most
     }
+    groups.at(-1)?.push(item)
     room -= size
   }
   return groups
@@ -163,23 +127,4 @@ async function askModel(
 function asDocument(title: string, text: string): string {
   const safe = (words: string) => words.replaceAll(/<(?=\s*\/?\s*document)/gi, '&lt;')
   return `<document>\n${safe(title)}\n${safe(text)}\n</document>`
-}
-
-const PAGE = 200
-
-/** Every document that fits, newest first, until there are `most`. */
-export async function* documentsOf(
-  lookup: Pick<DocumentLookup, 'findDocuments'>,
-  filter: Filter | undefined,
-  most: number,
-  signal: AbortSignal,
-): AsyncGenerator<StoredDocument> {
-  let cursor: string | undefined
-  let seen = 0
-  do {
-    const page = await lookup.findDocuments({ filter, cursor, limit: PAGE }, signal)
-    for (const document of page.documents.slice(0, most - seen)) yield document
-    seen += page.documents.length
-    cursor = page.nextCursor
-  } while (cursor !== undefined && seen < most)
 }

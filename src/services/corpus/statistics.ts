@@ -4,12 +4,6 @@ import { tokenise } from '../../lib/tokenise.ts'
 /** Words that may be held in mind; the rarest are forgotten when there are more. */
 const MAX_TERMS = 200_000
 
-interface TermCount {
-  term: string
-  occurrences: number
-  documents: number
-}
-
 /** Counts the words of texts, one after another, in bounded memory. */
 export function createTermStatistics(isStopWord: (word: string) => boolean) {
   const counts = new Map<string, { occurrences: number; documents: number }>()
@@ -28,7 +22,7 @@ export function createTermStatistics(isStopWord: (word: string) => boolean) {
       }
       if (counts.size > MAX_TERMS) forgetRarest(counts)
     },
-    top(limit: number): TermCount[] {
+    top(limit: number) {
       return [...counts]
         .map(([term, count]) => ({ term, ...count }))
         .toSorted((a, b) => b.occurrences - a.occurrences || (a.term < b.term ? -1 : 1))
@@ -41,17 +35,11 @@ function forgetRarest(counts: Map<string, { occurrences: number }>): void {
   for (const [term, { occurrences }] of counts) if (occurrences === 1) counts.delete(term)
 }
 
-interface Duplicates {
-  add(id: string, text: string): void
-  /** Documents of the same words, two or more in each group. */
-  groups(): string[][]
-}
-
 /** Texts count as the same where they differ in nothing but case, white space and punctuation. */
-export function createDuplicates(): Duplicates {
+export function createDuplicates() {
   const byDigest = new Map<string, string[]>()
   return {
-    add(id, text) {
+    add(id: string, text: string): void {
       const words = createHash('sha256')
       tokenise(
         text,
@@ -61,6 +49,7 @@ export function createDuplicates(): Duplicates {
       const digest = words.digest('base64')
       byDigest.set(digest, [...(byDigest.get(digest) ?? []), id])
     },
-    groups: () => [...byDigest.values()].filter((ids) => ids.length > 1),
+    /** Documents of the same words, two or more in each group. */
+    groups: (): string[][] => [...byDigest.values()].filter((ids) => ids.length > 1),
   }
 }

@@ -1,11 +1,10 @@
 import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
-import { type DocumentLookup, TABLE_ENDINGS } from '../../stores/lookup.ts'
+import { type DocumentLookup, eachDocument, TABLE_ENDINGS } from '../../stores/lookup.ts'
 import type { TableFormat } from './table-job.ts'
 
 /** Documents that can be asked as tables; the newest, where there are more. */
 const MAX_TABLES = 2_000
-const PAGE = 500
 
 export interface TableEntry {
   name: string
@@ -30,27 +29,20 @@ export async function listTableEntries(
   filter: Filter | undefined,
   signal: AbortSignal,
 ): Promise<TableEntry[]> {
-  const found: Omit<TableEntry, 'name'>[] = []
-  let cursor: string | undefined
-  do {
-    const page = await lookup.findDocuments(
-      { tabular: true, filter, limit: PAGE, ...(cursor && { cursor }) },
-      signal,
-    )
-    found.push(...page.documents.flatMap(toEntry))
-    cursor = page.nextCursor
-  } while (cursor !== undefined && found.length < MAX_TABLES)
+  const found = await Array.fromAsync(
+    eachDocument(lookup, { tabular: true, filter }, MAX_TABLES, signal),
+  )
   // The oldest first, so that a new document takes no name from an old one.
-  const entries = found.slice(0, MAX_TABLES).toReversed()
+  const entries = found.toReversed().flatMap(toEntry)
   const names = distinctNames(entries.map(({ title }) => tableName(title)))
   return entries.map((entry, index) => ({ ...entry, name: names[index] ?? '' }))
 }
 
 function toEntry(document: StoredDocument): Omit<TableEntry, 'name'>[] {
-  const told = document.file?.name ?? document.title ?? ''
-  const ending = TABLE_ENDINGS.find((known) => told.toLowerCase().endsWith(known))
+  const name = document.file?.name ?? document.title ?? ''
+  const ending = TABLE_ENDINGS.find((known) => name.toLowerCase().endsWith(known))
   if (ending === undefined) return []
-  return [{ title: document.title ?? told, document, format: FORMATS[ending] }]
+  return [{ title: document.title ?? name, document, format: FORMATS[ending] }]
 }
 
 const MAX_NAME = 48

@@ -3,9 +3,9 @@ import type { ChatModel } from '../../models/chat-model.ts'
 import { filledText } from '../../schemas/fields.ts'
 import { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
+import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
-import { documentsOf, mapReduce, type ReadDocument } from '../corpus/map-reduce.ts'
+import { mapReduce, type ReadDocument } from '../corpus/map-reduce.ts'
 import { createDuplicates, createTermStatistics } from '../corpus/statistics.ts'
 import { cite } from './cite.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
@@ -95,7 +95,7 @@ async function list({ lookup, input, filter, total, context, signal }: Analysis)
   const { documents } = await lookup.findDocuments({ filter, limit: input.limit }, signal)
   const lines = documents.map((document) => {
     const metadata = document.metadata ? ` ${JSON.stringify(document.metadata)}` : ''
-    return `[${citeDocument(context.citations, document)}] ${titleOf(document)}${metadata}`
+    return citeDocument(context.citations, document) + metadata
   })
   return `Listed ${lines.length} of ${total} documents.\n${lines.join('\n')}`
 }
@@ -130,7 +130,8 @@ async function duplicates(analysis: Analysis): Promise<string> {
   const groups = found.groups()
   const lines = groups.slice(0, analysis.input.limit).map((ids) => {
     const documents = ids.flatMap((id) => byId.get(id) ?? [])
-    return `- ${documents.map((document) => `[${citeDocument(analysis.context.citations, document)}] ${titleOf(document)}`).join(' = ')}`
+    const cited = documents.map((each) => citeDocument(analysis.context.citations, each))
+    return `- ${cited.join(' = ')}`
   })
   return `Read ${read} of ${analysis.total} documents: ${groups.length} groups of the same text.\n${lines.join('\n')}`
 }
@@ -153,7 +154,7 @@ async function question(analysis: Analysis): Promise<string> {
   const sources = notes
     .flatMap((note) => note.documents)
     .slice(0, MAX_LISTED)
-    .map((document) => `[${citeDocument(context.citations, document)}] ${titleOf(document)}`)
+    .map((document) => citeDocument(context.citations, document))
   return [
     `Read ${read} of ${total} documents.${cut > 0 ? ` Of ${cut} only the beginning.` : ''}${failed > 0 ? ` The model failed at ${failed}.` : ''}`,
     answer,
@@ -167,7 +168,7 @@ async function readEach(
   take: (read: ReadDocument) => unknown,
 ): Promise<number> {
   let read = 0
-  for await (const document of documentsOf(lookup, filter, MAX_COUNTED, signal)) {
+  for await (const document of eachDocument(lookup, { filter }, MAX_COUNTED, signal)) {
     const text = await lookup.readText(document.id, signal)
     if (text === undefined) continue
     read += 1
@@ -192,17 +193,10 @@ function present(field: string): Filter {
   }
 }
 
-/** Makes a document as a whole a source that the answer can cite; answers its number. */
-function citeDocument(citations: Citations, document: StoredDocument): number | undefined {
+/** Makes a document as a whole a source that the answer can cite; answers its number and its title on one line. */
+function citeDocument(citations: Citations, document: StoredDocument): string {
   const { id, characters: end } = document
-  return cite(citations, document, {
-    id: `${id}-document`,
-    text: `The document ${titleOf(document)}`,
-    end,
-  })
-}
-
-/** On one line, and never empty. */
-function titleOf({ id, title }: StoredDocument): string {
-  return title?.replaceAll(/\s+/g, ' ') ?? id
+  const title = document.title?.replaceAll(/\s+/g, ' ') ?? id
+  const source = { id: `${id}-document`, text: `The document ${title}`, end }
+  return `[${cite(citations, document, source)}] ${title}`
 }

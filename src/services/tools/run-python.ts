@@ -43,20 +43,15 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
     async run({ code, stdin, files: names }, context, signal) {
       const files = await readFiles(names, context, fileMegabytes * BYTES_PER_MEGABYTE)
       const result = await sandbox.run(context.conversation, { code, stdin, files }, signal)
-      const made = await keepFiles(result.files, context.artifacts)
+      const made: string[] = []
+      for (const file of result.files) made.push(await keepFile(file, context.artifacts))
       return describeRun(result, files, made, seconds)
     },
   })
 }
 
-/** Each file as an artifact; one line on each for the model. */
-async function keepFiles(files: readonly SandboxFile[], artifacts: Artifacts): Promise<string[]> {
-  const lines: string[] = []
-  for (const { name, bytes } of files) lines.push(await keepFile(name, bytes, artifacts))
-  return lines
-}
-
-async function keepFile(name: string, bytes: Uint8Array, artifacts: Artifacts): Promise<string> {
+/** Takes a file as an artifact; answers a line on it for the model. */
+async function keepFile({ name, bytes }: SandboxFile, artifacts: Artifacts): Promise<string> {
   const mediaType = mediaTypeOf(name)
   try {
     const { id, url } = await artifacts.add({ name, mediaType, bytes })
