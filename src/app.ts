@@ -26,7 +26,7 @@ import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { Retrieval } from './services/retrieval/search.ts'
 import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
-import type { ArtifactStore } from './stores/artifact-store.ts'
+import type { ArtifactReader } from './services/tools/artifacts.ts'
 
 export interface Services {
   documents: Documents
@@ -35,7 +35,7 @@ export interface Services {
   admission: Admission
   retrieval: Retrieval
   chat: Chat
-  artifacts: Pick<ArtifactStore, 'read'>
+  artifacts: ArtifactReader
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
   skills: ActionServices['skills']

@@ -4,9 +4,9 @@ import { attachment } from '../http/content-types.ts'
 import { ArtifactParams } from '../schemas/artifact.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'
-import type { ArtifactStore } from '../stores/artifact-store.ts'
+import type { ArtifactReader } from '../services/tools/artifacts.ts'
 
-export function artifactRoutes(store: Pick<ArtifactStore, 'read'>): FastifyPluginAsyncZod {
+export function artifactRoutes(store: ArtifactReader): FastifyPluginAsyncZod {
   return async (app) => {
     app.get('/artifacts/:id', {
       schema: {

@@ -5,6 +5,9 @@ import { ToolFailure } from './tool-error.ts'
 /** Files that the tools of one run may make. */
 const MAX_ARTIFACTS = 50
 
+/** What was made before, by its identifier; nothing where it is gone. */
+export type ArtifactReader = Pick<ArtifactStore, 'read'>
+
 export type Artifacts = ReturnType<typeof createArtifacts>
 
 /** The files that the tools of one run made. */
