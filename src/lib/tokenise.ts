@@ -20,6 +20,31 @@ const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu
 const THAI_AM = /\u0e4d\u0e32/g
 const LAO_AM = /\u0ecd\u0eb2/g
 
+const TOKEN_PART = /[\p{L}\p{N}\p{Mn}\p{Mc}'\u2019\u02bc]/u
+
+/** Thai, Lao, Khmer, Burmese: words without spaces, found with a dictionary. */
+const UNSPACED_SCRIPT = String.raw`[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]`
+/** Han, Kana, Hangul, Bopomofo: indexed as overlapping pairs. */
+const PAIRED_SCRIPT = String.raw`[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}]`
+/** Joins two letters into one token, as in “don't” and “l'été”. */
+const APOSTROPHE = String.raw`['\u2019\u02bc]`
+const UNSPACED = String.raw`[[\p{L}\p{N}\p{Mn}\p{Mc}]&&${UNSPACED_SCRIPT}]`
+const IDEOGRAPH = String.raw`[[[\p{L}\p{N}]&&${PAIRED_SCRIPT}]--${UNSPACED_SCRIPT}]`
+/** A letter or number of a script that puts spaces between words. */
+const LETTER = String.raw`[[\p{L}\p{N}]--${UNSPACED_SCRIPT}--${PAIRED_SCRIPT}--${APOSTROPHE}]`
+/** Goes on with a word, never begins one. */
+const MARK = String.raw`[[\p{Mn}\p{Mc}]--${UNSPACED_SCRIPT}]`
+const WORD = `${LETTER}[${LETTER}${MARK}]*`
+/** A word, ideographs (the first group), or words without spaces (the second). */
+const RUN = new RegExp(
+  [
+    `${WORD}(?:${APOSTROPHE}${WORD})*`,
+    `(${IDEOGRAPH}[${IDEOGRAPH}${MARK}]*)`,
+    `(${UNSPACED}[${UNSPACED}${MARK}]*)`,
+  ].join('|'),
+  'gv',
+)
+
 const wordSegmenter = new Intl.Segmenter('und', { granularity: 'word' })
 
 /**
@@ -39,8 +64,7 @@ function sliceEnd(text: string, start: number): number {
   const furthest = start + SLICE_LENGTH
   if (furthest >= text.length) return text.length
   for (let end = furthest; end > start; end--) {
-    if (kindOf(text.charCodeAt(end - 1)) === KIND.separator && !isSurrogate(text, end - 1))
-      return end
+    if (!TOKEN_PART.test(text.charAt(end - 1)) && !isSurrogate(text, end - 1)) return end
   }
   return isSurrogate(text, furthest - 1) ? furthest - 1 : furthest
 }
@@ -60,61 +84,25 @@ function normalise(text: string): string {
 }
 
 function scan(text: string, take: TakeToken): void {
-  for (let position = 0; position < text.length; ) {
-    const kind = kindAt(text, position)
-    if (kind === KIND.word) {
-      const end = wordEnd(text, position)
-      for (let from = position; from < end; from += MAX_TOKEN) {
-        take(text, from, Math.min(end, from + MAX_TOKEN), false)
-      }
-      position = end
-    } else if (kind === KIND.ideograph) {
-      const end = runEnd(text, position, KIND.ideograph)
-      takePairs(text, position, end, take)
-      position = end
-    } else if (kind === KIND.unspaced) {
-      const end = runEnd(text, position, KIND.unspaced)
-      takeDictionaryWords(text, position, end, take)
-      position = end
-    } else position += widthAt(text, position)
+  for (const { index, 0: run, 1: ideographs, 2: unspaced } of text.matchAll(RUN)) {
+    const end = index + run.length
+    if (ideographs) takePairs(text, index, end, take)
+    else if (unspaced) takeDictionaryWords(text, index, end, take)
+    else takeWord(text, index, end, take)
   }
 }
 
-function kindAt(text: string, position: number): number {
-  const unit = text.charCodeAt(position)
-  return kindOf((unit & 0xf800) === 0xd800 ? (text.codePointAt(position) ?? unit) : unit)
-}
-
-function widthAt(text: string, position: number): number {
-  return (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1
-}
-
-function wordEnd(text: string, start: number): number {
-  let position = start + widthAt(text, start)
-  while (position < text.length) {
-    const kind = kindAt(text, position)
-    if (kind === KIND.apostrophe) {
-      if (position + 1 === text.length || kindAt(text, position + 1) !== KIND.word) break
-    } else if (kind !== KIND.word && kind !== KIND.mark) break
-    position += widthAt(text, position)
+function takeWord(text: string, start: number, end: number, take: TakeToken): void {
+  for (let from = start; from < end; from += MAX_TOKEN) {
+    take(text, from, Math.min(end, from + MAX_TOKEN), false)
   }
-  return position
-}
-
-function runEnd(text: string, start: number, kind: number): number {
-  let position = start
-  while (position < text.length) {
-    const here = kindAt(text, position)
-    if (here !== kind && here !== KIND.mark) break
-    position += widthAt(text, position)
-  }
-  return position
 }
 
 function takePairs(text: string, start: number, end: number, take: TakeToken): void {
   let previous = start
   for (let position = start; position < end; ) {
-    const next = Math.min(position + widthAt(text, position), end)
+    const width = (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1
+    const next = Math.min(position + width, end)
     if (position > start) take(text, previous, next, false)
     if (position > start || next < end) take(text, position, next, true)
     else take(text, start, end, false)
@@ -130,49 +118,4 @@ function takeDictionaryWords(text: string, start: number, end: number, take: Tak
       if (isWordLike) take(text, from + index, from + index + segment.length, false)
     }
   }
-}
-
-/** How a code point takes part in a token. */
-const KIND = {
-  /** Ends every token. */
-  separator: 1,
-  /** A letter or number of a script that puts spaces between words. */
-  word: 2,
-  /** A combining mark: goes on with a word, never begins one. */
-  mark: 3,
-  /** Han, Kana, Hangul, Bopomofo: indexed as overlapping pairs. */
-  ideograph: 4,
-  /** Thai, Lao, Khmer, Burmese: words without spaces, found with a dictionary. */
-  unspaced: 5,
-  /** Joins two letters into one token, as in “don't” and “l'été”. */
-  apostrophe: 6,
-} as const
-
-type Kind = (typeof KIND)[keyof typeof KIND]
-
-const TOKEN_PART = /[\p{L}\p{N}\p{Mn}\p{Mc}]/u
-const MARK = /[\p{Mn}\p{Mc}]/u
-const IDEOGRAPH = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}]/u
-const UNSPACED = /[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u
-const APOSTROPHE = /['\u2019\u02bc]/
-
-/** Zero where a code unit has not been met yet: most texts meet a few hundred of them. */
-const known = new Uint8Array(0x10000)
-
-function kindOf(codePoint: number): number {
-  return known[codePoint] || classify(codePoint)
-}
-
-function classify(codePoint: number): Kind {
-  const kind = kindOfCharacter(String.fromCodePoint(codePoint))
-  if (codePoint < known.length) known[codePoint] = kind
-  return kind
-}
-
-function kindOfCharacter(character: string): Kind {
-  if (APOSTROPHE.test(character)) return KIND.apostrophe
-  if (!TOKEN_PART.test(character)) return KIND.separator
-  if (UNSPACED.test(character)) return KIND.unspaced
-  if (MARK.test(character)) return KIND.mark
-  return IDEOGRAPH.test(character) ? KIND.ideograph : KIND.word
 }
