@@ -7,10 +7,11 @@ import {
   describeArtifact,
 } from '../artifact-store.ts'
 import type { OpenLockFile } from '../lock-file.ts'
-import { integer, optionalText, text } from '../rows.ts'
 import type { SkillCopies } from '../skill-copies.ts'
+import type { Query } from '../sql/query.ts'
+import { integer, optionalText, text } from '../sql/rows.ts'
 import { readSlices, SLICE_BYTES } from './codec.ts'
-import type { Database, Query } from './database.ts'
+import type { Database } from './database.ts'
 import { unavailable } from './error.ts'
 
 const LONG_MS = 30_000

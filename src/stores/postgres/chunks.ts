@@ -1,84 +1,10 @@
-import { untilAborted } from '../../lib/abort.ts'
-import { decodeChunkCursor, encodeChunkCursor, unknownCursor } from '../cursor.ts'
-import type { ChunkPage, DocumentStore, NewChunk, StoredChunk } from '../document-store.ts'
-import { bytes, integer, optionalInteger, type Row, toChunk } from '../rows.ts'
-import type { Value } from './codec.ts'
-import type { Database, Query } from './database.ts'
-import { toCondition } from './filter-sql.ts'
-
-/** As many as one read may bring without holding up the event loop for more than a few milliseconds. */
-const MAX_CHUNKS_PER_READ = 500
-const EVERY_ORDINAL = -1
-
-/** What `toChunk` reads of `chunks` and `documents`. */
-export const CHUNK_COLUMNS = `chunks.key, chunks.revision, ordinal, start, "end", heading, text,
-  page, page_end, documents.id, title, url, metadata`
-
-const CHUNKS: Query = {
-  name: 'chunks',
-  text: `SELECT ${CHUNK_COLUMNS}
-    FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (key, place)
-    JOIN agent_server.chunks ON chunks.key = wanted.key
-    JOIN agent_server.documents ON number = document
-    ORDER BY place`,
-}
-
-// A document without chunks to show gives one row, with no key.
-const CHUNKS_OF_DOCUMENT: Query = {
-  name: 'chunks_of_document',
-  text: `SELECT ${CHUNK_COLUMNS}, served_revision
-    FROM agent_server.documents
-    LEFT JOIN agent_server.chunks
-      ON document = number AND chunks.revision = served_revision AND ordinal > $1
-    WHERE documents.id = $2 ORDER BY ordinal LIMIT $3`,
-}
-
-type ChunkReads = Pick<DocumentStore, 'readChunks' | 'chunkKeys' | 'listChunks' | 'matchingKeys'>
-
-/** What is asked of chunks. */
-export function createChunkReads(database: Database): ChunkReads {
-  return {
-    async readChunks(keys) {
-      const found: StoredChunk[] = []
-      for (let start = 0; start < keys.length; start += MAX_CHUNKS_PER_READ) {
-        const rows = await database.read(CHUNKS, [keys.slice(start, start + MAX_CHUNKS_PER_READ)])
-        found.push(...rows.map(toChunk))
-      }
-      return found
-    },
-
-    chunkKeys: () => readAllKeys(database, 'chunks'),
-
-    async listChunks({ documentId, limit, cursor }) {
-      const after = cursor === undefined ? undefined : decodeChunkCursor(cursor)
-      const length = Math.max(1, Math.min(limit, MAX_CHUNKS_PER_READ))
-      const values = [after?.ordinal ?? EVERY_ORDINAL, documentId, length + 1]
-      const rows = await database.read(CHUNKS_OF_DOCUMENT, values)
-      if (rows.length === 0) return undefined
-      const revision = optionalInteger(rows[0], 'served_revision')
-      if (after && after.revision !== revision) throw unknownCursor()
-      const chunks = rows.filter(({ key }) => key !== null)
-      return toPage(chunks, length)
-    },
-
-    async matchingKeys(filter, signal) {
-      signal?.throwIfAborted()
-      const { sql, values } = toCondition(filter)
-      const text = `SELECT ${PACKED_KEYS} FROM agent_server.chunks
-        WHERE document IN (SELECT number FROM agent_server.documents WHERE ${sql})`
-      const reading = readKeys(database, { text }, values)
-      return signal ? untilAborted(reading, signal) : reading
-    },
-  }
-}
-
-function toPage(rows: readonly Row[], length: number): ChunkPage {
-  const shown = rows.slice(0, length)
-  const last = shown.at(-1)
-  const isMore = rows.length > length && last
-  const place = isMore && { revision: integer(last, 'revision'), ordinal: integer(last, 'ordinal') }
-  return { chunks: shown.map(toChunk), nextCursor: place ? encodeChunkCursor(place) : undefined }
-}
+import type { Filter } from '../../schemas/metadata.ts'
+import type { NewChunk } from '../document-store.ts'
+import { toCondition } from '../sql/filter.ts'
+import type { Query, Value } from '../sql/query.ts'
+import { bytes } from '../sql/rows.ts'
+import type { Database } from './database.ts'
+import { POSTGRES } from './dialect.ts'
 
 /** Chunks as one array per column, which `unnest` makes rows of again. */
 export function chunkColumns(chunks: readonly NewChunk[]) {
@@ -92,6 +18,14 @@ export function chunkColumns(chunks: readonly NewChunk[]) {
     chunks.map(({ page }) => page ?? null),
     chunks.map(({ pageEnd }) => pageEnd ?? null),
   ]
+}
+
+/** The keys of the chunks whose documents a filter takes, ascending. */
+export function matchingKeys(database: Database, filter: Filter): Promise<Uint32Array> {
+  const { sql, values } = toCondition(filter, POSTGRES)
+  const text = `SELECT ${PACKED_KEYS} FROM agent_server.chunks
+    WHERE document IN (SELECT number FROM agent_server.documents WHERE ${sql})`
+  return readKeys(database, { text }, values)
 }
 
 /** Keys have 32 bits without a sign, PostgreSQL's integers one. */

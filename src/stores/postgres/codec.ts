@@ -1,9 +1,7 @@
 import { createChunkBatchReader } from '../chunk-codec.ts'
 import type { ChunkVectors, NewChunk, StagedChunks } from '../document-store.ts'
-import type { StoredFile } from '../file-store.ts'
-import { bytes, integer, type Row } from '../rows.ts'
-
-export type Value = string | number | boolean | null | undefined | Uint8Array | readonly Value[]
+import type { Value } from '../sql/query.ts'
+import { bytes, integer, type Row } from '../sql/rows.ts'
 
 /** A value as the client library sends it. */
 export function toParameter(value: Value): unknown {
@@ -73,14 +71,6 @@ export function toColumn(text: string): string {
 export function fromColumn(column: string): string {
   if (!column.includes(MARK)) return column
   return column.replaceAll(NUL, '\0').replaceAll(ITSELF, MARK)
-}
-
-/** A file's column; what PostgreSQL's JSON cannot hold is left out of the name. */
-export function fileToJson(file: StoredFile | undefined): string | undefined {
-  if (!file) return undefined
-  const { name, mediaType, size } = file
-  const plain = name.replaceAll('\0', ' ').toWellFormed()
-  return JSON.stringify({ name: plain, mediaType, size } satisfies StoredFile)
 }
 
 /** All chunks of a kept file, with their keys: one statement takes them together. */

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { Row } from '../rows.ts'
-import { readColumn, toParameter, type Value } from './codec.ts'
+import type { Value } from '../sql/query.ts'
+import type { Row } from '../sql/rows.ts'
+import { readColumn, toParameter } from './codec.ts'
 import { codeOf, mayPass, reasonFor, toStoreError, unavailable } from './error.ts'
 
 const CONNECT_MS = 5_000

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { untilAborted } from '../../lib/abort.ts'
-import { integer, type Row } from '../rows.ts'
-import { toParameter, type Value } from './codec.ts'
+import type { Query, Value } from '../sql/query.ts'
+import { integer, type Row } from '../sql/rows.ts'
+import { toParameter } from './codec.ts'
 import { connectionSettings } from './connection.ts'
 import { isLost, isWorthAnotherTry, toStoreError, unavailable } from './error.ts'
 
@@ -15,14 +16,6 @@ const ANSWER_MS = 10_000
 const MAX_TRIES = 6
 const PAUSE_MS = 20
 const CLOSE_MS = 10_000
-
-export interface Query {
-  /** Prepared under this name on each connection; without, planned anew each time. */
-  name?: string
-  text: string
-  /** After which the answer is not waited for any more. */
-  milliseconds?: number
-}
 
 interface PoolOptions {
   url: string

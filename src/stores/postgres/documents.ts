@@ -1,9 +1,8 @@
 import { AppError } from '../../errors.ts'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
-import type { DocumentPage, DocumentStore, NewDocument, StoreCounts } from '../document-store.ts'
-import { integer, type Row, toDocument } from '../rows.ts'
-import { fileToJson } from './codec.ts'
-import type { Database, Query } from './database.ts'
+import type { DocumentStore, NewDocument } from '../document-store.ts'
+import type { Query } from '../sql/query.ts'
+import { fileToJson, type Row, toDocument, toJson } from '../sql/rows.ts'
+import type { Database } from './database.ts'
 
 const ADD: Query = {
   name: 'add_document',
@@ -68,8 +67,7 @@ export function keysIn(row: Row | undefined): number[] | undefined {
 }
 
 function toValues({ id, text, file, title, url, metadata }: NewDocument) {
-  const facts = metadata === undefined ? undefined : JSON.stringify(metadata)
-  return [id, text, text.length, title, url, facts, fileToJson(file), file?.number]
+  return [id, text, text.length, title, url, toJson(metadata), fileToJson(file), file?.number]
 }
 
 function nameMissing(id: string) {
@@ -78,102 +76,5 @@ function nameMissing(id: string) {
     throw isMissing
       ? new AppError(error.code, `There is no document "${id}"`, { param: 'id' })
       : error
-  }
-}
-
-const MAX_PAGE = 1_000
-
-const DOCUMENT: Query = {
-  name: 'document',
-  text: 'SELECT * FROM agent_server.documents WHERE id = $1',
-}
-const KEY: Query = {
-  name: 'idempotency_key',
-  text: 'SELECT 1 AS one FROM agent_server.idempotency_keys WHERE key = $1',
-}
-const PAGE: Query = {
-  name: 'documents',
-  text: 'SELECT * FROM agent_server.documents WHERE number < $1 ORDER BY number DESC LIMIT $2',
-}
-const PAGE_OF_STATUS: Query = {
-  name: 'documents_of_status',
-  text: `SELECT * FROM agent_server.documents
-    WHERE status = $3 AND number < $1 ORDER BY number DESC LIMIT $2`,
-}
-const COUNTS: Query = {
-  name: 'counts',
-  text: `SELECT sum(pending)::bigint AS pending, sum(processing)::bigint AS processing,
-      sum(ready)::bigint AS ready, sum(failed)::bigint AS failed, sum(chunks)::bigint AS chunks,
-      sum(jobs)::bigint AS jobs
-    FROM agent_server.counts`,
-}
-const IDENTITY: Query = {
-  name: 'identity',
-  text: `SELECT value FROM agent_server.meta WHERE name = 'identity'`,
-}
-// A claim of another server is due when its lease ends: it may be the last that is heard of it.
-const NEXT_JOB: Query = {
-  name: 'next_job',
-  text: `SELECT due_at FROM agent_server.jobs WHERE claim IS NULL OR owner <> $1
-    ORDER BY due_at LIMIT 1`,
-}
-
-type Reads = Pick<DocumentStore, 'get' | 'hasKey' | 'list' | 'identity' | 'counts' | 'nextJobAt'>
-
-/** What is asked of documents. Each query is one statement, and so sees one moment. */
-export function createReads(database: Database, owner: string): Reads {
-  return {
-    async get(id) {
-      const [row] = await database.read(DOCUMENT, [id])
-      return row && toDocument(row)
-    },
-
-    hasKey: async (key) => (await database.read(KEY, [key])).length > 0,
-
-    async list({ limit, cursor, status }) {
-      const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
-      const length = Math.max(0, Math.min(limit, MAX_PAGE))
-      const rows =
-        status === undefined
-          ? await database.read(PAGE, [before, length + 1])
-          : await database.read(PAGE_OF_STATUS, [before, length + 1, status])
-      return toDocumentPage(rows, length)
-    },
-
-    async identity() {
-      const [row] = await database.read(IDENTITY)
-      return String(integer(row, 'value'))
-    },
-
-    async counts() {
-      const [row] = await database.read(COUNTS)
-      return toCounts(row)
-    },
-
-    async nextJobAt() {
-      const [row] = await database.read(NEXT_JOB, [owner])
-      return row && integer(row, 'due_at')
-    },
-  }
-}
-
-/** Of rows in the order of their numbers, one more than are shown where there are more. */
-export function toDocumentPage(rows: readonly Row[], length: number): DocumentPage {
-  const shown = rows.slice(0, length)
-  const last = rows.length > length ? shown.at(-1) : undefined
-  const nextCursor = last && encodeCursor(integer(last, 'number'))
-  return { documents: shown.map(toDocument), nextCursor }
-}
-
-function toCounts(row: Row | undefined): StoreCounts {
-  return {
-    documents: {
-      pending: integer(row, 'pending'),
-      processing: integer(row, 'processing'),
-      ready: integer(row, 'ready'),
-      failed: integer(row, 'failed'),
-    },
-    chunks: integer(row, 'chunks'),
-    jobs: integer(row, 'jobs'),
   }
 }

@@ -9,10 +9,11 @@ import type {
   NewChunk,
 } from '../document-store.ts'
 import type { FileStore } from '../file-store.ts'
-import { integer, optionalText, type Row, text, toFile, toMetadata } from '../rows.ts'
+import type { Query } from '../sql/query.ts'
+import { integer, toJob } from '../sql/rows.ts'
 import { chunkColumns } from './chunks.ts'
 import { gatherChunkBatches } from './codec.ts'
-import type { Database, Query } from './database.ts'
+import type { Database } from './database.ts'
 import { keysIn } from './documents.ts'
 import { EmbeddingError } from './error.ts'
 
@@ -140,20 +141,6 @@ function nameEmbedding(vectors: ChunkVectors | undefined) {
     if (!(error instanceof EmbeddingError) || !vectors) throw error
     const { model, dimension } = vectors
     throw new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)
-  }
-}
-
-function toJob(row: Row): IngestionJob {
-  return {
-    documentId: text(row, 'id'),
-    revision: integer(row, 'revision'),
-    claim: integer(row, 'claim'),
-    attempt: integer(row, 'attempts'),
-    title: optionalText(row, 'title'),
-    url: optionalText(row, 'url'),
-    metadata: toMetadata(row),
-    text: text(row, 'text'),
-    file: toFile(row),
   }
 }
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { integer, text } from '../rows.ts'
+import { integer, text } from '../sql/rows.ts'
 import { LOCK, openSession, type Session } from './connection.ts'
 import { toStoreError, unavailable } from './error.ts'
 

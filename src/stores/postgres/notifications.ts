@@ -3,8 +3,9 @@ import pg from 'pg'
 import { z } from 'zod'
 import { createCoalescingQueue } from '../../lib/coalesce.ts'
 import type { StoreListener } from '../outbox.ts'
+import type { Query } from '../sql/query.ts'
 import { connectionSettings } from './connection.ts'
-import type { Database, Query } from './database.ts'
+import type { Database } from './database.ts'
 
 const FIRST_PAUSE_MS = 250
 const MAX_PAUSE_MS = 10_000

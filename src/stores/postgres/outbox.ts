@@ -1,6 +1,7 @@
-import type { Outbox, OutboxEvent } from '../outbox.ts'
-import { integer, optionalText, type Row, text } from '../rows.ts'
-import type { Database, Query } from './database.ts'
+import type { Outbox } from '../outbox.ts'
+import type { Query } from '../sql/query.ts'
+import { toOutboxEvent } from '../sql/rows.ts'
+import type { Database } from './database.ts'
 
 /** As long as what cannot be told is tried again, so that nothing is missed while all who want it are down. */
 const WANTED_MS = 3 * 24 * 3_600_000
@@ -47,18 +48,5 @@ export function createOutbox(database: Database, owner: string): Outbox {
     async removeEvent(id) {
       await database.write(DROP, [id])
     },
-  }
-}
-
-function toOutboxEvent(row: Row): OutboxEvent {
-  const code = optionalText(row, 'error_code')
-  return {
-    id: text(row, 'id'),
-    documentId: text(row, 'document_id'),
-    revision: integer(row, 'revision'),
-    status: text(row, 'status') === 'ready' ? 'ready' : 'failed',
-    error: code === undefined ? undefined : { code, message: text(row, 'error_message') },
-    endedAt: integer(row, 'ended_at'),
-    attempt: integer(row, 'attempts'),
   }
 }

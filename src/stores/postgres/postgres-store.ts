@@ -1,29 +1,44 @@
+import { untilAborted } from '../../lib/abort.ts'
 import type { ArtifactStore } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
 import type { OpenLockFile } from '../lock-file.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import type { ChangeNotifications, Outbox } from '../outbox.ts'
-import { integer } from '../rows.ts'
 import type { SkillCopies } from '../skill-copies.ts'
+import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
+import { createDocumentReads } from '../sql/documents.ts'
+import { createFiles } from '../sql/files.ts'
+import { createLookup } from '../sql/lookup.ts'
+import type { Query } from '../sql/query.ts'
+import { integer } from '../sql/rows.ts'
 import { createArtifacts, createLockFiles, createSkillCopies } from './artifacts.ts'
-import { createChunkReads } from './chunks.ts'
+import { matchingKeys, readAllKeys } from './chunks.ts'
 import { awaitDatabase, type StartDeadline } from './connection.ts'
-import { refuseHalfCorpus } from './corpus-writes.ts'
-import { checkDatabase, openDatabase, type Query } from './database.ts'
-import { createDocumentWrites, createReads } from './documents.ts'
-import { createFiles } from './files.ts'
+import { refuseHalfCorpus } from './corpus-copies.ts'
+import { checkDatabase, openDatabase } from './database.ts'
+import { POSTGRES } from './dialect.ts'
+import { createDocumentWrites } from './documents.ts'
+import { createFileWrites } from './files.ts'
 import { createJobWrites, createLeases } from './jobs.ts'
-import { createLookup } from './lookup.ts'
 import { migrate } from './migrate.ts'
 import { createChangeNotifications } from './notifications.ts'
 import { createOutbox } from './outbox.ts'
-import { createVectorReads, createVectorReplacement } from './vectors.ts'
+import { createVectorWrites } from './vectors.ts'
 
 const RESERVE: Query = {
   name: 'reserve_chunk_keys',
   text: 'SELECT agent_server.reserve_chunk_keys($1) AS first',
 }
+
+// A claim of another server is due when its lease ends: it may be the last that is heard of it.
+const NEXT_JOB: Query = {
+  name: 'next_job',
+  text: `SELECT due_at FROM agent_server.jobs WHERE claim IS NULL OR owner <> $1
+    ORDER BY due_at LIMIT 1`,
+}
+
+const LOOKUP_MS = 30_000
 
 /** Keys of an hour ago are refused: see `complete_job` in the schema. */
 const KEY_BLOCKS = { keysPerBlock: 1_024, freshMs: 1_200_000 }
@@ -69,8 +84,11 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   const database = openDatabase({ url, size: poolSize, log })
   const leases = createLeases({ database, log, milliseconds: leaseMs })
   const notifications = createChangeNotifications({ url, database, owner: leases.owner, log })
-  const { dropForgotten, ...files } = createFiles(database)
+  const { dropForgotten, ...fileWrites } = createFileWrites(database)
   await dropForgotten()
+  const { read } = database
+  const files = createFiles(read, POSTGRES, fileWrites)
+  const { begun, chunksWithout, ...vectors } = createVectorReads(read, POSTGRES)
   let closing: Promise<void> | undefined
 
   const close = async () => {
@@ -82,16 +100,31 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   return {
     ...createDocumentWrites({ database, queueLimit, jobCame: notifications.jobCame }),
     ...createJobWrites({ database, leases, files, ...notifications }),
-    ...createReads(database, leases.owner),
-    ...createChunkReads(database),
-    ...createVectorReads(database),
+    ...createDocumentReads(read, POSTGRES),
+    ...createChunkReads(read, POSTGRES),
+    ...vectors,
     ...files,
+    chunkKeys: () => readAllKeys(database, 'chunks'),
+    vectorKeys: () => readAllKeys(database, 'vectors'),
+    async matchingKeys(filter, signal) {
+      signal?.throwIfAborted()
+      const reading = matchingKeys(database, filter)
+      return signal ? untilAborted(reading, signal) : reading
+    },
+    async nextJobAt() {
+      const [row] = await read(NEXT_JOB, [leases.owner])
+      return row && integer(row, 'due_at')
+    },
     reserveChunkKeys: createChunkKeyAllocator(async (count) => {
       const [row] = await database.write(RESERVE, [count])
       return integer(row, 'first')
     }, KEY_BLOCKS),
-    replacement: createVectorReplacement(url, database),
-    lookup: createLookup(database),
+    replacement: { ...createVectorWrites(url, database), begun, chunksWithout },
+    lookup: createLookup(async (query, values, signal) => {
+      signal?.throwIfAborted()
+      const reading = read({ milliseconds: LOOKUP_MS, ...query }, values)
+      return signal ? untilAborted(reading, signal) : reading
+    }, POSTGRES),
     outbox: createOutbox(database, leases.owner),
     agent: {
       artifacts: createArtifacts(database),

@@ -1,87 +1,7 @@
-import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
-import { setImmediate } from 'node:timers/promises'
-import { decodeChunkCursor, encodeChunkCursor, unknownCursor } from '../cursor.ts'
-import type { ChunkPage, DocumentStore, NewChunk, StoredChunk } from '../document-store.ts'
-import { integer, optionalInteger, type Row, toChunk } from '../rows.ts'
-import { toKeys } from './vectors.ts'
-
-// As many as one read may bring without holding up the event loop for more than a few milliseconds.
-const MAX_CHUNKS_PER_READ = 500
-
-// CROSS JOIN keeps the order of the loops, and so the chunks in the order of the keys.
-const CHUNKS = `
-  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, page, page_end,
-    documents.id, title, url, metadata
-  FROM json_each(?) AS wanted
-  CROSS JOIN chunks ON chunks.key = wanted.value
-  CROSS JOIN documents ON number = document`
-
-// A document without chunks to show gives one row, with no key.
-const CHUNKS_OF_DOCUMENT = `
-  SELECT chunks.key, chunks.revision, ordinal, start, end, heading, text, page, page_end,
-    documents.id, title, url, metadata, served_revision
-  FROM documents
-  LEFT JOIN chunks ON document = number AND chunks.revision = served_revision AND ordinal > ?
-  WHERE documents.id = ? ORDER BY ordinal LIMIT ?`
-
-// One JSON text is read several times faster than a row per key; the index spares reading past the texts.
-const CHUNK_KEYS = 'SELECT json_group_array(key) AS keys FROM chunks INDEXED BY chunks_of_document'
-
-const EVERY_ORDINAL = -1
-
-/** What is asked of chunks. Each query is one statement, and so sees one moment. */
-export function createChunkReads(
-  database: DatabaseSync,
-  read: <T>(query: () => T) => Promise<T>,
-): Pick<DocumentStore, 'readChunks' | 'chunkKeys' | 'listChunks'> {
-  const selectChunks = database.prepare(CHUNKS)
-  const selectOfDocument = database.prepare(CHUNKS_OF_DOCUMENT)
-  const selectKeys = database.prepare(CHUNK_KEYS)
-
-  const chunks = (keys: readonly number[]) =>
-    read(() => selectChunks.all(JSON.stringify(keys)).map(toChunk))
-
-  return {
-    async readChunks(keys) {
-      if (keys.length <= MAX_CHUNKS_PER_READ) return chunks(keys)
-      const found: StoredChunk[] = []
-      for (let start = 0; start < keys.length; start += MAX_CHUNKS_PER_READ) {
-        found.push(...(await chunks(keys.slice(start, start + MAX_CHUNKS_PER_READ))))
-        await setImmediate()
-      }
-      return found
-    },
-
-    chunkKeys: () => read(() => toKeys(selectKeys.get())),
-
-    listChunks: ({ documentId, limit, cursor }) =>
-      read(() => {
-        const after = cursor === undefined ? undefined : decodeChunkCursor(cursor)
-        const length = Math.max(1, Math.min(limit, MAX_CHUNKS_PER_READ))
-        const rows = selectOfDocument.all(after?.ordinal ?? EVERY_ORDINAL, documentId, length + 1)
-        if (rows.length === 0) return undefined
-        const revision = optionalInteger(rows[0], 'served_revision')
-        if (after && after.revision !== revision) throw unknownCursor()
-        return toPage(
-          rows.filter(({ key }) => key !== null),
-          length,
-        )
-      }),
-  }
-}
-
-function toPage(rows: readonly Row[], length: number): ChunkPage {
-  const shown = rows.slice(0, length)
-  const nextCursor = rows.length > length ? cursorAfter(shown.at(-1)) : undefined
-  return { chunks: shown.map(toChunk), nextCursor }
-}
-
-function cursorAfter(row: Row | undefined): string {
-  return encodeChunkCursor({
-    revision: integer(row, 'revision'),
-    ordinal: integer(row, 'ordinal'),
-  })
-}
+import type { SQLTagStore } from 'node:sqlite'
+import { toHalfFloats } from '../chunk-codec.ts'
+import type { ChunkVectors, Embedding, KeyedVectors, NewChunk } from '../document-store.ts'
+import { integer, toEmbedding } from '../sql/rows.ts'
 
 /** Adds a chunk to a document, by its number. */
 export function insertChunk(
@@ -95,4 +15,95 @@ export function insertChunk(
     INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text, page, page_end)
     VALUES (${key}, ${document}, ${revision}, ${ordinal}, ${start}, ${end}, ${heading}, ${text},
       ${page}, ${pageEnd})`
+}
+
+/** Adds the vectors of chunks that have just been added, inside the transaction that added them. */
+export function insertVectors(
+  sql: SQLTagStore,
+  chunks: readonly NewChunk[],
+  { values, ...embedding }: ChunkVectors,
+): void {
+  const { dimension } = embedding
+  if (values.length !== chunks.length * dimension) {
+    throw new RangeError(`${values.length} numbers are no vectors of ${chunks.length} chunks`)
+  }
+  keepEmbedding(sql, embedding)
+  insertKeyedVectors(sql, { keys: chunks.map(({ key }) => key), dimension, values })
+}
+
+export function insertKeyedVectors(
+  sql: SQLTagStore,
+  { keys, dimension, values }: Omit<KeyedVectors, 'keys'> & { keys: Iterable<number> },
+): void {
+  for (const [position, key] of [...keys].entries()) {
+    const vector = toHalfFloats(vectorAt(values, position, dimension))
+    sql.run`INSERT INTO vectors (key, vector) VALUES (${key}, ${vector})`
+  }
+}
+
+/** Making vectors anew, beside those in use. Each write runs inside a transaction of the caller's. */
+export function createVectorWrites(sql: SQLTagStore) {
+  return {
+    /** Begins a set of next vectors, or goes on with the one of the same embedding. */
+    beginVectors({ model, dimension }: Embedding): number {
+      const begun = toEmbedding(
+        sql.get`SELECT model, dimension FROM embeddings WHERE vectors = 'next'`,
+      )
+      if (begun?.model === model && begun.dimension === dimension)
+        return integer(sql.get`SELECT count(*) AS n FROM next_vectors`, 'n')
+      sql.run`DELETE FROM next_vectors`
+      sql.run`
+        INSERT OR REPLACE INTO embeddings (vectors, model, dimension)
+        VALUES ('next', ${model}, ${dimension})`
+      return 0
+    },
+
+    addNextVectors({ keys, dimension, values }: KeyedVectors): void {
+      for (const [position, key] of keys.entries()) {
+        const vector = toHalfFloats(vectorAt(values, position, dimension))
+        // While a server goes on, a chunk may be gone by the time it is embedded.
+        sql.run`
+          INSERT OR REPLACE INTO next_vectors (key, vector)
+          SELECT ${key}, ${vector} WHERE EXISTS (SELECT 1 FROM chunks WHERE key = ${key})`
+      }
+    },
+
+    /** Puts the next vectors in the place of those in use. Throws unless every chunk has one. */
+    swapVectors(): void {
+      const missing = sql.get`
+        SELECT count(*) AS n FROM chunks
+        WHERE NOT EXISTS (SELECT 1 FROM next_vectors WHERE next_vectors.key = chunks.key)`
+      if (integer(missing, 'n') > 0) throw new Error('Some chunks have no new vector yet')
+      // By name, so that no vector is copied.
+      sql.run`DROP TABLE vectors`
+      sql.run`ALTER TABLE next_vectors RENAME TO vectors`
+      sql.run`CREATE UNIQUE INDEX vectors_key ON vectors (key)`
+      sql.run`
+        CREATE TABLE next_vectors (
+          key INTEGER PRIMARY KEY REFERENCES chunks (key) ON DELETE CASCADE,
+          vector BLOB NOT NULL
+        ) STRICT`
+      sql.run`UPDATE meta SET value = value + 1 WHERE name = 'vectors_generation'`
+      sql.run`DELETE FROM embeddings WHERE vectors = 'current'`
+      sql.run`UPDATE embeddings SET vectors = 'current' WHERE vectors = 'next'`
+    },
+  }
+}
+
+function keepEmbedding(sql: SQLTagStore, { model, dimension }: Embedding): void {
+  const kept = toEmbedding(
+    sql.get`SELECT model, dimension FROM embeddings WHERE vectors = 'current'`,
+  )
+  if (kept?.model === model && kept.dimension === dimension) return
+  if (sql.get`SELECT 1 FROM vectors LIMIT 1`) {
+    throw new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)
+  }
+  if (kept) sql.run`UPDATE meta SET value = value + 1 WHERE name = 'vectors_generation'`
+  sql.run`
+    INSERT OR REPLACE INTO embeddings (vectors, model, dimension)
+    VALUES ('current', ${model}, ${dimension})`
+}
+
+function vectorAt(values: Float32Array, position: number, dimension: number): Float32Array {
+  return values.subarray(position * dimension, (position + 1) * dimension)
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { text } from '../rows.ts'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { Query, Value } from '../sql/query.ts'
+import { type Row, text } from '../sql/rows.ts'
 import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
 
@@ -64,6 +65,25 @@ export function withSmallCache(database: DatabaseSync, work: () => void): void {
 
 function setCache(database: DatabaseSync, kibibytes: number): void {
   database.exec(`PRAGMA cache_size = -${kibibytes}`)
+}
+
+/** Runs statements on a connection. Those with a name stay prepared. */
+export function createRunner(database: DatabaseSync) {
+  const prepared = new Map<string, StatementSync>()
+
+  return ({ name, text }: Query, values: readonly Value[] = []): Row[] => {
+    const statement = (name && prepared.get(name)) || database.prepare(text)
+    if (name) prepared.set(name, statement)
+    return statement.all(Object.fromEntries(values.map((value, i) => [`$${i + 1}`, bound(value)])))
+  }
+}
+
+/** An array is bound as JSON. */
+function bound(value: Value): SQLInputValue {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'boolean') return Number(value)
+  if (typeof value === 'object' && !(value instanceof Uint8Array)) return JSON.stringify(value)
+  return value
 }
 
 export interface DirectoryLock {

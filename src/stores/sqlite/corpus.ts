@@ -1,30 +1,14 @@
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate } from 'node:timers/promises'
-import {
-  type CopyCheckpoint,
-  type Corpus,
-  type CorpusChunks,
-  type CorpusDocument,
-  type CorpusPiece,
-  type CorpusRecord,
-  checkedCorpus,
-  skipCopied,
-  startAfter,
-} from '../corpus.ts'
-import {
-  bytes,
-  integer,
-  type Row,
-  toCorpusDocument,
-  toCorpusStart,
-  toDocument,
-  toNewChunk,
-  toVectors,
-} from '../rows.ts'
-import { lockDirectory, openForReading, openForWriting } from './connection.ts'
-import { createCorpusWrites } from './corpus-writes.ts'
+import { type Corpus, type CorpusRecord, checkedCorpus } from '../corpus.ts'
+import type { Run } from '../sql/query.ts'
+import { readCorpusFrom } from '../sql/read-corpus.ts'
+import { integer } from '../sql/rows.ts'
+import { type CorpusTables, createCorpusWrites } from '../sql/write-corpus.ts'
+import { insertChunk, insertKeyedVectors } from './chunks.ts'
+import { createRunner, lockDirectory, openForReading, openForWriting } from './connection.ts'
+import { SQLITE } from './dialect.ts'
 import { toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
 
@@ -48,7 +32,8 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
     async *readCorpus(signal, after) {
       const database = openWhole(file)
       try {
-        yield* readCorpusFrom(database, signal, after)
+        database.exec('BEGIN')
+        yield* readCorpusFrom(runOn(database), SQLITE, signal, after)
       } catch (error) {
         throw toStoreError(error)
       } finally {
@@ -121,16 +106,16 @@ async function fill(file: string, records: AsyncIterable<CorpusRecord>): Promise
   const database = openForWriting(file)
   try {
     migrate(database)
-    const writes = createCorpusWrites(database.createTagStore())
+    const writes = createCorpusWrites(runOn(database), tablesOf(database))
     let inTransaction = 0
     for await (const record of records) {
       if (inTransaction === 0) database.exec('BEGIN IMMEDIATE')
-      writes.add(record)
+      await writes.add(record)
       inTransaction = (inTransaction + 1) % RECORDS_PER_TRANSACTION
       if (inTransaction === 0) database.exec('COMMIT')
     }
     if (!database.isTransaction) database.exec('BEGIN IMMEDIATE')
-    writes.end()
+    await writes.end()
     database.exec('COMMIT')
   } finally {
     // What is not committed is rolled back; the log goes into the file.
@@ -154,95 +139,26 @@ async function removeDatabase(file: string): Promise<void> {
   for (const suffix of ['', ...LOGS]) await rm(`${file}${suffix}`, { force: true })
 }
 
-/** So many chunks, with vectors of some thousand numbers, are a few megabytes. */
-const CHUNKS_PER_RECORD = 256
-
-const DOCUMENTS = `
-  SELECT documents.*, run_at FROM documents LEFT JOIN jobs ON document = number ORDER BY number`
-const CONTENTS = 'SELECT revision, text FROM contents WHERE document = ? ORDER BY revision'
-const REPLACEMENT = `
-  SELECT title, url, metadata, file, characters FROM replacements WHERE document = ?`
-const KEYS = 'SELECT key, digest FROM idempotency_keys WHERE document = ? ORDER BY key'
-const CHUNKS = `
-  SELECT chunks.key, ordinal, start, end, heading, text, page, page_end, vector
-  FROM chunks LEFT JOIN vectors ON vectors.key = chunks.key
-  WHERE document = ? AND revision = ? AND ordinal > ? ORDER BY ordinal LIMIT ${CHUNKS_PER_RECORD}`
-const PIECES = `
-  SELECT revision, bytes FROM files LEFT JOIN file_pieces ON file = number
-  WHERE document = ? ORDER BY revision, ordinal`
-const EMBEDDING = "SELECT model, dimension FROM embeddings WHERE vectors = 'current'"
-const TOTALS = `
-  SELECT (SELECT count(*) FROM documents) AS documents, (SELECT count(*) FROM chunks) AS chunks,
-    (SELECT value FROM meta WHERE name = 'next_chunk_key') AS next_key`
-
-/** Everything in the database as it is when reading begins. The connection is this reading's own. */
-async function* readCorpusFrom(
-  database: DatabaseSync,
-  signal: AbortSignal,
-  after?: CopyCheckpoint,
-): AsyncGenerator<CorpusRecord> {
-  database.exec('BEGIN')
-  const start = toCorpusStart(database.prepare(TOTALS).get(), database.prepare(EMBEDDING).get())
-  const read = createDocumentReads(database)
-  const rows = database.prepare(DOCUMENTS).iterate()
-  if (after) await skipCopied(() => nextDocument(rows, signal), start, after)
-  yield after ? startAfter(start, after) : start
-  for (const row of rows) {
-    signal.throwIfAborted()
-    const record = read.document(row)
-    yield record
-    for (let after = -1; after + 1 < record.document.chunkCount; after += CHUNKS_PER_RECORD) {
-      signal.throwIfAborted()
-      yield read.chunks(row, after)
-    }
-    yield* read.pieces(row)
-    await setImmediate()
-  }
+function runOn(database: DatabaseSync): Run {
+  const run = createRunner(database)
+  // There are few statements, each run many times.
+  return async (text, values) => run({ name: text, text }, values)
 }
 
-async function nextDocument(rows: Iterator<Row>, signal: AbortSignal) {
-  signal.throwIfAborted()
-  const { value, done } = rows.next()
-  return done ? undefined : toDocument(value)
-}
+/** What triggers count of chunks is only what a document's row changes by, not what it begins with. */
+const COUNT_CHUNKS = `
+  UPDATE main.counts SET value = (SELECT count(*) FROM main.chunks) WHERE name = 'chunks'`
 
-function createDocumentReads(database: DatabaseSync) {
-  const selectContents = database.prepare(CONTENTS)
-  const selectReplacement = database.prepare(REPLACEMENT)
-  const selectKeys = database.prepare(KEYS)
-  const selectChunks = database.prepare(CHUNKS)
-  const selectPieces = database.prepare(PIECES)
-
+function tablesOf(database: DatabaseSync): CorpusTables {
+  const sql = database.createTagStore()
   return {
-    document(row: Row): CorpusDocument {
-      const number = integer(row, 'number')
-      return toCorpusDocument(
-        row,
-        selectContents.all(number),
-        selectReplacement.get(number),
-        selectKeys.all(number),
-      )
+    schema: 'main',
+    job: 'INSERT INTO main.jobs (document, revision, run_at) VALUES ($1, $2, $3)',
+    file: 'INSERT INTO main.files (document, revision) VALUES ($1, $2) RETURNING number',
+    async insertChunks(document, revision, chunks) {
+      for (const chunk of chunks) insertChunk(sql, document, revision, chunk)
     },
-
-    chunks(row: Row, after: number): CorpusChunks {
-      const rows = selectChunks.all(integer(row, 'number'), integer(row, 'served_revision'), after)
-      return {
-        kind: 'chunks',
-        chunks: rows.map(toNewChunk),
-        vectors: toVectors(rows.filter(({ vector }) => vector !== null)),
-      }
-    },
-
-    *pieces(row: Row): Generator<CorpusPiece> {
-      for (const piece of selectPieces.iterate(integer(row, 'number'))) {
-        const { bytes: content } = piece
-        yield {
-          kind: 'piece',
-          revision: integer(piece, 'revision'),
-          // An empty file has no piece, and is a file all the same.
-          bytes: content === null ? new Uint8Array() : bytes(piece, 'bytes'),
-        }
-      }
-    },
+    insertVectors: async (vectors) => insertKeyedVectors(sql, vectors),
+    counts: [COUNT_CHUNKS],
   }
 }

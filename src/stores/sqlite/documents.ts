@@ -1,17 +1,13 @@
-import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
-import type { Metadata } from '../../schemas/metadata.ts'
-import { decodeCursor, encodeCursor } from '../cursor.ts'
 import {
-  type DocumentStore,
   type Idempotency,
   type NewDocument,
   queueFull,
-  type StoreCounts,
   type StoredDocument,
 } from '../document-store.ts'
-import type { NewFile, StoredFile } from '../file-store.ts'
-import { integer, type Row, text, toDocument } from '../rows.ts'
+import type { NewFile } from '../file-store.ts'
+import { fileToJson, integer, type Row, text, toDocument, toJson } from '../sql/rows.ts'
 
 /** What clients do to documents. Each write runs inside a transaction of the caller's. */
 export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
@@ -88,91 +84,6 @@ function selectByKey(sql: SQLTagStore, { key, digest }: Idempotency): Row | unde
   )
 }
 
-const MAX_PAGE = 1_000
-
-const PAGE = 'SELECT * FROM documents WHERE number < ? ORDER BY number DESC LIMIT ?'
-const PAGE_OF_STATUS =
-  'SELECT * FROM documents WHERE status = ? AND number < ? ORDER BY number DESC LIMIT ?'
-
-const NEXT_JOB = 'SELECT run_at FROM jobs WHERE claim IS NULL ORDER BY run_at LIMIT 1'
-
-type DocumentReads = Pick<
-  DocumentStore,
-  'get' | 'hasKey' | 'list' | 'identity' | 'counts' | 'nextJobAt'
-> & {
-  /** The number of the last check that was written. */
-  lastCheck(): Promise<number>
-}
-
-/** What is asked of documents and of the store. Each query is one statement, and so sees one moment. */
-export function createDocumentReads(
-  database: DatabaseSync,
-  read: <T>(query: () => T) => Promise<T>,
-): DocumentReads {
-  const selectDocument = database.prepare('SELECT * FROM documents WHERE id = ?')
-  const selectKey = database.prepare('SELECT 1 FROM idempotency_keys WHERE key = ?')
-  const selectPage = database.prepare(PAGE)
-  const selectPageOfStatus = database.prepare(PAGE_OF_STATUS)
-  const selectCounts = database.prepare('SELECT name, value FROM counts')
-  const selectNextJob = database.prepare(NEXT_JOB)
-  const selectIdentity = database.prepare("SELECT value FROM meta WHERE name = 'identity'")
-  const selectLastCheck = database.prepare("SELECT value FROM meta WHERE name = 'last_check'")
-
-  return {
-    get: (id) =>
-      read(() => {
-        const row = selectDocument.get(id)
-        return row && toDocument(row)
-      }),
-
-    hasKey: (key) => read(() => selectKey.get(key) !== undefined),
-
-    list: ({ limit, cursor, status }) =>
-      read(() => {
-        const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
-        const length = Math.max(0, Math.min(limit, MAX_PAGE))
-        const rows =
-          status === undefined
-            ? selectPage.all(before, length + 1)
-            : selectPageOfStatus.all(status, before, length + 1)
-        const shown = rows.slice(0, length)
-        const nextCursor = rows.length > length ? cursorAfter(shown.at(-1)) : undefined
-        return { documents: shown.map(toDocument), nextCursor }
-      }),
-
-    identity: () => read(() => String(integer(selectIdentity.get(), 'value'))),
-
-    counts: () => read(() => toCounts(selectCounts.all())),
-
-    nextJobAt: () =>
-      read(() => {
-        const row = selectNextJob.get()
-        return row && integer(row, 'run_at')
-      }),
-
-    lastCheck: () => read(() => integer(selectLastCheck.get(), 'value')),
-  }
-}
-
-function cursorAfter(row: Row | undefined): string {
-  return encodeCursor(integer(row, 'number'))
-}
-
-function toCounts(rows: readonly Row[]): StoreCounts {
-  const values = new Map(rows.map((row) => [text(row, 'name'), integer(row, 'value')]))
-  const count = (name: string) => values.get(name) ?? 0
-  return {
-    documents: {
-      pending: count('pending'),
-      processing: count('processing'),
-      ready: count('ready'),
-      failed: count('failed'),
-    },
-    chunks: count('chunks'),
-    jobs: count('jobs'),
-  }
-}
-
 /** How a document gets a revision and the job to ingest it. Each runs inside a transaction of the caller's. */
 function createRevisions(sql: SQLTagStore, queueLimit: number) {
   const refuseWhenFull = () => {
@@ -233,14 +144,4 @@ function createRevisions(sql: SQLTagStore, queueLimit: number) {
   }
 
   return { insert, replace }
-}
-
-function toJson(metadata: Metadata | undefined): string | null {
-  return metadata === undefined ? null : JSON.stringify(metadata)
-}
-
-function fileToJson(file: NewFile | undefined): string | null {
-  if (!file) return null
-  const { name, mediaType, size } = file
-  return JSON.stringify({ name, mediaType, size } satisfies StoredFile)
 }

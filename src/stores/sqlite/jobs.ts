@@ -9,10 +9,9 @@ import type {
   NewChunk,
   StagedChunks,
 } from '../document-store.ts'
-import { bytes, integer, optionalText, type Row, text, toFile, toMetadata } from '../rows.ts'
-import { insertChunk } from './chunks.ts'
+import { bytes, integer, toJob } from '../sql/rows.ts'
+import { insertChunk, insertVectors } from './chunks.ts'
 import { withSmallCache } from './connection.ts'
-import { insertVectors } from './vectors.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
@@ -110,20 +109,6 @@ function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
     SELECT jobs.document, jobs.revision FROM documents JOIN jobs ON jobs.document = number
     WHERE id = ${documentId} AND claim = ${claim}`
   return row && { document: integer(row, 'document'), revision: integer(row, 'revision') }
-}
-
-function toJob(row: Row | undefined): IngestionJob {
-  return {
-    documentId: text(row, 'id'),
-    revision: integer(row, 'revision'),
-    attempt: integer(row, 'attempts'),
-    title: optionalText(row, 'title'),
-    url: optionalText(row, 'url'),
-    metadata: toMetadata(row),
-    text: text(row, 'text'),
-    file: toFile(row),
-    claim: integer(row, 'claim'),
-  }
 }
 
 interface Completion {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { integer } from '../rows.ts'
+import { integer } from '../sql/rows.ts'
 import { unavailable } from './error.ts'
 
 /** Marks a file as ours ("AgSv"), so that another program's database is never migrated by mistake. */

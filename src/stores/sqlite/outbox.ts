@@ -1,6 +1,6 @@
 import type { SQLTagStore } from 'node:sqlite'
 import type { OutboxEvent } from '../outbox.ts'
-import { integer, optionalText, type Row, text } from '../rows.ts'
+import { integer, toOutboxEvent } from '../sql/rows.ts'
 
 /** The events of the outbox, which a trigger writes down. Each write runs inside a transaction of the caller's. */
 export function createOutboxWrites(sql: SQLTagStore) {
@@ -21,7 +21,7 @@ export function createOutboxWrites(sql: SQLTagStore) {
           UPDATE announcements SET attempts = attempts + 1, due_at = ${now + milliseconds}
           WHERE document = ${integer(row, 'document')}`
       }
-      return due.map(toOutboxEvent)
+      return due.map((row) => toOutboxEvent({ ...row, attempts: integer(row, 'attempts') + 1 }))
     },
 
     postponeEvent(id: string, dueAt: number): void {
@@ -31,18 +31,5 @@ export function createOutboxWrites(sql: SQLTagStore) {
     removeEvent(id: string): void {
       sql.run`DELETE FROM announcements WHERE id = ${id}`
     },
-  }
-}
-
-function toOutboxEvent(row: Row): OutboxEvent {
-  const code = optionalText(row, 'error_code')
-  return {
-    id: text(row, 'id'),
-    documentId: text(row, 'document_id'),
-    revision: integer(row, 'revision'),
-    status: text(row, 'status') === 'ready' ? 'ready' : 'failed',
-    error: code === undefined ? undefined : { code, message: text(row, 'error_message') },
-    endedAt: integer(row, 'ended_at'),
-    attempt: integer(row, 'attempts') + 1,
   }
 }

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { startThread } from '../../lib/thread.ts'
@@ -7,13 +8,15 @@ import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { Claim, DocumentStore, VectorReplacement } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import type { Outbox } from '../outbox.ts'
-import { createChunkReads } from './chunks.ts'
-import { lockDirectory, openForReading } from './connection.ts'
-import { createDocumentReads } from './documents.ts'
+import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
+import { createDocumentReads } from '../sql/documents.ts'
+import { createFiles } from '../sql/files.ts'
+import type { Read } from '../sql/query.ts'
+import { integer } from '../sql/rows.ts'
+import { createRunner, lockDirectory, openForReading } from './connection.ts'
+import { SQLITE, toKeys } from './dialect.ts'
 import { toStoreError, unavailable } from './error.ts'
-import { createFiles } from './files.ts'
 import { createLookups } from './lookup.ts'
-import { createReplacementReads, createVectorReads } from './vectors.ts'
 import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 import type { WriterMethods } from './writer-thread.ts'
 
@@ -138,6 +141,12 @@ function toClaim({ documentId, claim }: Claim): Claim {
   return { documentId, claim }
 }
 
+// One JSON text is read several times faster than a row per key; the indexes spare reading past texts and vectors.
+const CHUNK_KEYS = 'SELECT json_group_array(key) AS keys FROM chunks INDEXED BY chunks_of_document'
+const VECTOR_KEYS = 'SELECT json_group_array(key) AS keys FROM vectors INDEXED BY vectors_key'
+const NEXT_JOB = 'SELECT run_at FROM jobs WHERE claim IS NULL ORDER BY run_at LIMIT 1'
+const LAST_CHECK = "SELECT value FROM meta WHERE name = 'last_check'"
+
 /** What is asked of the database, which sees every commit at once; `refuse` throws while nothing may be. */
 function openReaders(file: string, write: WriteQueue['write'], refuse: () => void) {
   const reader = openForReading(file)
@@ -145,25 +154,36 @@ function openReaders(file: string, write: WriteQueue['write'], refuse: () => voi
   const fileReader = openForReading(file, FILE_CACHE_KIBIBYTES)
   const { close: closeLookups, ...lookups } = createLookups(file, refuse)
 
-  const read = async <T>(query: () => T): Promise<T> => {
-    refuse()
-    try {
-      return query()
-    } catch (error) {
-      throw toStoreError(error)
+  const readOn = (database: DatabaseSync): Read => {
+    const run = createRunner(database)
+    return async (query, values) => {
+      refuse()
+      try {
+        return run(query, values)
+      } catch (error) {
+        throw toStoreError(error)
+      }
     }
   }
-  const { lastCheck, ...documents } = createDocumentReads(reader, read)
+  const read = readOn(reader)
+  const readOne = async (text: string) => (await read({ name: text, text }))[0]
+  const { begun, chunksWithout, ...vectors } = createVectorReads(read, SQLITE)
   return {
-    ...documents,
-    ...createChunkReads(reader, read),
-    ...createVectorReads(reader, read),
-    ...createFiles(fileReader, read, {
+    ...createDocumentReads(read, SQLITE),
+    ...createChunkReads(read, SQLITE),
+    ...vectors,
+    ...createFiles(readOn(fileReader), SQLITE, {
       beginFile: () => write('beginFile'),
       addPiece: (number, ordinal, bytes) => write('addPiece', number, ordinal, bytes),
       dropStaged: (number) => write('dropStaged', number),
     }),
     ...lookups,
+    chunkKeys: async () => toKeys(await readOne(CHUNK_KEYS)),
+    vectorKeys: async () => toKeys(await readOne(VECTOR_KEYS)),
+    async nextJobAt() {
+      const row = await readOne(NEXT_JOB)
+      return row && integer(row, 'run_at')
+    },
     replacement: {
       // The directory has one process, which makes them in one place.
       async alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
@@ -171,16 +191,17 @@ function openReaders(file: string, write: WriteQueue['write'], refuse: () => voi
         return true
       },
       begin: (embedding) => write('beginVectors', embedding),
-      add: (vectors) => write('addNextVectors', vectors),
+      add: (added) => write('addNextVectors', added),
       finish: () => write('swapVectors'),
-      ...createReplacementReads(reader, read),
+      begun,
+      chunksWithout,
     } satisfies VectorReplacement,
 
     async check(signal: AbortSignal) {
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
       try {
         const written = await untilAborted(write('check'), deadline)
-        const seen = await lastCheck()
+        const seen = integer(await readOne(LAST_CHECK), 'value')
         if (seen < written) throw new Error(`Check ${written} was written, but ${seen} was read`)
       } catch (error) {
         throw unavailable('The document store cannot be read and written', error)

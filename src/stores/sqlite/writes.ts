@@ -1,13 +1,13 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import { type PackedError, packError } from '../../lib/thread.ts'
-import { integer } from '../rows.ts'
+import { integer } from '../sql/rows.ts'
+import { createVectorWrites } from './chunks.ts'
 import { createDocumentWrites } from './documents.ts'
 import { toStoreError } from './error.ts'
 import { createFileWrites } from './files.ts'
 import { createJobWrites } from './jobs.ts'
 import { createOutboxWrites } from './outbox.ts'
-import { createVectorWrites } from './vectors.ts'
 
 /** Everything that changes the database, by name. */
 export function createWrites(database: DatabaseSync, queueLimit: number) {

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
-import { IS_TABLE } from '../../../src/stores/sqlite/filter.ts'
+import { isTable } from '../../../src/stores/sql/lookup.ts'
+import { SQLITE } from '../../../src/stores/sqlite/dialect.ts'
 import { migrate } from '../../../src/stores/sqlite/migrate.ts'
 
 it('the tables among many documents are found through an index', () => {
@@ -9,7 +10,7 @@ it('the tables among many documents are found through an index', () => {
   const plan = database
     .prepare(
       `EXPLAIN QUERY PLAN SELECT * FROM documents
-       WHERE served_revision IS NOT NULL AND ${IS_TABLE} AND number < 9 ORDER BY number DESC`,
+       WHERE served_revision IS NOT NULL AND ${isTable(SQLITE)} AND number < 9 ORDER BY number DESC`,
     )
     .all()
   expect(JSON.stringify(plan)).toContain('USING INDEX documents_tables')

@@ -1,35 +1,20 @@
-import type { Metadata } from '../../schemas/metadata.ts'
 import { toHalfFloats } from '../chunk-codec.ts'
 import {
   type CopyCheckpoint,
-  type CorpusChunks,
   type CorpusCopies,
-  type CorpusDocument,
-  type CorpusPiece,
   type CorpusRecord,
   type CorpusStart,
   checkedCorpus,
   firstCheckpoint,
   nextCheckpoint,
 } from '../corpus.ts'
-import { integer, text } from '../rows.ts'
+import { integer, text } from '../sql/rows.ts'
+import { type CorpusTables, createCorpusWrites } from '../sql/write-corpus.ts'
 import { chunkColumns } from './chunks.ts'
-import { fileToJson } from './codec.ts'
 import { LOCK, type Session, withSession } from './connection.ts'
 import { codeOf, toStoreError, unavailable } from './error.ts'
 import { migrate } from './migrate.ts'
 
-const DOCUMENT = `
-  INSERT INTO agent_server.documents (id, title, url, metadata, file, status, error_code, error_message,
-    attempts, revision, served_revision, chunk_count, characters, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) RETURNING number`
-const METADATA = 'SELECT agent_server.keep_metadata($1, $2)'
-const CONTENT = 'INSERT INTO agent_server.contents (document, revision, text) VALUES ($1, $2, $3)'
-const KEY = `
-  INSERT INTO agent_server.idempotency_keys (key, digest, document) VALUES ($1, $2, $3)`
-const REPLACEMENT = `
-  INSERT INTO agent_server.replacements (document, title, url, metadata, file, characters)
-  VALUES ($1, $2, $3, $4, $5, $6)`
 const JOB = {
   jobs: `
     INSERT INTO agent_server.jobs (document, revision, run_at, due_at) VALUES ($1, $2, $3, $3)`,
@@ -44,13 +29,9 @@ const VECTORS = `
   INSERT INTO agent_server.vectors (key, vector)
   SELECT key, substring($2::bytea FROM (place::integer - 1) * $3::integer + 1 FOR $3::integer)
   FROM unnest($1::bigint[]) WITH ORDINALITY AS each (key, place)`
-const EMBEDDING = `
-  INSERT INTO agent_server.embeddings (vectors, model, dimension) VALUES ('current', $1, $2)`
 const FILE = `
   INSERT INTO agent_server.files (document, revision, touched_at)
   VALUES ($1, $2, agent_server.now_ms()) RETURNING number`
-const PIECE = 'INSERT INTO agent_server.file_pieces (file, ordinal, bytes) VALUES ($1, $2, $3)'
-const NEXT_KEY = `UPDATE agent_server.meta SET value = $1 WHERE name = 'next_chunk_key'`
 const COUNTS = `
   UPDATE agent_server.counts SET
     pending = (SELECT count(*) FROM agent_server.documents WHERE status = 'pending'),
@@ -66,85 +47,21 @@ const NO_OTHER_COUNTS = `
 /** Bytes of a number of a vector that is kept. */
 const NUMBER_BYTES = 2
 
-type CorpusWrites = ReturnType<typeof createCorpusWrites>
-
-/** Fills an empty database, record by record, inside transactions of the caller's; `jobs` names the table that takes the jobs. */
-export function createCorpusWrites({ run }: Pick<Session, 'run'>, jobs: keyof typeof JOB = 'jobs') {
-  let start: CorpusStart | undefined
-  let current = { number: 0, revision: 0 }
-  let file: { number: number; revision: number; pieces: number } | undefined
-  let nextKey = 0
-
-  const begin = async (record: CorpusStart) => {
-    start = record
-    const { embedding } = record
-    if (embedding) await run(EMBEDDING, [embedding.model, embedding.dimension])
-  }
-  const addDocument = async (record: CorpusDocument) => {
-    const number = await insertDocument({ run }, record)
-    const { dueAt, document } = record
-    if (dueAt !== undefined) await run(JOB[jobs], [number, document.revision, dueAt])
-    current = { number, revision: record.document.servedRevision ?? 0 }
-    file = undefined
-  }
-  const addChunks = async ({ chunks, vectors }: CorpusChunks) => {
-    await run(CHUNKS, [current.number, current.revision, ...chunkColumns(chunks)])
-    nextKey = chunks.reduce((next, { key }) => Math.max(next, key + 1), nextKey)
-    const { keys, dimension, values } = vectors
-    if (keys.length === 0) return
-    await run(VECTORS, [[...keys], toHalfFloats(values), NUMBER_BYTES * dimension])
-  }
-  const addPiece = async ({ revision, bytes }: CorpusPiece) => {
-    if (file?.revision !== revision) {
-      const [row] = await run(FILE, [current.number, revision])
-      file = { number: integer(row, 'number'), revision, pieces: 0 }
-    }
-    if (bytes.length > 0) await run(PIECE, [file.number, file.pieces++, bytes])
-  }
-
+/** How a database is filled; `jobs` names the table that takes the jobs. */
+export function tablesOf({ run }: Session, jobs: keyof typeof JOB): CorpusTables {
   return {
-    async add(record: CorpusRecord) {
-      if (record.kind === 'start') await begin(record)
-      else if (record.kind === 'document') await addDocument(record)
-      else if (record.kind === 'chunks') await addChunks(record)
-      else await addPiece(record)
+    schema: 'agent_server',
+    job: JOB[jobs],
+    file: FILE,
+    metadata: 'SELECT agent_server.keep_metadata($1, $2)',
+    async insertChunks(document, revision, chunks) {
+      await run(CHUNKS, [document, revision, ...chunkColumns(chunks)])
     },
-
-    /** Instead of adding the start, where it was added before. */
-    resume(record: CorpusStart) {
-      start = record
+    async insertVectors({ keys, dimension, values }) {
+      await run(VECTORS, [[...keys], toHalfFloats(values), NUMBER_BYTES * dimension])
     },
-
-    /** Counts what is there, once all of it is. */
-    async end() {
-      await run(NEXT_KEY, [Math.max(nextKey, start?.nextChunkKey ?? 0)])
-      await run(COUNTS)
-      await run(NO_OTHER_COUNTS)
-    },
+    counts: [COUNTS, NO_OTHER_COUNTS],
   }
-}
-
-async function insertDocument({ run }: Pick<Session, 'run'>, record: CorpusDocument) {
-  const { document, contents, replacement, idempotency } = record
-  const { id, title, url, metadata, file, status, error, attempts, revision } = document
-  const [row] = await run(DOCUMENT, [
-    ...[id, title, url, toJson(metadata), fileToJson(file), status, error?.code, error?.message],
-    ...[attempts, revision, document.servedRevision, document.chunkCount, document.characters],
-    ...[document.createdAt, document.updatedAt],
-  ])
-  const number = integer(row, 'number')
-  if (metadata) await run(METADATA, [number, toJson(metadata)])
-  for (const content of contents) await run(CONTENT, [number, content.revision, content.text])
-  for (const { key, digest } of idempotency) await run(KEY, [key, digest, number])
-  if (replacement) {
-    const { title, url, metadata, file, characters } = replacement
-    await run(REPLACEMENT, [number, title, url, toJson(metadata), fileToJson(file), characters])
-  }
-  return number
-}
-
-function toJson(value: Metadata | undefined): string | undefined {
-  return value && JSON.stringify(value)
 }
 
 /** What is done again where a copy was interrupted: a second's work. */
@@ -225,7 +142,7 @@ async function copy(
   after: CopyCheckpoint | undefined,
   records: AsyncIterable<CorpusRecord>,
 ): Promise<void> {
-  const writes = createCorpusWrites(session, 'moved_jobs')
+  const writes = createCorpusWrites(session.run, tablesOf(session, 'moved_jobs'))
   let checkpoint: CopyCheckpoint | undefined
   let written = 0
   await prepare(session)
@@ -261,7 +178,7 @@ async function endStep(
 /** From here on nobody else adds documents. */
 async function begin(
   session: Session,
-  writes: CorpusWrites,
+  writes: ReturnType<typeof createCorpusWrites>,
   start: CorpusStart,
   after: CopyCheckpoint | undefined,
 ): Promise<CopyCheckpoint> {

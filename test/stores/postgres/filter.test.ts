@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import { toCondition } from '../../../src/stores/postgres/filter-sql.ts'
+import type { Filter } from '../../../src/schemas/metadata.ts'
+import { POSTGRES } from '../../../src/stores/postgres/dialect.ts'
+import { toCondition } from '../../../src/stores/sql/filter.ts'
 
 const IN_METADATA = 'number IN (SELECT document FROM agent_server.metadata WHERE '
+
+const conditionOf = (filter: Filter) => toCondition(filter, POSTGRES)
 
 describe('A filter as a condition', () => {
   it('never has a value in its text', () => {
     const nasty = `'; DROP TABLE documents; --`
-    const { sql, values } = toCondition({
+    const { sql, values } = conditionOf({
       and: [{ field: 'a', eq: nasty }, { or: [{ not: { field: nasty, in: [nasty, 1, true] } }] }],
     })
     expect(sql).not.toContain('DROP')
@@ -14,7 +18,7 @@ describe('A filter as a condition', () => {
   })
 
   it('numbers its parameters in the order of its values', () => {
-    const { sql, values } = toCondition({ field: 'year', gte: 2020, lt: 2025 })
+    const { sql, values } = conditionOf({ field: 'year', gte: 2020, lt: 2025 })
     expect(sql).toBe(
       `${IN_METADATA}name = $1 AND string IS NULL AND kind = $2 AND number >= $3::float8 AND string IS NULL AND kind = $4 AND number < $5::float8)`,
     )
@@ -22,13 +26,13 @@ describe('A filter as a condition', () => {
   })
 
   it('compares strings with strings alone', () => {
-    const { sql, values } = toCondition({ field: 'day', gt: '2026-01-01' })
+    const { sql, values } = conditionOf({ field: 'day', gt: '2026-01-01' })
     expect(sql).toBe(`${IN_METADATA}name = $1 AND string > $2)`)
     expect(values).toEqual(['day', '2026-01-01'])
   })
 
   it('takes what lacks the field, too, where it is turned round', () => {
-    expect(toCondition({ not: { field: 'a', eq: 'b' } }).sql).toBe(
+    expect(conditionOf({ not: { field: 'a', eq: 'b' } }).sql).toBe(
       `NOT ${IN_METADATA}name = $1 AND string = $2)`,
     )
   })

@@ -1,19 +1,21 @@
-import type { Metadata } from '../schemas/metadata.ts'
-import { dimensionOf, fromHalfFloats } from './chunk-codec.ts'
-import type { CorpusDocument, CorpusReplacement, CorpusStart } from './corpus.ts'
+import type { Metadata } from '../../schemas/metadata.ts'
+import { dimensionOf, fromHalfFloats } from '../chunk-codec.ts'
+import type { CorpusDocument, CorpusReplacement, CorpusStart } from '../corpus.ts'
 import {
   DOCUMENT_STATUSES,
+  type DocumentFailure,
   type Embedding,
+  type IngestionJob,
   type KeyedVectors,
   type NewChunk,
   type StoredChunk,
   type StoredDocument,
-} from './document-store.ts'
-import type { StoredFile } from './file-store.ts'
+} from '../document-store.ts'
+import type { StoredFile } from '../file-store.ts'
+import type { OutboxEvent } from '../outbox.ts'
 
 /** Reads a row of `documents`. */
 export function toDocument(row: Row | undefined): StoredDocument {
-  const code = optionalText(row, 'error_code')
   return {
     id: text(row, 'id'),
     title: optionalText(row, 'title'),
@@ -21,7 +23,7 @@ export function toDocument(row: Row | undefined): StoredDocument {
     metadata: toMetadata(row),
     file: toFile(row),
     status: toStatus(text(row, 'status')),
-    error: code === undefined ? undefined : { code, message: text(row, 'error_message') },
+    error: toFailure(row),
     attempts: integer(row, 'attempts'),
     revision: integer(row, 'revision'),
     servedRevision: optionalInteger(row, 'served_revision'),
@@ -68,6 +70,18 @@ export function toSpan(row: Row): Pick<NewChunk, 'start' | 'end' | 'text'> {
 export function toFile(row: Row | undefined): StoredFile | undefined {
   const json = optionalText(row, 'file')
   return json === undefined ? undefined : JSON.parse(json)
+}
+
+/** A file's column; what PostgreSQL's JSON cannot hold is left out of the name. */
+export function fileToJson(file: StoredFile | undefined): string | null {
+  if (!file) return null
+  const { name, mediaType, size } = file
+  const plain = name.replaceAll('\0', ' ').toWellFormed()
+  return JSON.stringify({ name: plain, mediaType, size } satisfies StoredFile)
+}
+
+export function toJson(metadata: Metadata | undefined): string | null {
+  return metadata === undefined ? null : JSON.stringify(metadata)
 }
 
 /** Reads the column `metadata`. */
@@ -135,6 +149,39 @@ function toReplacement(row: Row): CorpusReplacement {
     file: toFile(row),
     characters: integer(row, 'characters'),
   }
+}
+
+/** Reads a job that has just been claimed. */
+export function toJob(row: Row | undefined): IngestionJob {
+  return {
+    documentId: text(row, 'id'),
+    revision: integer(row, 'revision'),
+    claim: integer(row, 'claim'),
+    attempt: integer(row, 'attempts'),
+    title: optionalText(row, 'title'),
+    url: optionalText(row, 'url'),
+    metadata: toMetadata(row),
+    text: text(row, 'text'),
+    file: toFile(row),
+  }
+}
+
+/** Reads a row of the outbox that has just been taken, with its `document_id`. */
+export function toOutboxEvent(row: Row): OutboxEvent {
+  return {
+    id: text(row, 'id'),
+    documentId: text(row, 'document_id'),
+    revision: integer(row, 'revision'),
+    status: text(row, 'status') === 'ready' ? 'ready' : 'failed',
+    error: toFailure(row),
+    endedAt: integer(row, 'ended_at'),
+    attempt: integer(row, 'attempts'),
+  }
+}
+
+function toFailure(row: Row | undefined): DocumentFailure | undefined {
+  const code = optionalText(row, 'error_code')
+  return code === undefined ? undefined : { code, message: text(row, 'error_message') }
 }
 
 function toStatus(value: string): StoredDocument['status'] {

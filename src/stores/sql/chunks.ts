@@ -1,0 +1,120 @@
+import { setImmediate } from 'node:timers/promises'
+import { decodeChunkCursor, encodeChunkCursor, unknownCursor } from '../cursor.ts'
+import type { ChunkPage, DocumentStore, StoredChunk, VectorReplacement } from '../document-store.ts'
+import type { Read, SqlDialect } from './query.ts'
+import { integer, optionalInteger, type Row, toChunk, toEmbedding, toVectors } from './rows.ts'
+
+// As many as one read may bring without holding up the event loop for more than a few milliseconds.
+const MAX_CHUNKS_PER_READ = 500
+const EVERY_ORDINAL = -1
+const REPLACEMENT_MS = 60_000
+
+/** What `toChunk` reads. */
+const COLUMNS = `chunks.key, chunks.revision, ordinal, start, "end", heading, text, page, page_end,
+  documents.id, title, url, metadata`
+
+/** What is asked of chunks. Each query is one statement, and so sees one moment. */
+export function createChunkReads(
+  read: Read,
+  { schema, isInFirst }: SqlDialect,
+): Pick<DocumentStore, 'readChunks' | 'listChunks'> {
+  const CHUNKS = {
+    name: 'chunks',
+    text: `SELECT ${COLUMNS} FROM ${schema}.chunks JOIN ${schema}.documents ON number = document
+      WHERE chunks.key ${isInFirst}`,
+  }
+  // A document without chunks to show gives one row, with no key.
+  const CHUNKS_OF_DOCUMENT = {
+    name: 'chunks_of_document',
+    text: `SELECT ${COLUMNS}, served_revision
+      FROM ${schema}.documents LEFT JOIN ${schema}.chunks
+        ON document = number AND chunks.revision = served_revision AND ordinal > $1
+      WHERE documents.id = $2 ORDER BY ordinal LIMIT $3`,
+  }
+
+  return {
+    async readChunks(keys) {
+      const found = new Map<number, StoredChunk>()
+      for (let start = 0; start < keys.length; start += MAX_CHUNKS_PER_READ) {
+        if (start > 0) await setImmediate()
+        const rows = await read(CHUNKS, [keys.slice(start, start + MAX_CHUNKS_PER_READ)])
+        for (const chunk of rows.map(toChunk)) found.set(chunk.key, chunk)
+      }
+      return keys.flatMap((key) => found.get(key) ?? [])
+    },
+
+    async listChunks({ documentId, limit, cursor }) {
+      const after = cursor === undefined ? undefined : decodeChunkCursor(cursor)
+      const length = Math.max(1, Math.min(limit, MAX_CHUNKS_PER_READ))
+      const values = [after?.ordinal ?? EVERY_ORDINAL, documentId, length + 1]
+      const rows = await read(CHUNKS_OF_DOCUMENT, values)
+      if (rows.length === 0) return undefined
+      const revision = optionalInteger(rows[0], 'served_revision')
+      if (after && after.revision !== revision) throw unknownCursor()
+      const chunks = rows.filter(({ key }) => key !== null)
+      return toPage(chunks, length)
+    },
+  }
+}
+
+function toPage(rows: readonly Row[], length: number): ChunkPage {
+  const chunks = rows.slice(0, length).map(toChunk)
+  const last = rows.length > length ? rows[length - 1] : undefined
+  const place = last && {
+    revision: integer(last, 'revision'),
+    ordinal: integer(last, 'ordinal'),
+  }
+  return { chunks, nextCursor: place && encodeChunkCursor(place) }
+}
+
+/** What is asked of vectors, and of those that are made anew. */
+export function createVectorReads(
+  read: Read,
+  { schema, isInFirst }: SqlDialect,
+): Pick<DocumentStore, 'embedding' | 'vectorsGeneration' | 'readVectors'> &
+  Pick<VectorReplacement, 'begun' | 'chunksWithout'> {
+  const EMBEDDING = {
+    name: 'embedding',
+    text: `SELECT model, dimension FROM ${schema}.embeddings WHERE vectors = 'current'`,
+  }
+  const GENERATION = {
+    name: 'vectors_generation',
+    text: `SELECT value FROM ${schema}.meta WHERE name = 'vectors_generation'`,
+  }
+  const VECTORS = {
+    name: 'vectors',
+    text: `SELECT key, vector FROM ${schema}.vectors WHERE key ${isInFirst} ORDER BY key`,
+  }
+  const BEGUN = {
+    name: 'begun_vectors',
+    text: `SELECT model, dimension, (SELECT count(*) FROM ${schema}.next_vectors) AS vectors
+      FROM ${schema}.embeddings WHERE vectors = 'next'`,
+    milliseconds: REPLACEMENT_MS,
+  }
+  const CHUNKS_WITHOUT = {
+    name: 'chunks_without_next',
+    text: `SELECT ${COLUMNS} FROM ${schema}.chunks JOIN ${schema}.documents ON number = document
+      WHERE chunks.key > $1
+        AND NOT EXISTS (SELECT 1 FROM ${schema}.next_vectors WHERE next_vectors.key = chunks.key)
+      ORDER BY chunks.key LIMIT $2`,
+    milliseconds: REPLACEMENT_MS,
+  }
+
+  return {
+    async embedding() {
+      const [row] = await read(EMBEDDING)
+      return toEmbedding(row)
+    },
+    async vectorsGeneration() {
+      const [row] = await read(GENERATION)
+      return integer(row, 'value')
+    },
+    readVectors: async (keys) => toVectors(await read(VECTORS, [keys])),
+    async begun() {
+      const [row] = await read(BEGUN)
+      const embedding = toEmbedding(row)
+      return embedding && { ...embedding, vectors: integer(row, 'vectors') }
+    },
+    chunksWithout: async (key, limit) => (await read(CHUNKS_WITHOUT, [key, limit])).map(toChunk),
+  }
+}

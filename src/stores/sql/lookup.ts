@@ -1,0 +1,118 @@
+import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
+import { textOfChunks } from '../chunk-codec.ts'
+import { decodeCursor } from '../cursor.ts'
+import {
+  type DocumentLookup,
+  type LookupQuery,
+  type MetadataField,
+  TABLE_ENDINGS,
+  type ValueQuery,
+} from '../lookup.ts'
+import { toDocumentPage } from './documents.ts'
+import { toCondition } from './filter.ts'
+import type { Query, SqlDialect, Value } from './query.ts'
+import { integer, type Row, text, toSpan } from './rows.ts'
+
+/** So many last characters of a name are compared: of longer endings, too, they are enough. */
+const COMPARED_CHARACTERS = 4
+const ENDINGS = TABLE_ENDINGS.map((ending) => `'${ending.slice(-COMPARED_CHARACTERS)}'`).join(', ')
+
+/** True for documents that may be tables; written as in the index, or it would not be used. */
+export const isTable = ({ nameEnding }: SqlDialect) => `${nameEnding} IN (${ENDINGS})`
+
+const SERVED = 'served_revision IS NOT NULL'
+
+type Ask = (query: Query, values: readonly Value[], signal?: AbortSignal) => Promise<Row[]>
+
+/** Questions about the whole of the corpus; `ask` hears of the signal. */
+export function createLookup(ask: Ask, dialect: SqlDialect) {
+  const { schema, number, string } = dialect
+  const FIELDS = {
+    text: `SELECT name, kind, count(*) AS documents, min(${number}) AS least_number,
+        max(${number}) AS most_number, min(${string}) AS least_string, max(${string}) AS most_string
+      FROM ${schema}.metadata
+      WHERE document IN (SELECT number FROM ${schema}.documents WHERE ${SERVED})
+      GROUP BY name, kind ORDER BY documents DESC, name LIMIT $1`,
+  }
+  const TEXT = {
+    name: 'served_text',
+    text: `SELECT number, contents.text FROM ${schema}.documents
+      JOIN ${schema}.contents ON document = number AND contents.revision = served_revision
+      WHERE id = $1`,
+  }
+  // Of a long text there are the chunks alone: see `completeStaged`.
+  const CHUNKS = {
+    name: 'served_chunks',
+    text: `SELECT start, "end", text FROM ${schema}.chunks WHERE document = $1 ORDER BY ordinal`,
+  }
+
+  return {
+    async findDocuments({ filter, tabular, limit, cursor }: LookupQuery, signal?: AbortSignal) {
+      const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
+      const { sql, values } = toCondition(filter, dialect)
+      const query = `SELECT * FROM ${schema}.documents
+        WHERE ${SERVED} ${tabular ? `AND ${isTable(dialect)}` : ''} AND ${sql}
+          AND number < $${values.length + 1} ORDER BY number DESC LIMIT $${values.length + 2}`
+      const rows = await ask({ text: query }, [...values, before, limit + 1], signal)
+      return toDocumentPage(rows, limit)
+    },
+
+    async countDocuments(filter: Filter | undefined, signal?: AbortSignal) {
+      const { sql, values } = toCondition(filter, dialect)
+      const query = `SELECT count(*) AS n FROM ${schema}.documents WHERE ${SERVED} AND ${sql}`
+      const [row] = await ask({ text: query }, values, signal)
+      return integer(row, 'n')
+    },
+
+    async metadataFields(limit: number, signal?: AbortSignal) {
+      return (await ask(FIELDS, [limit], signal)).map(toField)
+    },
+
+    async metadataValues(query: ValueQuery, signal?: AbortSignal) {
+      const { field, filter, characters, inOrder, limit } = query
+      const { sql, values } = toCondition(filter, dialect)
+      const counted = characters ? `substr(${string}, 1, ${Math.trunc(characters)})` : string
+      const text = `SELECT kind, ${number} AS counted_number, ${counted} AS counted_string,
+          count(*) AS documents
+        FROM ${schema}.metadata
+        WHERE name = $${values.length + 1} AND document IN (
+          SELECT number FROM ${schema}.documents WHERE ${SERVED} AND ${sql})
+        GROUP BY kind, counted_number, counted_string
+        ORDER BY ${inOrder ? '' : 'documents DESC,'} counted_number NULLS LAST, counted_string
+        LIMIT $${values.length + 2}`
+      const rows = await ask({ text }, [...values, field, limit], signal)
+      return rows.map((row) => ({
+        value: toValue(row, 'counted', kindOf(row)),
+        documents: integer(row, 'documents'),
+      }))
+    },
+
+    async readText(documentId: string, signal?: AbortSignal) {
+      const [row] = await ask(TEXT, [documentId], signal)
+      const whole = row && text(row, 'text')
+      if (whole !== '') return whole
+      const chunks = await ask(CHUNKS, [integer(row, 'number')], signal)
+      return textOfChunks(chunks.map(toSpan))
+    },
+  } satisfies DocumentLookup
+}
+
+function toField(row: Row): MetadataField {
+  const kind = kindOf(row)
+  return {
+    ...{ name: text(row, 'name'), kind, documents: integer(row, 'documents') },
+    ...{ least: toValue(row, 'least', kind), most: toValue(row, 'most', kind) },
+  }
+}
+
+function kindOf(row: Row): MetadataField['kind'] {
+  const kind = text(row, 'kind')
+  return kind === 'number' || kind === 'boolean' ? kind : 'string'
+}
+
+/** Of the two columns of a value, `…_number` and `…_string`, the one that its kind uses. */
+function toValue(row: Row, column: string, kind: MetadataField['kind']): MetadataValue {
+  if (kind === 'string') return text(row, `${column}_string`)
+  const number = integer(row, `${column}_number`)
+  return kind === 'boolean' ? number === 1 : number
+}

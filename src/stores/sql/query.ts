@@ -1,0 +1,41 @@
+import type { MetadataValue } from '../../schemas/metadata.ts'
+import type { Row } from './rows.ts'
+
+export type Value = string | number | boolean | null | undefined | Uint8Array | readonly Value[]
+
+/** One statement in the SQL that both databases take; `$1` is its first parameter. */
+export interface Query {
+  /** Prepared under this name on each connection; without, planned anew each time. */
+  name?: string
+  text: string
+  /** After which the answer is not waited for any more. */
+  milliseconds?: number
+}
+
+/** Runs a query that sees what was committed before it. */
+export type Read = (query: Query, values?: readonly Value[]) => Promise<Row[]>
+
+/** Runs a statement inside the transaction that the caller has begun. */
+export type Run = (text: string, values?: readonly Value[]) => Promise<Row[]>
+
+/** What differs between the databases in queries that are otherwise the same. */
+export interface SqlDialect {
+  /** Where the tables are. */
+  schema: 'main' | 'agent_server'
+  /** Completes a condition: is one of the numbers of the array `$1`. */
+  isInFirst: string
+  /** Gives one row with a column for each of the counts. */
+  counts: string
+  /** The last four characters, in lower case, of the name of a document's file, or of its title; written as in an index. */
+  nameEnding: string
+  /** Of a row of `metadata`: the value that is a number or a boolean, and the one that is a string; NULL otherwise. */
+  number: string
+  string: string
+  /** Compares the value of a row of `metadata`; one of another kind is neither equal nor more nor less. */
+  compare(operator: string, value: MetadataValue, parameter: Parameter): string
+  /** Whether it is one of these; answered by the index, too. */
+  isOneOf(values: readonly MetadataValue[], parameter: Parameter): string
+}
+
+/** Takes a value, and answers what stands for it in the text of a statement. */
+export type Parameter = (value: string | number) => string
