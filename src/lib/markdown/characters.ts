@@ -24,6 +24,14 @@ export function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39
 }
 
+/** `index`, or one less where it stands between the halves of a surrogate pair. */
+export function atCodePoint(text: string, index: number): number {
+  const code = text.charCodeAt(index)
+  const before = text.charCodeAt(index - 1)
+  const isWithinPair = code >= 0xdc00 && code <= 0xdfff && before >= 0xd800 && before <= 0xdbff
+  return isWithinPair ? index - 1 : index
+}
+
 /** The first position at or after `index` that is not blank, at most `end`. */
 export function skipBlanks(text: string, index: number, end: number): number {
   let position = index

@@ -1,3 +1,4 @@
+import type { ChunkText } from '../../indexes/analyser/analyser.ts'
 import { withDeadline } from '../../lib/abort.ts'
 import { createOutage, type OutageLog } from '../../lib/outage.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
@@ -31,7 +32,7 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
 
   return {
     /** The vectors of chunks, in order. Throws `EmbedderError`, at once while the embedder is known to be down. */
-    async documents(chunks: readonly EmbeddedText[], signal: AbortSignal): Promise<ChunkVectors> {
+    async documents(chunks: readonly ChunkText[], signal: AbortSignal): Promise<ChunkVectors> {
       const texts = chunks.map(toEmbeddedText)
       const vectors = await outage.run(() => embedder.embedDocuments(texts, signal))
       return { model: embedder.name, ...joinVectors(vectors) }
@@ -95,15 +96,8 @@ export async function checkDimension(embedder: Embedder): Promise<void> {
   }
 }
 
-/** The fields of a chunk that are embedded. */
-export interface EmbeddedText {
-  title: string | undefined
-  heading: string
-  text: string
-}
-
 /** What says most comes first: a text that is too long is cut at its end. */
-export function toEmbeddedText({ title, heading, text }: EmbeddedText): string {
+export function toEmbeddedText({ title, heading, text }: ChunkText): string {
   return [title, heading, text].filter(Boolean).join('\n')
 }
 

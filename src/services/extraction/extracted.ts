@@ -1,3 +1,5 @@
+import { atCodePoint } from '../../lib/markdown/characters.ts'
+
 /** What was read out of a file. */
 export interface Extracted {
   /** Markdown where the file has headings, tables or lists; else plain text. */
@@ -25,19 +27,15 @@ export interface SourceFile {
 /** A longer text belongs into several documents: a hit tells where in a document it stands. */
 export const MAX_CHARACTERS = 10_000_000
 
-export interface BoundedText {
-  /** Throws `text_too_long` where it would be. */
-  add(text: string): void
-  readonly length: number
-  toString(): string
-}
+export type BoundedText = ReturnType<typeof createBoundedText>
 
 /** Gathers a text that can only become so long. */
-export function createBoundedText(most = MAX_CHARACTERS): BoundedText {
+export function createBoundedText(most = MAX_CHARACTERS) {
   const parts: string[] = []
   let length = 0
   return {
-    add(text) {
+    /** Throws `text_too_long` where it would be. */
+    add(text: string): void {
       length += text.length
       if (length > most) throw tooLong()
       parts.push(text)
@@ -62,18 +60,11 @@ const PIECE_CHARACTERS = 65_536
 
 /** The pieces of a text, in order; none divides a character. */
 export function* cutText(text: string, most = PIECE_CHARACTERS): Generator<string> {
-  let start = 0
-  while (start < text.length) {
-    const end = start + most
-    const isDivided = isHighSurrogate(text.charCodeAt(end - 1)) && end < text.length
-    const next = isDivided ? end - 1 : end
-    yield text.slice(start, next)
-    start = next
+  for (let start = 0; start < text.length; ) {
+    const end = atCodePoint(text, start + most)
+    yield text.slice(start, end)
+    start = end
   }
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff
 }
 
 const BEYOND_LATIN_1 = /[^\0-\xff]/

@@ -1,5 +1,5 @@
 import { untilAborted } from '../../lib/abort.ts'
-import { type IsolatedProcess, type ProcessLimits, startProcess } from '../../lib/child-process.ts'
+import { type ProcessLimits, startProcess } from '../../lib/child-process.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { JobExhausted } from '../../lib/job.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
@@ -109,24 +109,13 @@ export function createExtractor(options: ExtractorOptions) {
   }
 }
 
-type LastAnswer = Exclude<FromReader, { kind: 'text' }>
-
-interface Answered {
-  answer: LastAnswer
-  /** What came before it. */
-  texts: ReadText['pieces']
-}
+type Reader = ReturnType<typeof startReader>
 
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced and not mended. */
-interface Reader extends Pick<IsolatedProcess, 'isAlive' | 'kill'> {
-  /** One file at a time. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws. */
-  read(file: StoredFile, pieces: AsyncIterable<Uint8Array>): Promise<Answered>
-}
-
-function startReader(limits: ProcessLimits): Reader {
+function startReader(limits: ProcessLimits) {
   let texts: ReadText['pieces'] = []
-  let waiting = Promise.withResolvers<LastAnswer>()
-  const child = startProcess<FromReader>({ entry: ENTRY }, limits, {
+  let waiting = Promise.withResolvers<Exclude<FromReader, { kind: 'text' }>>()
+  const { send, isAlive, kill } = startProcess<FromReader>({ entry: ENTRY }, limits, {
     onMessage(message) {
       if (message.kind !== 'text') return waiting.resolve(message)
       texts.push(ownPacked(message.text))
@@ -134,23 +123,24 @@ function startReader(limits: ProcessLimits): Reader {
     },
     onEnd: (error) => waiting.reject(error),
   })
-  const send = (message: ToReader) => child.send(message)
+  const ask = (message: ToReader) => send(message)
 
   return {
-    async read(file, pieces) {
+    isAlive,
+    kill,
+    /** One file at a time: the last answer, and the texts that came before it. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws. */
+    async read(file: StoredFile, pieces: AsyncIterable<Uint8Array>) {
       texts = []
       waiting = Promise.withResolvers()
       // It is awaited below, but may come to its end before all was sent.
       waiting.promise.catch(() => undefined)
-      await send({ kind: 'begin', ...file })
+      await ask({ kind: 'begin', ...file })
       for await (const bytes of pieces) {
-        if (!child.isAlive()) break
-        await send({ kind: 'piece', bytes })
+        if (!isAlive()) break
+        await ask({ kind: 'piece', bytes })
       }
-      await send({ kind: 'end' })
+      await ask({ kind: 'end' })
       return { answer: await waiting.promise, texts }
     },
-    isAlive: child.isAlive,
-    kill: child.kill,
   }
 }

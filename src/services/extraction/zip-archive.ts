@@ -11,34 +11,29 @@ const HARMLESS_UNPACKED = 100_000_000
 /** A document type declaration stands in the first bytes. */
 const PROLOG_BYTES = 4_096
 
-/** A ZIP file whose entries were counted and weighed before any was unpacked. */
-export interface ZipArchive {
-  has(name: string): boolean
-  names(): string[]
-  /** Throws `damaged_file` where there is no such entry, or it cannot be unpacked to the size it claims. */
-  read(name: string): Promise<Buffer>
-  readText(name: string): Promise<string>
-  /** Unpacks everything once, a piece at a time, for a parser that would trust what the entries claim. */
-  verify(): Promise<void>
-}
+export type ZipArchive = Awaited<ReturnType<typeof openZip>>
 
-/** Throws `encrypted_file`, `damaged_file`, and `file_too_complex` for what unpacks to too much. */
-export async function openZip(bytes: Buffer): Promise<ZipArchive> {
+/**
+ * A ZIP file whose entries were counted and weighed before any was unpacked. Throws `encrypted_file`,
+ * `damaged_file`, and `file_too_complex` for what unpacks to too much.
+ */
+export async function openZip(bytes: Buffer) {
   const { zip, entries } = await readDirectory(bytes)
-  const read = async (name: string) => {
-    const entry = entries.get(name)
-    if (!entry) throw damaged(`it lacks ${name}`)
-    if (entry.uncompressedSize > LARGEST_ENTRY) throw tooLarge()
-    const parts: Buffer[] = []
-    await eachPart(zip, entry, (part) => parts.push(part))
-    return Buffer.concat(parts)
-  }
   return {
-    has: (name) => entries.has(name),
-    names: () => [...entries.keys()],
-    read,
-    readText: async (name) => new TextDecoder().decode(await read(name)),
-    async verify() {
+    has: (name: string) => entries.has(name),
+
+    /** Throws `damaged_file` where there is no such entry, or it cannot be unpacked to the size it claims. */
+    async readText(name: string): Promise<string> {
+      const entry = entries.get(name)
+      if (!entry) throw damaged(`it lacks ${name}`)
+      if (entry.uncompressedSize > LARGEST_ENTRY) throw tooLarge()
+      const parts: Buffer[] = []
+      await eachPart(zip, entry, (part) => parts.push(part))
+      return new TextDecoder().decode(Buffer.concat(parts))
+    },
+
+    /** Unpacks everything once, a piece at a time, for a parser that would trust what the entries claim. */
+    async verify(): Promise<void> {
       for (const entry of entries.values()) {
         let isFirst = true
         await eachPart(zip, entry, (part) => {

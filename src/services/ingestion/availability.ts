@@ -5,7 +5,7 @@ import { backoffMs } from '../../lib/backoff.ts'
 import { createOutage, type OutageLog } from '../../lib/outage.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 
-const BACKOFF = { firstMs: 250, maxMs: 15_000, factor: 4 }
+const BACKOFF = { firstMs: 100, maxMs: 15_000, factor: 4 }
 
 export interface IngestionLog extends OutageLog {
   error(fields: object, message: string): void
@@ -25,20 +25,21 @@ export function isOutage(error: unknown): error is Error {
 }
 
 /**
- * Does `work` again and again for as long as the index or the document store does not answer. Throws whatever
- * else goes wrong, and the reason of `signal`.
+ * Does `work` again and again for as long as the index or the document store does not answer, or whatever else is
+ * `worthRetrying`. Throws what is not, and the reason of `signal`.
  */
 export async function untilAvailable<Output>(
   work: () => Promise<Output>,
   log: Pick<IngestionLog, 'warn'>,
   signal: AbortSignal,
+  worthRetrying: (error: unknown) => boolean = isOutage,
 ): Promise<Output> {
   for (let failures = 1; ; failures++) {
     try {
       return await work()
     } catch (error) {
       signal.throwIfAborted()
-      if (!isOutage(error)) throw error
+      if (!worthRetrying(error)) throw error
       log.warn(
         { err: error, failures },
         'a part that the server needs does not answer; trying again',

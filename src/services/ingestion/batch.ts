@@ -18,33 +18,29 @@ interface Dependencies {
   maxWaitMs?: number
 }
 
-/** Stores a stream of documents, one JSON object per line. */
-export interface LineIngestion {
-  /**
-   * Answers each line that is not blank, in their order, as soon as it is durable or refused. Reads no faster
-   * than the document store takes, and waits while the queue is full. Rejects with what reading `source` throws and
-   * what `signal` is aborted with: what was answered by then is stored.
-   */
-  run(
-    source: AsyncIterable<Uint8Array>,
-    answer: (result: LineResult) => void,
-    signal: AbortSignal,
-  ): Promise<void>
-}
-
 /** Long enough for a busy queue to move, short enough for proxies that wait for the first result. */
 const MAX_WAIT_MS = 30_000
 
-export function createLineIngestion(dependencies: Dependencies): LineIngestion {
-  const { documents, log, maxWaitMs = MAX_WAIT_MS } = dependencies
+export type LineIngestion = ReturnType<typeof createLineIngestion>
 
+/** Stores a stream of documents, one JSON object per line. */
+export function createLineIngestion({ documents, log, maxWaitMs = MAX_WAIT_MS }: Dependencies) {
   const store = async (bytes: Buffer) => {
     const { id, idempotencyKey, ...input } = parseLine(bytes)
     return id === undefined ? documents.create(input, idempotencyKey) : documents.put(id, input)
   }
 
   return {
-    async run(source, answer, signal) {
+    /**
+     * Answers each line that is not blank, in their order, as soon as it is durable or refused. Reads no faster
+     * than the document store takes, and waits while the queue is full. Rejects with what reading `source` throws and
+     * what `signal` is aborted with: what was answered by then is stored.
+     */
+    async run(
+      source: AsyncIterable<Uint8Array>,
+      answer: (result: LineResult) => void,
+      signal: AbortSignal,
+    ): Promise<void> {
       const waiting = createWaiting(maxWaitMs)
       const take = async ({ number: line, bytes }: Line): Promise<LineResult> => {
         try {

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads'
-import { createAnalyser } from '../../indexes/analyser/analyser.ts'
+import { type ChunkText, createAnalyser } from '../../indexes/analyser/analyser.ts'
 import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { serveThread, transferring } from '../../lib/thread.ts'
@@ -24,20 +24,8 @@ export interface Prepared {
   context: SplitContext
 }
 
-/** The fields of a chunk that search looks at. */
-export interface IndexedText {
-  title: string | undefined
-  heading: string
-  text: string
-}
-
 export interface PrepareThreadData {
   language: AnalyserLanguage
-}
-
-/** A prepared text on its way between threads: the starter cuts the texts of the chunks out of its own copy. */
-export interface PreparedByThread extends Omit<Prepared, 'chunks'> {
-  chunks: Omit<SplitChunk, 'text'>[]
 }
 
 const { language }: PrepareThreadData = workerData
@@ -55,7 +43,7 @@ const methods = {
     )
   },
 
-  analyse(chunks: readonly IndexedText[]) {
+  analyse(chunks: readonly ChunkText[]) {
     const terms = analyser.batch(chunks)
     return transferring(terms, buffersOf(terms))
   },
@@ -65,11 +53,10 @@ export type PrepareMethods = typeof methods
 
 serveThread(methods)
 
-function prepareOne({ title, text, context: before }: SegmentText): PreparedByThread {
+function prepareOne({ title, text, context: before }: SegmentText): Prepared {
   const { chunks, context } = splitPiece(text, before)
   const terms = analyser.batch(chunks.map((chunk) => ({ title, ...chunk })))
-  const places = chunks.map(({ heading, start, end }) => ({ heading, start, end }))
-  return { chunks: places, terms, context }
+  return { chunks, terms, context }
 }
 
 function buffersOf({ lengths, offsets, terms, counts }: TermBatch): ArrayBuffer[] {

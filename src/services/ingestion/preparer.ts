@@ -1,20 +1,13 @@
 import { AppError } from '../../errors.ts'
+import type { ChunkText } from '../../indexes/analyser/analyser.ts'
 import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
-import type {
-  IndexedText,
-  Prepared,
-  PreparedByThread,
-  PrepareMethods,
-  PrepareThreadData,
-  SegmentText,
-} from './prepare-thread.ts'
+import type { Prepared, PrepareMethods, PrepareThreadData, SegmentText } from './prepare-thread.ts'
 import { PreparationError } from './retry-policy.ts'
-import type { SplitChunk } from './split/pack-units.ts'
 
 const HEAP_MEGABYTES = 1_024
 
@@ -61,8 +54,8 @@ const BATCH_CHARACTERS = 131_072
 
 /** What the thread does; it is given one call at a time, so that a deadline is one call's own. */
 interface PrepareThread {
-  prepare(segments: readonly SegmentText[]): Promise<readonly PreparedByThread[]>
-  analyse(chunks: readonly IndexedText[]): Promise<TermBatch>
+  prepare(segments: readonly SegmentText[]): Promise<readonly Prepared[]>
+  analyse(chunks: readonly ChunkText[]): Promise<TermBatch>
 }
 
 /**
@@ -76,10 +69,7 @@ export function createPrepareQueue(thread: PrepareThread) {
 
   const prepareTogether = async (batch: readonly Queued<SegmentText, Prepared>[]) => {
     const outputs = await inTurn(() => thread.prepare(batch.map(({ input }) => input)))
-    for (const [index, { terms, context, chunks }] of outputs.entries()) {
-      const { input, resolve } = batch[index] ?? {}
-      if (input) resolve?.({ terms, context, chunks: withTexts(chunks, input.text) })
-    }
+    for (const [index, prepared] of outputs.entries()) batch[index]?.resolve(prepared)
   }
 
   const queue = createCoalescingQueue<SegmentText, Prepared>({
@@ -105,7 +95,7 @@ export function createPrepareQueue(thread: PrepareThread) {
       }
       return queue.submit(segment, signal)
     },
-    analyse: (chunks: readonly IndexedText[]) => inTurn(() => thread.analyse(chunks)),
+    analyse: (chunks: readonly ChunkText[]) => inTurn(() => thread.analyse(chunks)),
     /** Rejects what waits. What is under way ends with the thread. */
     close() {
       const error = new AppError('shutting_down', 'The server is shutting down')
@@ -113,10 +103,6 @@ export function createPrepareQueue(thread: PrepareThread) {
       queue.rejectWaiting(error)
     },
   }
-}
-
-function withTexts(chunks: PreparedByThread['chunks'], text: string): SplitChunk[] {
-  return chunks.map((chunk) => ({ ...chunk, text: text.slice(chunk.start, chunk.end) }))
 }
 
 const START_DEADLINE_MS = 30_000

@@ -1,8 +1,8 @@
-import { pause, untilAborted } from '../../lib/abort.ts'
+import { untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
-import { type IngestionLog, isOutage } from './availability.ts'
+import { type IngestionLog, isOutage, untilAvailable } from './availability.ts'
 import type { Preparer } from './preparer.ts'
 import { type Publisher, UnconfirmedError } from './publish.ts'
 import {
@@ -38,8 +38,6 @@ interface Dependencies {
   now: () => number
   log: IngestionLog
 }
-
-const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 10_000, factor: 4 }
 
 /**
  * Takes one claimed document from its text or file to its chunks, or to the reason why there are none. Throws
@@ -134,21 +132,18 @@ async function makeReady(
   }
 }
 
-/** Asks the document store again and again until it answers. */
-async function untilAnswered<Output>(
+/** Asks the document store again and again until it answers, whatever it is that fails. */
+function untilAnswered<Output>(
   ask: () => Promise<Output>,
   log: IngestionLog,
   signal: AbortSignal,
 ): Promise<Output> {
-  for (let failures = 1; ; failures++) {
-    try {
-      return await untilAborted(ask(), signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      log.warn({ err: error }, 'cannot tell the document store how ingestion went; asking again')
-    }
-    await pause(backoffMs(failures, OUTAGE_BACKOFF), signal)
-  }
+  return untilAvailable(
+    () => untilAborted(ask(), signal),
+    log,
+    signal,
+    () => true,
+  )
 }
 
 function describe({ documentId, revision, attempt }: IngestionJob) {

@@ -1,7 +1,8 @@
 import type { TermBatch } from '../../indexes/term-batch.ts'
 import { freeAllMemory } from '../../lib/free-young-memory.ts'
+import { atCodePoint } from '../../lib/markdown/characters.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
-import type { EmbeddedText, Embedding } from '../embedding/embedding.ts'
+import type { Embedding } from '../embedding/embedding.ts'
 import type { Preparer } from './preparer.ts'
 import { withoutText } from './retry-policy.ts'
 import type { Source } from './sources.ts'
@@ -60,12 +61,15 @@ export async function* preparedSegments(
 
   const prepareNext = async (text: string): Promise<Segment> => {
     const prepared = await preparer.prepare({ title, text, context }, signal)
-    const moved = prepared.chunks.map((chunk) => movedBy(chunk, characters))
+    const moved = prepared.chunks.map((chunk) => ({
+      ...chunk,
+      ...{ start: chunk.start + characters, end: chunk.end + characters },
+    }))
     const chunks = numberPages(moved, source.pageStarts)
     context = prepared.context
     characters += text.length
-    const vectors =
-      chunks.length > 0 ? await embedding?.documents(withTitle(title, chunks), signal) : undefined
+    const titled = chunks.map((chunk) => ({ title, ...chunk }))
+    const vectors = titled.length > 0 ? await embedding?.documents(titled, signal) : undefined
     return { text, chunks, vectors, terms: prepared.terms }
   }
 
@@ -106,19 +110,11 @@ function withoutParent(slice: string, most: number): string {
 
 function endOfSegment(text: string, most: number): number {
   const least = most - Math.floor(most * SLACK_SHARE)
-  for (const mark of ['\n\n', '\n', ' ']) {
-    const found = text.lastIndexOf(mark, most - mark.length)
-    if (found >= least) return found + mark.length
+  for (const end of ['\n\n', '\n', ' ']) {
+    const found = text.lastIndexOf(end, most - end.length)
+    if (found >= least) return found + end.length
   }
-  return isHighSurrogate(text.charCodeAt(most - 1)) ? most - 1 : most
-}
-
-function isHighSurrogate(code: number): boolean {
-  return code >= 0xd800 && code <= 0xdbff
-}
-
-function movedBy(chunk: SplitChunk, offset: number): SplitChunk {
-  return { ...chunk, start: chunk.start + offset, end: chunk.end + offset }
+  return atCodePoint(text, most)
 }
 
 /** Tells each chunk on which pages it stands, given where each page begins in the text. */
@@ -144,8 +140,4 @@ function pageAt(starts: readonly number[], offset: number): number {
     else high = middle
   }
   return low
-}
-
-function withTitle(title: string | undefined, chunks: readonly SplitChunk[]): EmbeddedText[] {
-  return chunks.map(({ heading, text }) => ({ title, heading, text }))
 }

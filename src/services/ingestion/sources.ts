@@ -59,24 +59,19 @@ function* takeOut(pieces: ReadText['pieces']): Generator<string> {
   }
 }
 
-interface TextBudget {
-  /** Waits until there is less than the most. Throws the reason of the signal. */
-  room(signal: AbortSignal): Promise<void>
-  /** Counts so many characters until what it answers is called. */
-  hold(characters: number): () => void
-}
-
 /** Bounds the text in memory. */
-export function createTextBudget(most: number): TextBudget {
+export function createTextBudget(most: number) {
   let held = 0
   let eased = Promise.withResolvers<void>()
 
   return {
-    async room(signal) {
+    /** Waits until there is less than the most. Throws the reason of the signal. */
+    async room(signal: AbortSignal): Promise<void> {
       signal.throwIfAborted()
       while (held >= most) await untilAborted(eased.promise, signal)
     },
-    hold(characters) {
+    /** Counts so many characters until what it answers is called. */
+    hold(characters: number) {
       held += characters
       return () => {
         held -= characters

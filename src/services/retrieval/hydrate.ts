@@ -8,18 +8,15 @@ export interface FoundChunk extends Candidate {
   chunk: StoredChunk
 }
 
-interface Hydrated {
-  found: FoundChunk[]
-  /** Whether the document store did not hold a candidate: it was superseded since the search, or is not in yet. */
-  isStale: boolean
-}
-
-/** The first `wanted` candidates that the document store holds and that say something new. */
+/**
+ * The first `wanted` candidates that the document store holds and that say something new. `isStale` where it did not
+ * hold one: that was superseded since the search, or is not in yet.
+ */
 export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
   candidates: readonly Candidate[],
   wanted: number,
-): Promise<Hydrated> {
+) {
   const found: FoundChunk[] = []
   const distinct = createDistinctTexts()
   // Most answers need no more than the first reading; where they do, each further read is twice as long.

@@ -13,19 +13,14 @@ interface Fingerprint {
   numbers: number
 }
 
-/** Distinguishes texts that say something new from those that repeat what was taken, word for word or nearly so. */
-interface DistinctTexts {
-  /** Takes a text, unless it nearly is one that was taken before; answers whether it did. */
-  take(text: string): boolean
-}
-
 /**
+ * Distinguishes texts that say something new from those that repeat what was taken, word for word or nearly so.
  * Near duplicates are found by the runs of words that two texts share (Broder's resemblance,
  * https://doi.org/10.1109/SEQUEN.1997.666900). All who hold a run are listed with it, so that the work grows
  * with the text and its likes, not with all that was taken. Texts with other numbers in them are never the
  * same: a row, a version and a date differ from the next in little else.
  */
-export function createDistinctTexts(): DistinctTexts {
+export function createDistinctTexts() {
   const exact = new Set<string>()
   const holders = new Map<number, Fingerprint[]>()
 
@@ -49,7 +44,8 @@ export function createDistinctTexts(): DistinctTexts {
   }
 
   return {
-    take(text) {
+    /** Takes a text, unless it nearly is one that was taken before; answers whether it did. */
+    take(text: string): boolean {
       if (exact.has(text)) return false
       const fingerprint = fingerprintOf(text)
       if (fingerprint.runs.size >= MIN_RUNS) {

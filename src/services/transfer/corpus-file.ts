@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { access, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
-import { isMissing } from '../../lib/files.ts'
+import { exists } from '../../lib/files.ts'
 import { type Line, readLines } from '../../lib/lines.ts'
 import type { CorpusRecord } from '../../stores/corpus.ts'
 import {
@@ -167,14 +167,4 @@ async function* blocks(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
     block = ''
   }
   yield Buffer.from(block)
-}
-
-async function exists(file: string): Promise<boolean> {
-  try {
-    await access(file)
-    return true
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
 }

@@ -66,10 +66,7 @@ const ChunksLine = z.object({
   kind: z.literal('chunks'),
   chunks: z.array(
     z.object({
-      key: z
-        .int()
-        .min(0)
-        .max(2 ** 32 - 1),
+      key: z.uint32(),
       ordinal: count,
       text: z.string(),
       heading: z.string(),
@@ -81,12 +78,7 @@ const ChunksLine = z.object({
   ),
   /** The numbers of all vectors, one after another, as little-endian floats of 16 bits where that loses nothing, else of 32. */
   vectors: z.object({
-    keys: z.array(
-      z
-        .int()
-        .min(0)
-        .max(2 ** 32 - 1),
-    ),
+    keys: z.array(z.uint32()),
     dimension: count,
     bits: z.literal([16, 32]),
     values: z.base64(),

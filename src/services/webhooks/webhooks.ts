@@ -32,16 +32,10 @@ interface Dependencies {
   renewalMs?: number
 }
 
-export interface Webhooks {
-  start(): Promise<void>
-  /** Says that an ingestion has ended. */
-  wake(): void
-  /** Takes no more, and gives up what is under way: it is due again later. */
-  stop(): Promise<void>
-}
+export type Webhooks = ReturnType<typeof createWebhooks>
 
 /** Tells a receiver of each document that became `ready` or `failed`, at least once. */
-export function createWebhooks(dependencies: Dependencies): Webhooks {
+export function createWebhooks(dependencies: Dependencies) {
   const { outbox, log, waits = WAITS, renewalMs = RENEWAL_MS } = dependencies
   const notifier = createNotifier()
   const stopping = new AbortController()
@@ -83,12 +77,14 @@ export function createWebhooks(dependencies: Dependencies): Webhooks {
   }
 
   return {
-    async start() {
+    async start(): Promise<void> {
       await want()
       running = run()
     },
+    /** Says that an ingestion has ended. */
     wake: notifier.notify,
-    async stop() {
+    /** Takes no more, and gives up what is under way: it is due again later. */
+    async stop(): Promise<void> {
       stopping.abort(new Error('The server stops'))
       notifier.notify()
       await running

@@ -26,7 +26,7 @@ function openQueue({
         throw error ?? new PreparationError('preparation_crashed')
       }
       return segments.map(({ text }) => ({
-        chunks: [{ heading: '', start: 0, end: text.length }],
+        chunks: [{ text, heading: '', start: 0, end: text.length }],
         terms: NO_TERMS,
         context: { headings: [], fence: undefined },
       }))

@@ -87,55 +87,38 @@ export function readSlide(xml: string): Slide {
     else if (TITLES.includes(placeholder)) title.push(text)
     else lines.push(text, '')
   }
+  const endCell = () => {
+    row.push(cell.replaceAll('|', '/'))
+    cell = ''
+  }
   const endRow = () => {
     lines.push(`| ${row.join(' | ')} |`)
     if (rows++ === 0) lines.push(`|${' --- |'.repeat(row.length)}`)
     row = []
   }
-  const openings = new Map<string, (attributes: Record<string, string>) => void>(
-    Object.entries({
-      'p:sp': () => {
-        placeholder = ''
-      },
-      'p:ph': ({ type }: Record<string, string>) => {
-        placeholder = type ?? 'body'
-      },
-      'a:t': () => {
-        isText = true
-      },
-      'a:br': () => {
-        paragraph += ' '
-      },
-      'a:tbl': () => {
-        isTable = true
-        rows = 0
-      },
-    }),
-  )
-  const closings = new Map<string, () => void>(
-    Object.entries({
-      'a:t': () => {
-        isText = false
-      },
-      'a:p': endParagraph,
-      'a:tc': () => {
-        row.push(cell.replaceAll('|', '/'))
-        cell = ''
-      },
-      'a:tr': endRow,
-      'a:tbl': () => {
-        isTable = false
-        lines.push('')
-      },
-    }),
-  )
 
   readXml(xml, {
-    open: (name, attributes) => openings.get(name)?.(attributes),
+    open(name, { type }) {
+      if (name === 'p:sp') placeholder = ''
+      if (name === 'p:ph') placeholder = type ?? 'body'
+      if (name === 'a:br') paragraph += ' '
+      if (name === 'a:t') isText = true
+      if (name !== 'a:tbl') return
+      isTable = true
+      rows = 0
+    },
     text(data) {
       if (isText) paragraph += data
     },
-    close: (name) => closings.get(name)?.(),
+    close(name) {
+      if (name === 'a:t') isText = false
+      if (name === 'a:p') endParagraph()
+      if (name === 'a:tc') endCell()
+      if (name === 'a:tr') endRow()
+      if (name !== 'a:tbl') return
+      isTable = false
+      lines.push('')
+    },
   })
   return { title: title.join(' '), body: lines.join('\n').trim() }
 }

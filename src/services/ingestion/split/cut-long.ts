@@ -1,4 +1,10 @@
-import { isBlank, isLineBreak, skipBlanks, trimEnd } from '../../../lib/markdown/characters.ts'
+import {
+  atCodePoint,
+  isBlank,
+  isLineBreak,
+  skipBlanks,
+  trimEnd,
+} from '../../../lib/markdown/characters.ts'
 import { BOUNDARY, type Unit } from './pack-units.ts'
 import { estimateTokens, tokensOf } from './tokens.ts'
 
@@ -112,12 +118,4 @@ function lastBoundary(
 /** Letters that never join with a neighbour of their kind. */
 function isPlain(code: number): boolean {
   return code < 0x300
-}
-
-/** `index`, or one less where it stands between the halves of a surrogate pair. */
-function atCodePoint(text: string, index: number): number {
-  const code = text.charCodeAt(index)
-  const before = text.charCodeAt(index - 1)
-  const isWithinPair = code >= 0xdc00 && code <= 0xdfff && before >= 0xd800 && before <= 0xdbff
-  return isWithinPair ? index - 1 : index
 }

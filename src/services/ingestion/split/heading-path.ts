@@ -1,3 +1,5 @@
+import { atCodePoint } from '../../../lib/markdown/characters.ts'
+
 const SEPARATOR = ' > '
 /** With six levels at most, this bounds the whole path. */
 const MAX_STEP = 120
@@ -7,25 +9,18 @@ export interface HeadingStep {
   title: string
 }
 
-/** The headings that stand above a place in a text. */
-interface HeadingPath {
-  enter(level: number, title: string): void
-  /** Outermost first; empty above the first heading. */
-  current(): string
-  steps(): HeadingStep[]
-}
-
-/** Begins below `above`. */
-export function createHeadingPath(above: readonly HeadingStep[] = []): HeadingPath {
+/** The headings that stand above a place in a text, below those of `above`. */
+export function createHeadingPath(above: readonly HeadingStep[] = []) {
   const steps = [...above]
   let current = joined(steps)
   return {
-    enter(level, title) {
+    enter(level: number, title: string): void {
       while ((steps.at(-1)?.level ?? 0) >= level) steps.pop()
       const plain = toPlainTitle(title)
       if (plain) steps.push({ level, title: plain })
       current = joined(steps)
     },
+    /** Outermost first; empty above the first heading. */
     current: () => current,
     steps: () => [...steps],
   }
@@ -45,12 +40,5 @@ function toPlainTitle(title: string): string {
     .replace(/(^|\s)#+$/, '')
     .replace(/\s+/g, ' ')
     .trim()
-  return cutAtCharacter(plain, MAX_STEP)
-}
-
-function cutAtCharacter(text: string, length: number): string {
-  if (text.length <= length) return text
-  const last = text.charCodeAt(length - 1)
-  const isHighSurrogate = last >= 0xd800 && last <= 0xdbff
-  return text.slice(0, isHighSurrogate ? length - 1 : length).trimEnd()
+  return plain.slice(0, atCodePoint(plain, MAX_STEP)).trimEnd()
 }

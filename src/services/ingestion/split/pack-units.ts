@@ -18,12 +18,7 @@ interface PendingUnit extends HeadedUnit {
 }
 
 /** Fills chunks with units as they come, holding no more than one chunk of them. */
-interface UnitPacker {
-  add(unit: HeadedUnit): void
-  finish(): SplitChunk[]
-}
-
-export function createUnitPacker(text: string, limits: SplitLimits): UnitPacker {
+export function createUnitPacker(text: string, limits: SplitLimits) {
   const chunks: SplitChunk[] = []
   let pending: PendingUnit[] = []
   let pendingTokens = 0
@@ -58,7 +53,7 @@ export function createUnitPacker(text: string, limits: SplitLimits): UnitPacker 
   }
 
   return {
-    add(unit) {
+    add(unit: HeadedUnit): void {
       const next = { ...unit, gap: estimateTokens(text, read, unit.start) }
       read = unit.end
       if (isFreshStart(unit.boundary) && pendingTokens >= limits.enough) {
@@ -71,7 +66,7 @@ export function createUnitPacker(text: string, limits: SplitLimits): UnitPacker 
       pendingTokens += next.tokens + (pending.length > 0 ? next.gap : 0)
       pending.push(next)
     },
-    finish() {
+    finish(): SplitChunk[] {
       const previous = chunks.at(-1)
       const [first] = pending
       const last = pending.at(-1)
