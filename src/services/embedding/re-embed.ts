@@ -122,14 +122,10 @@ export function createOnlineReEmbedding(dependencies: OnlineDependencies) {
     /** Embeds what there is and what comes, until `signal` is aborted. Throws nothing: a failure is reported and tried again. */
     async run(signal: AbortSignal): Promise<void> {
       while (!signal.aborted) {
-        try {
-          await embedNew(signal)
-          await pause(pollMs, signal)
-        } catch (error) {
-          if (signal.aborted) return
-          failed(error)
-          await pause(pollMs, signal).catch(() => undefined)
-        }
+        await embedNew(signal).catch((error: unknown) => {
+          if (!signal.aborted) failed(error)
+        })
+        await pause(pollMs, signal).catch(() => undefined)
       }
     },
   }

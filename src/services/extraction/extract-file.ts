@@ -108,28 +108,24 @@ function isOwnMistake(error: unknown): boolean {
 type TextKind = 'html' | 'markdown' | 'mail' | 'csv' | 'json' | 'code' | 'text'
 type FileKind = TextKind | 'pdf' | 'docx' | 'pptx' | 'xlsx' | 'epub' | 'parquet'
 
-const CODE_EXTENSIONS = `
-  asm awk bash bat bib c cc cfg clj cljs cmake cpp cs css cxx dart diff dockerfile el elm erl ex exs f90
-  fs fsx go gradle graphql groovy h hpp hrl hs ini ipynb java jl js jsx kt kts less lisp lua m mak makefile
-  mjs cjs ml mli mts cts nim nix pas patch php pl pm properties proto ps1 py pyi r rb rs sass scala scm scss
-  sh sol sql svelte swift tcl tex tf toml ts tsx v vb vhd vim vue xml xsd xsl yaml yml zig zsh`
-  .trim()
-  .split(/\s+/)
+const EXTENSIONS: readonly (readonly [TextKind, string])[] = [
+  [
+    'code',
+    `asm awk bash bat bib c cc cfg clj cljs cmake cpp cs css cxx dart diff dockerfile el elm erl ex exs f90
+    fs fsx go gradle graphql groovy h hpp hrl hs ini ipynb java jl js jsx kt kts less lisp lua m mak makefile
+    mjs cjs ml mli mts cts nim nix pas patch php pl pm properties proto ps1 py pyi r rb rs sass scala scm scss
+    sh sol sql svelte swift tcl tex tf toml ts tsx v vb vhd vim vue xml xsd xsl yaml yml zig zsh`,
+  ],
+  ['html', 'html htm xhtml mhtml'],
+  ['markdown', 'md markdown mdx rst adoc'],
+  ['csv', 'csv tsv tab'],
+  ['json', 'json jsonl ndjson geojson'],
+  ['mail', 'eml'],
+]
 
-const KIND_BY_EXTENSION: ReadonlyMap<string, TextKind> = new Map<string, TextKind>([
-  ...CODE_EXTENSIONS.map((extension): [string, TextKind] => [extension, 'code']),
-  ...(['html', 'htm', 'xhtml', 'mhtml'] as const).map((name): [string, TextKind] => [name, 'html']),
-  ...(['md', 'markdown', 'mdx', 'rst', 'adoc'] as const).map((name): [string, TextKind] => [
-    name,
-    'markdown',
-  ]),
-  ...(['csv', 'tsv', 'tab'] as const).map((name): [string, TextKind] => [name, 'csv']),
-  ...(['json', 'jsonl', 'ndjson', 'geojson'] as const).map((name): [string, TextKind] => [
-    name,
-    'json',
-  ]),
-  ['eml', 'mail'],
-])
+const KIND_BY_EXTENSION: ReadonlyMap<string, TextKind> = new Map(
+  EXTENSIONS.flatMap(([kind, names]) => names.split(/\s+/).map((name) => [name, kind] as const)),
+)
 
 const MEDIA_TYPE = /^[\w.+-]{1,60}\/[\w.+-]{1,100}$/
 

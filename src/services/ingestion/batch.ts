@@ -4,11 +4,13 @@ import { type Line, readLines } from '../../lib/lines.ts'
 import { DocumentLine, LINES, type LineResult } from '../../schemas/document-batch.ts'
 import { refusalOf } from '../../schemas/invalid-request.ts'
 import type { Documents } from './documents.ts'
+import { createBudget } from './sources.ts'
 
 /** How many lines may be on their way into the document store at the same time, which share the wait for the disk. */
 const LINES_UNDER_WAY = 64
-/** And of how many bytes, one line longer than that excepted. */
+/** And of how many bytes; the last of them may go beyond. */
 const BYTES_UNDER_WAY = 16 * 2 ** 20
+const MIN_LINE_WEIGHT = BYTES_UNDER_WAY / LINES_UNDER_WAY
 const POLL_MS = 200
 
 interface Dependencies {
@@ -64,29 +66,23 @@ async function inOrder(
   answer: (result: LineResult) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const underWay: { bytes: number; answered: Promise<void> }[] = []
-  let bytes = 0
+  const budget = createBudget(BYTES_UNDER_WAY)
+  const failed = new AbortController()
+  const ended = AbortSignal.any([signal, failed.signal])
   let last: Promise<void> = Promise.resolve()
 
-  const makeRoom = async (length: number) => {
-    while (underWay.length >= LINES_UNDER_WAY || (bytes > 0 && bytes + length > BYTES_UNDER_WAY)) {
-      const oldest = underWay.shift()
-      await oldest?.answered
-      bytes -= oldest?.bytes ?? 0
-    }
-  }
-  const begin = (line: Line, length: number) => {
+  const begin = (line: Line) => {
+    const done = budget.hold(Math.max(MIN_LINE_WEIGHT, line.bytes?.length ?? 0))
     last = Promise.all([take(line), last]).then(([result]) => answer(result))
-    underWay.push({ bytes: length, answered: last })
-    bytes += length
+    last.catch((error: unknown) => failed.abort(error)).finally(done)
   }
 
   try {
     for await (const line of lines) {
       signal.throwIfAborted()
-      const length = line.bytes?.length ?? 0
-      await makeRoom(length)
-      if (!isBlank(line)) begin(line, length)
+      if (isBlank(line)) continue
+      await budget.room(ended)
+      begin(line)
     }
   } finally {
     // Lines under way are stored, and so must be answered, also where no more come.

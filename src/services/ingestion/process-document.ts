@@ -53,7 +53,11 @@ export function createDocumentIngestion(dependencies: Dependencies) {
       return await makeReady(dependencies, job, signal)
     } catch (error) {
       signal.throwIfAborted()
-      if (isOutage(error)) return await putBack(job, error, signal)
+      if (isOutage(error)) {
+        const failure = toFailure(error)
+        await untilAnswered(() => store.releaseJob(job, failure), log, signal)
+        return { status: 'waiting', failure }
+      }
       log.warn({ err: error, ...describe(job) }, 'ingestion attempt failed')
       if (error instanceof UnconfirmedError) return resolveUnconfirmed(job, error, signal)
       return fail(job, toFailure(error), signal)
@@ -70,16 +74,6 @@ export function createDocumentIngestion(dependencies: Dependencies) {
     const isCurrent = await untilAnswered(() => store.failJob(job, failure, retryAt), log, signal)
     if (!isCurrent) return { status: 'superseded' }
     return { status: again ? 'retried' : 'failed', failure }
-  }
-
-  const putBack = async (
-    job: IngestionJob,
-    error: Error,
-    signal: AbortSignal,
-  ): Promise<ClaimEnd> => {
-    const failure = toFailure(error)
-    await untilAnswered(() => store.releaseJob(job, failure), log, signal)
-    return { status: 'waiting', failure }
   }
 
   /** A claim that can still fail was not completed; one that cannot was completed after all, or superseded. */

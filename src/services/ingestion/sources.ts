@@ -33,7 +33,7 @@ interface Dependencies {
 
 /** Gives the text that came with a document, or reads it out of the file that came instead. Throws `ExtractionError`. */
 export function createSources({ store, extractor }: Dependencies): OpenSource {
-  const budget = createTextBudget(MAX_EXTRACTED)
+  const budget = createBudget(MAX_EXTRACTED)
 
   return async ({ documentId, revision, text, file }, signal) => {
     if (!file) {
@@ -59,8 +59,8 @@ function* takeOut(pieces: ReadText['pieces']): Generator<string> {
   }
 }
 
-/** Bounds the text in memory. */
-export function createTextBudget(most: number) {
+/** Bounds what is in memory: characters, or bytes. Who comes when there is room gets all that it asks for. */
+export function createBudget(most: number) {
   let held = 0
   let eased = Promise.withResolvers<void>()
 
@@ -70,11 +70,11 @@ export function createTextBudget(most: number) {
       signal.throwIfAborted()
       while (held >= most) await untilAborted(eased.promise, signal)
     },
-    /** Counts so many characters until what it answers is called. */
-    hold(characters: number) {
-      held += characters
+    /** Counts so much until what it answers is called. */
+    hold(weight: number) {
+      held += weight
       return () => {
-        held -= characters
+        held -= weight
         eased.resolve()
         eased = Promise.withResolvers()
       }

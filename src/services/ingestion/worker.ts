@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import { pause } from '../../lib/abort.ts'
+import { pause, untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
@@ -162,15 +162,12 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
 }
 
 /** Whether `work` settles within `milliseconds`. */
-async function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const timer = setTimeout(resolve, milliseconds, false)
-  const settled = () => true
-  try {
-    return await Promise.race([work.then(settled, settled), promise])
-  } finally {
-    clearTimeout(timer)
-  }
+function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  const settled = work.then(
+    () => true,
+    () => true,
+  )
+  return untilAborted(settled, AbortSignal.timeout(milliseconds)).catch(() => false)
 }
 
 /** Asks for work this often without being notified: other servers may share the document store. */

@@ -1,6 +1,7 @@
 import { basename, dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
+import { untilAborted } from '../../lib/abort.ts'
 import { defineTool, type Tool } from '../tools/define-tool.ts'
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,23}$/
@@ -66,7 +67,10 @@ export async function loadPlugins({ paths, configuration, log }: Dependencies): 
 
 async function load(name: string, path: string): Promise<Tool[]> {
   if (!NAME.test(name)) throw new Error('Its file name must be 1 to 24 of a-z 0-9 _ -')
-  const exported = await inTime(exportedBy(path))
+  const deadline = AbortSignal.timeout(LOADING_MS)
+  const exported = await untilAborted(exportedBy(path), deadline).catch((error: unknown) => {
+    throw deadline.aborted ? new Error('It took too long to load') : error
+  })
   const parsed = Exported.safeParse(exported)
   if (!parsed.success) throw new Error(`Its default export ${z.prettifyError(parsed.error)}`)
   return parsed.data.map((tool) => toPluginTool(tool, name))
@@ -89,13 +93,6 @@ function toPluginTool(tool: Tool, plugin: string): Tool {
       return String(await tool.run(input, context, signal))
     },
   }
-}
-
-function inTime<T>(work: Promise<T>): Promise<T> {
-  const late = new Promise<never>((_resolve, reject) => {
-    setTimeout(() => reject(new Error('It took too long to load')), LOADING_MS).unref()
-  })
-  return Promise.race([work, late])
 }
 
 function reasonOf(error: unknown): string {

@@ -131,7 +131,7 @@ export async function writeCorpusFile(
   const unfinished = `${file}.part`
   try {
     await pipeline(
-      Readable.from(blocks(sealLines(records)), { objectMode: false }),
+      Readable.from(sealLines(records), { objectMode: false }),
       createZstdCompress(),
       createWriteStream(unfinished, { mode: PRIVATE, flush: true }),
       { signal },
@@ -144,27 +144,22 @@ export async function writeCorpusFile(
   }
 }
 
-async function* sealLines(records: AsyncIterable<CorpusRecord>): AsyncGenerator<string> {
+/** The lines of all records, in blocks. */
+async function* sealLines(records: AsyncIterable<CorpusRecord>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256')
   let lines = 0
+  let block = ''
   for await (const record of records) {
     for (const content of encodeRecord(record)) {
       const line = `${JSON.stringify(content)}\n`
       hash.update(line)
       lines++
-      yield line
+      block += line
+      if (block.length < BLOCK_CHARACTERS) continue
+      yield Buffer.from(block)
+      block = ''
     }
   }
-  yield `${JSON.stringify({ kind: 'end', lines, sha256: hash.digest('hex') })}\n`
-}
-
-async function* blocks(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  let block = ''
-  for await (const line of lines) {
-    block += line
-    if (block.length < BLOCK_CHARACTERS) continue
-    yield Buffer.from(block)
-    block = ''
-  }
-  yield Buffer.from(block)
+  const end = { kind: 'end', lines, sha256: hash.digest('hex') }
+  yield Buffer.from(`${block}${JSON.stringify(end)}\n`)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTextBudget } from '../../../src/services/ingestion/sources.ts'
+import { createBudget } from '../../../src/services/ingestion/sources.ts'
 
 const never = () => new AbortController().signal
 
@@ -14,7 +14,7 @@ const stateOf = async (waiting: Promise<unknown>) =>
 
 describe('There is room', () => {
   it('until as much is held as may be, the last text on top of it', async () => {
-    const budget = createTextBudget(100)
+    const budget = createBudget(100)
     budget.hold(99)
     expect(await stateOf(budget.room(never()))).toBe('room')
     budget.hold(1_000)
@@ -22,7 +22,7 @@ describe('There is room', () => {
   })
 
   it('again once enough is given back, for all who wait', async () => {
-    const budget = createTextBudget(100)
+    const budget = createBudget(100)
     const releases = [budget.hold(80), budget.hold(80)]
     const waiting = [budget.room(never()), budget.room(never())]
     expect(await Promise.all(waiting.map(stateOf))).toEqual(['waiting', 'waiting'])
@@ -31,7 +31,7 @@ describe('There is room', () => {
   })
 
   it('not yet, where what is given back is too little', async () => {
-    const budget = createTextBudget(100)
+    const budget = createBudget(100)
     const release = budget.hold(10)
     budget.hold(100)
     const waiting = budget.room(never())
@@ -40,7 +40,7 @@ describe('There is room', () => {
   })
 
   it('for nobody who has left', async () => {
-    const budget = createTextBudget(1)
+    const budget = createBudget(1)
     budget.hold(1)
     const leaving = new AbortController()
     const waiting = budget.room(leaving.signal)

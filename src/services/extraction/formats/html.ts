@@ -76,17 +76,7 @@ function oneLine(content: string): string {
   return ` ${content.replaceAll(/\s+/g, ' ').replaceAll('|', '/').trim()}`
 }
 
-const LEFT_OUT = [
-  'title',
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'iframe',
-  'object',
-  'svg',
-  'canvas',
-]
+const LEFT_OUT = 'title script style noscript template iframe object svg canvas'.split(' ')
 
 const service = new TurndownService({
   headingStyle: 'atx',

@@ -25,16 +25,12 @@ export async function extractMail(bytes: Buffer, extract: Extract): Promise<Extr
   return { text: text.toString() }
 }
 
-function headersOf({ from, to, cc, date }: Email): string {
-  const lines = [
-    ['From', from ? [from] : []],
-    ['To', to ?? []],
-    ['Cc', cc ?? []],
-  ] as const
-  const people = lines.flatMap(([name, addresses]) =>
-    addresses.length > 0 ? [`${name}: ${addresses.map(toName).join(', ')}`] : [],
-  )
-  return [...people, ...(date ? [`Date: ${date}`] : [])].map((line) => `${line}\n`).join('')
+function headersOf({ from, to = [], cc = [], date }: Email): string {
+  const people = Object.entries({ From: from ? [from] : [], To: to, Cc: cc })
+  const lines = people
+    .filter(([, addresses]) => addresses.length > 0)
+    .map(([name, addresses]) => `${name}: ${addresses.map(toName).join(', ')}\n`)
+  return `${lines.join('')}${date ? `Date: ${date}\n` : ''}`
 }
 
 function toName({ name, address }: Address): string {

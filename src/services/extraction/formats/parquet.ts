@@ -6,7 +6,7 @@ const SHOWN_ROWS = 100
 
 /** The names and types of the columns, and the first rows where their compression is known. */
 export async function extractParquet({ name, bytes }: SourceFile): Promise<Extracted> {
-  const file = toArrayBuffer(bytes)
+  const file = Uint8Array.from(bytes).buffer
   const metadata = parquetMetadata(file)
   const columns = parquetSchema(metadata).children.map(
     ({ element }) => `- ${element.name}: ${element.logical_type?.type ?? element.type ?? 'group'}`,
@@ -35,10 +35,4 @@ function toCell(value: unknown): Cell {
 
 function printable(value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
-}
-
-function toArrayBuffer(bytes: Buffer): ArrayBuffer {
-  const copy = new ArrayBuffer(bytes.length)
-  new Uint8Array(copy).set(bytes)
-  return copy
 }

@@ -21,14 +21,13 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
  * Cuts a sentence, line or word that is too long for a chunk into pieces of at most `limit` tokens: at a
  * line's end, after a clause, between words, between characters, in this order.
  */
-export function cutLong(
+export function* cutLong(
   text: string,
   start: number,
   end: number,
   boundary: number,
   limit: number,
-  emit: (unit: Unit) => void,
-): void {
+): Generator<Unit> {
   let position = skipBlanks(text, start, end)
   let before = boundary
   while (position < end) {
@@ -36,7 +35,7 @@ export function cutLong(
     const pieceEnd = trimEnd(text, position, cut.at)
     const tokens = estimateTokens(text, position, pieceEnd)
     if (pieceEnd > position) {
-      emit({ start: position, end: pieceEnd, tokens, boundary: before, repeatable: true })
+      yield { start: position, end: pieceEnd, tokens, boundary: before, repeatable: true }
     }
     before = cut.boundary
     position = skipBlanks(text, cut.at, end)

@@ -19,48 +19,37 @@ interface UnitLimits {
 }
 
 /** Cuts a block into units, in order; together they hold all of it that is not blank. */
-export function splitBlock(
+export function* splitBlock(
   text: string,
   block: Block,
   boundary: number,
   limits: UnitLimits,
-  emit: (unit: Unit) => void,
-): void {
-  if (block.kind === 'prose' || block.kind === 'list' || block.kind === 'quote') {
-    splitSentences(text, block, boundary, limits, emit)
-    return
+): Generator<Unit> {
+  for (const unit of unitsOf(text, block, boundary, limits)) {
+    if (unit.tokens <= limits.unit) yield unit
+    else yield* cutLong(text, unit.start, unit.end, unit.boundary, limits.piece)
   }
-  const tokens = estimateTokens(text, block.start, block.end)
-  if (block.kind !== 'heading' && tokens > limits.unit) {
-    splitRows(text, block, boundary, limits, emit)
-  } else emitWithin(text, { ...block, tokens, boundary, repeatable: false }, limits, emit)
 }
 
-function emitWithin(
-  text: string,
-  { start, end, tokens, boundary, repeatable }: Unit,
-  limits: UnitLimits,
-  emit: (unit: Unit) => void,
-): void {
-  if (tokens <= limits.unit) emit({ start, end, tokens, boundary, repeatable })
-  else cutLong(text, start, end, boundary, limits.piece, emit)
+function unitsOf(text: string, block: Block, boundary: number, limits: UnitLimits): Iterable<Unit> {
+  const { kind, start, end } = block
+  if (kind === 'prose' || kind === 'list' || kind === 'quote') {
+    return splitSentences(text, block, boundary)
+  }
+  const tokens = estimateTokens(text, start, end)
+  if (kind !== 'heading' && tokens > limits.unit) return splitRows(text, block, boundary)
+  return [{ start, end, tokens, boundary, repeatable: false }]
 }
 
 /** A block too long for one unit, line by line. */
-function splitRows(
-  text: string,
-  block: Block,
-  boundary: number,
-  limits: UnitLimits,
-  emit: (unit: Unit) => void,
-): void {
+function* splitRows(text: string, block: Block, boundary: number): Generator<Unit> {
   let row = 0
   let line = readLine(text, block.start)
   for (; line && line.start < block.end; line = readLine(text, line.next)) {
     const { start, end, afterBlankLine } = line
     const tokens = estimateTokens(text, start, end)
     const before = row === 0 ? boundary : boundaryBeforeRow(block, row, afterBlankLine)
-    emitWithin(text, { start, end, tokens, boundary: before, repeatable: false }, limits, emit)
+    yield { start, end, tokens, boundary: before, repeatable: false }
     row++
   }
 }
@@ -70,33 +59,26 @@ function boundaryBeforeRow(block: Block, row: number, afterBlankLine: boolean): 
   return afterBlankLine ? BOUNDARY.item : BOUNDARY.line
 }
 
-function splitSentences(
-  text: string,
-  block: Block,
-  boundary: number,
-  limits: UnitLimits,
-  emit: (unit: Unit) => void,
-): void {
+function* splitSentences(text: string, block: Block, boundary: number): Generator<Unit> {
   let start = block.start
   let before = boundary
   let tokens = 0
-  const finish = (end: number) => {
-    const unit = { start, end: trimEnd(text, start, end), tokens, boundary: before }
-    emitWithin(text, { ...unit, repeatable: true }, limits, emit)
-  }
+  const unitTo = (end: number): Unit => ({
+    ...{ start, end: trimEnd(text, start, end), tokens, boundary: before, repeatable: true },
+  })
 
   for (let index = start; index < block.end; index++) {
     tokens += tokensOf(text.charCodeAt(index))
     const stop = findStop(text, index, tokens, block)
     if (!stop) continue
     tokens += estimateTokens(text, index + 1, stop.end)
-    finish(stop.end)
+    yield unitTo(stop.end)
     start = stop.next
     before = stop.boundary
     tokens = 0
     index = stop.next - 1
   }
-  if (start < block.end) finish(block.end)
+  if (start < block.end) yield unitTo(block.end)
 }
 
 interface Stop {

@@ -7,7 +7,6 @@ import {
   SPLIT_LIMITS,
   type SplitChunk,
   type SplitLimits,
-  type Unit,
 } from './pack-units.ts'
 import { splitBlock } from './split-block.ts'
 
@@ -43,8 +42,10 @@ export function splitPiece(
   for (const block of scanBlocks(text, before)) {
     if (block.kind === 'heading') path.enter(block.level, block.title)
     const heading = path.current()
-    const add = (unit: Unit) => packer.add({ ...unit, heading })
-    splitBlock(text, block, boundaryBetween(text, last, block), unitLimits, add)
+    const boundary = boundaryBetween(text, last, block)
+    for (const unit of splitBlock(text, block, boundary, unitLimits)) {
+      packer.add({ ...unit, heading })
+    }
     last = block
   }
   const fence = last ? fenceAfter(last) : before?.fence
