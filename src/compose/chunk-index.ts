@@ -69,6 +69,6 @@ export async function qdrantOptions(
     },
     fingerprint: analyser.fingerprint,
     vectorFingerprint: String(await store.vectorsGeneration()),
-    averageLength: () => measureLength({ store, analyser }),
+    averageLength: () => measureLength(store, analyser),
   }
 }

@@ -80,8 +80,6 @@ const POLL_MS = 10_000
 /** Keys are given out before their chunks are kept, so that a later chunk may bear an earlier key, but not one earlier than that. */
 const MAX_KEYS_AHEAD = 65_536
 
-export type OnlineReEmbedding = ReturnType<typeof createOnlineReEmbedding>
-
 interface OnlineDependencies extends ReEmbedding {
   log: { warn(fields: object, message: string): void; info(fields: object, message: string): void }
   pollMs?: number

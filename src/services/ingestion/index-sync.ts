@@ -25,7 +25,7 @@ interface Dependencies {
   log: { info(fields: object, message: string): void }
 }
 
-export interface ReconciliationProgress {
+interface ReconciliationProgress {
   /** While vectors are added, search by words is whole already. */
   state: 'ready' | 'rebuilding' | 'adding-vectors'
   /** Chunks and vectors added so far of those that the index lacked. */
@@ -34,8 +34,6 @@ export interface ReconciliationProgress {
   /** Chunks and vectors that the index had already. */
   held: number
 }
-
-export type Reconciliation = ReturnType<typeof createReconciliation>
 
 export function createReconciliation(dependencies: Dependencies) {
   const { index, hybrid = false, sweep, onProgress, log } = dependencies

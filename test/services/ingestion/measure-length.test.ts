@@ -26,19 +26,19 @@ function storeOf(count: number, lengthOf: (key: number) => number) {
 describe('The mean length of chunks', () => {
   it('is that of all where they are few', async () => {
     const store = storeOf(200, (key) => (key % 2 === 0 ? 10 : 30))
-    expect(await measureLength({ store, analyser })).toBe(20)
+    expect(await measureLength(store, analyser)).toBe(20)
   })
 
   it('is that of some thousand, spread over all, where they are many', async () => {
     const store = storeOf(50_000, (key) => (key < 25_000 ? 10 : 30))
-    expect(await measureLength({ store, analyser })).toBeCloseTo(20, 0)
+    expect(await measureLength(store, analyser)).toBeCloseTo(20, 0)
     expect(store.read()).toBeLessThan(2_100)
   })
 
   it('is the usual one where there are none or almost none, or none has words', async () => {
-    const usual = await measureLength({ store: storeOf(0, () => 1), analyser })
+    const usual = await measureLength(storeOf(0, () => 1), analyser)
     expect(usual).toBeGreaterThan(100)
-    expect(await measureLength({ store: storeOf(99, () => 1), analyser })).toBe(usual)
-    expect(await measureLength({ store: storeOf(200, () => 0), analyser })).toBe(usual)
+    expect(await measureLength(storeOf(99, () => 1), analyser)).toBe(usual)
+    expect(await measureLength(storeOf(200, () => 0), analyser)).toBe(usual)
   })
 })
