@@ -13,17 +13,28 @@ export function buildSegment(
 ): Segment {
   const chunks = byAscendingKey(keys, from, to)
   const postings = sortedPostings(chunks, batch)
-  const segment = allocateSegment({
-    chunks: chunks.length,
-    terms: countTerms(postings),
-    postings: postings.length,
+  const terms: number[] = []
+  const offsets: number[] = []
+  postings.forEach((posting, i) => {
+    const term = Math.floor(posting / BELOW_TERM)
+    if (term === terms.at(-1)) return
+    terms.push(term)
+    offsets.push(i)
+  })
+  const size = { chunks: chunks.length, terms: terms.length, postings: postings.length }
+  const segment = allocateSegment(size)
+  segment.terms.set(terms)
+  segment.offsets.set([...offsets, postings.length])
+  postings.forEach((posting, i) => {
+    const below = posting % BELOW_TERM
+    segment.ordinals[i] = below >>> COUNT_BITS
+    segment.counts[i] = below & (COUNT_VALUES - 1)
   })
   chunks.forEach((chunk, ordinal) => {
     segment.keys[ordinal] = keys[chunk] ?? 0
     segment.lengths[ordinal] = batch.lengths[chunk] ?? 0
   })
   countLive(segment)
-  fillPostings(segment, postings)
   return segment
 }
 
@@ -34,7 +45,8 @@ function byAscendingKey(keys: Uint32Array, from: number, to: number): number[] {
 }
 
 // A posting packed as term, ordinal and count fits the 53 bits of a double: 32 + 7 + 8.
-const COUNT_VALUES = 2 ** 8
+const COUNT_BITS = 8
+const COUNT_VALUES = 2 ** COUNT_BITS
 const BELOW_TERM = COUNT_VALUES * MAX_CHUNKS_BUILT
 
 function sortedPostings(chunks: readonly number[], batch: TermBatch): Float64Array {
@@ -50,36 +62,4 @@ function sortedPostings(chunks: readonly number[], batch: TermBatch): Float64Arr
     }
   })
   return postings.sort()
-}
-
-function termOf(posting: number): number {
-  return Math.floor(posting / BELOW_TERM)
-}
-
-function countTerms(postings: Float64Array): number {
-  let terms = 0
-  let previous = -1
-  for (const posting of postings) {
-    const term = termOf(posting)
-    if (term !== previous) terms++
-    previous = term
-  }
-  return terms
-}
-
-function fillPostings({ terms, offsets, ordinals, counts }: Segment, postings: Float64Array): void {
-  let known = 0
-  let previous = -1
-  postings.forEach((posting, i) => {
-    const term = termOf(posting)
-    if (term !== previous) {
-      terms[known] = term
-      offsets[known++] = i
-      previous = term
-    }
-    const below = posting - term * BELOW_TERM
-    ordinals[i] = Math.floor(below / COUNT_VALUES)
-    counts[i] = below % COUNT_VALUES
-  })
-  offsets[known] = postings.length
 }

@@ -61,14 +61,11 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
 
     async search(query, signal) {
       signal?.throwIfAborted()
-      const search = thread.call('search', query)
-      return toMatches(await (signal ? untilAborted(search, signal) : search))
+      return toMatches(thread.call('search', query), signal)
     },
-
     async nearest(query, signal) {
       signal?.throwIfAborted()
-      const search = thread.call('nearest', query)
-      return toMatches(await (signal ? untilAborted(search, signal) : search))
+      return toMatches(thread.call('nearest', query), signal)
     },
 
     vectorKeys: () => thread.call('vectorKeys', undefined),
@@ -81,6 +78,7 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
   }
 }
 
-function toMatches({ keys, scores }: Ranking): IndexMatch[] {
+async function toMatches(found: Promise<Ranking>, signal?: AbortSignal): Promise<IndexMatch[]> {
+  const { keys, scores } = await (signal ? untilAborted(found, signal) : found)
   return Array.from(keys, (key, i) => ({ key, score: scores[i] ?? 0 }))
 }

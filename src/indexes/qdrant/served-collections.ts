@@ -21,31 +21,54 @@ interface Options {
   averageLength: () => Promise<number>
 }
 
+/** The collections of words and of vectors, under whatever names. */
+function collectionsOf({ collections, prefix, settings, ...options }: Options) {
+  const { fingerprint, vectorFingerprint: vectors } = options
+  const memory = settings.filtersMemory
+  return {
+    termsAlias: `${prefix}-${TERMS}`,
+    vectorsAlias: `${prefix}-${DENSE}`,
+
+    /** What a collection says about itself; nothing where it is none of words. */
+    termsIn: async (name: string, signal?: AbortSignal) =>
+      TermsMetadata.safeParse(await collections.metadata(name, signal)).data,
+    vectorsIn: async (name: string, signal?: AbortSignal) =>
+      VectorsMetadata.safeParse(await collections.metadata(name, signal)).data,
+
+    async createTerms(name: string, signal?: AbortSignal) {
+      const about = { analyser: fingerprint, averageLength: await options.averageLength() }
+      await collections.create(name, termsCollection(about, settings), memory, signal)
+    },
+    async createVectors(name: string, dimension: number, signal?: AbortSignal) {
+      const body = vectorsCollection({ fingerprint: vectors, dimension }, settings)
+      await collections.create(name, body, memory, signal)
+    },
+  }
+}
+
 export type ServedCollections = ReturnType<typeof createServedCollections>
 
 /** The collections that queries are sent to, made where there are none. */
 export function createServedCollections(options: Options) {
-  const { collections, prefix, settings, fingerprint, vectorFingerprint } = options
-  const [termsName, vectorsName] = [`${prefix}-${TERMS}`, `${prefix}-${DENSE}`]
+  const { collections, fingerprint, vectorFingerprint } = options
+  const { termsAlias, vectorsAlias, ...kinds } = collectionsOf(options)
 
   const makeTerms = async (signal?: AbortSignal) => {
-    const name = nameAfter(termsName, undefined)
-    const about = { analyser: fingerprint, averageLength: await options.averageLength() }
-    const body = termsCollection(about, settings)
-    await collections.create(name, body, settings.filtersMemory, signal)
-    await collections.serve({ [termsName]: name }, signal)
+    const name = nameAfter(termsAlias, undefined)
+    await kinds.createTerms(name, signal)
+    await collections.serve({ [termsAlias]: name }, signal)
     return name
   }
 
   return {
     /** What points are addressed by. */
-    termsName,
-    vectorsName,
+    termsName: termsAlias,
+    vectorsName: vectorsAlias,
 
     /** Throws where what is kept is of no use for this server. */
     async terms(signal?: AbortSignal): Promise<TermsMetadata> {
-      const name = (await collections.behind(termsName, signal)) ?? (await makeTerms(signal))
-      const about = TermsMetadata.safeParse(await collections.metadata(name, signal)).data
+      const name = (await collections.behind(termsAlias, signal)) ?? (await makeTerms(signal))
+      const about = await kinds.termsIn(name, signal)
       if (!about) throw foreign(name)
       if (about.analyser === fingerprint) return about
       throw new Error(
@@ -55,9 +78,9 @@ export function createServedCollections(options: Options) {
 
     /** Nothing before the first vectors. Throws as `terms`. */
     async vectors(signal?: AbortSignal): Promise<VectorsMetadata | undefined> {
-      const name = await collections.behind(vectorsName, signal)
+      const name = await collections.behind(vectorsAlias, signal)
       if (name === undefined) return undefined
-      const about = VectorsMetadata.safeParse(await collections.metadata(name, signal)).data
+      const about = await kinds.vectorsIn(name, signal)
       if (!about) throw foreign(name)
       if (about.fingerprint === vectorFingerprint) return about
       throw new Error(
@@ -67,11 +90,10 @@ export function createServedCollections(options: Options) {
 
     /** A collection for vectors of this dimension, in the place of the one there may be. */
     async makeVectors(dimension: number) {
-      const former = await collections.behind(vectorsName)
-      const name = nameAfter(vectorsName, former)
-      const body = vectorsCollection({ fingerprint: vectorFingerprint, dimension }, settings)
-      await collections.create(name, body, settings.filtersMemory)
-      await collections.serve({ [vectorsName]: name })
+      const former = await collections.behind(vectorsAlias)
+      const name = nameAfter(vectorsAlias, former)
+      await kinds.createVectors(name, dimension)
+      await collections.serve({ [vectorsAlias]: name })
       if (former !== undefined) await collections.drop(former)
     },
   }
@@ -99,50 +121,40 @@ export async function createNextCollections(
   options: Options,
   signal?: AbortSignal,
 ): Promise<NextCollections> {
-  const { collections, prefix, settings, fingerprint, vectorFingerprint } = options
-  const [termsAlias, vectorsAlias] = [`${prefix}-${TERMS}`, `${prefix}-${DENSE}`]
+  const { collections, fingerprint, vectorFingerprint } = options
+  const { termsAlias, vectorsAlias, ...kinds } = collectionsOf(options)
   const formerTerms = await collections.behind(termsAlias, signal)
   const formerVectors = await collections.behind(vectorsAlias, signal)
   const termsName = nameAfter(termsAlias, formerTerms)
   const vectorsName = nameAfter(vectorsAlias, formerVectors)
   let hasVectors = false
 
-  const heldTerms = async () =>
-    TermsMetadata.safeParse(await collections.metadata(termsName, signal)).data
-  const heldVectors = async (inTime = signal) =>
-    VectorsMetadata.safeParse(await collections.metadata(vectorsName, inTime)).data
-
   return {
     termsName,
     vectorsName,
 
     async terms() {
-      const about = { analyser: fingerprint, averageLength: await options.averageLength() }
-      const body = termsCollection(about, settings)
-      const create = () => collections.create(termsName, body, settings.filtersMemory, signal)
-      await create()
-      if ((await heldTerms())?.analyser !== fingerprint) {
+      await kinds.createTerms(termsName, signal)
+      if ((await kinds.termsIn(termsName, signal))?.analyser !== fingerprint) {
         await collections.drop(termsName, signal)
-        await create()
+        await kinds.createTerms(termsName, signal)
       }
       return TermsMetadata.parse(await collections.metadata(termsName, signal))
     },
 
     async vectors(inTime) {
       if (!(await collections.exists(vectorsName, inTime))) return undefined
-      const held = await heldVectors(inTime)
+      const held = await kinds.vectorsIn(vectorsName, inTime)
       hasVectors = held?.fingerprint === vectorFingerprint
       return hasVectors ? held : undefined
     },
 
     async makeVectors(dimension) {
-      const body = vectorsCollection({ fingerprint: vectorFingerprint, dimension }, settings)
-      const create = () => collections.create(vectorsName, body, settings.filtersMemory, signal)
-      await create()
-      const held = await heldVectors()
+      await kinds.createVectors(vectorsName, dimension, signal)
+      const held = await kinds.vectorsIn(vectorsName, signal)
       if (held?.fingerprint !== vectorFingerprint || held.dimension !== dimension) {
         await collections.drop(vectorsName, signal)
-        await create()
+        await kinds.createVectors(vectorsName, dimension, signal)
       }
       hasVectors = true
     },

@@ -22,7 +22,6 @@ export function createTermsPart(points: Points, indexes: PayloadIndexes, average
   return {
     remove: points.remove,
     keys: points.keys,
-    count: points.count,
     /** Whether `search` may filter by these keys of the payload. */
     filters: indexes.hold,
 

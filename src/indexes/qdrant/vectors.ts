@@ -27,12 +27,11 @@ export function createVectorsPart(
     dimension ??= (await served.vectors(signal))?.dimension
     return dimension
   }
-  const count = async () => ((await find()) === undefined ? 0 : points.count())
 
   const readyFor = async (wanted: number) => {
     const held = await find()
     if (held === wanted) return
-    if ((await count()) > 0) {
+    if (held !== undefined && (await points.count()) > 0) {
       throw new RangeError(`The index holds vectors of ${held}, not ${wanted}`)
     }
     await served.makeVectors(wanted)
@@ -43,7 +42,6 @@ export function createVectorsPart(
   return {
     /** Throws where what is kept does not fit. */
     open: find,
-    count,
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
 
     async add(batch: VectorBatch, metadata?: ChunkMetadata) {

@@ -68,15 +68,9 @@ export async function post(
   const status = message.statusCode ?? 0
   if (status >= 200 && status <= 299) return message
   const words = await readText(readerOf(message), MAX_ERROR_BYTES)
-  throw failureOfStatus(status, headersOf(message), words)
-}
-
-function headersOf({ headersDistinct }: IncomingMessage): Headers {
-  return new Headers(
-    Object.entries(headersDistinct).flatMap(([name, values = []]) =>
-      values.map((value): [string, string] => [name, value]),
-    ),
-  )
+  const fields = Object.entries(message.headers)
+  const sent = new Headers(fields.map(([name, value]): [string, string] => [name, String(value)]))
+  throw failureOfStatus(status, sent, words)
 }
 
 export interface BodyReader {
@@ -124,22 +118,17 @@ export async function readText(
 /** The longest a Node timer can run. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-interface IdleTimer {
-  /** Aborted once the server kept silent for too long. */
-  readonly signal: AbortSignal
-  /** Waits for `work`; `signal` aborts when it takes longer than the limit. */
-  watch<T>(work: Promise<T>): Promise<T>
-  /** Shortens the limit of every wait from now on. */
-  limit(milliseconds: number): void
-}
+type IdleTimer = ReturnType<typeof createIdleTimer>
 
 /** Times the waits for a server, and those only: a reader that takes its time is not a stalled server. */
-export function createIdleTimer(limitMs: number): IdleTimer {
+export function createIdleTimer(limitMs: number) {
   const controller = new AbortController()
   let limit = Math.min(limitMs, MAX_TIMER_MS)
   return {
+    /** Aborted once the server kept silent for too long. */
     signal: controller.signal,
-    async watch(work) {
+    /** Waits for `work`; `signal` aborts when it takes longer than the limit. */
+    async watch<T>(work: Promise<T>): Promise<T> {
       const timer = setTimeout(() => controller.abort(), limit)
       try {
         return await work
@@ -147,7 +136,8 @@ export function createIdleTimer(limitMs: number): IdleTimer {
         clearTimeout(timer)
       }
     },
-    limit(milliseconds) {
+    /** Shortens the limit of every wait from now on. */
+    limit(milliseconds: number) {
       limit = Math.min(limit, milliseconds)
     },
   }

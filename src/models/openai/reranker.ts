@@ -25,13 +25,13 @@ interface RerankerOptions extends RerankServer {
 export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reranker {
   const { model, apiKey } = server
   // Found out from refusals, then kept.
-  let textsField: TextsField = 'documents'
+  let request = askForDocuments
   let longest = MAX_TEXT
 
   /** Whether what was asked can be asked in a way that the server takes. */
   const adapt = (failure: UpstreamFailure): boolean => {
-    if (textsField === 'documents' && wantsTexts(failure)) {
-      textsField = 'texts'
+    if (request === askForDocuments && wantsTexts(failure)) {
+      request = askForTexts
       return true
     }
     if (!isTooLong(failure.facts) || longest <= MIN_TEXT) return false
@@ -46,8 +46,7 @@ export function createOpenAiReranker({ log, ...server }: RerankerOptions): Reran
       if (texts.length === 0) return []
       const ask = () => {
         const cut = texts.map((text) => text.slice(0, longest))
-        const question = { query: query.slice(0, Math.min(longest, MAX_QUERY)), texts: cut }
-        return requestRelevance(server, question, textsField, signal)
+        return request(server, query.slice(0, Math.min(longest, MAX_QUERY)), cut, signal)
       }
       try {
         return await askRepeatedly(ask, { upstream: RERANK_MODEL.upstream, log, adapt }, signal)
@@ -71,25 +70,32 @@ interface RerankServer extends ModelServer {
   model: string
 }
 
-interface RerankQuestion {
-  query: string
-  texts: readonly string[]
-}
-
-/** What a server wants the list of texts to be called. */
-type TextsField = 'documents' | 'texts'
-
-/** One request, or some side by side, tried once: a score per text. Throws UpstreamFailure, or what `signal` was aborted with. */
-async function requestRelevance(
+/** Asks a server that names the list `documents`: a score per text. Throws UpstreamFailure, or what `signal` was aborted with. */
+function askForDocuments(
   server: RerankServer,
-  question: RerankQuestion,
-  textsField: TextsField,
+  query: string,
+  texts: readonly string[],
   signal: AbortSignal,
 ): Promise<number[]> {
-  if (textsField === 'documents')
-    return send(server, toDocuments(server, question), question, signal)
+  const body = { model: server.model, query, documents: texts, top_n: texts.length }
+  return send(server, body, texts.length, signal)
+}
+
+/** As `askForDocuments`, for Text Embeddings Inference, by some requests side by side. */
+async function askForTexts(
+  server: RerankServer,
+  query: string,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<number[]> {
+  const parts = Array.from({ length: Math.ceil(texts.length / MAX_TEXTS) }, (_, part) =>
+    texts.slice(part * MAX_TEXTS, (part + 1) * MAX_TEXTS),
+  )
   const scores = await Promise.all(
-    inParts(question).map((part) => send(server, toTexts(part), part, signal)),
+    parts.map((part) => {
+      const body = { query, texts: part, truncate: true }
+      return send(server, body, part.length, signal)
+    }),
   )
   return scores.flat()
 }
@@ -102,34 +108,12 @@ function wantsTexts({ facts }: UpstreamFailure): boolean {
 async function send(
   { apiKey, baseUrl }: RerankServer,
   body: object,
-  { texts }: RerankQuestion,
+  count: number,
   signal: AbortSignal,
 ): Promise<number[]> {
-  const answer = await requestJson(
-    {
-      ...{ apiKey, baseUrl, path: '/rerank', body },
-      deadlineMs: DEADLINE_MS,
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-    },
-    signal,
-  )
-  return readRelevance(answer, texts.length)
-}
-
-function toDocuments({ model }: RerankServer, { query, texts }: RerankQuestion): object {
-  return { model, query, documents: texts, top_n: texts.length }
-}
-
-function toTexts({ query, texts }: RerankQuestion): object {
-  return { query, texts, truncate: true }
-}
-
-function inParts({ query, texts }: RerankQuestion): RerankQuestion[] {
-  const parts: RerankQuestion[] = []
-  for (let from = 0; from < texts.length; from += MAX_TEXTS) {
-    parts.push({ query, texts: texts.slice(from, from + MAX_TEXTS) })
-  }
-  return parts
+  const bounds = { deadlineMs: DEADLINE_MS, maxAnswerBytes: MAX_ANSWER_BYTES }
+  const answer = await requestJson({ apiKey, baseUrl, path: '/rerank', body, ...bounds }, signal)
+  return readRelevance(answer, count)
 }
 
 /**
