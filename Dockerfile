@@ -4,6 +4,7 @@ ARG NODE_VERSION=26.10.0
 FROM node:${NODE_VERSION}-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY client/package.json client/
 # Nothing that the server needs has an install script, so none may run.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 

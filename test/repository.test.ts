@@ -26,9 +26,14 @@ type LockedPackage = z.output<typeof LockedPackage>
 const Lock = z.object({ packages: z.record(z.string(), LockedPackage) })
 
 const { scripts, allowScripts, ...manifest } = Package.parse(JSON.parse(read('package.json')))
-const dependencies = { ...manifest.dependencies, ...manifest.devDependencies }
+const client = Package.parse({ allowScripts, ...JSON.parse(read('client/package.json')) })
+const dependencies = {
+  ...{ ...client.dependencies, ...client.devDependencies },
+  ...{ ...manifest.dependencies, ...manifest.devDependencies },
+}
 const locked = new Map(Object.entries(Lock.parse(JSON.parse(read('package-lock.json'))).packages))
-locked.delete('')
+// What the lock tells of the repository's own packages is in their manifests.
+for (const path of ['', 'client', 'node_modules/agent-server-client']) locked.delete(path)
 
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
   .split('\0')
@@ -71,7 +76,7 @@ describe('The packages', () => {
     const justified = read('docs/dependencies.md').matchAll(/^\| `(.+?)` \| (.+?) \| .{10,} \|$/gm)
     const licences = Object.keys(dependencies).map((name) => [
       name,
-      locked.get(`node_modules/${name}`)?.license,
+      (locked.get(`node_modules/${name}`) ?? locked.get(`client/node_modules/${name}`))?.license,
     ])
     expect(Object.fromEntries(justified.map(([, name, licence]) => [name, licence]))).toEqual(
       Object.fromEntries(licences),
@@ -174,7 +179,7 @@ function deadReferences(page: string, text: string): string[] {
     .matchAll(/\]\(([^)#\s]+)[^)]*\)/g)
     .flatMap(([, link = '']) => (link.includes(':') ? [] : [join(dirname(page), link)]))
   const paths = text
-    .matchAll(/`((?:src|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g)
+    .matchAll(/`((?:src|client|client-python|test|docs|bench|scripts|skills|\.ci)\/[^`\s]*)`/g)
     .map(([, path = '']) => path.replace(/[<*{:].*$/, ''))
   const named = text.matchAll(/npm run ([\w:-]+\w)/g).map(([, name = '']) => name)
   return [

@@ -1,0 +1,106 @@
+import { Admin } from './admin.ts'
+import { Agent, Artifacts } from './agent.ts'
+import type { Call } from './call.ts'
+import { ChatStream } from './chat-stream.ts'
+import type { ChatRequest, QueryRequest, QueryResponse } from './contract.ts'
+import { Documents } from './documents.ts'
+import { type Fetch, type RequestOptions, Transport } from './transport.ts'
+
+export type { Call, Outcome } from './call.ts'
+export type { ChatEvent, ChatListeners, ChatResult } from './chat-stream.ts'
+export type * from './contract.ts'
+export type { CreateOptions, ListOptions, UploadOptions, WaitOptions } from './documents.ts'
+// biome-ignore lint/performance/noBarrelFile: the one entry of the package
+export * from './errors.ts'
+export type { Page, Pages } from './pages.ts'
+export type { Fetch, RequestOptions } from './transport.ts'
+export type { UploadSource } from './upload.ts'
+
+export { ChatStream }
+
+const LOCAL_URL = 'http://127.0.0.1:3000'
+/** The server shows life every 15 seconds in a stream, and holds an answer back for 60 at most. */
+const TIMEOUT_MS = 120_000
+const MAX_RETRIES = 2
+
+export interface AgentServerOptions {
+  /** Where the server is, with the path that a proxy may put before its own; `AGENT_SERVER_URL`, or this machine. */
+  baseURL?: string | undefined
+  /** The key of the server; `AGENT_SERVER_KEY`. Null sends none, where something else lets a request through. */
+  apiKey?: string | null | undefined
+  /** Milliseconds of the server's silence after which an attempt is given up; two minutes by itself. */
+  timeout?: number | undefined
+  /** How often what may pass by itself is tried again; twice by itself. */
+  maxRetries?: number | undefined
+  /** In the place of the global `fetch`. */
+  fetch?: Fetch | undefined
+  defaultHeaders?: Record<string, string> | undefined
+}
+
+/** An Agent Server: its documents, its retrieval, its agent. */
+export class AgentServer {
+  readonly baseURL: string
+  readonly documents: Documents
+  readonly agent: Agent
+  readonly artifacts: Artifacts
+  readonly admin: Admin
+  readonly #transport: Transport
+
+  /** Throws a TypeError where the URL or the key cannot be one. */
+  constructor(options: AgentServerOptions = {}) {
+    this.baseURL = toBaseURL(options.baseURL ?? variable('AGENT_SERVER_URL') ?? LOCAL_URL)
+    const apiKey = options.apiKey === undefined ? variable('AGENT_SERVER_KEY') : options.apiKey
+    if (apiKey === undefined || apiKey === '') {
+      throw new TypeError('There is no key: set `apiKey` or the variable AGENT_SERVER_KEY')
+    }
+    if (apiKey !== null && !/^[\x21-\x7e]+$/.test(apiKey)) {
+      throw new TypeError('The key cannot be one: it holds what a header may not')
+    }
+    this.#transport = new Transport({
+      baseURL: this.baseURL,
+      apiKey,
+      timeout: options.timeout ?? TIMEOUT_MS,
+      maxRetries: options.maxRetries ?? MAX_RETRIES,
+      fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+      defaultHeaders: options.defaultHeaders ?? {},
+    })
+    this.documents = new Documents(this.#transport)
+    this.agent = new Agent(this.#transport)
+    this.artifacts = new Artifacts(this.#transport)
+    this.admin = new Admin(this.#transport)
+  }
+
+  /** Finds the passages that answer a question, best first. */
+  query(request: QueryRequest, options?: RequestOptions): Call<QueryResponse> {
+    return this.#transport.json({ method: 'POST', path: '/query', json: request }, options)
+  }
+
+  /** Asks the agent; the answer comes as it is generated. */
+  chat(request: ChatRequest, options: RequestOptions = {}): ChatStream {
+    const own = new AbortController()
+    const signal = options.signal ? AbortSignal.any([own.signal, options.signal]) : own.signal
+    const asked = this.#transport.stream(
+      { method: 'POST', path: '/chat', json: request, accept: 'text/event-stream' },
+      { ...options, signal },
+    )
+    return new ChatStream(asked.withResponse(), () => own.abort())
+  }
+}
+
+/** Without a slash at its end, a query or a fragment. */
+function toBaseURL(text: string): string {
+  if (!URL.canParse(text))
+    throw new TypeError('baseURL must be a URL, such as http://127.0.0.1:3000')
+  const { protocol, username, password, origin, pathname } = new URL(text)
+  if (protocol !== 'http:' && protocol !== 'https:') {
+    throw new TypeError('baseURL must begin with http:// or https://')
+  }
+  if (username || password) throw new TypeError('baseURL must not hold a name or a password')
+  return `${origin}${pathname}`.replace(/\/+$/, '')
+}
+
+/** A variable of the environment, where there is one; one that is empty counts as not set. */
+function variable(name: string): string | undefined {
+  const { process }: { process?: { env?: Record<string, string | undefined> } } = globalThis
+  return process?.env?.[name] || undefined
+}

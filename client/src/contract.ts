@@ -1,0 +1,2174 @@
+// Generated from /openapi.json by `npm run client:types`; a test compares the two. Do not edit.
+
+export interface paths {
+    "/agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the agent’s name, profile and loaded tools */
+        get: operations["getAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/capabilities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List skills, sandbox, MCP connections and plugins
+         * @description What works at this moment, not what is configured.
+         */
+        get: operations["getCapabilities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stream an answer with citations
+         * @description Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.
+         */
+        post: operations["agentChat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/mcp/{connection}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Connect to an MCP server as chat does, and report each step
+         * @description Lists the tools of the server, calls one of them where asked to, and accepts new or changed definitions with `accept`. Works for a connection that is not enabled yet, too. What fails is a step that is not `ok`, not an error.
+         */
+        post: operations["testMcpConnection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/sandbox/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try what the sandbox must do, and what it must prevent
+         * @description Runs real code the way the tool `run_python` does: a computation, a file in and out, then attempts on the environment, the server’s files, the network, memory and time. Takes some seconds. What fails is a probe that is not `ok`, with a remedy, not an error; the last report is shown by `GET /agent/capabilities`.
+         */
+        post: operations["verifySandbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/skills/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the sources of skills again
+         * @description A remote source whose content has changed since it was accepted is used only with `accept`; until then the copy that was accepted stays.
+         */
+        post: operations["reloadSkills"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agent/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List every loaded tool */
+        get: operations["listTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/artifacts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a file that a tool made
+         * @description Its path is the `url` of an artifact in `done` or in the `agent` field.
+         */
+        get: operations["getArtifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stream an answer with citations
+         * @description Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.
+         */
+        post: operations["chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List documents, newest first */
+        get: operations["listDocuments"];
+        put?: never;
+        /**
+         * Ingest a new document into the corpus
+         * @description Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.
+         */
+        post: operations["createDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a document’s state */
+        get: operations["getDocument"];
+        /**
+         * Replace a document, or ingest it under an id of your own
+         * @description Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it. Until then, and if ingestion fails, queries find the earlier content; then they find the new content alone.
+         */
+        put: operations["putDocument"];
+        post?: never;
+        /**
+         * Delete a document and its chunks
+         * @description The very next query no longer finds it.
+         */
+        delete: operations["deleteDocument"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{id}/chunks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the chunks of a document
+         * @description Of the revision that queries find; none before the document is first ready.
+         */
+        get: operations["listChunks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download the file that a document was sent as
+         * @description The one that queries find; before the document is first ready, the newest.
+         */
+        get: operations["getDocumentFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ingest a failed document again */
+        post: operations["retryDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ingest many new documents at once
+         * @description As `application/json` it takes a list, and answers once what could be stored is durable. A document out of its bounds refuses the whole batch, naming its place; one that finds the queue or the disk full fails alone.
+         *
+         *     As `application/x-ndjson` it takes a stream of documents, one per line, of any length, and answers a stream of results, one per line, each as soon as its document is durable. A line out of its bounds fails alone. While the queue is full the stream waits; a line that waits too long answers `queue_full`: send it again later. Who breaks off keeps what was answered.
+         */
+        post: operations["createDocuments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the process answers */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Speak the Model Context Protocol, over streamable HTTP
+         * @description The documents and the agent for editors and assistants: the tools `query`, `get_document` and `ask`. See docs/mcp.md.
+         */
+        post: operations["mcp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metrics for Prometheus */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/query": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Retrieve the most relevant chunks for a query */
+        post: operations["query"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readiness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether every part of the server works */
+        get: operations["readiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/chat/completions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Chat through the chat-completions interface
+         * @description Streams unless `stream` is false, or is left out by a client whose `Accept` header names JSON alone. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.
+         */
+        post: operations["createChatCompletion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the agent as a model */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the agent as a model */
+        get: operations["getModel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Agent: {
+            name: string;
+            profile: {
+                description: string;
+                model: string;
+                /** @enum {string} */
+                retrieval: "lexical" | "hybrid";
+            };
+            tools: {
+                name: string;
+                source: string;
+            }[];
+        };
+        /** @description Extension: the retrieved chunks; `[n]` in the answer cites the n-th of them. */
+        AgentExtra: {
+            /** @description The files that tools made in the run. Absent where there are none. */
+            artifacts?: components["schemas"]["Artifact"][];
+            /**
+             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.
+             * @constant
+             */
+            degraded?: true;
+            /** @enum {string} */
+            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit";
+            hits: components["schemas"]["Hit"][];
+            /** @description The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise. */
+            limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
+            /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
+            unknownCitations?: number[];
+        };
+        /**
+         * @description A file that a tool made.
+         * @example {
+         *       "id": "art_0198c5f28f2e7c1b9d580c9f5f0f4a11",
+         *       "name": "sales.png",
+         *       "mediaType": "image/png",
+         *       "size": 6021,
+         *       "url": "/artifacts/art_0198c5f28f2e7c1b9d580c9f5f0f4a11",
+         *       "expiresAt": "2026-11-28T09:30:00.000Z"
+         *     }
+         */
+        Artifact: {
+            /**
+             * Format: date-time
+             * @description From then on it is gone; earlier, where newer artifacts need the room.
+             */
+            expiresAt: string;
+            id: string;
+            mediaType: string;
+            /** @description A file name without folders. */
+            name: string;
+            /** @description In bytes. */
+            size: number;
+            /** @description Path of this server, behind the key. */
+            url: string;
+        };
+        /** @description This one was not stored: send it again. */
+        BatchFailure: {
+            error: components["schemas"]["DocumentError"];
+        };
+        Capabilities: {
+            chat: {
+                model: string;
+                /** @description Whether the chat model calls tools. */
+                tools: boolean;
+            };
+            mcp: {
+                name: string;
+                /** @description Revision of the protocol. */
+                protocol?: string;
+                reason?: string;
+                /**
+                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @enum {string}
+                 */
+                state: "on" | "off" | "unavailable";
+                /** @description How many of its tools can be used. */
+                tools?: number;
+                /** @enum {string} */
+                transport?: "streamable-http" | "sse";
+                /** @description As configured, variables not filled in. */
+                url: string;
+                /** @description Tools that are new or changed since they were accepted, and cannot be used: see `POST /agent/mcp/{connection}/test`. */
+                waiting?: string[];
+            }[];
+            plugins: {
+                name: string;
+                reason?: string;
+                /**
+                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @enum {string}
+                 */
+                state: "on" | "off" | "unavailable";
+            }[];
+            /** @description Puts the hits of a search into a better order. */
+            reranker: {
+                model?: string;
+                reason?: string;
+                /**
+                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @enum {string}
+                 */
+                state: "on" | "off" | "unavailable";
+            };
+            /** @description The agent configuration on disk differs from the one that runs. */
+            restartRequired: boolean;
+            /**
+             * @description `lexical`: BM25 alone; `hybrid`: fused with embeddings.
+             * @enum {string}
+             */
+            retrieval: "lexical" | "hybrid";
+            sandbox: components["schemas"]["Sandbox"];
+            skills: {
+                description: string;
+                name: string;
+                reason?: string;
+                /** @description Where it comes from, as configured. */
+                source?: string;
+                /**
+                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @enum {string}
+                 */
+                state: "on" | "off" | "unavailable";
+                /** @description What departs from the format of skills and was put up with. */
+                warnings?: string[];
+            }[];
+        };
+        /**
+         * @description The JSON object in the `data` field of each server-sent event.
+         * @example {
+         *       "type": "text-delta",
+         *       "text": "At nine on weekdays [1]."
+         *     }
+         */
+        ChatFrame: components["schemas"]["TextDeltaFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
+        ChatMessage: {
+            /** @description Message text. */
+            content: string;
+            /** @enum {string} */
+            role: "user" | "assistant" | "system";
+        };
+        /**
+         * @example {
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "When does the library open?"
+         *         }
+         *       ]
+         *     }
+         */
+        ChatRequest: {
+            conversationId?: string | null;
+            filter?: components["schemas"]["Filter"] | null;
+            /**
+             * @description Also stream `tool-call` and `tool-result` frames.
+             * @default false
+             */
+            includeSteps?: boolean | null;
+            /** @description The conversation; the latest user message is what is answered. */
+            messages: components["schemas"]["ChatMessage"][];
+            /** @description Maximum number of context chunks to retrieve. Default: the server's TOP_K. */
+            topK?: number | null;
+        };
+        /** @description A passage of a document; its fields are those of a hit. */
+        Chunk: {
+            end: number;
+            heading?: string;
+            /** @description Chunk identifier, as in hits. */
+            id: string;
+            page?: number;
+            pageEnd?: number;
+            start: number;
+            text: string;
+        };
+        ChunkList: {
+            /** @description In the order of the text. */
+            chunks: components["schemas"]["Chunk"][];
+            /** @description Hand it back as `cursor` to read on; absent on the last page. Refused once the document was replaced. */
+            nextCursor?: string;
+        };
+        Completion: {
+            agent: components["schemas"]["AgentExtra"];
+            choices: {
+                /** @enum {string} */
+                finish_reason: "stop" | "length" | "tool_calls" | "content_filter";
+                index: number;
+                logprobs: null;
+                message: {
+                    content: string | null;
+                    reasoning_content?: string;
+                    reasoning_details?: unknown[];
+                    refusal: null;
+                    /** @constant */
+                    role: "assistant";
+                    tool_calls?: {
+                        extra_content?: unknown;
+                        function: {
+                            arguments: string;
+                            name: string;
+                        };
+                        id: string;
+                        /** @constant */
+                        type: "function";
+                    }[];
+                };
+            }[];
+            created: number;
+            id: string;
+            model: string;
+            /** @constant */
+            object: "chat.completion";
+            usage?: components["schemas"]["CompletionUsage"];
+        };
+        /** @description The JSON object in each `data` line; the stream ends with `data: [DONE]`. */
+        CompletionChunk: {
+            agent?: components["schemas"]["AgentExtra"];
+            choices: {
+                delta: {
+                    content?: string;
+                    reasoning_content?: string;
+                    reasoning_details?: unknown[];
+                    /** @constant */
+                    role?: "assistant";
+                    tool_calls?: {
+                        extra_content?: unknown;
+                        function: {
+                            arguments: string;
+                            name: string;
+                        };
+                        id: string;
+                        index: number;
+                        /** @constant */
+                        type: "function";
+                    }[];
+                };
+                finish_reason: ("stop" | "length" | "tool_calls" | "content_filter") | null;
+                index: number;
+                logprobs: null;
+            }[];
+            created: number;
+            id: string;
+            model: string;
+            /** @constant */
+            object: "chat.completion.chunk";
+            usage?: components["schemas"]["CompletionUsage"] | null;
+        };
+        CompletionMessage: {
+            /** @description Text, or text parts. Images, audio and files are not supported. */
+            content: string | {
+                text: string;
+                /** @constant */
+                type: "text";
+            }[];
+            /** @enum {string} */
+            role: "system" | "developer";
+        } | {
+            /** @description Text, or text parts. Images, audio and files are not supported. */
+            content: string | {
+                text: string;
+                /** @constant */
+                type: "text";
+            }[];
+            /** @constant */
+            role: "user";
+        } | {
+            content?: (string | {
+                text: string;
+                /** @constant */
+                type: "text";
+            }[]) | null;
+            reasoning_content?: string | null;
+            reasoning_details?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @constant */
+            role: "assistant";
+            tool_calls?: {
+                extra_content?: {
+                    [key: string]: unknown;
+                } | null;
+                function: {
+                    arguments: string;
+                    name: string;
+                };
+                id: string;
+                /**
+                 * @default function
+                 * @constant
+                 */
+                type?: "function";
+            }[] | null;
+        } | {
+            /** @description Text, or text parts. Images, audio and files are not supported. */
+            content: string | {
+                text: string;
+                /** @constant */
+                type: "text";
+            }[];
+            /** @constant */
+            role: "tool";
+            tool_call_id: string;
+        };
+        /**
+         * @example {
+         *       "model": "agent",
+         *       "messages": [
+         *         {
+         *           "role": "user",
+         *           "content": "When does the library open?"
+         *         }
+         *       ]
+         *     }
+         */
+        CompletionRequest: {
+            conversationId?: string | null;
+            filter?: components["schemas"]["Filter"] | null;
+            frequency_penalty?: number | null;
+            max_completion_tokens?: number | null;
+            max_tokens?: number | null;
+            messages: components["schemas"]["CompletionMessage"][];
+            /** @description Accepted for the sake of clients; the server runs its one configured agent. */
+            model?: string | null;
+            n?: 1 | null;
+            presence_penalty?: number | null;
+            reasoning_effort?: string | null;
+            response_format?: {
+                [key: string]: unknown;
+            } | null;
+            seed?: number | null;
+            stop?: (string | string[]) | null;
+            /** @description Default: true, or false where the `Accept` header names JSON alone. */
+            stream?: boolean | null;
+            stream_options?: {
+                include_usage?: boolean | null;
+            } | null;
+            temperature?: number | null;
+            tool_choice?: (string | {
+                [key: string]: unknown;
+            }) | null;
+            /** @description The client's own tools: calls to them are returned as `tool_calls`. */
+            tools?: {
+                function: {
+                    description?: string | null;
+                    name: string;
+                    parameters?: {
+                        [key: string]: unknown;
+                    } | null;
+                };
+                /** @constant */
+                type: "function";
+            }[] | null;
+            top_p?: number | null;
+            /** @description Extension: maximum number of context chunks to retrieve. */
+            topK?: number | null;
+        };
+        /** @description Tokens of all model calls of the run, summed. */
+        CompletionUsage: {
+            completion_tokens: number;
+            prompt_tokens: number;
+            total_tokens: number;
+        };
+        Document: {
+            /** @description How often ingestion was begun. */
+            attempts: number;
+            /** @description Length of the text in UTF-16 code units, the unit of every offset. */
+            characters: number;
+            /** @description How many chunks the document was split into. */
+            chunks: number;
+            /** Format: date-time */
+            createdAt: string;
+            error?: components["schemas"]["DocumentError"];
+            file?: components["schemas"]["DocumentFile"];
+            /**
+             * @description Identifier of the document.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            id: string;
+            metadata?: components["schemas"]["Metadata"];
+            /** @description Grows by 1 with each replacement of the content, from 1. */
+            revision: number;
+            /** @description The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one. */
+            servedRevision?: number;
+            status: components["schemas"]["DocumentStatus"];
+            title?: string;
+            /** Format: date-time */
+            updatedAt: string;
+            url?: string;
+        };
+        DocumentBatchResult: {
+            /** @description One per document, in the order of the request. */
+            results: (components["schemas"]["DocumentCreated"] | components["schemas"]["BatchFailure"])[];
+        };
+        /**
+         * @example {
+         *       "id": "doc_0198c5f28f2e7c1b",
+         *       "status": "pending"
+         *     }
+         */
+        DocumentCreated: {
+            error?: components["schemas"]["DocumentError"];
+            /**
+             * @description Identifier of the document.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            id: string;
+            status: components["schemas"]["DocumentStatus"];
+        };
+        /** @description Why ingestion failed, or why its last attempt did; see docs/ingestion.md. */
+        DocumentError: {
+            code: string;
+            message: string;
+        };
+        /** @description What the document was sent as, if not as text. */
+        DocumentFile: {
+            mediaType: string;
+            /** @description As it was sent, without a path. */
+            name: string;
+            /** @description In bytes. */
+            size: number;
+        };
+        DocumentList: {
+            /** @description Newest first. */
+            documents: components["schemas"]["Document"][];
+            /** @description Hand it back as `cursor` to read on; absent on the last page. */
+            nextCursor?: string;
+        };
+        /**
+         * @description `pending` waits, `processing` is being ingested, `ready` is found by the very next query, `failed` carries `error`.
+         * @enum {string}
+         */
+        DocumentStatus: "pending" | "processing" | "ready" | "failed";
+        /** @description The answer is complete. Always the last frame. */
+        DoneFrame: {
+            /** @description The files that tools made in the run. Absent where there are none. */
+            artifacts?: components["schemas"]["Artifact"][];
+            /**
+             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.
+             * @constant
+             */
+            degraded?: true;
+            /** @enum {string} */
+            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit";
+            /** @description The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1. */
+            hits: components["schemas"]["Hit"][];
+            /** @description The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise. */
+            limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
+            /** @constant */
+            type: "done";
+            /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
+            unknownCitations?: number[];
+            /** @description Absent where the model does not report it. */
+            usage?: components["schemas"]["Usage"];
+        };
+        /** @description The one shape that every failed request answers with. */
+        Error: {
+            error: components["schemas"]["ErrorDetail"];
+        };
+        ErrorDetail: {
+            /**
+             * @description Stable name of the error; see the table in docs/errors.md.
+             * @enum {string}
+             */
+            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "model_not_found" | "route_not_found" | "request_timeout" | "document_not_failed" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_runs" | "internal" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "shutting_down" | "storage_full";
+            /** @description What went wrong and what can be done about it. */
+            message: string;
+            /** @description The field at fault as a dotted path, or null. */
+            param: string | null;
+            /** @description Also in the `x-request-id` header and in the log. */
+            request_id: string;
+            /**
+             * @description The family of the error.
+             * @enum {string}
+             */
+            type: "invalid_request_error" | "authentication_error" | "permission_error" | "rate_limit_error" | "server_error" | "upstream_error";
+        };
+        /** @description The stream failed. Always the last frame. */
+        ErrorFrame: {
+            error: components["schemas"]["ErrorDetail"];
+            /** @constant */
+            type: "error";
+        };
+        /**
+         * @description Holds where the field does all that is asked. A value is compared with its own kind only: numbers by size, strings by code points, which suits ISO dates.
+         * @example {
+         *       "field": "year",
+         *       "gte": 2020,
+         *       "lt": 2025
+         *     }
+         */
+        FieldCondition: {
+            /** @description Equal to this. */
+            eq?: (string | number | boolean) | null;
+            /** @description Name of a field of the metadata. */
+            field: string;
+            /** @description More than this. */
+            gt?: (string | number) | null;
+            /** @description This or more. */
+            gte?: (string | number) | null;
+            /** @description Equal to one of these. */
+            in?: (string | number | boolean)[] | null;
+            /** @description Less than this. */
+            lt?: (string | number) | null;
+            /** @description This or less. */
+            lte?: (string | number) | null;
+        };
+        /**
+         * @description Only chunks of documents whose metadata it takes are found: a condition on one field, or `and`, `or`, `not` of filters, four levels deep. `not` takes documents without the field, too.
+         * @example {
+         *       "and": [
+         *         {
+         *           "field": "language",
+         *           "in": [
+         *             "en",
+         *             "de"
+         *           ]
+         *         },
+         *         {
+         *           "not": {
+         *             "field": "public",
+         *             "eq": false
+         *           }
+         *         }
+         *       ]
+         *     }
+         */
+        Filter: components["schemas"]["FieldCondition"] | {
+            and: components["schemas"]["FilterLevel2"][];
+        } | {
+            or: components["schemas"]["FilterLevel2"][];
+        } | {
+            not: components["schemas"]["FilterLevel2"];
+        };
+        FilterLevel2: components["schemas"]["FieldCondition"] | {
+            and: components["schemas"]["FilterLevel3"][];
+        } | {
+            or: components["schemas"]["FilterLevel3"][];
+        } | {
+            not: components["schemas"]["FilterLevel3"];
+        };
+        FilterLevel3: components["schemas"]["FieldCondition"] | {
+            and: components["schemas"]["FilterLevel4"][];
+        } | {
+            or: components["schemas"]["FilterLevel4"][];
+        } | {
+            not: components["schemas"]["FilterLevel4"];
+        };
+        FilterLevel4: components["schemas"]["FieldCondition"] | {
+            and: components["schemas"]["FieldCondition"][];
+        } | {
+            or: components["schemas"]["FieldCondition"][];
+        } | {
+            not: components["schemas"]["FieldCondition"];
+        };
+        Health: {
+            /** @constant */
+            status: "ok";
+        };
+        /**
+         * @example {
+         *       "id": "doc_0198c5f28f2e7c1b-1-0",
+         *       "score": 4.31,
+         *       "text": "The library opens at nine on weekdays and at ten on Saturdays.",
+         *       "title": "Opening hours",
+         *       "documentId": "doc_0198c5f28f2e7c1b",
+         *       "url": "https://example.org/hours",
+         *       "start": 0,
+         *       "end": 62
+         *     }
+         */
+        Hit: {
+            /** @description In chat, neighbouring chunks of a document are joined into one hit, which then names them all, in their order. Absent otherwise. */
+            chunkIds?: string[];
+            documentId: string;
+            /** @description Where the chunk ends in the document (exclusive). */
+            end: number;
+            /** @description The headings above the chunk, outermost first, joined by ` > `. */
+            heading?: string;
+            /** @description Chunk identifier. */
+            id: string;
+            metadata?: components["schemas"]["Metadata"];
+            /** @description The page or slide that the chunk begins on, from 1; of files that have pages. */
+            page?: number;
+            /** @description The page or slide that it ends on. */
+            pageEnd?: number;
+            /** @description The row of a table, from 1, where the hit is one; the head and blank rows do not count. */
+            row?: number;
+            /** @description Relevance of the chunk for the query; comparable within one response only. */
+            score: number;
+            /** @description The sheet of a workbook that the row is of. */
+            sheet?: string;
+            /** @description What each stage made of the chunk. Only with `explain`. */
+            stages?: {
+                /** @description Cosine to the query, moved towards the best hits; absent where it was not embedded. */
+                dense?: number;
+                /** @description BM25; absent where the chunk is not among the best by words. */
+                lexical?: number;
+                /** @description What the reranking model gave it; then also the score of the hit. */
+                rerank?: number;
+            };
+            /** @description Where the chunk begins in the document, in UTF-16 code units. */
+            start: number;
+            /** @description Chunk text. */
+            text: string;
+            /** @description Title of the source document; empty if it was given none. */
+            title: string;
+            url?: string;
+        };
+        /** @description This line changed nothing; the others count. */
+        LineRefused: {
+            error: {
+                code: string;
+                message: string;
+                param: string | null;
+            };
+            /** @description Number of the line in the request, from 1. */
+            line: number;
+        };
+        /** @description One per line of the request that is not blank, in the order of the request. */
+        LineResult: components["schemas"]["LineStored"] | components["schemas"]["LineRefused"];
+        /** @description This document is durable; ingestion goes on in the background. */
+        LineStored: {
+            error?: components["schemas"]["DocumentError"];
+            /**
+             * @description Identifier of the document.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            id: string;
+            /** @description Number of the line in the request, from 1. */
+            line: number;
+            status: components["schemas"]["DocumentStatus"];
+        };
+        /** @description A JSON-RPC 2.0 message. */
+        McpAnswer: {
+            [key: string]: unknown;
+        };
+        /**
+         * @description A JSON-RPC 2.0 message.
+         * @example {
+         *       "jsonrpc": "2.0",
+         *       "id": 1,
+         *       "method": "initialize",
+         *       "params": {
+         *         "protocolVersion": "2025-11-25",
+         *         "capabilities": {},
+         *         "clientInfo": {
+         *           "name": "example",
+         *           "version": "1"
+         *         }
+         *       }
+         *     }
+         */
+        McpMessage: {
+            [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "accept": false,
+         *       "tool": "echo",
+         *       "arguments": {
+         *         "message": "Hello"
+         *       }
+         *     }
+         */
+        McpTestRequest: {
+            /**
+             * @description Accept the definitions that the server has now; tools that are new or changed can be used from then on.
+             * @default false
+             */
+            accept?: boolean | null;
+            /**
+             * @description What the tool is called with.
+             * @default {}
+             */
+            arguments?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description A tool to call, by the name that the server has for it. */
+            tool?: string | null;
+        };
+        McpTestResult: {
+            artifacts?: components["schemas"]["Artifact"][];
+            connection: string;
+            /** @description Whether every step succeeded. */
+            ok: boolean;
+            /** @description What the tool answered, for the model. */
+            output?: string;
+            server?: {
+                name: string;
+                /** @description Revision of the protocol. */
+                protocol: string;
+                /** @enum {string} */
+                transport: "streamable-http" | "sse";
+                version: string;
+            };
+            steps: {
+                /** @description Why it failed, or what was found. */
+                message?: string;
+                milliseconds: number;
+                ok: boolean;
+                /** @enum {string} */
+                step: "configuration" | "connect" | "list-tools" | "accept" | "call-tool";
+            }[];
+            tools: {
+                description: string;
+                /** @description As the model sees it. */
+                name: string;
+                reason?: string;
+                /** @description As the server has it. */
+                remoteName: string;
+                /**
+                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @enum {string}
+                 */
+                state: "on" | "off" | "unavailable";
+            }[];
+        };
+        /**
+         * @description Flat facts about a document, at most 32, for filters and shown with its hits.
+         * @example {
+         *       "language": "en",
+         *       "year": 2026,
+         *       "public": true
+         *     }
+         */
+        Metadata: {
+            [key: string]: string | number | boolean;
+        };
+        Model: {
+            created: number;
+            id: string;
+            /** @constant */
+            object: "model";
+            owned_by: string;
+        };
+        ModelList: {
+            data: components["schemas"]["Model"][];
+            /** @constant */
+            object: "list";
+        };
+        /**
+         * @example {
+         *       "title": "Opening hours",
+         *       "text": "The library opens at nine on weekdays and at ten on Saturdays.",
+         *       "url": "https://example.org/hours"
+         *     }
+         */
+        NewDocument: {
+            metadata?: components["schemas"]["Metadata"] | null;
+            /** @description Raw text content of the document. */
+            text: string;
+            /** @description Title of the document. */
+            title?: string | null;
+            /** @description URL where the document originated. */
+            url?: string | null;
+        };
+        /**
+         * @description The parts may come in any order.
+         * @example {
+         *       "file": "%PDF-1.7 …",
+         *       "title": "Annual report",
+         *       "metadata": "{\"year\": 2026}"
+         *     }
+         */
+        NewDocumentFile: {
+            /**
+             * Format: binary
+             * @description The bytes of the file, with its name. At most FILE_LIMIT.
+             */
+            file: string;
+            /** @description A JSON object: the flat facts about the document, as `metadata` of NewDocument. */
+            metadata?: string;
+            /** @description Title of the document; the name of the file where it has none. */
+            title?: string;
+            /** @description URL where the document originated. */
+            url?: string;
+        };
+        /**
+         * @description A document of a list, or of a stream with one per line, each a JSON object: at most 100000 lines of at most 10000000 bytes.
+         * @example {
+         *       "id": "owls",
+         *       "text": "Owls hunt at night."
+         *     }
+         */
+        NewDocumentItem: {
+            /** @description As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again. */
+            id?: string | null;
+            /** @description As the header of `POST /documents`: what comes with a known key answers the document that the first one made. */
+            idempotencyKey?: string | null;
+            metadata?: components["schemas"]["Metadata"] | null;
+            /** @description Raw text content of the document. */
+            text: string;
+            /** @description Title of the document. */
+            title?: string | null;
+            /** @description URL where the document originated. */
+            url?: string | null;
+        };
+        /**
+         * @description At most 1000 documents; BODY_LIMIT bounds them further.
+         * @example [
+         *       {
+         *         "text": "Owls hunt at night."
+         *       },
+         *       {
+         *         "id": "herons",
+         *         "text": "Herons wait."
+         *       }
+         *     ]
+         */
+        NewDocuments: components["schemas"]["NewDocumentItem"][];
+        /**
+         * @example {
+         *       "query": "When does the library open?",
+         *       "topK": 3
+         *     }
+         */
+        QueryRequest: {
+            /** @description Also tell the score of each stage of the search with each hit. */
+            explain?: boolean | null;
+            filter?: components["schemas"]["Filter"] | null;
+            /** @description The question or text to find matches for in the vector store. */
+            query: string;
+            /** @default 5 */
+            topK?: number | null;
+        };
+        QueryResponse: {
+            /**
+             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.
+             * @constant
+             */
+            degraded?: true;
+            /** @description Matching chunks, best first. */
+            hits: components["schemas"]["Hit"][];
+            /** @description The original query. */
+            query: string;
+        };
+        Readiness: {
+            /** @description One entry per part: `store`, `index`, `agent`, and `embedder` and `reranker` where there is one. */
+            checks: {
+                [key: string]: {
+                    /** @description What fails, where something does. */
+                    message?: string;
+                    milliseconds: number;
+                    /** @enum {string} */
+                    state: "ok" | "failed";
+                };
+            };
+            /**
+             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.
+             * @constant
+             */
+            degraded?: true;
+            documents?: {
+                failed: number;
+                pending: number;
+                processing: number;
+                ready: number;
+            };
+            /** @description How far the vectors of EMBEDDING_MODEL_NEXT are. */
+            reindex?: {
+                done: number;
+                model: string;
+                reason?: string;
+                /**
+                 * @description `ready`: a start with this model as EMBEDDING_MODEL swaps the vectors; `waiting`: tried again, see `reason`.
+                 * @enum {string}
+                 */
+                state: "embedding" | "ready" | "waiting";
+                total: number;
+            };
+            /** @enum {string} */
+            retrieval: "lexical" | "hybrid";
+            /** @enum {string} */
+            status: "ready" | "not_ready";
+        };
+        Sandbox: {
+            /** @enum {string} */
+            kind: "embedded" | "bubblewrap" | "docker" | "e2b" | "none";
+            /** @description What code may take. */
+            limits?: {
+                cpus: number;
+                fileMegabytes: number;
+                memoryMegabytes: number;
+                outputKilobytes: number;
+                processes: number;
+                seconds: number;
+            };
+            reason?: string;
+            /**
+             * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+             * @enum {string}
+             */
+            state: "on" | "off" | "unavailable";
+            /** @description What the last verification found, since the server was started. */
+            verified?: components["schemas"]["SandboxReport"];
+        };
+        SandboxProbe: {
+            /** @description What is wrong. */
+            message?: string;
+            milliseconds: number;
+            /** @enum {string} */
+            name: "start" | "computation" | "files" | "environment" | "host-files" | "network" | "memory" | "time-out";
+            ok: boolean;
+            /** @description What the operator can do about it. */
+            remedy?: string;
+        };
+        SandboxReport: {
+            /** @enum {string} */
+            kind: "embedded" | "bubblewrap" | "docker" | "e2b" | "none";
+            milliseconds: number;
+            /** @description Whether every probe is. */
+            ok: boolean;
+            probes: components["schemas"]["SandboxProbe"][];
+            /** Format: date-time */
+            verifiedAt: string;
+        };
+        SkillList: {
+            skills: {
+                description: string;
+                name: string;
+                reason?: string;
+                /** @description Where it comes from, as configured. */
+                source?: string;
+                /**
+                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @enum {string}
+                 */
+                state: "on" | "off" | "unavailable";
+                /** @description What departs from the format of skills and was put up with. */
+                warnings?: string[];
+            }[];
+        };
+        /**
+         * @example {
+         *       "source": "https://example.org",
+         *       "accept": false
+         *     }
+         */
+        SkillReload: {
+            /**
+             * @description Accept what remote sources give now, though it has changed since it was accepted.
+             * @default false
+             */
+            accept?: boolean | null;
+            /** @description A source as `agent.json` names it; all of them where this is absent. */
+            source?: string | null;
+        };
+        /** @description The next fragment of the answer. */
+        TextDeltaFrame: {
+            text: string;
+            /** @constant */
+            type: "text-delta";
+        };
+        Tool: {
+            description: string;
+            /** @description JSON Schema. */
+            inputSchema: {
+                [key: string]: unknown;
+            };
+            name: string;
+            reason?: string;
+            /** @description `builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`. */
+            source: string;
+            /**
+             * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+             * @enum {string}
+             */
+            state: "on" | "off" | "unavailable";
+            title: string;
+        };
+        /** @description A tool is called. Only with `includeSteps`. */
+        ToolCallFrame: {
+            callId: string;
+            input: unknown;
+            tool: string;
+            /** @constant */
+            type: "tool-call";
+        };
+        ToolList: {
+            tools: components["schemas"]["Tool"][];
+        };
+        /** @description What a tool answered. Only with `includeSteps`. */
+        ToolResultFrame: {
+            callId: string;
+            isError: boolean;
+            output: string;
+            tool: string;
+            /** @constant */
+            type: "tool-result";
+        };
+        /** @description Tokens of all model calls of the run, summed. */
+        Usage: {
+            completionTokens: number;
+            promptTokens: number;
+            totalTokens: number;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type Agent = components['schemas']['Agent'];
+export type AgentExtra = components['schemas']['AgentExtra'];
+export type Artifact = components['schemas']['Artifact'];
+export type BatchFailure = components['schemas']['BatchFailure'];
+export type Capabilities = components['schemas']['Capabilities'];
+export type ChatFrame = components['schemas']['ChatFrame'];
+export type ChatMessage = components['schemas']['ChatMessage'];
+export type ChatRequest = components['schemas']['ChatRequest'];
+export type Chunk = components['schemas']['Chunk'];
+export type ChunkList = components['schemas']['ChunkList'];
+export type Completion = components['schemas']['Completion'];
+export type CompletionChunk = components['schemas']['CompletionChunk'];
+export type CompletionMessage = components['schemas']['CompletionMessage'];
+export type CompletionRequest = components['schemas']['CompletionRequest'];
+export type CompletionUsage = components['schemas']['CompletionUsage'];
+export type Document = components['schemas']['Document'];
+export type DocumentBatchResult = components['schemas']['DocumentBatchResult'];
+export type DocumentCreated = components['schemas']['DocumentCreated'];
+export type DocumentError = components['schemas']['DocumentError'];
+export type DocumentFile = components['schemas']['DocumentFile'];
+export type DocumentList = components['schemas']['DocumentList'];
+export type DocumentStatus = components['schemas']['DocumentStatus'];
+export type DoneFrame = components['schemas']['DoneFrame'];
+export type Error = components['schemas']['Error'];
+export type ErrorDetail = components['schemas']['ErrorDetail'];
+export type ErrorFrame = components['schemas']['ErrorFrame'];
+export type FieldCondition = components['schemas']['FieldCondition'];
+export type Filter = components['schemas']['Filter'];
+export type FilterLevel2 = components['schemas']['FilterLevel2'];
+export type FilterLevel3 = components['schemas']['FilterLevel3'];
+export type FilterLevel4 = components['schemas']['FilterLevel4'];
+export type Health = components['schemas']['Health'];
+export type Hit = components['schemas']['Hit'];
+export type LineRefused = components['schemas']['LineRefused'];
+export type LineResult = components['schemas']['LineResult'];
+export type LineStored = components['schemas']['LineStored'];
+export type McpAnswer = components['schemas']['McpAnswer'];
+export type McpMessage = components['schemas']['McpMessage'];
+export type McpTestRequest = components['schemas']['McpTestRequest'];
+export type McpTestResult = components['schemas']['McpTestResult'];
+export type Metadata = components['schemas']['Metadata'];
+export type Model = components['schemas']['Model'];
+export type ModelList = components['schemas']['ModelList'];
+export type NewDocument = components['schemas']['NewDocument'];
+export type NewDocumentFile = components['schemas']['NewDocumentFile'];
+export type NewDocumentItem = components['schemas']['NewDocumentItem'];
+export type NewDocuments = components['schemas']['NewDocuments'];
+export type QueryRequest = components['schemas']['QueryRequest'];
+export type QueryResponse = components['schemas']['QueryResponse'];
+export type Readiness = components['schemas']['Readiness'];
+export type Sandbox = components['schemas']['Sandbox'];
+export type SandboxProbe = components['schemas']['SandboxProbe'];
+export type SandboxReport = components['schemas']['SandboxReport'];
+export type SkillList = components['schemas']['SkillList'];
+export type SkillReload = components['schemas']['SkillReload'];
+export type TextDeltaFrame = components['schemas']['TextDeltaFrame'];
+export type Tool = components['schemas']['Tool'];
+export type ToolCallFrame = components['schemas']['ToolCallFrame'];
+export type ToolList = components['schemas']['ToolList'];
+export type ToolResultFrame = components['schemas']['ToolResultFrame'];
+export type Usage = components['schemas']['Usage'];
+export type $defs = Record<string, never>;
+export interface operations {
+    getAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agent"];
+                };
+            };
+        };
+    };
+    getCapabilities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The capabilities. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Capabilities"];
+                };
+            };
+        };
+    };
+    agentChat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer as it is generated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChatFrame"];
+                };
+            };
+        };
+    };
+    testMcpConnection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                connection: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpTestRequest"];
+            };
+        };
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpTestResult"];
+                };
+            };
+        };
+    };
+    verifySandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SandboxReport"];
+                };
+            };
+        };
+    };
+    reloadSkills: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SkillReload"];
+            };
+        };
+        responses: {
+            /** @description Every skill and its state. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkillList"];
+                };
+            };
+        };
+    };
+    listTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tools and their state. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ToolList"];
+                };
+            };
+        };
+    };
+    getArtifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, in its own media type. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+        };
+    };
+    chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChatRequest"];
+            };
+        };
+        responses: {
+            /** @description The answer as it is generated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChatFrame"];
+                };
+            };
+        };
+    };
+    listDocuments: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description How many to answer at most. */
+                limit?: number;
+                status?: components["schemas"]["DocumentStatus"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentList"];
+                };
+            };
+        };
+    };
+    createDocument: {
+        parameters: {
+            query?: {
+                /** @description Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`. */
+                wait?: number;
+            };
+            header?: {
+                /** @description Makes a retry safe: a repeated request with the same key answers the document that the first one made, for as long as it exists. With another document it answers 409. */
+                "idempotency-key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDocument"];
+                "multipart/form-data": components["schemas"]["NewDocumentFile"];
+            };
+        };
+        responses: {
+            /** @description Ingestion has ended: the document is ready, or has failed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentCreated"];
+                };
+            };
+            /** @description The document is stored and waits for ingestion, or is in it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentCreated"];
+                };
+            };
+        };
+    };
+    getDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+        };
+    };
+    putDocument: {
+        parameters: {
+            query?: {
+                /** @description Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document, chosen by the caller.
+                 * @example hours
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDocument"];
+                "multipart/form-data": components["schemas"]["NewDocumentFile"];
+            };
+        };
+        responses: {
+            /** @description Ingestion has ended: the document is ready, or has failed. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentCreated"];
+                };
+            };
+            /** @description The document is stored and waits for ingestion, or is in it. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentCreated"];
+                };
+            };
+        };
+    };
+    deleteDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    listChunks: {
+        parameters: {
+            query?: {
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+                /** @description How many to answer at most. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunkList"];
+                };
+            };
+        };
+    };
+    getDocumentFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, byte for byte. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": string;
+                };
+            };
+        };
+    };
+    retryDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document waits for ingestion again. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentCreated"];
+                };
+            };
+        };
+    };
+    createDocuments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDocuments"];
+                "application/x-ndjson": components["schemas"]["NewDocumentItem"];
+            };
+        };
+        responses: {
+            /** @description To a stream: what became of each line. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["LineResult"];
+                };
+            };
+            /** @description To a list: what became of each; at least one is stored. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DocumentBatchResult"];
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It does. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
+    mcp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["McpMessage"];
+            };
+        };
+        responses: {
+            /** @description The answer, or a stream that ends with it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["McpAnswer"];
+                    "text/event-stream": components["schemas"]["McpAnswer"];
+                };
+            };
+            /** @description Taken note of. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The metrics in the text exposition format. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    query: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["QueryRequest"];
+            };
+        };
+        responses: {
+            /** @description The chunks, best first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueryResponse"];
+                };
+            };
+        };
+    };
+    readiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Every part works. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+        };
+    };
+    createChatCompletion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompletionRequest"];
+            };
+        };
+        responses: {
+            /** @description One completion, or its chunks as they are generated. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Completion"];
+                    "text/event-stream": components["schemas"]["CompletionChunk"];
+                };
+            };
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The one agent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+        };
+    };
+    getModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Model"];
+                };
+            };
+        };
+    };
+}

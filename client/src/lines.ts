@@ -1,0 +1,42 @@
+/** Code units of one line; a `done` event with a hundred long hits has a few million. */
+const MAX_LINE = 32_000_000
+
+/** The pieces of a stream. Whoever stops reading cancels the stream; not every browser's streams can be iterated. */
+export async function* readStream(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      yield value
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+/**
+ * The lines of a stream of UTF-8, without their ends (LF, CRLF or CR), as they arrive; also a last one that has
+ * no end. Throws a RangeError for one without measure, and what the stream throws.
+ */
+export async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const bytes of readStream(stream)) {
+    const { lines, waiting } = splitLines(rest, decoder.decode(bytes, { stream: true }))
+    yield* lines
+    if (waiting.length > MAX_LINE) throw new RangeError('A line is too long')
+    rest = waiting
+  }
+  const last = rest + decoder.decode()
+  if (last !== '') yield last.replace(/\r$/, '')
+}
+
+/** A return at the end waits for the line feed that may follow it. */
+function splitLines(rest: string, text: string): { lines: string[]; waiting: string } {
+  const isCut = rest.endsWith('\r')
+  // What waits is looked at once only, however many pieces a line comes in.
+  const [first = '', ...more] = (isCut ? `\r${text}` : text).split(/\r\n|\n|\r(?!$)/)
+  const lines = [(isCut ? rest.slice(0, -1) : rest) + first, ...more]
+  return { waiting: lines.pop() ?? '', lines }
+}

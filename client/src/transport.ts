@@ -1,0 +1,166 @@
+import { parseAnswer, refusalOf, requestIdOf } from './answer.ts'
+import { Call, type Outcome } from './call.ts'
+import { type Deadline, pause, startDeadline, throwIfAborted, watchStream } from './deadline.ts'
+import { AgentServerError } from './errors.ts'
+import { pauseBeforeRetry, randomKey } from './retry.ts'
+
+/** As `fetch` is everywhere. */
+export type Fetch = (url: string, init?: RequestInit) => Promise<Response>
+
+/** What one call may have of its own. */
+export interface RequestOptions {
+  /** Aborts the call with an `AbortError`, also while it waits to be tried again, and while it streams. */
+  signal?: AbortSignal | undefined
+  /** Milliseconds of the server's silence after which an attempt is given up with a `TimeoutError`. */
+  timeout?: number | undefined
+  /** How often the call is tried again. */
+  maxRetries?: number | undefined
+  headers?: Record<string, string> | undefined
+}
+
+/** What is sent other than JSON. */
+export interface Body {
+  content: NonNullable<RequestInit['body']>
+  headers: Record<string, string>
+  /** Why what is sent cannot be read, where it was that which failed. */
+  failure?: () => unknown
+}
+
+export interface Request {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Below the base URL, with a slash at its beginning; what comes from callers is encoded in it. */
+  path: string
+  query?: Record<string, string | number | undefined>
+  /** Sent as JSON. */
+  json?: unknown
+  /** Made anew for each attempt, since a stream can be read only once. */
+  body?: (deadline: Deadline) => Body | Promise<Body>
+  /** What the server knows a repeated POST by; by itself a new one for each call. */
+  idempotencyKey?: string | undefined
+  /** False where it may be sent once only. */
+  isRepeatable?: boolean
+  accept?: string
+  /** A status that is an answer of this path like 200. */
+  alsoTaken?: number
+}
+
+export interface TransportOptions {
+  baseURL: string
+  apiKey: string | null
+  timeout: number
+  maxRetries: number
+  fetch: Fetch
+  defaultHeaders: Record<string, string>
+}
+
+type Read<Data> = (response: Response, deadline: Deadline) => Promise<Data>
+
+/** Sends requests, and sends them again where that is safe and of use. */
+export class Transport {
+  // Private, so that nothing that prints a client shows the key.
+  readonly #options: TransportOptions
+
+  constructor(options: TransportOptions) {
+    this.#options = options
+  }
+
+  /** What the server answers as JSON; undefined where it answers nothing. */
+  json<Data>(request: Request, options: RequestOptions = {}): Call<Data> {
+    const read: Read<Data> = async (response, deadline) => {
+      const text = await response.text()
+      deadline.end()
+      return parseAnswer<Data>(text, response)
+    }
+    return new Call(this.#send(request, options, read))
+  }
+
+  /** The answer with its body still to be read. */
+  stream(request: Request, options: RequestOptions = {}): Call<Response> {
+    const read: Read<Response> = async ({ status, headers, body }, deadline) => {
+      if (!body) deadline.end()
+      return new Response(body && watchStream(body, deadline), { status, headers })
+    }
+    return new Call(this.#send(request, options, read))
+  }
+
+  async #send<Data>(
+    request: Request,
+    options: RequestOptions,
+    read: Read<Data>,
+  ): Promise<Outcome<Data>> {
+    const { signal, maxRetries = this.#options.maxRetries } = options
+    const headers = this.#headers(request, options)
+    const retries = request.isRepeatable === false ? 0 : maxRetries
+    for (let attempt = 0; ; attempt++) {
+      throwIfAborted(signal)
+      // The attempt whose answer was lost may have deleted it.
+      const isGoneFine = request.method === 'DELETE' && attempt > 0
+      try {
+        return await this.#attempt(request, { ...options, headers }, read, isGoneFine)
+      } catch (error) {
+        const wait = attempt < retries ? pauseBeforeRetry(error, attempt) : undefined
+        if (wait === undefined) throw error
+        await pause(wait, signal)
+      }
+    }
+  }
+
+  async #attempt<Data>(
+    request: Request,
+    { headers = {}, signal, timeout = this.#options.timeout }: RequestOptions,
+    read: Read<Data>,
+    isGoneFine: boolean,
+  ): Promise<Outcome<Data>> {
+    const { method, path } = request
+    const what = `${method} ${this.#options.baseURL}${path}`
+    const deadline = startDeadline(what, timeout, signal)
+    let body: Body | undefined
+    try {
+      body = await request.body?.(deadline)
+    } catch (error) {
+      deadline.end()
+      throw error
+    }
+    try {
+      const response = await this.#fetch(request, {
+        ...{ method, signal: deadline.signal, headers: { ...headers, ...body?.headers } },
+        body: body?.content ?? (request.json === undefined ? null : JSON.stringify(request.json)),
+      })
+      const requestId = requestIdOf(response)
+      if (response.ok || response.status === request.alsoTaken) {
+        return { data: await read(response, deadline), response, requestId }
+      }
+      const error = await refusalOf(response, this.#options.apiKey)
+      if (!isGoneFine || error.status !== 404) throw error
+      return { data: await read(new Response(null), deadline), response, requestId }
+    } catch (error) {
+      deadline.end()
+      if (error instanceof AgentServerError) throw error
+      throw body?.failure?.() ?? deadline.explain(error)
+    }
+  }
+
+  #fetch({ path, query = {} }: Request, init: RequestInit): Promise<Response> {
+    const { baseURL, fetch } = this.#options
+    const given = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    )
+    const parameters = given.length > 0 ? `?${new URLSearchParams(given)}` : ''
+    // What streams demand: the answer comes when all is sent.
+    const duplex = init.body instanceof ReadableStream && { duplex: 'half' as const }
+    // Browsers want it to be called without `this`.
+    return fetch(`${baseURL}${path}${parameters}`, { ...init, ...duplex })
+  }
+
+  #headers({ method, accept, ...request }: Request, { headers }: RequestOptions) {
+    const { apiKey, defaultHeaders } = this.#options
+    const merged = new Headers({ accept: accept ?? 'application/json' })
+    if (request.json !== undefined) merged.set('content-type', 'application/json')
+    if (apiKey !== null) merged.set('authorization', `Bearer ${apiKey}`)
+    if (method === 'POST') merged.set('idempotency-key', request.idempotencyKey ?? randomKey())
+    for (const [name, value] of Object.entries({ ...defaultHeaders, ...headers })) {
+      merged.set(name, value)
+    }
+    return Object.fromEntries(merged)
+  }
+}

@@ -1,0 +1,172 @@
+import type { NewDocument } from './contract.ts'
+import type { Deadline } from './deadline.ts'
+import { fileAt } from './file-system.ts'
+import { readStream } from './lines.ts'
+import type { Body } from './transport.ts'
+
+/** Bytes that leave in one piece. */
+const PIECE_BYTES = 65_536
+
+type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
+
+/** A path, where there is a file system; a `File` or `Blob`; a stream; or bytes. */
+export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array<ArrayBuffer>
+
+export interface UploadFields extends Pick<NewDocument, 'title' | 'url' | 'metadata'> {
+  /** What the file is called; by itself the name of a path or `File`. It says what the file is, so give its ending. */
+  name?: string | undefined
+  /** The media type; by itself the server goes by name and content. */
+  type?: string | undefined
+  /** Told as bytes leave: how many, and of how many where that is known. A repeated attempt begins at 0 again. */
+  onProgress?: ((sent: number, total: number | undefined) => void) | undefined
+}
+
+/** The content of a file, wherever it is. */
+export interface Content {
+  name?: string | undefined
+  type?: string | undefined
+  /** In bytes, where it is known. */
+  size?: number | undefined
+  open(): AsyncIterable<Uint8Array>
+}
+
+interface PreparedUpload {
+  body(deadline: Deadline): Promise<Body>
+  /** A stream can be read only once. */
+  isRepeatable: boolean
+}
+
+/** A file as the form that the server takes. */
+export function prepareUpload(source: UploadSource, fields: UploadFields): PreparedUpload {
+  const isRepeatable = !isStream(source)
+  const body = async (deadline: Deadline): Promise<Body> => {
+    const content = await contentOf(source)
+    const name = fields.name ?? content.name ?? 'document'
+    const part = { ...content, name, type: fields.type ?? content.type }
+    return canStream() ? streamForm(part, fields, deadline) : wholeForm(source, part, fields)
+  }
+  return { body, isRepeatable }
+}
+
+function isStream(source: UploadSource): source is Stream {
+  return (
+    typeof source === 'object' &&
+    (source instanceof ReadableStream || Symbol.asyncIterator in source)
+  )
+}
+
+async function contentOf(source: UploadSource): Promise<Content> {
+  if (typeof source === 'string') return fileAt(source)
+  if (source instanceof Blob) {
+    const name = source instanceof File ? source.name : undefined
+    const type = source.type || undefined
+    return { name, type, size: source.size, open: () => readStream(source.stream()) }
+  }
+  if (source instanceof ReadableStream) return { open: () => readStream(source) }
+  if (isStream(source)) return { open: () => source }
+  const blob = new Blob([source])
+  return { size: blob.size, open: () => readStream(blob.stream()) }
+}
+
+/** Browsers stream a request over HTTP/2 alone, so there the form is the browser's own, which reads a `Blob` as it goes. */
+function canStream(): boolean {
+  return !('document' in globalThis || 'WorkerGlobalScope' in globalThis) || 'Deno' in globalThis
+}
+
+async function wholeForm(source: UploadSource, part: Content, fields: UploadFields): Promise<Body> {
+  const { name, type, onProgress } = { ...part, ...fields }
+  const form = new FormData()
+  for (const [field, value] of textFields(fields)) form.set(field, value)
+  const blob = source instanceof Blob ? source : await new Response(toStream(part.open())).blob()
+  form.set('file', type ? new Blob([blob], { type }) : blob, part.name ?? name)
+  onProgress?.(0, blob.size)
+  return { content: form, headers: {} }
+}
+
+function textFields({ title, url, metadata }: UploadFields): [string, string][] {
+  const fields: [string, string | null | undefined][] = [
+    ['title', title],
+    ['url', url],
+    ['metadata', metadata && JSON.stringify(metadata)],
+  ]
+  return fields.flatMap(([name, value]) => (value == null ? [] : [[name, value]]))
+}
+
+/** The form as a stream, by https://www.rfc-editor.org/rfc/rfc7578, with names written as browsers do. */
+function streamForm(part: Content, fields: UploadFields, deadline: Deadline): Body {
+  const boundary = `form-${crypto.getRandomValues(new Uint32Array(4)).join('-')}`
+  const disposition = (name: string) =>
+    `--${boundary}\r\ncontent-disposition: form-data; name="${name}"`
+  const texts = textFields(fields).map(
+    ([name, value]) => `${disposition(name)}\r\n\r\n${value}\r\n`,
+  )
+  const type = part.type?.replaceAll(/[\r\n]/g, ' ') ?? 'application/octet-stream'
+  const fileName = escapeName(part.name ?? '')
+  const head = `${disposition('file')}; filename="${fileName}"\r\ncontent-type: ${type}\r\n\r\n`
+  const before = new TextEncoder().encode(texts.join('') + head)
+  const after = new TextEncoder().encode(`\r\n--${boundary}--\r\n`)
+  const length = part.size === undefined ? undefined : before.length + part.size + after.length
+  let failure: unknown
+
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    yield before
+    try {
+      yield* watched(part, fields.onProgress, deadline)
+    } catch (error) {
+      failure = error
+      throw error
+    }
+    yield after
+  }
+  return {
+    content: toStream(pieces()),
+    headers: {
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      ...(length !== undefined && { 'content-length': String(length) }),
+    },
+    failure: () => failure,
+  }
+}
+
+async function* watched(
+  { size, open }: Content,
+  onProgress: UploadFields['onProgress'],
+  deadline: Deadline,
+): AsyncGenerator<Uint8Array> {
+  let sent = 0
+  onProgress?.(sent, size)
+  // While the source is read, the server is not what is waited for.
+  deadline.hold()
+  for await (const bytes of open()) {
+    for (let start = 0; start < bytes.length; start += PIECE_BYTES) {
+      const piece = bytes.subarray(start, start + PIECE_BYTES)
+      deadline.refresh()
+      yield piece
+      sent += piece.length
+      onProgress?.(sent, size)
+      deadline.hold()
+    }
+  }
+  deadline.refresh()
+}
+
+function escapeName(name: string): string {
+  return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22')
+}
+
+function toStream(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { value, done } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      async cancel() {
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { startServer, TEST_KEY } from '../support/server.ts'
+import { importsOf, ROOT, sourceFiles } from '../support/source-tree.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+const run = promisify(execFile)
+const CLIENT = fileURLToPath(new URL('client', ROOT))
+const TYPESCRIPT = join(CLIENT, 'node_modules/typescript/bin/tsc')
+
+const files = sourceFiles('client/src')
+const manifest = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'))
+
+describe('The client', () => {
+  it('has no dependencies, and imports nothing but its own files', () => {
+    expect(manifest.dependencies).toBeUndefined()
+    const imports = files.flatMap(({ path, text }) =>
+      importsOf(text).map((specifier) => ({ path, specifier })),
+    )
+    expect(imports.length).toBeGreaterThan(files.length)
+    const strangers = imports.filter(
+      ({ specifier }) => !specifier.startsWith('./') && !specifier.startsWith('../'),
+    )
+    const core = strangers.filter(({ path }) => !path.startsWith('client/src/command-line/'))
+    // The type of what is found at run time, where there is one.
+    expect(core).toEqual([{ path: 'client/src/file-system.ts', specifier: 'node:fs' }])
+    expect(strangers.filter(({ specifier }) => !specifier.startsWith('node:'))).toEqual([])
+  })
+
+  it('has the version of the server whose contract it speaks', () => {
+    const server = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'))
+    expect(manifest.version).toBe(server.version)
+  })
+})
+
+const EXAMPLE = `
+import { AgentServer, type ChatEvent, type Document, NotFoundError } from 'agent-server-client'
+
+const client = new AgentServer({ baseURL: process.argv[2], apiKey: process.argv[3] })
+const { id } = await client.documents.upload('owls.md', { wait: 30, metadata: { kind: 'bird' } })
+const document: Document = await client.documents.get(id)
+const answer = client.chat({ messages: [{ role: 'user', content: 'When do owls hunt?' }] })
+const types: ChatEvent['type'][] = []
+for await (const event of answer) types.push(event.type)
+const { text } = await answer.result()
+const missing = await client.documents.get('none').catch((error: unknown) => error instanceof NotFoundError)
+console.log(JSON.stringify({ status: document.status, last: types.at(-1), text, missing }))
+`
+
+describe('The package', () => {
+  let tarball = ''
+  beforeAll(async () => {
+    // npm itself need not be the one that runs this.
+    const { stdout } = await run('npm', ['pack', '--json', '--silent'], { cwd: CLIENT })
+    const [{ filename }] = JSON.parse(stdout)
+    tarball = join(CLIENT, filename)
+    return async () => run('rm', ['-r', tarball, join(CLIENT, 'dist')])
+  })
+
+  async function install(): Promise<string> {
+    const directory = join(await temporaryDirectory(), 'empty')
+    await mkdir(directory)
+    await writeFile(join(directory, 'package.json'), '{"type": "module", "private": true}')
+    await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], {
+      cwd: directory,
+    })
+    await writeFile(join(directory, 'owls.md'), 'Owls hunt at night.')
+    await writeFile(
+      join(directory, 'example.ts'),
+      `declare const process: { argv: string[] }\n${EXAMPLE}`,
+    )
+    await writeFile(
+      join(directory, 'example.js'),
+      EXAMPLE.replaceAll(/type \w+, |: (?:Document|unknown|ChatEvent\S+)(?= =|\))/g, ''),
+    )
+    return directory
+  }
+
+  it('type-checks in an empty project, without the types of Node.js', async () => {
+    const directory = await install()
+    const options = {
+      ...{ strict: true, noEmit: true, target: 'ES2022', module: 'NodeNext', types: [] },
+      ...{ lib: ['ES2022', 'DOM'], exactOptionalPropertyTypes: true },
+    }
+    const config = JSON.stringify({ compilerOptions: options, files: ['example.ts'] })
+    await writeFile(join(directory, 'tsconfig.json'), config)
+    const { stdout } = await run(process.execPath, [TYPESCRIPT, '-p', directory]).catch(Object)
+    expect(stdout).toBe('')
+  })
+
+  it.skipIf(!stockNode())(
+    'runs on the Node.js of the machine (needs one from 20.16 on)',
+    async () => {
+      const directory = await install()
+      const server = await startServer()
+      onTestFinished(() => server.close())
+      const { stdout } = await run(stockNode() ?? '', ['example.js', server.url, TEST_KEY], {
+        cwd: directory,
+      })
+      expect(JSON.parse(stdout)).toMatchObject({
+        ...{ status: 'ready', last: 'done', missing: true },
+        text: expect.stringContaining('Owls hunt at night. [1]'),
+      })
+    },
+  )
+})
+
+/** A Node.js that is not the project's own. */
+function stockNode(): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
+    .map((folder) => join(folder, 'node'))
+    .find((path) => existsSync(path))
+}
