@@ -8,7 +8,7 @@ import { contractTypes } from './contract-types.ts'
 const directory = await mkdtemp(join(tmpdir(), 'agent-server-contract-'))
 const server = await startLocalServer(directory)
 try {
-  const document = await (await fetch(`${server.url}/openapi.json`)).json()
+  const document = JSON.parse(await (await fetch(`${server.url}/openapi.json`)).text())
   const file = resolve(import.meta.dirname, '../src/contract.ts')
   await writeFile(file, await contractTypes(document))
 } finally {

@@ -6,7 +6,7 @@ import { ROOT } from '../support/source-tree.ts'
 
 it('The types of the client are those of /openapi.json: after a change, npm run client:types', async () => {
   const { url } = await startServer()
-  const document = await (await fetch(`${url}/openapi.json`)).json()
+  const document = JSON.parse(await (await fetch(`${url}/openapi.json`)).text())
   const generated = readFileSync(new URL('client/src/contract.ts', ROOT), 'utf8')
   expect(await contractTypes(document)).toBe(generated)
 })

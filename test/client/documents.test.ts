@@ -1,0 +1,158 @@
+import { openAsBlob } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, expect, it } from 'vitest'
+import {
+  ConflictError,
+  IngestionError,
+  NotFoundError,
+  TimeoutError,
+} from '../../client/src/agent-server.ts'
+import { clientOf } from '../support/client.ts'
+import { type StartedServer, startServer } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+let server: StartedServer
+
+beforeAll(async () => {
+  server = await startServer()
+  return server.close
+})
+
+it('Documents are created, read, listed, replaced, split, found and deleted', async () => {
+  const client = clientOf(server)
+  const { documents } = client
+  const { id, status } = await documents.create(
+    { title: 'Owls', text: 'Owls hunt at night.', metadata: { kind: 'bird' } },
+    { wait: 20 },
+  )
+  expect(status).toBe('ready')
+  expect(await documents.get(id)).toMatchObject({ id, title: 'Owls', revision: 1 })
+  await documents.replace('herons', { text: 'Herons wait in shallow water.' }, { wait: 20 })
+  await documents.replace('herons', { text: 'Herons fish.' }, { wait: 20 })
+  expect(await documents.get('herons')).toMatchObject({ revision: 2 })
+  expect(await Array.fromAsync(documents.list(), (each) => each.id)).toEqual(['herons', id])
+  expect(await Array.fromAsync(documents.chunks('herons'))).toMatchObject([
+    { text: 'Herons fish.' },
+  ])
+  const filter = { field: 'kind', eq: 'bird' }
+  const { hits } = await client.query({ query: 'hunt fish', filter })
+  expect(hits.map(({ documentId }) => documentId)).toEqual([id])
+  expect(await documents.delete(id)).toBeUndefined()
+  await expect(documents.get(id)).rejects.toThrow(NotFoundError)
+  await expect(documents.delete(id)).rejects.toThrow(NotFoundError)
+})
+
+it('A list is read page by page, and only as far as it is gone through', async () => {
+  const { documents } = clientOf(await startServer())
+  await documents.batch(Array.from({ length: 5 }, (_, i) => ({ id: `d${i}`, text: `Owl ${i}` })))
+  const ids: string[] = []
+  for await (const { id } of documents.list({ limit: 2 })) ids.push(id)
+  expect(ids.toSorted()).toEqual(['d0', 'd1', 'd2', 'd3', 'd4'])
+  const sizes = await Array.fromAsync(
+    documents.list({ limit: 2 }).pages(),
+    ({ items }) => items.length,
+  )
+  expect(sizes).toEqual([2, 2, 1])
+  const first = await documents.list({ limit: 3 }).page()
+  const second = await documents.list({ limit: 3 }).page(first.nextCursor)
+  expect(first.items.length + second.items.length).toBe(5)
+  expect(second.nextCursor).toBeUndefined()
+})
+
+it('A batch answers a result for each, and adds none twice when it is sent again', async () => {
+  const { documents } = clientOf(server)
+  const results = await documents.batch([{ text: 'Owls hunt.' }, { id: 'herons', text: 'Herons.' }])
+  expect(results).toMatchObject([{ status: 'pending' }, { id: 'herons' }])
+  await expect(documents.batch([{ text: 'Owls.' }, { text: ' ' }])).rejects.toMatchObject({
+    ...{ name: 'InvalidRequestError', status: 400, code: 'invalid_request', param: '1.text' },
+  })
+})
+
+it('A call made twice with one idempotency key makes one document', async () => {
+  const { documents } = clientOf(server)
+  const text = 'Owls hunt at night.'
+  const first = await documents.create({ text }, { idempotencyKey: 'owls' })
+  const second = await documents.create({ text }, { idempotencyKey: 'owls' })
+  expect(second.id).toBe(first.id)
+  await expect(documents.create({ text: 'x' }, { idempotencyKey: 'owls' })).rejects.toThrow(
+    ConflictError,
+  )
+  expect((await documents.create({ text })).id).not.toBe(first.id)
+})
+
+const MARKDOWN = '# Owls\n\nOwls hunt at night.'
+const bytes = new TextEncoder().encode(MARKDOWN)
+
+it.each<
+  [
+    string,
+    (path: string) => Promise<Parameters<ReturnType<typeof clientOf>['documents']['upload']>[0]>,
+  ]
+>([
+  ['a path', async (path) => path],
+  ['a Blob from a path', (path) => openAsBlob(path)],
+  ['a File', async () => new File([bytes], 'owls.md', { type: 'text/markdown' })],
+  ['bytes', async () => bytes],
+  ['an ArrayBuffer', async () => bytes.buffer],
+  ['a ReadableStream', async () => new Blob([bytes]).stream()],
+  [
+    'an async iterable',
+    async () =>
+      (async function* () {
+        yield bytes
+      })(),
+  ],
+])('%s is uploaded, and downloaded byte for byte', async (_what, source) => {
+  const { documents } = clientOf(server)
+  const path = join(await temporaryDirectory(), 'owls.md')
+  await writeFile(path, MARKDOWN)
+  const progress: [number, number | undefined][] = []
+  const { id } = await documents.upload(await source(path), {
+    ...{ name: 'owls.md', title: 'Owls', url: 'https://example.org', metadata: { year: 2026 } },
+    ...{ wait: 20, onProgress: (sent, total) => progress.push([sent, total]) },
+  })
+  expect(await documents.get(id)).toMatchObject({
+    ...{ status: 'ready', title: 'Owls', url: 'https://example.org', metadata: { year: 2026 } },
+    file: { name: 'owls.md', size: bytes.length },
+  })
+  expect(progress.at(0)?.[0]).toBe(0)
+  expect(progress.at(-1)?.[0]).toBe(bytes.length)
+  const file = await documents.file(id)
+  expect(await file.text()).toBe(MARKDOWN)
+})
+
+it('A file is uploaded under an id of one’s own, and named as it is, in any script and with quotes', async () => {
+  const { documents } = clientOf(server)
+  const name = 'сова "и" филин.txt'
+  await documents.upload(new File([bytes], name), { id: 'owls', wait: 20 })
+  expect(await documents.get('owls')).toMatchObject({ status: 'ready', file: { name } })
+})
+
+it('A file that is not there fails as the file system says, and is not tried again', async () => {
+  const { documents } = clientOf(server)
+  const path = join(await temporaryDirectory(), 'none.md')
+  await expect(documents.upload(path)).rejects.toMatchObject({ code: 'ENOENT' })
+  const broken = (async function* () {
+    yield bytes
+    throw new Error('The disk is gone')
+  })()
+  await expect(documents.upload(broken, { name: 'x.md' })).rejects.toThrow('The disk is gone')
+})
+
+it('A document is waited for until it is ready, has failed, or the wait is over', async () => {
+  const idle = await startServer({}, { begin: false })
+  const { documents } = clientOf(idle)
+  const { id } = await documents.create({ text: 'Owls hunt at night.' })
+  await expect(documents.waitUntilReady(id, { maxWait: 50 })).rejects.toThrow(TimeoutError)
+  const waiting = documents.waitUntilReady(id)
+  await idle.begin()
+  expect(await waiting).toMatchObject({ id, status: 'ready' })
+
+  const broken = await documents.upload(new Blob(['%PDF-1.7 nothing']), { name: 'broken.pdf' })
+  const failure = await documents.waitUntilReady(broken.id).catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(IngestionError)
+  expect(failure).toMatchObject({ code: 'damaged_file', documentId: broken.id })
+  expect(await documents.retry(broken.id)).toMatchObject({ id: broken.id })
+  await expect(documents.retry(id)).rejects.toThrow(ConflictError)
+})
