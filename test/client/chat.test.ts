@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import {
   type ChatEvent,
   ChatStream,
@@ -8,20 +8,30 @@ import {
 } from '../../client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { startHttpProxy } from '../support/http-proxy.ts'
-import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer } from '../support/server.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, type StartedServer, startServer } from '../support/server.ts'
 import { chunk, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const request = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
 
-/** A server with one document, whose chat model answers what a test scripts, and a proxy before it. */
-async function start(...scripts: Parameters<typeof textReply>[0][]) {
-  const upstream = await startScriptedUpstream()
-  for (const script of scripts) upstream.script(textReply(script))
-  const server = await startServer(modelAt(upstream))
+let upstream: ScriptedUpstream
+let server: StartedServer
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream()
+  server = await startServer(modelAt(upstream))
   await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
+  return async () => {
+    await server.close()
+    await upstream.close()
+  }
+})
+
+/** The server behind a proxy; its chat model answers what is scripted. */
+async function start(...answers: string[]) {
+  for (const answer of answers) upstream.script(textReply(answer))
   const proxy = await startHttpProxy(server)
-  return { upstream, server, proxy, client: clientOf(proxy, { maxRetries: 1 }) }
+  return { proxy, client: clientOf(proxy, { maxRetries: 1 }) }
 }
 
 describe('An answer', () => {
@@ -49,7 +59,7 @@ describe('An answer', () => {
   })
 
   it('is told to listeners: text, steps of tools, the end', async () => {
-    const { client, upstream } = await start()
+    const { client } = await start()
     upstream.script(toolCallReply([{ name: 'search_knowledge', arguments: { query: 'owls' } }]))
     upstream.script(textReply('At night [1].'))
     const told: string[] = []
@@ -66,11 +76,12 @@ describe('An answer', () => {
   })
 
   it('can be passed on as lines, and read again elsewhere, with its failure', async () => {
-    const { client, upstream } = await start('Owls hunt at night [1].')
+    const { client } = await start('Owls hunt at night [1].')
     const forwarded = ChatStream.fromReadableStream(client.chat(request).toReadableStream())
     expect((await forwarded.result()).text).toBe('Owls hunt at night [1].')
     upstream.script({ status: 401, headers: {}, steps: [{ send: '{}' }] })
-    const failed = ChatStream.fromReadableStream(client.chat(request).toReadableStream())
+    const refused = client.chat(request, { maxRetries: 0 })
+    const failed = ChatStream.fromReadableStream(refused.toReadableStream())
     await expect(failed.result()).rejects.toMatchObject({
       ...{ name: 'UpstreamError', code: 'upstream_unauthorized' },
     })
@@ -111,18 +122,18 @@ describe('An answer that is left', () => {
       undefined,
     ],
   ])('ends at the server, too: %s', async (_how, leave, name) => {
-    const { client, upstream } = await start()
+    const { client } = await start()
     upstream.script({ steps: [chunk({ role: 'assistant', content: 'Owls ' }), { hang: true }] })
     const stream = client.chat(request)
     const outcome = await leave(stream).catch((error: Error) => error.name)
     expect(outcome).toBe(name)
-    await upstream.requests[0]?.closed
-    expect(upstream.requests[0]?.disconnected).toBe(true)
+    await upstream.requests.at(-1)?.closed
+    expect(upstream.requests.at(-1)?.disconnected).toBe(true)
     await expect(stream.result()).rejects.toMatchObject({ name: 'AbortError' })
   })
 
   it('ends by the signal of its caller', async () => {
-    const { client, upstream } = await start()
+    const { client } = await start()
     upstream.script({ steps: [chunk({ role: 'assistant', content: 'Owls ' }), { hang: true }] })
     const stop = new AbortController()
     const stream = client.chat(request, { signal: stop.signal })
@@ -133,9 +144,9 @@ describe('An answer that is left', () => {
 
 describe('An answer that is cut off', () => {
   it('throws StreamInterruptedError with the text so far, and is not asked for again', async () => {
-    const { client, proxy, upstream } = await start()
+    const { client, proxy } = await start()
     const { promise, resolve } = Promise.withResolvers<void>()
-    onTestFinished(resolve)
+    onTestFinished(() => resolve())
     upstream.script({
       steps: [chunk({ role: 'assistant', content: 'Owls hunt' }), { until: promise }],
     })
@@ -166,7 +177,7 @@ describe('An answer that is cut off', () => {
   })
 
   it('by silence is told so', async () => {
-    const { proxy, upstream } = await start()
+    const { proxy } = await start()
     upstream.script({ steps: [chunk({ role: 'assistant', content: 'Owls ' }), { hang: true }] })
     const failure = await clientOf(proxy, { timeout: 300, maxRetries: 0 })
       .chat(request)
@@ -179,7 +190,7 @@ describe('An answer that is cut off', () => {
   })
 
   it('by the server’s own word throws what the server says', async () => {
-    const { client, upstream } = await start()
+    const { client } = await start()
     upstream.script({ steps: [chunk({ role: 'assistant', content: 'Owls ' }), { cut: true }] })
     const stream = client.chat(request)
     const told: unknown[] = []
@@ -224,7 +235,7 @@ describe('A server of the next version', () => {
   })
 
   it('may answer fields, states and error codes that this client does not know', async () => {
-    const { client, proxy, server } = await start()
+    const { client, proxy } = await start('At night.')
     const id = await server.ingest({ text: 'Herons fish.' })
     proxy.fail({ rewrite: (answer) => answer.replace('"ready"', '"archived","shelf":3') })
     expect(await client.documents.get(id)).toMatchObject({ status: 'archived', shelf: 3 })
