@@ -37,8 +37,19 @@ export function maximumPayload({ fileMegabytes, outputKilobytes }: SandboxLimits
 export function createInterpreterSessions(limits: SandboxLimits) {
   const sessions = new Set<SandboxSession>()
   return {
+    /** Waits until the interpreter at the other end is ready; kills it where it is not in time. */
     async open(channel: SandboxChannel, signal: AbortSignal): Promise<SandboxSession> {
-      const session = await createInterpreterSession(channel, limits, signal)
+      const frames = readFrames(channel, limits)
+      const deadline = AbortSignal.timeout(START_MS)
+      try {
+        const first = await untilAborted(frames.next(), AbortSignal.any([signal, deadline]))
+        Ready.parse(first.header)
+      } catch (cause) {
+        await channel.kill()
+        signal.throwIfAborted()
+        throw new AppError('sandbox_unavailable', 'The sandbox does not start', { cause })
+      }
+      const session = createSession(channel, frames, limits)
       sessions.add(session)
       void channel.ended.then(() => sessions.delete(session))
       return session
@@ -47,25 +58,6 @@ export function createInterpreterSessions(limits: SandboxLimits) {
       await Promise.all([...sessions].map(({ kill }) => kill()))
     },
   }
-}
-
-/** Waits until the interpreter at the other end is ready; kills it where it is not in time. */
-export async function createInterpreterSession(
-  channel: SandboxChannel,
-  limits: SandboxLimits,
-  signal: AbortSignal,
-): Promise<SandboxSession> {
-  const frames = readFrames(channel, limits)
-  const deadline = AbortSignal.timeout(START_MS)
-  try {
-    const first = await untilAborted(frames.next(), AbortSignal.any([signal, deadline]))
-    Ready.parse(first.header)
-  } catch (cause) {
-    await channel.kill()
-    signal.throwIfAborted()
-    throw new AppError('sandbox_unavailable', 'The sandbox does not start', { cause })
-  }
-  return createSession(channel, frames, limits)
 }
 
 function createSession(

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { SandboxChannel } from '../../src/sandboxes/channel.ts'
 import { encodeFrame } from '../../src/sandboxes/frames.ts'
-import { createInterpreterSession } from '../../src/sandboxes/interpreter-session.ts'
+import { createInterpreterSessions } from '../../src/sandboxes/interpreter-session.ts'
 import { SandboxLimits } from '../../src/schemas/sandbox.ts'
 
 const LIMITS = SandboxLimits.parse({ fileMegabytes: 1 })
@@ -25,7 +25,7 @@ function fakeChannel() {
 
 async function openFake() {
   const fake = fakeChannel()
-  const opening = createInterpreterSession(fake.channel, LIMITS, signal)
+  const opening = createInterpreterSessions(LIMITS).open(fake.channel, signal)
   fake.say({ ready: true })
   return { ...fake, session: await opening }
 }
@@ -33,14 +33,14 @@ async function openFake() {
 describe('A session with an interpreter', () => {
   it('is refused where the interpreter ends before it is ready', async () => {
     const { channel, end } = fakeChannel()
-    const opening = createInterpreterSession(channel, LIMITS, signal)
+    const opening = createInterpreterSessions(LIMITS).open(channel, signal)
     end('no such file')
     await expect(opening).rejects.toMatchObject({ code: 'sandbox_unavailable' })
   })
 
   it('is refused where something else than an interpreter answers', async () => {
     const { channel, say } = fakeChannel()
-    const opening = createInterpreterSession(channel, LIMITS, signal)
+    const opening = createInterpreterSessions(LIMITS).open(channel, signal)
     say({ hello: 'world' })
     await expect(opening).rejects.toMatchObject({ code: 'sandbox_unavailable' })
   })
@@ -48,7 +48,7 @@ describe('A session with an interpreter', () => {
   it('is given up with the reason of the signal', async () => {
     const reason = new Error('left')
     const { channel } = fakeChannel()
-    const opening = createInterpreterSession(channel, LIMITS, AbortSignal.abort(reason))
+    const opening = createInterpreterSessions(LIMITS).open(channel, AbortSignal.abort(reason))
     await expect(opening).rejects.toBe(reason)
     expect(await channel.ended).toBe('killed')
   })

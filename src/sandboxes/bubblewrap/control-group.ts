@@ -94,10 +94,6 @@ async function removeAll(places: readonly Place[]): Promise<void> {
 
 async function remove(directory: string): Promise<void> {
   for (let tries = 0; tries < REMOVAL_TRIES && existsSync(directory); tries += 1) {
-    const removed = await rmdir(directory).then(
-      () => true,
-      () => false,
-    )
-    if (!removed) await pause(REMOVAL_PAUSE_MS)
+    await rmdir(directory).catch(() => pause(REMOVAL_PAUSE_MS))
   }
 }

@@ -121,16 +121,20 @@ export async function removeContainer(container: Docker.Container): Promise<void
   try {
     await container.remove({ force: true })
   } catch (error) {
-    if (isMissing(error)) return
-    if (!isBeingRemoved(error)) throw error
+    if (hasStatus(error, MISSING)) return
+    if (!hasStatus(error, BEING_REMOVED)) throw error
     await container.wait({ condition: 'removed' }).catch((failure) => {
-      if (!isMissing(failure)) throw failure
+      if (!hasStatus(failure, MISSING)) throw failure
     })
   }
 }
 
-function isBeingRemoved(error: unknown): boolean {
-  return error instanceof Error && 'statusCode' in error && error.statusCode === 409
+/** What the engine answers of a container or an image. */
+const MISSING = 404
+const BEING_REMOVED = 409
+
+function hasStatus(error: unknown, status: number): boolean {
+  return error instanceof Error && 'statusCode' in error && error.statusCode === status
 }
 
 /** What an operator can do about an engine that does not do as it was asked. */
@@ -149,13 +153,8 @@ function messageFor(error: unknown, image: string): string {
     case 'EACCES':
       return 'The container engine may not be used by this user: add it to the group docker'
   }
-  if (isMissing(error)) {
+  if (hasStatus(error, MISSING)) {
     return `The engine has no image ${image}: docker build --tag ${image} sandbox-image`
   }
   return 'The container engine does not start a sandbox; see the log'
-}
-
-/** Whether the engine says that there is no such thing. */
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'statusCode' in error && error.statusCode === 404
 }

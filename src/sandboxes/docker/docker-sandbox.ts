@@ -26,15 +26,20 @@ interface Options {
 
 /** Python in a container of its own, without a network, a right or a file of the machine. */
 export function createDockerSandbox({ limits, image, host, owner, log }: Options): Sandbox {
-  let engine: Docker | undefined
+  let connected: Docker | undefined
   const sessions = createInterpreterSessions(limits)
   /** Containers of a server that was killed; looked for once, before the first session. */
   let swept: Promise<void> | undefined
 
+  function connect(): Docker {
+    connected ??= connectEngine(host)
+    return connected
+  }
+
   async function open(signal: AbortSignal): Promise<SandboxSession> {
     signal.throwIfAborted()
     try {
-      engine ??= connectEngine(host)
+      const engine = connect()
       swept ??= sweep(engine, owner)
       await swept
       const channel = await startContainer(engine, containerOptions(image, owner, limits))
@@ -52,8 +57,7 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
     async check(signal) {
       signal.throwIfAborted()
       try {
-        engine ??= connectEngine(host)
-        await engine.getImage(image).inspect()
+        await connect().getImage(image).inspect()
       } catch (error) {
         throw explainEngineFailure(error, image)
       }

@@ -112,6 +112,10 @@ export class InputStream extends Device {
     this.#rest = bytes
   }
 
+  get isAtEnd(): boolean {
+    return this.#rest.byteLength === 0
+  }
+
   override fd_read(size: number) {
     const data = this.#rest.subarray(0, size)
     this.#rest = this.#rest.subarray(data.byteLength)
@@ -223,9 +227,8 @@ export class Channel extends Inode {
   }
 }
 
-class OpenChannel extends Device {
+class OpenChannel extends InputStream {
   readonly #jobs: Jobs
-  #rest: Uint8Array = new Uint8Array(0)
 
   constructor(jobs: Jobs) {
     super()
@@ -234,14 +237,12 @@ class OpenChannel extends Device {
 
   /** The length of the code in digits, then the code. */
   override fd_read(size: number) {
-    if (this.#rest.byteLength === 0) {
+    if (this.isAtEnd) {
       const code = Buffer.from(this.#jobs.next())
       const length = Buffer.from(String(code.byteLength).padStart(LENGTH_DIGITS, '0'))
-      this.#rest = Buffer.concat([length, code])
+      this.renew(Buffer.concat([length, code]))
     }
-    const data = this.#rest.subarray(0, size)
-    this.#rest = this.#rest.subarray(data.byteLength)
-    return { ret: wasi.ERRNO_SUCCESS, data }
+    return super.fd_read(size)
   }
 
   override fd_write(data: Uint8Array) {

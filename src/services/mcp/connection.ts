@@ -58,7 +58,7 @@ export class Connection {
   }
 
   start(): void {
-    this.#later(() => this.#once(() => this.#connect()), 0)
+    this.#later(0)
   }
 
   /** Proves that the server answers, unless that was proved within `milliseconds`; connects where it has to. Throws why it does not. */
@@ -114,11 +114,12 @@ export class Connection {
     return this.#work
   }
 
-  #later(work: () => Promise<unknown>, milliseconds: number): void {
+  /** Connects, or checks what is connected. */
+  #later(milliseconds: number): void {
     clearTimeout(this.#timer)
     if (this.#closing.signal.aborted) return
     // What fails has been logged, and plans the next time by itself.
-    const attempt = () => void work().catch(() => undefined)
+    const attempt = () => void this.prove(0).catch(() => undefined)
     this.#timer = setTimeout(attempt, milliseconds).unref()
   }
 
@@ -127,8 +128,8 @@ export class Connection {
     const { name, target, log } = this.#options
     try {
       const events = {
-        toolsChanged: () => this.#later(() => this.prove(0), 0),
-        trouble: () => this.#later(() => this.prove(0), RETRY.firstMs),
+        toolsChanged: () => this.#later(0),
+        trouble: () => this.#later(RETRY.firstMs),
       }
       const session = await openSession(target(), events, this.#deadline())
       await this.#list(session).catch(async (error: unknown) => {
@@ -148,7 +149,7 @@ export class Connection {
   async #list(session: McpSession): Promise<void> {
     await this.#options.onTools(await session.listTools(this.#deadline()))
     this.#provedAt = Date.now()
-    this.#later(() => this.prove(0), HEARTBEAT_MS)
+    this.#later(HEARTBEAT_MS)
   }
 
   /** A server that forgot the session, or was started anew, gets a second chance at once. */
@@ -170,7 +171,7 @@ export class Connection {
   /** A failed call says nothing of the server by itself, so it is asked; calls that time out again and again do. */
   async #note(error: unknown): Promise<void> {
     this.#timeouts = isTimeout(error) ? this.#timeouts + 1 : 0
-    if (this.#timeouts < MAX_TIMEOUTS) return this.#later(() => this.prove(0), 0)
+    if (this.#timeouts < MAX_TIMEOUTS) return this.#later(0)
     await this.#drop()
     this.#giveUp(error)
   }
@@ -183,7 +184,7 @@ export class Connection {
       { connection: this.#options.name, kind: kindOf(error) },
       `MCP server is down: ${this.#reason}`,
     )
-    this.#later(() => this.#once(() => this.#connect()), backoffMs(this.#failures, RETRY))
+    this.#later(backoffMs(this.#failures, RETRY))
   }
 
   async #drop(): Promise<void> {

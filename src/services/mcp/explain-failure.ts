@@ -48,7 +48,9 @@ function explainOne(error: Error): string | undefined {
   if (outbound) return outbound.message
   if (error instanceof UnauthorizedError) return 'The server asks for credentials'
   if (error instanceof OAuthError) return 'The authorisation server refuses the client'
-  if (error instanceof SseError) return explainEventStream(error.code)
+  if (error instanceof SseError) {
+    return error.code === undefined ? 'The server cannot be reached' : explainStatus(error.code)
+  }
   if (error instanceof SdkHttpError) return explainStatus(error.status)
   if (error instanceof ProtocolError) return `The server answers with the error ${error.code}`
   if (error instanceof SdkError) return explainCode(error)
@@ -57,17 +59,14 @@ function explainOne(error: Error): string | undefined {
 }
 
 function explainStatus(status: number): string {
+  // What was asked for as an event stream is none.
+  if (status === 200) return NOT_MCP
   if (status === 401) return 'The server does not accept the credentials (HTTP 401)'
   if (status === 403) return 'The server denies access (HTTP 403)'
   if (status >= 300 && status < 400) {
     return `The server redirects (HTTP ${status}); set the address that it redirects to`
   }
   return `The server answers HTTP ${status}`
-}
-
-function explainEventStream(status: number | undefined): string {
-  if (status === undefined) return 'The server cannot be reached'
-  return status === 200 ? NOT_MCP : explainStatus(status)
 }
 
 const NOT_MCP = 'What answers at this address is no MCP server (a web page, perhaps)'

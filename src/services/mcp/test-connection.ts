@@ -5,7 +5,6 @@ import type { Artifacts } from '../tools/artifacts.ts'
 import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { OfferedTool, RemoteServer } from './remote-server.ts'
-import type { McpSession } from './session.ts'
 
 /** A connection made a moment ago is not made again. */
 const CONNECTED_MS = 3_600_000
@@ -52,29 +51,24 @@ export async function testConnection(
     (!request.accept || (await step('accept', async () => void (await server.accept())))) &&
     (request.tool === undefined || (await step('call-tool', () => call(request.tool ?? ''))))
 
+  const { session } = connection
   return {
-    connection: name,
-    ok,
-    steps,
-    ...(connection.session && { server: serverOf(connection.session) }),
+    ...{ connection: name, ok, steps },
+    ...(session && {
+      server: { ...session.server, transport: session.transport, protocol: session.protocol },
+    }),
     tools: server.tools().map(toTested),
     ...(output !== undefined && { output }),
     ...(artifacts.all().length > 0 && { artifacts: artifacts.all() }),
   }
 }
 
-function serverOf({ server, transport, protocol }: McpSession): McpTestResult['server'] {
-  return { ...server, transport, protocol }
-}
-
 function toTested({ remote, off, tool }: OfferedTool): McpTestResult['tools'][number] {
   const { name, description } = tool
   const reason = tool.unavailable?.()
   const tested = { name, remoteName: remote.name, description }
-  if (off) return { ...tested, state: 'off' }
-  return reason === undefined
-    ? { ...tested, state: 'on' }
-    : { ...tested, state: 'unavailable', reason }
+  if (off || reason === undefined) return { ...tested, state: off ? 'off' : 'on' }
+  return { ...tested, state: 'unavailable', reason }
 }
 
 function explain(error: unknown): string {

@@ -7,6 +7,8 @@ const CHECK_MS = 10_000
 /** How long it is believed that none works. */
 const RETRY_MS = 30_000
 
+export const SWITCHED_OFF = 'agent.json switches the sandbox off'
+
 interface Dependencies {
   /** Strongest first. */
   candidates: readonly Sandbox[]
@@ -20,7 +22,7 @@ export function createSandboxChoice({ candidates, log }: Dependencies) {
   let failedAt = Number.NEGATIVE_INFINITY
 
   async function tryAll(): Promise<Sandbox> {
-    let last: unknown = new AppError('sandbox_unavailable', 'agent.json switches the sandbox off')
+    let last: unknown
     for (const sandbox of candidates) {
       try {
         const deadline = AbortSignal.timeout(CHECK_MS)
@@ -33,17 +35,14 @@ export function createSandboxChoice({ candidates, log }: Dependencies) {
         log.info({ err: error, kind: sandbox.kind }, 'this kind of sandbox does not work here')
       }
     }
-    throw remember(last)
-  }
-
-  function remember(error: unknown): AppError {
+    const message = candidates.length === 0 ? SWITCHED_OFF : 'The sandbox does not answer'
     const refusal =
-      error instanceof AppError
-        ? error
-        : new AppError('sandbox_unavailable', 'The sandbox does not answer', { cause: error })
+      last instanceof AppError
+        ? last
+        : new AppError('sandbox_unavailable', message, { cause: last })
     failure = refusal.message
     failedAt = Date.now()
-    return refusal
+    throw refusal
   }
 
   return {

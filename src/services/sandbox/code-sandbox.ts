@@ -9,7 +9,7 @@ import {
   type SandboxRecord,
   type SandboxReport,
 } from '../../schemas/sandbox.ts'
-import { createSandboxChoice } from './choose-sandbox.ts'
+import { createSandboxChoice, SWITCHED_OFF } from './choose-sandbox.ts'
 import { createSandboxSessions } from './sessions.ts'
 import { createSandboxVerification } from './verify.ts'
 
@@ -24,8 +24,6 @@ interface Dependencies {
   candidates: readonly Sandbox[]
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
-
-const SWITCHED_OFF = 'agent.json switches the sandbox off'
 
 export type CodeSandbox = ReturnType<typeof createCodeSandbox>
 

@@ -115,7 +115,7 @@ const Index = z.object({
 })
 
 type Fetch = GuardedFetch['fetch']
-type Remote = Exclude<SourceKind, { kind: 'folder' | 'archive' }>
+type Remote = Extract<SourceKind, { url: URL }>
 
 /** The files of a remote source. Throws `SkillError` where there are none to be had. */
 async function fetchSkills(
@@ -195,15 +195,17 @@ interface Dependencies {
   /** The path of a local source. */
   resolve: (source: string) => string
   remote: ReturnType<typeof createRemoteSkills>
-  fetch: GuardedFetch['fetch']
+  fetch: Fetch
 }
 
 /** Reads sources of every kind; offline, remote ones give the copy that was accepted last. */
 export function createSourceReader({ resolve, remote, fetch }: Dependencies): ReadSource {
   return async (source, { offline = false, accept = false }, signal) => {
     const kind = kindOfSource(source)
-    if (kind.kind === 'folder') return readLocalFolder(resolve(source), source)
-    if (kind.kind === 'archive') return readArchive(resolve(source), source)
+    if (!('url' in kind)) {
+      const read = kind.kind === 'folder' ? readLocalFolder : readArchive
+      return read(resolve(source), source)
+    }
     if (offline) return remote.kept(source).catch(() => NO_SKILLS)
     return remote.update(source, () => fetchSkills(kind, fetch, signal), accept)
   }
@@ -231,33 +233,28 @@ async function readArchive(path: string, source: string): Promise<SkillSet> {
 
 /** What a source of the configuration is. */
 type SourceKind =
-  | { kind: 'folder' }
-  | { kind: 'archive' }
-  | { kind: 'skill-url'; url: URL }
-  | { kind: 'archive-url'; url: URL }
-  | { kind: 'index-url'; url: URL }
+  | { kind: 'folder' | 'archive' }
+  | { kind: 'skill-url' | 'archive-url' | 'index-url'; url: URL }
   /** A folder of a repository on GitHub, as the archive that GitHub makes of it. */
   | { kind: 'github'; url: URL; below: string }
 
-const GITHUB = /^github:((?!\.)[\w.-]+)\/((?!\.)[\w.-]+)((?:\/[^@]+)?)(?:@([\w./-]+))?$/
+const GITHUB =
+  /^github:(?<owner>(?!\.)[\w.-]+)\/(?<name>(?!\.)[\w.-]+)(?<path>(?:\/[^@]+)?)(?:@(?<ref>[\w./-]+))?$/
 const GITHUB_PAGE =
-  /^https:\/\/github\.com\/([\w.-]+)\/([\w.-]+?)(?:\.git)?(?:\/tree\/([\w.-]+)((?:\/.*)?))?\/?$/
+  /^https:\/\/github\.com\/(?<owner>[\w.-]+)\/(?<name>[\w.-]+?)(?:\.git)?(?:\/tree\/(?<ref>[\w.-]+)(?<path>(?:\/.*)?))?\/?$/
 const INDEX = '/.well-known/agent-skills/index.json'
 
 /** Throws `SkillError` for what looks like a source and is none. */
 export function kindOfSource(source: string): SourceKind {
-  const [, owner, repository, path = '', ref] = GITHUB.exec(source) ?? []
-  if (owner && repository) return github(owner, repository, path, ref)
-  if (source.startsWith('github:')) throw new SkillError('It must be github:owner/repository/path')
-  const page = GITHUB_PAGE.exec(source)
-  if (page?.[1] && page[2]) return github(page[1], page[2], page[4] ?? '', page[3])
-  if (!isRemoteSource(source)) {
-    return { kind: ARCHIVE.test(source) ? 'archive' : 'folder' }
+  const { groups } = GITHUB.exec(source) ?? GITHUB_PAGE.exec(source) ?? {}
+  if (groups) {
+    const { owner, name, path = '', ref = 'HEAD' } = groups
+    const url = new URL(`https://codeload.github.com/${owner}/${name}/tar.gz/${ref}`)
+    return { kind: 'github', url, below: path.replace(/^\/+|\/+$/g, '') }
   }
-  return kindOfUrl(URL.parse(source))
-}
-
-function kindOfUrl(url: URL | null): SourceKind {
+  if (source.startsWith('github:')) throw new SkillError('It must be github:owner/repository/path')
+  if (!isRemoteSource(source)) return { kind: ARCHIVE.test(source) ? 'archive' : 'folder' }
+  const url = URL.parse(source)
   if (!url || !/^https?:$/.test(url.protocol)) throw new SkillError('It is no URL of http or https')
   if (/\/skill\.md$/i.test(url.pathname)) return { kind: 'skill-url', url }
   if (ARCHIVE.test(url.pathname)) return { kind: 'archive-url', url }
@@ -267,9 +264,4 @@ function kindOfUrl(url: URL | null): SourceKind {
 /** Whether somebody else has to be asked for it. */
 export function isRemoteSource(source: string): boolean {
   return source.startsWith('github:') || /^[a-z][a-z\d+.-]+:\/\//i.test(source)
-}
-
-function github(owner: string, repository: string, path: string, ref = 'HEAD'): SourceKind {
-  const url = new URL(`https://codeload.github.com/${owner}/${repository}/tar.gz/${ref}`)
-  return { kind: 'github', url, below: path.replace(/^\/+|\/+$/g, '') }
 }

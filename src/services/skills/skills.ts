@@ -70,10 +70,8 @@ export function createSkills({ settings, read, log }: Dependencies) {
     const all = found.flatMap(({ skills }) => skills)
     const resolved = resolveSkills(all, settings)
     used = resolved.flatMap(({ skill, state }) => (state === 'on' ? [skill] : []))
-    records = [
-      ...resolved.map(toRecord),
-      ...found.flatMap(({ failures }) => failures).map(toFailedRecord),
-    ]
+    const failures = found.flatMap((one) => one.failures)
+    records = [...resolved.map(toRecord), ...failures.map(toFailedRecord)]
     tools = createSkillTools(used, active)
     catalogue = renderCatalogue(used)
   }
