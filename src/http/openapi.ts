@@ -16,13 +16,11 @@ declare module 'fastify' {
   }
 }
 
-interface ApiInfo {
-  version: string
-  description: string
-}
-
 /** Zod is the one source: it validates requests, checks responses, and writes the OpenAPI document. */
-export async function installSchemas(app: FastifyInstance, info: ApiInfo): Promise<void> {
+export async function installSchemas(
+  app: FastifyInstance,
+  info: { version: string; description: string },
+): Promise<void> {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   await app.register(swagger, {

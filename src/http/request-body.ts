@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
 import { MULTIPART_FORM, mediaTypeOf, NDJSON } from './content-types.ts'
 import { CallerLeft } from './shutdown.ts'
@@ -17,9 +17,8 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
   let held = 0
 
   // After authentication, so that strangers use up nothing.
-  app.addHook('onRequest', async (request, { raw }) => {
-    const bytes = Math.min(heldBytes(request), bodyLimit)
-    if (bytes === 0) return
+  app.addHook('onRequest', async ({ headers }, { raw }) => {
+    const bytes = isStreamedBody(headers) ? 0 : Math.min(declaredBytes(headers), bodyLimit)
     if (held + bytes > maxBytes) {
       const message = 'Too much is being sent at once; try again shortly'
       throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
@@ -29,10 +28,6 @@ export function installBodyBudget(app: FastifyInstance, bodyLimit: number): void
       held -= bytes
     })
   })
-}
-
-function heldBytes({ headers }: FastifyRequest): number {
-  return isStreamedBody(headers) ? 0 : declaredBytes(headers)
 }
 
 /** From the head of a request to the last byte of its body. */

@@ -30,12 +30,7 @@ interface ProcessHandlers<Message> {
   onEnd: (error: Error) => void
 }
 
-export interface IsolatedProcess {
-  /** Resolves once the other side has room for more, or will never take any. */
-  send(message: unknown): Promise<void>
-  isAlive(): boolean
-  kill(): void
-}
+export type IsolatedProcess = ReturnType<typeof startProcess>
 
 /**
  * Starts the module at `entry` in a process of its own, which reads what others wrote: without environment,
@@ -45,7 +40,7 @@ export function startProcess<Message>(
   { entry, job }: { entry: URL; job?: Pick<Job, 'module' | 'run'> },
   { heapMegabytes, residentMegabytes, directory }: ProcessLimits,
   { onMessage, onEnd }: ProcessHandlers<Message>,
-): IsolatedProcess {
+) {
   const readable = [
     ...PROGRAM_FILES,
     fileURLToPath(new URL('.', job?.module ?? entry)),
@@ -81,8 +76,9 @@ export function startProcess<Message>(
     else onEnd(new JobCrashed(`ended with ${signal ?? `exit code ${code}`}`, { cause }))
   })
   return {
-    send: (message) =>
-      new Promise((resolve) => {
+    /** Resolves once the other side has room for more, or will never take any. */
+    send: (message: unknown) =>
+      new Promise<void>((resolve) => {
         if (child.connected) child.send(Object(message), () => resolve())
         else resolve()
       }),

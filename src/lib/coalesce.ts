@@ -36,20 +36,10 @@ interface CoalescingQueueOptions<Input, Output> {
   maxCount?: number
 }
 
-export interface CoalescingQueue<Input, Output> {
-  /** Waits for its turn, unless `signal` is aborted, with the reason of which it then rejects. */
-  submit(input: Input, signal?: AbortSignal): Promise<Output>
-  /** How many wait for their turn. */
-  waiting(): number
-  rejectWaiting(error: Error): void
-  /** Resolves once nothing waits and nothing is worked on. */
-  idle(): Promise<void>
-}
-
 /** What comes while batches are worked on waits, in order, and shares the next batch. */
 export function createCoalescingQueue<Input, Output>(
   options: CoalescingQueueOptions<Input, Output>,
-): CoalescingQueue<Input, Output> {
+) {
   const { work, weightOf, maxWeight, maxCount = Number.POSITIVE_INFINITY } = options
   const { concurrency = 1 } = options
   const waiting: Queued<Input, Output>[] = []
@@ -87,7 +77,8 @@ export function createCoalescingQueue<Input, Output>(
   }
 
   return {
-    async submit(input, signal) {
+    /** Waits for its turn, unless `signal` is aborted, with the reason of which it then rejects. */
+    async submit(input: Input, signal?: AbortSignal): Promise<Output> {
       signal?.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<Output>()
       const queued = { input, signal, resolve, reject }
@@ -101,11 +92,13 @@ export function createCoalescingQueue<Input, Output>(
         if (place >= 0) waiting.splice(place, 1)
       }
     },
+    /** How many wait for their turn. */
     waiting: () => waiting.length,
+    /** Resolves once nothing waits and nothing is worked on. */
     async idle() {
       await Promise.all(workers)
     },
-    rejectWaiting(error) {
+    rejectWaiting(error: Error) {
       for (const { reject } of waiting.splice(0)) reject(error)
     },
   }

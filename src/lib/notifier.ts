@@ -1,11 +1,5 @@
 /** Lets one loop sleep until there is something to do. A notification while nobody waits is kept for the next wait. */
-export interface Notifier {
-  notify(): void
-  /** Answers true at the next notification, false after `milliseconds` without one. */
-  wait(milliseconds: number): Promise<boolean>
-}
-
-export function createNotifier(): Notifier {
+export function createNotifier() {
   let isNotified = false
   let waiter: (() => void) | undefined
   return {
@@ -13,7 +7,8 @@ export function createNotifier(): Notifier {
       isNotified = true
       waiter?.()
     },
-    async wait(milliseconds) {
+    /** Answers true at the next notification, false after `milliseconds` without one. */
+    async wait(milliseconds: number): Promise<boolean> {
       if (!isNotified) {
         const { promise, resolve } = Promise.withResolvers<void>()
         const timer = setTimeout(resolve, milliseconds)

@@ -9,18 +9,12 @@ export interface ProgressTarget {
   write(text: string): unknown
 }
 
-interface ProgressBar {
-  update(done: number, total: number, note?: string): void
-  /** Takes the bar away. */
-  end(): void
-}
-
 /** One line that shows how far a long piece of work has come and how long it will take; nothing where nobody looks. */
-export function createProgressBar(target: ProgressTarget, label: string): ProgressBar {
+export function createProgressBar(target: ProgressTarget, label: string) {
   const begun = performance.now()
   let drawn = Number.NEGATIVE_INFINITY
   return {
-    update(done, total, note = '') {
+    update(done: number, total: number, note = '') {
       const now = performance.now()
       const isDue = now - drawn >= MILLISECONDS_BETWEEN_DRAWINGS || done === total
       if (!target.isTTY || !isDue) return
@@ -28,6 +22,7 @@ export function createProgressBar(target: ProgressTarget, label: string): Progre
       const line = `${label} ${describe(done, total, now - begun)} ${note}`.trimEnd()
       target.write(CLEAR_LINE + line.slice(0, (target.columns ?? 80) - 1))
     },
+    /** Takes the bar away. */
     end() {
       if (target.isTTY) target.write(CLEAR_LINE)
     },

@@ -1,13 +1,9 @@
 import { untilAborted } from './abort.ts'
 
-/** Lets a few at a time do something costly. */
-export interface Semaphore {
-  /** Waits for a turn, in order of arrival. Throws `RangeError` where too many wait, and what `signal` was aborted with. */
-  run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>
-}
+export type Semaphore = ReturnType<typeof createSemaphore>
 
-/** `maxWaiting` is for callers that nothing else bounds. */
-export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_INFINITY): Semaphore {
+/** Lets a few at a time do something costly. `maxWaiting` is for callers that nothing else bounds. */
+export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_INFINITY) {
   const waiting: PromiseWithResolvers<void>[] = []
   let free = permits
 
@@ -38,7 +34,8 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
   }
 
   return {
-    async run(work, signal) {
+    /** Waits for a turn, in order of arrival. Throws `RangeError` where too many wait, and what `signal` was aborted with. */
+    async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
       await acquire(signal)
       try {
         return await work()

@@ -59,6 +59,15 @@ export const FINISH_REASONS = [
   'token_limit',
 ] as const
 
+/** What both dialects say of a run that has ended, beside its hits. */
+export const RUN_OUTCOME = {
+  finishReason: z.enum(FINISH_REASONS),
+  limitsReached: LIMITS_REACHED,
+  degraded: DEGRADED,
+  unknownCitations: UNKNOWN_CITATIONS,
+  artifacts: ARTIFACTS,
+}
+
 const TextDeltaFrame = z
   .object({ type: z.literal('text-delta'), text: z.string() })
   .meta({ id: 'TextDeltaFrame', description: 'The next fragment of the answer.' })
@@ -88,11 +97,7 @@ const DoneFrame = z
     hits: z
       .array(Hit)
       .describe('The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1.'),
-    finishReason: z.enum(FINISH_REASONS),
-    limitsReached: LIMITS_REACHED,
-    degraded: DEGRADED,
-    unknownCitations: UNKNOWN_CITATIONS,
-    artifacts: ARTIFACTS,
+    ...RUN_OUTCOME,
     usage: Usage.optional().describe('Absent where the model does not report it.'),
   })
   .meta({ id: 'DoneFrame', description: 'The answer is complete. Always the last frame.' })

@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { ARTIFACTS } from './artifact.ts'
-import { FINISH_REASONS, lastUserText, MAX_MESSAGE, MAX_MESSAGES } from './chat.ts'
-import { boundedText, ConversationId, freeObject, LIMITS_REACHED, optional } from './fields.ts'
+import { lastUserText, MAX_MESSAGE, MAX_MESSAGES, RUN_OUTCOME } from './chat.ts'
+import { boundedText, ConversationId, freeObject, optional } from './fields.ts'
 import { Filter } from './metadata.ts'
-import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
+import { Hit, TopK } from './query.ts'
 
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
@@ -117,11 +116,7 @@ const CompletionFinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_
 const AgentExtra = z
   .object({
     hits: z.array(Hit),
-    finishReason: z.enum(FINISH_REASONS),
-    limitsReached: LIMITS_REACHED,
-    degraded: DEGRADED,
-    unknownCitations: UNKNOWN_CITATIONS,
-    artifacts: ARTIFACTS,
+    ...RUN_OUTCOME,
   })
   .meta({
     id: 'AgentExtra',

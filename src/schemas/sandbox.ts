@@ -5,27 +5,17 @@ export const SANDBOX_KINDS = ['embedded', 'bubblewrap', 'docker', 'e2b', 'none']
 export const SandboxKind = z.enum(SANDBOX_KINDS)
 export type SandboxKind = z.output<typeof SandboxKind>
 
-/** What one run of code, and one conversation's sandbox, may take. */
-export const DEFAULT_LIMITS = {
-  seconds: 30,
-  cpus: 1,
-  memoryMegabytes: 256,
-  processes: 64,
-  fileMegabytes: 64,
-  outputKilobytes: 64,
-} as const
-
 const limit = (value: number, most: number, least = 1) =>
   z.int().min(least).max(most).default(value)
 
-/** The limits as `agent.json` holds them; each has a default. */
+/** What one run of code, and one conversation's sandbox, may take, as `agent.json` holds it; each has a default. */
 export const SANDBOX_LIMITS = {
-  seconds: limit(DEFAULT_LIMITS.seconds, 600).describe('Time of one run.'),
-  cpus: z.number().min(0.1).max(64).default(DEFAULT_LIMITS.cpus).describe('Processors.'),
-  memoryMegabytes: limit(DEFAULT_LIMITS.memoryMegabytes, 4_096, 64).describe('Memory.'),
-  processes: limit(DEFAULT_LIMITS.processes, 4_096, 8).describe('Processes and threads.'),
-  fileMegabytes: limit(DEFAULT_LIMITS.fileMegabytes, 1_024).describe('Files, all together.'),
-  outputKilobytes: limit(DEFAULT_LIMITS.outputKilobytes, 1_024).describe('Output that is kept.'),
+  seconds: limit(30, 600).describe('Time of one run.'),
+  cpus: z.number().min(0.1).max(64).default(1).describe('Processors.'),
+  memoryMegabytes: limit(256, 4_096, 64).describe('Memory.'),
+  processes: limit(64, 4_096, 8).describe('Processes and threads.'),
+  fileMegabytes: limit(64, 1_024).describe('Files, all together.'),
+  outputKilobytes: limit(64, 1_024).describe('Output that is kept.'),
 }
 export const SandboxLimits = z.object(SANDBOX_LIMITS)
 export type SandboxLimits = z.output<typeof SandboxLimits>

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_LIMITS } from '../../src/schemas/sandbox.ts'
+import { SandboxLimits } from '../../src/schemas/sandbox.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'
@@ -121,7 +121,7 @@ describe('GET /agent/capabilities', () => {
       expect(await read(await startServer(), '/agent/capabilities')).toEqual({
         skills: [],
         // Which one it is depends on the machine.
-        sandbox: { kind: expect.any(String), state: 'on', limits: DEFAULT_LIMITS },
+        sandbox: { kind: expect.any(String), state: 'on', limits: SandboxLimits.parse({}) },
         mcp: [],
         plugins: [],
         chat: { model: 'extractive', tools: false },

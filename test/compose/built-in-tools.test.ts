@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createBuiltInTools } from '../../src/compose/agent.ts'
-import { DEFAULT_LIMITS } from '../../src/schemas/sandbox.ts'
+import { SandboxLimits } from '../../src/schemas/sandbox.ts'
 import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
 import { createScriptedModel } from '../services/agent/scripted-model.ts'
 import { createMemoryArtifactStore } from '../services/tools/memory-artifact-store.ts'
@@ -8,7 +8,7 @@ import { createSqliteData } from '../stores/sqlite/store-data.ts'
 
 /** A sandbox in which nothing is run. */
 const UNUSED = {
-  limits: DEFAULT_LIMITS,
+  limits: SandboxLimits.parse({}),
   unavailable: () => undefined,
   run: () => Promise.reject(new Error('Nothing is run here')),
 }

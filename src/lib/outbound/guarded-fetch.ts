@@ -26,22 +26,14 @@ export interface OutboundRequest {
   signal?: AbortSignal | null | undefined
 }
 
-export interface GuardedFetch {
-  /**
-   * `fetch` for URLs that somebody else chose. Throws `OutboundError`, while reading the body, too; an
-   * aborted signal ends it with the signal's reason.
-   */
-  fetch(url: string | URL, request?: OutboundRequest): Promise<Response>
-  /** Gives up every open connection. */
-  close(): Promise<void>
-}
+export type GuardedFetch = ReturnType<typeof createGuardedFetch>
 
 /**
  * A `fetch` that reaches public addresses and those that the policy lists, and nothing else: literal addresses
  * are checked at each request, redirects included, and the addresses of a name where it is connected to, so
  * that no second answer of its name server can slip in between.
  */
-export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBounds): GuardedFetch {
+export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBounds) {
   const agent = new Agent({
     connect: { lookup: guardedLookup(policy), timeout: CONNECT_MS },
     headersTimeout: bounds.idleMs,
@@ -49,7 +41,13 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
   })
   const dispatcher = agent.compose(guardLiterals(policy))
   return {
-    async fetch(url, { method = 'GET', headers, body, redirect = 'follow', signal } = {}) {
+    /**
+     * `fetch` for URLs that somebody else chose. Throws `OutboundError`, while reading the body, too; an
+     * aborted signal ends it with the signal's reason.
+     */
+    async fetch(url: string | URL, request: OutboundRequest = {}): Promise<Response> {
+      const { method = 'GET', headers, body, redirect = 'follow', signal } = request
+
       const target = parseUrl(url)
       const limit = limitTime(bounds, signal ?? undefined)
       const explain = (error: unknown) =>
@@ -65,6 +63,7 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
         throw explain(error)
       }
     },
+    /** Gives up every open connection. */
     close: () => agent.destroy(),
   }
 }

@@ -6,16 +6,13 @@ type Range = [Address, number]
 /** All of IPv6 that is given out for the public; `::7f00:1`, an old way to write 127.0.0.1, lies outside. */
 const PUBLIC_IPV6: Range = ipaddr.parseCIDR('2000::/3')
 
-/** Says which hosts may be called. Everything public may; what is not public must be listed. */
-export interface OutboundPolicy {
-  /** Whether this name is listed, and so trusted whatever it resolves to. */
-  allowsName(hostname: string): boolean
-  /** Whether this address is public or listed. */
-  allowsAddress(address: string): boolean
-}
+export type OutboundPolicy = ReturnType<typeof createOutboundPolicy>
 
-/** Each entry is a host name, an address, or a range like `10.0.0.0/8`. Throws for one that is none of these. */
-export function createOutboundPolicy(entries: readonly string[]): OutboundPolicy {
+/**
+ * Says which hosts may be called. Everything public may; what is not public must be listed, each entry as a host
+ * name, an address, or a range like `10.0.0.0/8`. Throws for one that is none of these.
+ */
+export function createOutboundPolicy(entries: readonly string[]) {
   const names = new Set<string>()
   const ranges: Range[] = []
   for (const entry of entries) {
@@ -24,8 +21,10 @@ export function createOutboundPolicy(entries: readonly string[]): OutboundPolicy
     else names.add(parseName(entry))
   }
   return {
-    allowsName: (hostname) => names.has(plainName(hostname)),
-    allowsAddress(address) {
+    /** Whether this name is listed, and so trusted whatever it resolves to. */
+    allowsName: (hostname: string) => names.has(plainName(hostname)),
+    /** Whether this address is public or listed. */
+    allowsAddress(address: string): boolean {
       if (!ipaddr.isValid(address)) return false
       // An IPv4-mapped IPv6 address counts as the IPv4 address that it stands for.
       const plain = ipaddr.process(address)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunRequest } from '../../../src/sandboxes/sandbox.ts'
-import { DEFAULT_LIMITS } from '../../../src/schemas/sandbox.ts'
+import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import type { SessionRun } from '../../../src/services/sandbox/sessions.ts'
 import { runPython } from '../../../src/services/tools/run-python.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
@@ -16,7 +16,7 @@ function create(result: Partial<SessionRun> = {}) {
   const asked: { conversation: string; request: RunRequest }[] = []
   const tool = runPython({
     sandbox: {
-      limits: DEFAULT_LIMITS,
+      limits: SandboxLimits.parse({}),
       unavailable: () => undefined,
       async run(conversation, request) {
         asked.push({ conversation, request })
