@@ -1,7 +1,9 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { z } from 'zod'
 import { untilAborted } from './abort.ts'
 import { type JobAnswer, JobCrashed, JobExhausted, JobRefusal } from './job.ts'
+import { createSemaphore } from './semaphore.ts'
 
 /** Characters of what a process has written to its standard error last. */
 const MAX_STDERR = 4_096
@@ -128,4 +130,20 @@ export async function runJob(
   } finally {
     child.kill()
   }
+}
+
+const JOBS_AT_ONCE = 2
+const MAX_WAITING_JOBS = 50
+
+export type JobRunner = ReturnType<typeof createJobRunner>
+
+/** Runs jobs as `runJob` does, a few at a time, and checks what comes of them. */
+export function createJobRunner() {
+  const semaphore = createSemaphore(JOBS_AT_ONCE, MAX_WAITING_JOBS)
+  return async <Output>(
+    job: Job,
+    schema: z.ZodType<Output>,
+    input: unknown,
+    signal: AbortSignal,
+  ): Promise<Output> => schema.parse(await semaphore.run(() => runJob(job, input, signal), signal))
 }

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import fontkit, { type Font } from '@cantoo/fontkit'
-import { FONT_FILES } from '../../lib/font-files.ts'
+import { FONT_FILES, listSigns, loadFont } from '../../lib/fonts.ts'
 import { JobRefusal } from '../../lib/job.ts'
 
 const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
@@ -8,7 +6,6 @@ const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
 const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean]
 /** Choices of form, joiners and direction marks, which have no sign of their own. */
 const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
-const MAX_TOLD = 10
 
 /**
  * The font files that hold every sign of the texts in a drawing. Throws `JobRefusal` with the signs that none
@@ -20,20 +17,13 @@ export async function fontsFor(svg: string): Promise<string[]> {
   const files: string[] = []
   for (const file of [...USUAL, ...OTHERS]) {
     if (missing.length === 0 && files.length >= USUAL.length) break
-    const font = await open(file)
-    const left = missing.filter((sign) => !font.hasGlyphForCodePoint(sign.codePointAt(0) ?? 0))
+    const font = await loadFont(file)
+    const left = missing.filter((sign) => !font.has(sign))
     if (USUAL.includes(file) || left.length < missing.length) files.push(file)
     missing = left
   }
   if (missing.length === 0) return files
-  const more = missing.length > MAX_TOLD ? ' …' : ''
   throw new JobRefusal(
-    `There is no sign for ${missing.slice(0, MAX_TOLD).join(' ')}${more} to draw the chart with: name these things otherwise`,
+    `There is no sign for ${listSigns(missing)} to draw the chart with: name these things otherwise`,
   )
-}
-
-async function open(file: string): Promise<Font> {
-  const font = fontkit.create(await readFile(file))
-  if ('fonts' in font) throw new Error(`${file} holds several fonts`)
-  return font
 }

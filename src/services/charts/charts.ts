@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { runJob } from '../../lib/child-process.ts'
-import { createSemaphore } from '../../lib/semaphore.ts'
+import { createJobRunner } from '../../lib/child-process.ts'
 import type { RenderedChart } from './render.ts'
 import type { ChartSpecification } from './specification.ts'
 
@@ -9,21 +8,16 @@ export const RENDERING = {
   ...{ module: new URL('./render.ts', import.meta.url), run: 'renderChart' },
   ...{ heapMegabytes: 512, residentMegabytes: 1_024, deadlineMs: 30_000 },
 }
-const AT_ONCE = 2
-const MAX_WAITING = 50
-
 const Rendered = z.object({ svg: z.string(), png: z.instanceof(Uint8Array) })
 
 export type Charts = ReturnType<typeof createCharts>
 
 /** Draws charts, a few at a time, each in a process of its own. */
 export function createCharts() {
-  const semaphore = createSemaphore(AT_ONCE, MAX_WAITING)
+  const run = createJobRunner()
   return {
     /** Throws `JobRefusal` in words for the model. */
-    async render(specification: ChartSpecification, signal: AbortSignal): Promise<RenderedChart> {
-      const draw = () => runJob(RENDERING, specification, signal)
-      return Rendered.parse(await semaphore.run(draw, signal))
-    },
+    render: (specification: ChartSpecification, signal: AbortSignal): Promise<RenderedChart> =>
+      run(RENDERING, Rendered, specification, signal),
   }
 }

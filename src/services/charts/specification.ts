@@ -27,13 +27,11 @@ const Channel = z
     message: 'must have a field, or count as its aggregate',
   })
 
-const CHART_MARKS = ['bar', 'line', 'area', 'point', 'pie', 'heatmap', 'boxplot', 'tick'] as const
-
 /** A chart as a model asks for it: what Vega-Lite draws, without its expressions, addresses and files. */
 export const ChartRequest = z
   .strictObject({
     title: boundedText(200).optional(),
-    mark: z.enum(CHART_MARKS),
+    mark: z.enum(['bar', 'line', 'area', 'point', 'pie', 'heatmap', 'boxplot', 'tick']),
     x: Channel.optional(),
     y: Channel.optional(),
     color: Channel.optional(),
@@ -69,16 +67,8 @@ export type ChartRow = Record<string, string | number | boolean | null>
 /** A Vega-Lite specification, made of nothing but what was validated. */
 export type ChartSpecification = Record<string, unknown>
 
-const MARKS: Record<ChartRequest['mark'], string> = {
-  bar: 'bar',
-  line: 'line',
-  area: 'area',
-  point: 'point',
-  pie: 'arc',
-  heatmap: 'rect',
-  boxplot: 'boxplot',
-  tick: 'tick',
-}
+/** Marks that Vega-Lite calls otherwise. */
+const MARK_NAMES: Readonly<Record<string, string>> = { pie: 'arc', heatmap: 'rect' }
 const CHANNELS = ['x', 'y', 'color', 'size', 'theta', 'column'] as const
 const SCHEMA = 'https://vega.github.io/schema/vega-lite/v6.json'
 export const CHART_FONT = 'DejaVu Sans'
@@ -99,7 +89,7 @@ export function toSpecification(
     ...(title && { title }),
     ...{ width, height, background: 'white' },
     data: { values: rows.map(plainNames) },
-    mark: { type: MARKS[mark], ...(mark === 'line' && { point: rows.length <= 100 }) },
+    mark: { type: MARK_NAMES[mark] ?? mark, ...(mark === 'line' && { point: rows.length <= 100 }) },
     encoding: Object.fromEntries(encoding),
     config: { font: CHART_FONT },
   }
@@ -115,13 +105,13 @@ function toChannel(
     throw new JobRefusal(`there is no column "${field}", only ${[...columns].join(', ')}`)
   }
   const isCounted = rest.aggregate !== undefined || rest.bin === true
-  const told = type ?? (isCounted ? 'quantitative' : typeOf(field, rows))
+  const resolved = type ?? (isCounted ? 'quantitative' : typeOf(field, rows))
   return {
     ...(field !== undefined && { field: plainName(field) }),
-    type: rest.timeUnit && !type ? 'temporal' : told,
+    type: rest.timeUnit && !type ? 'temporal' : resolved,
     title: title ?? titleOf(channel),
     // In the order of the rows, where nothing else is asked for.
-    ...(told === 'nominal' && { sort: null }),
+    ...(resolved === 'nominal' && { sort: null }),
     ...(stack && { stack: stack === 'none' ? null : stack }),
     ...rest,
   }

@@ -1,6 +1,4 @@
-import { readFile } from 'node:fs/promises'
-import fontkit, { type Font } from '@cantoo/fontkit'
-import { FONT_FILES } from '../../lib/font-files.ts'
+import { FONT_FILES, type LoadedFont, listSigns, loadFont } from '../../lib/fonts.ts'
 
 /** In the order in which they are tried: the first that has all signs of a text draws it. */
 const PATHS = [FONT_FILES.sans, FONT_FILES.chinese, FONT_FILES.korean]
@@ -13,69 +11,45 @@ const LOOSE_MARK = /\p{M}/u
 /** Marks that only choose between forms of the sign before them. */
 const CHOICE_OF_FORM = /[\ufe00-\ufe0f]/gu
 const CONTROL = /(?![\t\n\r])\p{Cc}/gu
-const MAX_TOLD = 10
 
-export interface FormFont {
-  bytes: Uint8Array
-  signs: Font
-}
-
-export interface FormFonts {
-  /** The font that draws the text. */
-  fontFor(text: string): FormFont
-  /** Whether that is the font of most texts. */
-  isUsual(text: string): boolean
-  /** Why the text would not come out as it is written; nothing where it does. */
-  mistakeIn(text: string): string | undefined
-}
+export type FormFonts = Awaited<ReturnType<typeof loadFormFonts>>
 
 /** A text as it is drawn: letters with their marks as one sign where there is one, and nothing that has no form. */
 export function toDrawn(text: string): string {
   return text.normalize('NFC').replaceAll(CHOICE_OF_FORM, '').replaceAll(CONTROL, '')
 }
 
-export async function loadFormFonts(): Promise<FormFonts> {
-  const fonts = await Promise.all(
-    PATHS.map(async (path): Promise<FormFont> => {
-      const bytes = await readFile(path)
-      const signs = fontkit.create(bytes)
-      if ('fonts' in signs) throw new Error(`${path} holds several fonts`)
-      return { bytes, signs }
-    }),
-  )
-  const missing = ({ signs }: FormFont, text: string) =>
-    distinct(
-      text,
-      (sign) => sign.trim() !== '' && !signs.hasGlyphForCodePoint(sign.codePointAt(0) ?? 0),
-    )
+export async function loadFormFonts() {
+  const fonts = await Promise.all(PATHS.map(loadFont))
+  const missing = (font: LoadedFont, text: string) =>
+    distinct(text, (sign) => sign.trim() !== '' && !font.has(sign))
   const best = (text: string) => {
     const ranked = fonts.map((font) => ({ font, lacks: missing(font, toDrawn(text)) }))
     return ranked.reduce((one, other) => (other.lacks.length < one.lacks.length ? other : one))
   }
 
   return {
-    fontFor: (text) => best(text).font,
-    isUsual: (text) => best(text).font === fonts[0],
-    mistakeIn(text) {
+    /** The font that draws the text. */
+    fontFor: (text: string): LoadedFont => best(text).font,
+    /** Whether that is the font of most texts. */
+    isUsual: (text: string) => best(text).font === fonts[0],
+    /** Why the text would not come out as it is written; nothing where it does. */
+    mistakeIn(text: string): string | undefined {
       const unchecked = distinct(toDrawn(text), (sign) => !CHECKED.test(sign))
-      if (unchecked.length > 0) return `the script of ${told(unchecked)} cannot be drawn`
+      if (unchecked.length > 0) return `the script of ${listSigns(unchecked)} cannot be drawn`
       const loose = distinct(toDrawn(text), (sign) => LOOSE_MARK.test(sign))
-      if (loose.length > 0) return `the marks ${told(loose)} cannot be set over or under letters`
+      if (loose.length > 0)
+        return `the marks ${listSigns(loose)} cannot be set over or under letters`
       const { lacks } = best(text)
       if (lacks.length === 0) return undefined
       const isSpread = lacks.every((sign) => fonts.some((font) => missing(font, sign).length === 0))
       return isSpread
-        ? `no one font has a sign for all of it: ${told(lacks)} needs another`
-        : `the font has no sign for ${told(lacks)}`
+        ? `no one font has a sign for all of it: ${listSigns(lacks)} needs another`
+        : `the font has no sign for ${listSigns(lacks)}`
     },
   }
 }
 
 function distinct(text: string, isMeant: (sign: string) => boolean): string[] {
   return [...new Set(text)].filter(isMeant)
-}
-
-function told(signs: readonly string[]): string {
-  const more = signs.length > MAX_TOLD ? ' …' : ''
-  return signs.slice(0, MAX_TOLD).join(' ') + more
 }

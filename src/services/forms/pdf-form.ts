@@ -55,9 +55,7 @@ function toField(field: PDFField): FormField[] {
   const required = field.isRequired()
   if (field instanceof PDFTextField) return [{ name, kind: 'text', required }]
   if (field instanceof PDFCheckBox) return [{ name, kind: 'checkbox', required }]
-  const isChoice =
-    field instanceof PDFDropdown || field instanceof PDFOptionList || field instanceof PDFRadioGroup
-  return isChoice ? [{ name, kind: 'choice', options: field.getOptions(), required }] : []
+  return isChoice(field) ? [{ name, kind: 'choice', options: field.getOptions(), required }] : []
 }
 
 function write(field: PDFField, value: FormValue): void {
@@ -65,13 +63,13 @@ function write(field: PDFField, value: FormValue): void {
   else if (field instanceof PDFCheckBox) {
     if (value) field.check()
     else field.uncheck()
-  } else if (
-    field instanceof PDFDropdown ||
-    field instanceof PDFOptionList ||
-    field instanceof PDFRadioGroup
-  ) {
-    field.select(String(value))
-  }
+  } else if (isChoice(field)) field.select(String(value))
+}
+
+function isChoice(field: PDFField): field is PDFDropdown | PDFOptionList | PDFRadioGroup {
+  return (
+    field instanceof PDFDropdown || field instanceof PDFOptionList || field instanceof PDFRadioGroup
+  )
 }
 
 function tooLong(field: PDFField, text: string): string | undefined {

@@ -8,7 +8,8 @@ import {
   PDFTextField,
 } from '@cantoo/pdf-lib'
 import type { default as CreateBidi, EmbeddingLevels } from 'bidi-js'
-import { type FormFont, type FormFonts, toDrawn } from './form-fonts.ts'
+import type { LoadedFont } from '../../lib/fonts.ts'
+import { type FormFonts, toDrawn } from './form-fonts.ts'
 
 /** Points of the font, where the form leaves them open. */
 const LARGEST_OF_LINES = 12
@@ -21,10 +22,10 @@ const PADDING = 3
 
 /** Draws fields that have got their values, in fonts of which the document gets no more than it needs. */
 export function createFieldPen(document: PDFDocument, fonts: FormFonts) {
-  const embedded = new Map<FormFont, Promise<PDFFont>>()
+  const embedded = new Map<LoadedFont, Promise<PDFFont>>()
   document.registerFontkit(fontkit)
 
-  function embed(font: FormFont): Promise<PDFFont> {
+  function embed(font: LoadedFont): Promise<PDFFont> {
     const known = embedded.get(font) ?? embedNew(document, font)
     embedded.set(font, known)
     return known
@@ -46,7 +47,7 @@ export function createFieldPen(document: PDFDocument, fonts: FormFonts) {
   }
 }
 
-async function embedNew(document: PDFDocument, { bytes }: FormFont): Promise<PDFFont> {
+async function embedNew(document: PDFDocument, { bytes }: LoadedFont): Promise<PDFFont> {
   const font = await document.embedFont(bytes, { subset: true })
   const encode = font.encodeText.bind(font)
   const measure = font.widthOfTextAtSize.bind(font)

@@ -4,12 +4,12 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { runJob } from '../../lib/child-process.ts'
+import type { JobRunner } from '../../lib/child-process.ts'
 import { createSharedWork } from '../../lib/coalesce.ts'
 import { exists } from '../../lib/files.ts'
 import { JobExhausted, JobRefusal } from '../../lib/job.ts'
-import type { Semaphore } from '../../lib/semaphore.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
@@ -46,7 +46,7 @@ interface Dependencies {
   directory: string
   store: Pick<FileStore, 'readFile'>
   lookup: Pick<DocumentLookup, 'readText'>
-  semaphore: Semaphore
+  run: JobRunner
 }
 
 /** The files that documents were converted to: one for each revision, the oldest going when there is no room. */
@@ -119,7 +119,7 @@ async function convert(
     const content = await contentOf(parts, document, signal)
     await pipeline(Readable.from(content), createWriteStream(source))
     const input: ConvertJob = { source, format, target }
-    const { sheets } = Converted.parse(await run(CONVERSION, input, signal))
+    const { sheets } = await run(CONVERSION, Converted, input, signal)
     await rename(target, file)
     await writeFile(description, JSON.stringify({ sheets }))
     return { file, sheets }
@@ -146,7 +146,7 @@ async function makeIndex(
   return inWorkDirectory(parts, basename(index), async (work, run) => {
     const target = join(work, 'rows')
     const input: IndexJob = { source: file, target, table, rows, columns }
-    await run(INDEXING, input, signal)
+    await run(INDEXING, z.undefined(), input, signal)
     await rename(target, index)
     return index
   })
@@ -154,17 +154,16 @@ async function makeIndex(
 
 /** Gives `use` a directory that is removed whatever comes of it, and what runs a job that may write there. */
 async function inWorkDirectory<T>(
-  { directory, semaphore }: Dependencies,
+  { directory, run }: Dependencies,
   name: string,
-  use: (work: string, run: typeof runJob) => Promise<T>,
+  use: (work: string, run: JobRunner) => Promise<T>,
 ): Promise<T> {
   const work = join(directory, `${name}.work`)
   try {
     await rm(work, { recursive: true, force: true })
     await mkdir(work, { mode: 0o700 })
-    return await use(work, async (job, input, signal) => {
-      const run = () => runJob({ ...job, directory: work }, input, signal)
-      const output = await semaphore.run(run, signal)
+    return await use(work, async (job, schema, input, signal) => {
+      const output = await run({ ...job, directory: work }, schema, input, signal)
       await makeRoom(directory)
       return output
     })

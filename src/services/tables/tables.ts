@@ -1,6 +1,5 @@
-import { type Job, runJob } from '../../lib/child-process.ts'
+import { createJobRunner, type Job } from '../../lib/child-process.ts'
 import { JobRefusal } from '../../lib/job.ts'
-import { createSemaphore } from '../../lib/semaphore.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
@@ -28,8 +27,6 @@ export const LOOK_UP: Job = {
   ...{ module: new URL('./look-up-rows.ts', import.meta.url), run: 'lookUpRows' },
   ...ASKING,
 }
-const AT_ONCE = 2
-const MAX_WAITING = 50
 /** Tables in one statement. */
 const MAX_VIEWS = 20
 
@@ -40,10 +37,7 @@ export interface Table extends Sheet {
   sheet: string
   title: string
   document: StoredDocument
-}
-
-/** A table with the database file that holds it. */
-export interface StoredTable extends Table {
+  /** The database file that holds it. */
   file: string
 }
 
@@ -83,14 +77,14 @@ export type Tables = ReturnType<typeof createTables>
 
 /** Documents that are tables, as something to ask in SQL. */
 export function createTables({ directory, store, lookup }: Dependencies) {
-  const semaphore = createSemaphore(AT_ONCE, MAX_WAITING)
-  const files = createTableFiles({ directory, store, lookup, semaphore })
+  const run = createJobRunner()
+  const files = createTableFiles({ directory, store, lookup, run })
 
   const entries = (filter: Filter | undefined, signal: AbortSignal) =>
     listTableEntries(lookup, filter, signal)
 
   /** The tables of one document. Throws `JobRefusal` where it is none after all. */
-  async function open(entry: TableEntry, signal: AbortSignal): Promise<StoredTable[]> {
+  async function open(entry: TableEntry, signal: AbortSignal): Promise<Table[]> {
     const { name, title, document, format } = entry
     const { file, sheets } = await files.tablesOf(document, format, signal)
     const names = distinctNames(
@@ -127,8 +121,7 @@ export function createTables({ directory, store, lookup }: Dependencies) {
       const tables = await openAll(named, signal)
       const views = tables.map(({ name, file, table }) => ({ name, file, table }))
       const input: QueryJob = { views, sql, maximumRows, isTrusted }
-      const output = await semaphore.run(() => runJob(QUERY, input, signal), signal)
-      return { ...QueryResult.parse(output), tables }
+      return { ...(await run(QUERY, QueryResult, input, signal)), tables }
     },
     /** Rows of one table, found through indexes. Throws `JobRefusal` in words for the model. */
     async lookUp(
@@ -138,8 +131,7 @@ export function createTables({ directory, store, lookup }: Dependencies) {
       const table = await find(name, filter, signal)
       const file = await files.indexOf(table, signal)
       const input: LookUpJob = { file, columns: table.columns, conditions, maximumRows }
-      const output = await semaphore.run(() => runJob(LOOK_UP, input, signal), signal)
-      return { ...FoundRows.parse(output), table }
+      return { ...(await run(LOOK_UP, FoundRows, input, signal)), table }
     },
     close: files.close,
   }

@@ -1,8 +1,8 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { createJobRunner } from '../../../src/lib/child-process.ts'
 import { JobRefusal } from '../../../src/lib/job.ts'
-import { createSemaphore } from '../../../src/lib/semaphore.ts'
 import { createTableFiles } from '../../../src/services/tables/table-files.ts'
 import { isLong } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -15,7 +15,7 @@ const FILE: FakeTable = { id: 'file', file: 'b.jsonl', content: '{"n":1}\n{"n":2
 async function open(tables: FakeTable[], directory?: string) {
   const parts = createFakeLookup(tables)
   const place = directory ?? (await temporaryDirectory())
-  const files = createTableFiles({ ...parts, directory: place, semaphore: createSemaphore(2, 10) })
+  const files = createTableFiles({ ...parts, directory: place, run: createJobRunner() })
   return { ...parts, files, directory: place }
 }
 

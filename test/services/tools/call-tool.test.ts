@@ -83,6 +83,7 @@ describe('A table as a source', () => {
     title: 'Sales.csv',
     table: 't',
     sheet: '',
+    file: 'x',
     rows: 3,
     columns: [],
     document,

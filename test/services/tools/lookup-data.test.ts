@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job.ts'
-import type { RowQuery, StoredTable, Tables } from '../../../src/services/tables/tables.ts'
+import type { RowQuery, Table, Tables } from '../../../src/services/tables/tables.ts'
 import { lookupData } from '../../../src/services/tools/lookup-data.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { documentOf } from '../tables/stored-table.ts'
@@ -9,7 +9,7 @@ import { createFakeDocuments } from './fake-lookup.ts'
 
 const { signal } = new AbortController()
 
-const TABLE: StoredTable = {
+const TABLE: Table = {
   ...{ name: 'budget__q1', title: 'Budget.xlsx', sheet: 'Q1', file: 'x', table: 'table0', rows: 9 },
   columns: [
     { name: 'item', type: 'VARCHAR' },

@@ -25,7 +25,15 @@ const ANSWER: TableAnswer = {
   ...{ rowCount: 1, isMore: false },
   tables: [
     {
-      ...{ name: 'cities', title: 'cities.csv', table: 'table0', sheet: '', rows: 1, columns: [] },
+      ...{
+        name: 'cities',
+        title: 'cities.csv',
+        table: 'table0',
+        sheet: '',
+        file: 'x',
+        rows: 1,
+        columns: [],
+      },
       document: documentOf({ id: 'doc', title: 'cities.csv', content: '' }),
     },
   ],

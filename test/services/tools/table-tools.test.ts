@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job.ts'
 import type { TableEntry } from '../../../src/services/tables/catalogue.ts'
-import type { StoredTable, TableQuery } from '../../../src/services/tables/tables.ts'
+import type { Table, TableQuery } from '../../../src/services/tables/tables.ts'
 import { tableTools } from '../../../src/services/tools/table-tools.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'
 import { documentOf } from '../tables/stored-table.ts'
@@ -15,7 +15,7 @@ const entryOf = (name: string): TableEntry => ({
   document,
   format: 'csv',
 })
-const tableOf = (name: string): StoredTable => ({
+const tableOf = (name: string): Table => ({
   ...{
     name,
     title: `${name}.csv`,
