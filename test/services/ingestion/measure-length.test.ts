@@ -36,9 +36,22 @@ describe('The mean length of chunks', () => {
   })
 
   it('is the usual one where there are none or almost none, or none has words', async () => {
-    const usual = await measureLength(storeOf(0, () => 1), analyser)
+    const usual = await measureLength(
+      storeOf(0, () => 1),
+      analyser,
+    )
     expect(usual).toBeGreaterThan(100)
-    expect(await measureLength(storeOf(99, () => 1), analyser)).toBe(usual)
-    expect(await measureLength(storeOf(200, () => 0), analyser)).toBe(usual)
+    expect(
+      await measureLength(
+        storeOf(99, () => 1),
+        analyser,
+      ),
+    ).toBe(usual)
+    expect(
+      await measureLength(
+        storeOf(200, () => 0),
+        analyser,
+      ),
+    ).toBe(usual)
   })
 })
