@@ -45,7 +45,7 @@ export async function compose(
       retrieval,
       metrics,
       documents,
-      files: createFiles({ store, documents, mostBytes: config.FILE_LIMIT }),
+      files: createFiles({ store, documents, maxBytes: config.FILE_LIMIT }),
       lines: createLineIngestion({ documents, log }),
       admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
       ...agent.services,

@@ -52,7 +52,7 @@ export function documentFileRoutes(
         response,
       },
       handler: async (request, reply) => {
-        const parts = formParts(request, files.mostBytes)
+        const parts = formParts(request, files.maxBytes)
         const created = await files.create(parts, request.headers['idempotency-key'])
         return answer(reply, created, request.query.wait)
       },
@@ -68,7 +68,7 @@ export function documentFileRoutes(
         response,
       },
       handler: async (request, reply) => {
-        const parts = formParts(request, files.mostBytes)
+        const parts = formParts(request, files.maxBytes)
         return answer(reply, await files.put(request.params.id, parts), request.query.wait)
       },
     })

@@ -11,7 +11,7 @@ const MAX_CONTROLS = 0.002
 const MIN_ZEROS = 0.02
 const FALLBACK = 'windows-1252'
 
-const MARKS: readonly (readonly [string, readonly number[]])[] = [
+const BYTE_ORDER_MARKS: readonly (readonly [string, readonly number[]])[] = [
   ['utf-8', [0xef, 0xbb, 0xbf]],
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
@@ -28,7 +28,7 @@ export function decodeText(bytes: Buffer): string | undefined {
 
 /** The name of the encoding, as `TextDecoder` knows it; nothing for what is no text. */
 export function encodingOf(bytes: Buffer): string | undefined {
-  const marked = MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte))
+  const marked = BYTE_ORDER_MARKS.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte))
   if (marked) return marked[0]
   const sample = bytes.subarray(0, SAMPLE_BYTES)
   const zeros = [zerosAt(sample, 0), zerosAt(sample, 1)] as const

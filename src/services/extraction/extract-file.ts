@@ -59,8 +59,8 @@ function zipKindOf(zip: ZipArchive): FileKind | undefined {
 
 async function extractText(file: SourceFile): Promise<Extracted> {
   // Of a table the beginning is enough: the agent's tools read the whole of it.
-  const most = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
-  const text = decodeText(file.bytes.subarray(0, most))
+  const maxBytes = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
+  const text = decodeText(file.bytes.subarray(0, maxBytes))
   if (text === undefined) throw unsupported('it is neither a document nor text')
   const kind = textKindOf(text, file.name)
   switch (kind) {
@@ -71,7 +71,7 @@ async function extractText(file: SourceFile): Promise<Extracted> {
     case 'json':
       return (await import('./formats/json.ts')).extractJson(text)
     case 'csv':
-      return (await import('./formats/csv.ts')).extractCsv(text, file.bytes.length > most)
+      return (await import('./formats/csv.ts')).extractCsv(text, file.bytes.length > maxBytes)
     case 'code':
       return { text: fenced(text, extensionOf(file.name)) }
     case 'markdown':

@@ -30,14 +30,14 @@ export const MAX_CHARACTERS = 10_000_000
 export type BoundedText = ReturnType<typeof createBoundedText>
 
 /** Gathers a text that can only become so long. */
-export function createBoundedText(most = MAX_CHARACTERS) {
+export function createBoundedText(maxCharacters = MAX_CHARACTERS) {
   const parts: string[] = []
   let length = 0
   return {
     /** Throws `text_too_long` where it would be. */
     add(text: string): void {
       length += text.length
-      if (length > most) throw tooLong()
+      if (length > maxCharacters) throw tooLong()
       parts.push(text)
     },
     get length() {
@@ -59,9 +59,9 @@ export function tooLong(): ExtractionError {
 const PIECE_CHARACTERS = 65_536
 
 /** The pieces of a text, in order; none divides a character. */
-export function* cutText(text: string, most = PIECE_CHARACTERS): Generator<string> {
+export function* cutText(text: string, maxLength = PIECE_CHARACTERS): Generator<string> {
   for (let start = 0; start < text.length; ) {
-    const end = atCodePoint(text, start + most)
+    const end = atCodePoint(text, start + maxLength)
     yield text.slice(start, end)
     start = end
   }

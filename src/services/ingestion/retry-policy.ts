@@ -60,7 +60,6 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof IndexError) return indexFailure(error)
   if (error instanceof AppError) {
     const { code, message } = error
-    if (code === 'invalid_request') return { code: 'empty_document', message }
     if (code === 'store_unavailable' || code === 'storage_full') return { code, message }
   }
   return { code: 'internal', message: 'Ingestion failed; the log of the server says why' }
@@ -97,8 +96,4 @@ function reasonOf(code: PreparationError['code'], cause: unknown): string {
   if (code === 'preparation_timeout') return 'took too long'
   const isMemory = Object(cause).code === 'ERR_WORKER_OUT_OF_MEMORY'
   return isMemory ? 'took too much memory' : 'crashed; the log of the server says why'
-}
-
-export function withoutText(): AppError {
-  return new AppError('invalid_request', 'The document holds no text to index', { param: 'text' })
 }

@@ -3,8 +3,8 @@ import { freeAllMemory } from '../../lib/free-young-memory.ts'
 import { atCodePoint } from '../../lib/markdown/characters.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
 import type { Embedding } from '../embedding/embedding.ts'
+import { ExtractionError } from '../extraction/extracted.ts'
 import type { Preparer } from './preparer.ts'
-import { withoutText } from './retry-policy.ts'
 import type { Source } from './sources.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 import type { SplitContext } from './split/split-text.ts'
@@ -44,7 +44,7 @@ interface Dependencies {
 
 /**
  * Splits, analyses and embeds a text segment by segment, each taken when it is asked for. Throws what
- * preparing and embedding throw, and AppError `invalid_request` in the end where there was no text.
+ * preparing and embedding throw, and `ExtractionError` in the end where there was no text.
  */
 export async function* preparedSegments(
   { preparer, embedding }: Dependencies,
@@ -83,38 +83,38 @@ export async function* preparedSegments(
     isEmpty = false
     yield segment
   }
-  if (isEmpty) throw withoutText()
+  if (isEmpty) throw new ExtractionError('empty_document', 'The document holds no text to index')
 }
 
-/** A text in pieces of at most `most`, each ending at a paragraph, a line or a word where there is one near. */
+/** A text in pieces of at most `maxLength`, each ending at a paragraph, a line or a word where there is one near. */
 export function* segmentsOf(
   pieces: Iterable<string>,
-  most = SEGMENT_CHARACTERS,
+  maxLength = SEGMENT_CHARACTERS,
 ): Generator<string> {
   let rest = ''
   for (const piece of pieces) {
     rest += piece
-    while (rest.length > most) {
-      const end = endOfSegment(rest, most)
+    while (rest.length > maxLength) {
+      const end = endOfSegment(rest, maxLength)
       yield rest.slice(0, end)
-      rest = withoutParent(rest.slice(end), most)
+      rest = withoutParent(rest.slice(end), maxLength)
     }
   }
   if (rest !== '') yield rest
 }
 
 /** What is left of a segment, as a string of its own: a slice would keep all of what it was cut from. */
-function withoutParent(slice: string, most: number): string {
-  return slice.length < most ? Buffer.from(slice, 'utf16le').toString('utf16le') : slice
+function withoutParent(slice: string, maxLength: number): string {
+  return slice.length < maxLength ? Buffer.from(slice, 'utf16le').toString('utf16le') : slice
 }
 
-function endOfSegment(text: string, most: number): number {
-  const least = most - Math.floor(most * SLACK_SHARE)
+function endOfSegment(text: string, maxLength: number): number {
+  const least = maxLength - Math.floor(maxLength * SLACK_SHARE)
   for (const end of ['\n\n', '\n', ' ']) {
-    const found = text.lastIndexOf(end, most - end.length)
+    const found = text.lastIndexOf(end, maxLength - end.length)
     if (found >= least) return found + end.length
   }
-  return atCodePoint(text, most)
+  return atCodePoint(text, maxLength)
 }
 
 /** Tells each chunk on which pages it stands, given where each page begins in the text. */

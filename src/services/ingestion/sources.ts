@@ -60,15 +60,15 @@ function* takeOut(pieces: ReadText['pieces']): Generator<string> {
 }
 
 /** Bounds what is in memory: characters, or bytes. Who comes when there is room gets all that it asks for. */
-export function createBudget(most: number) {
+export function createBudget(max: number) {
   let held = 0
   let eased = Promise.withResolvers<void>()
 
   return {
-    /** Waits until there is less than the most. Throws the reason of the signal. */
+    /** Waits until there is less than the maximum. Throws the reason of the signal. */
     async room(signal: AbortSignal): Promise<void> {
       signal.throwIfAborted()
-      while (held >= most) await untilAborted(eased.promise, signal)
+      while (held >= max) await untilAborted(eased.promise, signal)
     },
     /** Counts so much until what it answers is called. */
     hold(weight: number) {

@@ -18,13 +18,13 @@ interface Dependencies {
   store: Pick<DocumentStore, 'get' | 'stageFile' | 'dropStaged' | 'readFile'>
   documents: Pick<Documents, 'create' | 'put'>
   /** The largest file, in bytes. */
-  mostBytes: number
+  maxBytes: number
 }
 
 export type Files = ReturnType<typeof createFiles>
 
 /** What clients do with documents that are files. */
-export function createFiles({ store, documents, mostBytes }: Dependencies) {
+export function createFiles({ store, documents, maxBytes }: Dependencies) {
   let uploads = 0
 
   /** Throws `too_many_uploads`, and what `receiveFile` and `take` throw; nothing is left then. */
@@ -46,7 +46,7 @@ export function createFiles({ store, documents, mostBytes }: Dependencies) {
   }
 
   return {
-    mostBytes,
+    maxBytes,
 
     /** As `Documents.create`, of the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>

@@ -84,14 +84,14 @@ export function fuse(
 ): Candidate[] {
   const bm25 = new Map(lexical.map(({ key, score }) => [key, score]))
   const highest = Math.max(0, ...bm25.values())
-  const least = Math.min(...cosines.values())
-  const most = Math.max(...cosines.values())
+  const min = Math.min(...cosines.values())
+  const max = Math.max(...cosines.values())
   const candidates = [...new Set([...bm25.keys(), ...cosines.keys()])].map((key): Candidate => {
     const byWords = bm25.get(key)
     const byVector = cosines.get(key)
     const score =
       lexicalWeight * share(byWords ?? 0, 0, highest) +
-      (1 - lexicalWeight) * share(byVector ?? least, least, most)
+      (1 - lexicalWeight) * share(byVector ?? min, min, max)
     return {
       key,
       score,
@@ -102,9 +102,9 @@ export function fuse(
   return candidates.sort((a, b) => b.score - a.score || a.key - b.key)
 }
 
-/** Where `value` stands between `least` and `most`; 0 where they are the same. */
-function share(value: number, least: number, most: number): number {
-  return most > least ? (value - least) / (most - least) : 0
+/** Where `value` stands between `min` and `max`; 0 where they are the same. */
+function share(value: number, min: number, max: number): number {
+  return max > min ? (value - min) / (max - min) : 0
 }
 
 /** The cosine of each vector to the unit vector `question`. */
