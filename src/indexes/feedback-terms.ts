@@ -68,10 +68,8 @@ export function addedTerms(
   /** See `inverseFrequency`. */
   idf: (candidate: CandidateTerm) => number,
 ): QueryTerms {
-  const rare = candidates.map(({ term, weight, best }) => {
-    return { term, weight: weight * idf({ term, weight, best }) }
-  })
-  const added = heaviest(rare, MAX_TERMS)
+  const weighted = candidates.map((each) => ({ term: each.term, weight: each.weight * idf(each) }))
+  const added = heaviest(weighted, MAX_TERMS)
   const total = added.reduce((sum, { weight }) => sum + weight, 0)
   const asked = query.counts.reduce((sum, count) => sum + count, 0)
   const scale = total > 0 ? (share * asked) / total : 0

@@ -1,4 +1,4 @@
-/** Reads a question together with each text, which tells their relevance better than words or vectors can. */
+/** Reads a question together with each text, which measures their relevance better than words or vectors can. */
 export interface Reranker {
   /** The model's name. */
   readonly name: string

@@ -46,7 +46,7 @@ export function allocateSegment(size: SegmentSize): Segment {
   return segment
 }
 
-/** The segment that `bytes` hold, unless their length or first words tell that they hold none. */
+/** The segment that `bytes` hold, unless their length or first words show that they hold none. */
 export function readSegment(bytes: ArrayBuffer): Segment | undefined {
   if (bytes.byteLength < HEADER_BYTES) return undefined
   const header = new Uint32Array(bytes, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT)

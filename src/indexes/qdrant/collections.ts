@@ -124,7 +124,7 @@ export const VectorsMetadata = z.object({
 })
 export type VectorsMetadata = z.output<typeof VectorsMetadata>
 
-/** The weights are ours; how rare a term is, Qdrant knows best, and multiplies by when it is asked. */
+/** The weights are ours; Qdrant knows the idf of a term, and multiplies by it when it is asked. */
 export function termsCollection(
   about: Pick<TermsMetadata, 'analyser' | 'averageLength'>,
   settings: CollectionSettings,

@@ -16,7 +16,7 @@ export interface Payload {
 /** The key of the words: its index is made with the collection, those of the others when they are first needed. */
 export const IS = 'is'
 
-/** Longer strings are told apart by their digest, so that no word is long. */
+/** Longer strings are distinguished by their digest, so that no word is long. */
 const MAX_WORD = 64
 
 // A string becomes numbers whose order is that of its code points: six bytes of UTF-8 make one number below
@@ -84,7 +84,7 @@ export function orderKey(field: string, place: number): string {
   return `order.${nameOf(field)}.${PLACES[place]}`
 }
 
-/** Whether every string can be told to be more or less than this one by `orderOf`. */
+/** Whether `orderOf` can say of every string if it is more or less than this one. */
 export function canBeBound(text: string): boolean {
   return Buffer.byteLength(text) <= MAX_BOUND
 }

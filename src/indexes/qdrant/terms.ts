@@ -79,7 +79,7 @@ function* pointsOf(
 }
 
 /**
- * How rare terms are, which Qdrant answers nobody but uses: a query for one term in one chunk scores the
+ * The idf of terms, which Qdrant uses but answers nobody: a query for one term in one chunk scores the
  * term's weight there, which is ours, times its inverse document frequency.
  */
 async function askIdf(

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChatModel, ModelEvent, ModelMessage, ModelRequest } from '../chat-model.ts'
 import { estimateTokens } from '../token-estimate.ts'
 import { quotableUnits, type Unit } from './quotable-units.ts'
-import { type Candidate, chooseQuotes, type Question, toCandidate } from './quotes.ts'
+import { chooseQuotes, type IndexedUnit, indexUnit, type Question } from './quotes.ts'
 
 /** Sentences that are weighed against each other; a hundred chunks hold about as many. */
 const MAX_CANDIDATES = 3_000
@@ -23,7 +23,7 @@ async function* answer(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ModelEvent[]> {
   signal.throwIfAborted()
-  const candidates = await hydrateChunks(request, signal)
+  const candidates = await readUnits(request, signal)
   const chosen = chooseQuotes(readQuestion(request.messages), candidates)
   const written = writeAnswer(
     chosen,
@@ -50,11 +50,11 @@ async function* answer(
 }
 
 /** One chunk per turn of the event loop, so that many long ones do not hold up other requests. */
-async function hydrateChunks({ chunks }: ModelRequest, signal: AbortSignal): Promise<Candidate[]> {
-  const candidates: Candidate[] = []
+async function readUnits({ chunks }: ModelRequest, signal: AbortSignal): Promise<IndexedUnit[]> {
+  const candidates: IndexedUnit[] = []
   for (const [index, { title, text }] of chunks.entries()) {
     if (candidates.length >= MAX_CANDIDATES) break
-    for (const unit of quotableUnits(index, text)) candidates.push(toCandidate(unit, title))
+    for (const unit of quotableUnits(index, text)) candidates.push(indexUnit(unit, title))
     await nextTurn()
     signal.throwIfAborted()
   }

@@ -38,7 +38,7 @@ export interface Question {
 }
 
 /** A unit, and the words in it and above it. */
-export interface Candidate {
+export interface IndexedUnit {
   unit: Unit
   own: ReadonlySet<string>
   /** Its own and those of the headings above it. */
@@ -47,11 +47,11 @@ export interface Candidate {
   all: ReadonlySet<string>
 }
 
-interface Scored extends Candidate {
+interface Scored extends IndexedUnit {
   score: number
 }
 
-export function toCandidate(unit: Unit, title: string): Candidate {
+export function indexUnit(unit: Unit, title: string): IndexedUnit {
   const own = termsOf([unit.text, ...unit.code].join('\n'))
   const withHeading = [...own, ...termsOf(unit.context)]
   const all = [...withHeading, ...termsOf(title)]
@@ -59,7 +59,7 @@ export function toCandidate(unit: Unit, title: string): Candidate {
 }
 
 /** The units that answer the question best, best first, nothing twice; none when nothing fits. */
-export function chooseQuotes(question: Question, candidates: readonly Candidate[]): Unit[] {
+export function chooseQuotes(question: Question, candidates: readonly IndexedUnit[]): Unit[] {
   const worths = weighTerms(weighQuestion(question), candidates)
   const averageLength = sum(candidates.map(({ own }) => own.size)) / candidates.length
   const scored = candidates.map((candidate): Scored => {
@@ -71,7 +71,7 @@ export function chooseQuotes(question: Question, candidates: readonly Candidate[
 }
 
 function scoreCandidate(
-  { unit, own, withHeading, all }: Candidate,
+  { unit, own, withHeading, all }: IndexedUnit,
   worths: ReadonlyMap<string, number>,
 ): number {
   const byOwn = worthOf(own, worths)
@@ -103,7 +103,7 @@ function weighQuestion({ text, before }: Question): Map<string, number> {
 /** What each term of the question is worth: its weight times its idf among the units, as in BM25. */
 function weighTerms(
   asked: ReadonlyMap<string, number>,
-  candidates: readonly Candidate[],
+  candidates: readonly IndexedUnit[],
 ): Map<string, number> {
   const worths = [...asked].map(([term, weight]): [string, number] => {
     const count = candidates.filter(({ own }) => own.has(term)).length
@@ -127,7 +127,7 @@ function pickDiverse(scored: readonly Scored[]): Scored[] {
 }
 
 /** The largest share of its terms that a candidate has in common with a chosen quote. */
-function likeness({ own }: Candidate, chosen: readonly Candidate[]): number {
+function likeness({ own }: IndexedUnit, chosen: readonly IndexedUnit[]): number {
   const shares = chosen.map((other) => {
     const shared = [...own].filter((term) => other.own.has(term)).length
     return shared / Math.max(1, Math.min(own.size, other.own.size))

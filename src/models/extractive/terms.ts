@@ -32,7 +32,7 @@ const STOP_CHARACTERS = new Set(
   '的了是在和有我你他她它们吗呢吧几什么哪怎谁为何可以一不这那个上里会能',
 )
 
-/** A single Chinese character tells less than a pair. */
+/** A single Chinese character says less than a pair. */
 export const CHARACTER_WORTH = 0.4
 const HAN = /^\p{Script=Han}$/v
 

@@ -115,15 +115,12 @@ export async function readText(
   return Buffer.concat(parts).toString('utf8', 0, maxBytes)
 }
 
-/** The longest a Node timer can run. */
-const MAX_TIMER_MS = 2 ** 31 - 1
-
 type IdleTimer = ReturnType<typeof createIdleTimer>
 
 /** Times the waits for a server, and those only: a reader that takes its time is not a stalled server. */
 export function createIdleTimer(limitMs: number) {
   const controller = new AbortController()
-  let limit = Math.min(limitMs, MAX_TIMER_MS)
+  let limit = limitMs
   return {
     /** Aborted once the server kept silent for too long. */
     signal: controller.signal,

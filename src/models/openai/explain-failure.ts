@@ -79,7 +79,7 @@ function urlHint({ baseUrl, path }: UpstreamNames): string {
   return `check that ${baseUrl} is the part of the address before ${path}; it mostly ends in /v1`
 }
 
-/** The error that a caller is told of whatever was thrown. Its cause keeps more for the log, without secrets. */
+/** What a caller is shown of whatever was thrown. Its cause keeps more for the log, without secrets. */
 export function explainFailure(thrown: unknown, asked: Asked): AppError {
   const { facts } = toUpstreamFailure(thrown)
   const [code, message] = explain(facts, asked)

@@ -36,8 +36,9 @@ describe('a silent upstream', () => {
   })
 
   it('is kept waiting for by comments, and by reasoning that is no part of the answer', async () => {
-    const { upstream, ask } = await startModel({ idleTimeoutMs: IDLE })
-    const rest = { pauseMs: IDLE * 0.6 }
+    // Together longer than the limit, and each far enough below it for a busy machine.
+    const { upstream, ask } = await startModel({ idleTimeoutMs: 400 })
+    const rest = { pauseMs: 160 }
     upstream.script(
       streamReply(
         { send: ': OPENROUTER PROCESSING\n\n' },
