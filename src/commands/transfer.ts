@@ -47,17 +47,14 @@ const USAGE = 'Usage: npm run migrate -- --to postgres://… --index http://…'
  * index in Qdrant; nothing is embedded again. Interrupted, it goes on when it is run again.
  */
 export const runMigrate: Command = async ({
-  parameters,
   config: load,
   createLog,
   stderr,
   signal,
+  ...context
 }) => {
-  const destination = readDestination(parameters)
-  if (!destination) {
-    stderr.write(`${USAGE}\n`)
-    return 2
-  }
+  const destination = readDestination(context.parameters)
+  if (!destination) return refuse(stderr, USAGE)
   const config = load()
   const moved: Config = { ...config, ...destination }
   await copy(config, moved, stderr, signal)

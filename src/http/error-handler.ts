@@ -56,17 +56,14 @@ function toAppError(error: unknown): AppError {
   if (!code || !(error instanceof Error)) {
     return new AppError('internal', 'Internal error', { cause: error })
   }
-  const message = isUnknownMediaType(error) ? WHAT_IS_TAKEN : error.message
+  // Fastify says what is wrong, but not what to do.
+  const isUnknownMediaType = 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
+  const message = isUnknownMediaType ? WHAT_IS_TAKEN : error.message
   return new AppError(code, message, { cause: error })
 }
 
 const WHAT_IS_TAKEN =
   'This media type is not taken here: send `Content-Type: application/json`, or a form where files are taken'
-
-/** Fastify says what is wrong, but not what to do. */
-function isUnknownMediaType(error: Error): boolean {
-  return 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
-}
 
 /**
  * What Fastify, its plugins and the hooks of `src/http/` raise keeps its status; any other fault of the caller
@@ -86,12 +83,8 @@ function statusOf(error: unknown): number {
   return typeof error.statusCode === 'number' ? error.statusCode : 500
 }
 
-interface ValidationError {
-  validation: readonly { instancePath: string; message?: string | undefined }[]
-}
-
-function toInvalidRequest(error: ValidationError): AppError {
-  const issues = error.validation.map(({ instancePath, message }) => ({
+function toInvalidRequest(error: Pick<FastifyError, 'validation'>): AppError {
+  const issues = (error.validation ?? []).map(({ instancePath, message }) => ({
     field: instancePath.replace(/^\//, '').replaceAll('/', '.'),
     message: message ?? 'is invalid',
   }))
