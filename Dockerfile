@@ -8,6 +8,12 @@ COPY client/package.json client/
 # Nothing that the server needs has an install script, so none may run.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
+FROM dependencies AS screen
+COPY client ./client
+COPY src ./src
+COPY ui ./ui
+RUN node src/main.ts prebuild-screen
+
 FROM node:${NODE_VERSION}-slim
 # HOST is what makes the server reachable from outside its container; the key is asked for at the start.
 ENV NODE_ENV=production \
@@ -20,7 +26,11 @@ WORKDIR /app
 # A new volume takes its owner from here.
 RUN mkdir /data && chown 1000:1000 /data
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY . .
+COPY package.json package-lock.json LICENSE ./
+COPY client ./client
+COPY skills ./skills
+COPY src ./src
+COPY --from=screen /app/ui/dist ./ui/dist
 # In digits, because Kubernetes' runAsNonRoot cannot judge a name.
 USER 1000:1000
 VOLUME /data

@@ -1,7 +1,7 @@
 import { runTool } from './run-tool.ts'
 
 const CHECKS = {
-  types: () => runTool('tsc', '--project', '.'),
+  types: async () => (await runTool('tsc', '--project', '.')) && runTool('tsc', '--project', 'ui'),
   style: () => runTool('biome', 'check', '--error-on-warnings'),
   promises: () => runTool('oxlint', '--type-aware', '--deny-warnings'),
 }

@@ -15,6 +15,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { knowledgeRoutes } from './routes/query.ts'
+import { type Screen, screenRoutes, sessionCheck } from './routes/screen.ts'
 import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { Chat } from './services/chat/chat.ts'
 import type { LineIngestion } from './services/ingestion/batch.ts'
@@ -49,11 +50,14 @@ interface AppOptions extends HttpOptions {
   corsOrigin: string[] | undefined
   shutdownGraceMs: number
   version: string
+  /** What a browser is given; nothing with `UI=off`. */
+  screen?: Screen | undefined
 }
 
 /** The whole server without its process: what stands in front of every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
-  const app = createHttpServer(options)
+  const { screen } = options
+  const app = createHttpServer({ ...options, hasScreen: screen !== undefined })
   const requestEnded = (request: EndedRequest) => services.metrics.requestEnded(request)
 
   installErrorHandler(app)
@@ -62,7 +66,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   installSecurityHeaders(app)
   // Before authentication: a browser asks for permission without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
-  installAuthentication(app, options.serverApiKey)
+  installAuthentication(app, options.serverApiKey, screen && sessionCheck(screen))
   installBodyBudget(app, options.bodyLimit)
   await installSchemas(app, { version: options.version, description: DESCRIPTION })
   await installReference(app)
@@ -74,6 +78,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(agentRoutes(services, stopping))
   await app.register(mcpRoutes(endpoint, options.corsOrigin ?? [], stopping))
   await app.register(opsRoutes(services))
+  if (screen) await app.register(screenRoutes(screen, options.version))
   return app
 }
 

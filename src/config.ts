@@ -94,6 +94,7 @@ const Variables = z.object({
   E2B_API_KEY: upstreamKey,
   E2B_API_URL: httpUrl.optional(),
   AGENT_CONFIG: z.string().default('./agent.json'),
+  UI: oneOf(['on', 'off']).default('on'),
   CORS_ORIGIN: list(
     (origins) => origins.every(isOrigin),
     'must be origins like https://example.org, separated by commas, or *',

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,14 +36,24 @@ async function writeNew(path: string, text: string): Promise<boolean> {
   }
 }
 
-/** What to do next, to be pasted as it is. The key is shown this once. */
-export function welcome(endpoint: string, key: string): string {
+/** What to do next, to be opened or pasted as it is. The key is shown this once; `page` lets one browser in without it. */
+export function welcome(endpoint: string, key: string, page?: string): string {
   const authorization = `-H 'Authorization: Bearer ${key}'`
   const json = `-H 'Content-Type: application/json'`
   return `
   Agent Server runs at ${endpoint} and answers with quotes from your documents.
   Your key is ${key} (kept in .env, where a real model is set, too).
+${
+  page
+    ? `
+  Open it in a browser; this link lets you in once, within 30 minutes, and later the key does:
 
+${page}
+
+  Or use it from here:
+`
+    : ''
+}
   1. Add a document, and wait until it can be found:
 
 curl '${endpoint}/documents?wait=30' ${authorization} ${json} \\
@@ -61,4 +72,26 @@ curl -N ${endpoint}/chat ${authorization} ${json} \\
   Everything else: ${endpoint}/reference
 
 `
+}
+
+/** What opens an address where a person sees it; nothing where nobody would: over SSH, or without a desktop. */
+const OPENERS: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+  linux: ['xdg-open'],
+}
+
+/** Opens the address in the browser of whoever sits at this machine, if it can; the address is printed in any case. */
+export function openBrowser(
+  address: string,
+  environment: NodeJS.ProcessEnv,
+  log: { debug(details: object, message: string): void },
+): void {
+  const [program, ...parameters] = OPENERS[process.platform] ?? []
+  const { DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION } = environment
+  const hasDesktop = process.platform !== 'linux' || (DISPLAY ?? WAYLAND_DISPLAY) !== undefined
+  if (!program || !hasDesktop || SSH_CONNECTION !== undefined) return
+  const child = spawn(program, [...parameters, address], { stdio: 'ignore', detached: true })
+  child.once('error', (err) => log.debug({ err }, 'no browser was opened'))
+  child.unref()
 }

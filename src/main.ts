@@ -5,11 +5,13 @@ import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
 import { runIngest } from './commands/ingest.ts'
+import { runPrebuildScreen } from './commands/prebuild-screen.ts'
 import { runRebuildIndex, runReEmbed, runReindex } from './commands/rebuild.ts'
 import { runExport, runImport, runMigrate } from './commands/transfer.ts'
 import { compose } from './compose/compose.ts'
+import { openScreen } from './compose/screen.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
-import { prepareFirstStart, welcome } from './first-start.ts'
+import { openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { isMissing } from './lib/files.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
 
@@ -25,6 +27,7 @@ const COMMANDS = new Map<string, Command>([
   ['export', runExport],
   ['import', runImport],
   ['ingest', runIngest],
+  ['prebuild-screen', runPrebuildScreen],
 ])
 
 /** The names of errors that an operator can do something about. */
@@ -66,16 +69,23 @@ async function main(): Promise<void> {
   }
   const composition = await compose(config, log, onFatal, process.env, stop)
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
+  const screen = await openScreen(config, resolve(ROOT, 'ui'), log)
   const app = await buildApp(composition.services, {
     log,
     version,
+    screen,
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
     shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })
   const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })
-  if (newKey) process.stdout.write(welcome(endpoint, newKey))
+  if (newKey) {
+    const token = screen?.sessions.issueToken()
+    const page = token && `${endpoint}/#token=${token}`
+    process.stdout.write(welcome(endpoint, newKey, page))
+    if (page && process.stdout.isTTY) openBrowser(page, process.env, log)
+  }
   void closeOn(stop, config, log, async () => {
     await app.close()
     await composition.close()

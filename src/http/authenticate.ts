@@ -1,5 +1,6 @@
-import { hash, timingSafeEqual } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isSameSecret } from '../lib/same-secret.ts'
+import { isFromScreen } from './screen-access.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -8,11 +9,17 @@ declare module 'fastify' {
   }
 }
 
-/** Asks for `Authorization: Bearer <key>` on every route, unknown ones included, that is not public. */
-export function installAuthentication(app: FastifyInstance, key: string): void {
-  const expected = digest(key)
-
+/**
+ * Asks for `Authorization: Bearer <key>` on every route, unknown ones included, that is not public. What comes
+ * through the screen's own path is for `checkSession` alone to let in: no key counts there, as no cookie counts here.
+ */
+export function installAuthentication(
+  app: FastifyInstance,
+  key: string,
+  checkSession?: (request: FastifyRequest) => void,
+): void {
   app.addHook('onRequest', async (request) => {
+    if (checkSession && isFromScreen(request)) return checkSession(request)
     if (request.routeOptions.config.public) return
     const presented = bearerToken(request.headers.authorization)
     if (presented === undefined) {
@@ -20,8 +27,7 @@ export function installAuthentication(app: FastifyInstance, key: string): void {
         'No key: send the header `Authorization: Bearer <SERVER_API_KEY>`',
       )
     }
-    // Digests have one length, so the comparison tells nothing about the key, not even its length.
-    if (!timingSafeEqual(digest(presented), expected)) {
+    if (!isSameSecret(presented, key)) {
       throw app.httpErrors.unauthorized('The key is wrong: it must be the SERVER_API_KEY')
     }
   })
@@ -30,8 +36,4 @@ export function installAuthentication(app: FastifyInstance, key: string): void {
 function bearerToken(header: string | undefined): string | undefined {
   const [, token] = /^Bearer +(\S+) *$/i.exec(header ?? '') ?? []
   return token
-}
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer')
 }

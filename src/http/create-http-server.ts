@@ -5,11 +5,14 @@ import { speakPlainly } from '../schemas/invalid-request.ts'
 import { createBrokenRequestHandler, sendError } from './error-handler.ts'
 import { formRouting } from './multipart.ts'
 import { installBodyDeadline, installExpectContinue } from './request-body.ts'
+import { rewriteScreenUrl } from './screen-access.ts'
 
 export interface HttpOptions {
   log: FastifyBaseLogger
   /** Bytes. */
   bodyLimit: number
+  /** Whether the screen's own paths are routed. */
+  hasScreen?: boolean
 }
 
 /** From the first byte of a request to its last. For uploads on a slow line; what is read whole gets less. */
@@ -21,12 +24,13 @@ const MAX_PARAMETER_LENGTH = 256
 /** Identifiers of callers are kept for tracing across services, where they are harmless in a log. */
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
-export function createHttpServer({ log, bodyLimit }: HttpOptions): FastifyInstance {
+export function createHttpServer({ log, bodyLimit, hasScreen }: HttpOptions): FastifyInstance {
   speakPlainly()
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
+    ...(hasScreen && { rewriteUrl: rewriteScreenUrl }),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     routerOptions: {

@@ -20,12 +20,12 @@ export function installRequestLog(
     reply.header('x-request-id', request.id)
     // Not Fastify's `onResponse`, which never comes for a caller who hangs up.
     reply.raw.once('close', () => {
-      const { method, url, routeOptions } = request
+      const { method, originalUrl, routeOptions } = request
       const operation = routeOptions.schema?.operationId ?? 'unknown'
       const milliseconds = Math.round(reply.elapsedTime * 10) / 10
       const status = statusOf(reply)
       ended({ operation, status, milliseconds })
-      request.log.info({ method, path: url.split('?')[0], status, milliseconds }, operation)
+      request.log.info({ method, path: originalUrl.split('?')[0], status, milliseconds }, operation)
     })
   })
 }

@@ -118,6 +118,17 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     const without = await startServer({ AGENT_CONFIG: file })
     return without.request('/agent/sandbox/verify', { method: 'POST' })
   },
+  too_many_attempts: async () => {
+    const open = await startServer()
+    const headers = { origin: open.url, 'x-agent-server-screen': '1' }
+    const wrong = () => open.request('/ui/session', { headers, body: { key: 'a-wrong-key' } })
+    for (let attempt = 0; attempt < 10; attempt += 1) expect((await wrong()).status).toBe(401)
+    return wrong()
+  },
+  screen_unavailable: async () => {
+    const broken = await startServer({}, { screenSources: await temporaryDirectory() })
+    return broken.request('/ui/assets/screen.js')
+  },
   too_many_runs: async () => {
     const narrow = await startServer(modelAt(upstream, { CHAT_CONCURRENCY: '1' }))
     upstream.script(hangReply())
@@ -181,6 +192,7 @@ const PASSING: readonly string[] = [
   'queue_full',
   'too_much_at_once',
   'too_many_uploads',
+  'too_many_attempts',
   'too_many_runs',
   'upstream_rate_limited',
   'index_not_ready',

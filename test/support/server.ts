@@ -3,17 +3,22 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { onTestFinished, TestRunner } from 'vitest'
 import { buildApp } from '../../src/app.ts'
 import { compose } from '../../src/compose/compose.ts'
+import { openScreen } from '../../src/compose/screen.ts'
 import { loadConfig } from '../../src/config.ts'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import type { Metadata } from '../../src/schemas/metadata.ts'
+import { ROOT } from './source-tree.ts'
 
 export const TEST_KEY = 'a-key-for-tests-only'
 export const MODEL_KEY = 'sk-key-of-the-chat-model'
+
+const SCREEN_SOURCES = fileURLToPath(new URL('ui', ROOT))
 
 const INGESTION_MS = 20_000
 const POLL_MS = 5
@@ -51,6 +56,8 @@ export interface StartOptions {
   beforeListen?: (app: FastifyInstance) => void
   /** False leaves the server as it is while it brings its index up to date after a start. */
   begin?: boolean
+  /** Other sources of the screen than `ui/`. */
+  screenSources?: string
 }
 
 /** The environment of a server whose chat model is at an address. */
@@ -67,7 +74,7 @@ export function modelAt(
  */
 export async function startServer(
   environment: Record<string, string> = {},
-  { beforeListen, begin = true }: StartOptions = {},
+  { beforeListen, begin = true, screenSources = SCREEN_SOURCES }: StartOptions = {},
 ): Promise<StartedServer> {
   const own = environment.DATA_DIR === undefined
   const directory = environment.DATA_DIR ?? join(tmpdir(), `agent-server-${randomUUID()}`)
@@ -86,8 +93,10 @@ export async function startServer(
     throw error
   }
   const composition = await compose(config, log, onFatal, environment)
+  const screen = await openScreen(config, screenSources, log)
   const app = await buildApp(composition.services, {
     log,
+    screen,
     version: '0.0.0',
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,

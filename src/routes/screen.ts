@@ -1,0 +1,164 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { AppError } from '../errors.ts'
+import { checkSameOrigin, PAGE_PATH, sessionCookie, sessionOf } from '../http/screen-access.ts'
+import { AssetParams, RevealedKey, SessionState, SignIn } from '../schemas/screen.ts'
+import { ASSET_PATH, type Asset, type Bundle } from '../services/screen/bundle.ts'
+import { SESSION_SECONDS, type Sessions } from '../services/screen/sessions.ts'
+
+export interface Screen {
+  sessions: Sessions
+  bundle: () => Promise<Bundle>
+}
+
+/**
+ * Nothing inline, nothing from elsewhere, nobody's frame; and no script from a string, but for what the sanitiser has
+ * cleaned. Without `upgrade-insecure-requests`, which leaves the page blank over plain HTTP.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob:",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types dompurify',
+].join(';')
+
+const PAGE_HEADERS = {
+  'content-security-policy': CONTENT_SECURITY_POLICY,
+  'x-frame-options': 'DENY',
+  // Asked for each time: a new version has other files.
+  'cache-control': 'no-cache',
+}
+const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
+
+const SIGN_IN_BYTES = 4_096
+
+// Of use to the screen alone, and no part of the contract.
+const common = { config: { public: true } } as const
+
+/** Lets in what comes from the screen with an open session. Throws `origin_not_allowed` and `unauthorized`. */
+export function sessionCheck({ sessions }: Screen): (request: FastifyRequest) => void {
+  return (request) => {
+    checkSameOrigin(request)
+    if (isSignedIn(sessions, request)) return
+    throw new AppError('unauthorized', 'The session has ended: sign in with the server key')
+  }
+}
+
+/** The page, its files, and the session that lets it in; what it shows it reads from the API, below `/ui/api`. */
+export function screenRoutes(screen: Screen, version: string): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get(PAGE_PATH, { ...common, schema: { hide: true } }, async (request, reply) => {
+      reply.headers(PAGE_HEADERS)
+      try {
+        const { page } = await madeBundle(screen, request)
+        return sendAsset(request, reply, page)
+      } catch (error) {
+        // For a person, who has no use for the envelope.
+        return reply.status(500).type('text/plain; charset=utf-8').send(String(error))
+      }
+    })
+
+    app.get(
+      `${ASSET_PATH}/:name`,
+      { ...common, schema: { hide: true, params: AssetParams } },
+      async (request, reply) => {
+        const { assets } = await madeBundle(screen, request)
+        const asset = assets.get(request.params.name)
+        if (!asset) throw new AppError('route_not_found', 'The screen has no such file')
+        return sendAsset(request, reply.headers(ASSET_HEADERS), asset)
+      },
+    )
+
+    app.register(sessionRoutes(screen, version))
+  }
+}
+
+function sessionRoutes(screen: Screen, version: string): FastifyPluginAsyncZod {
+  const { sessions } = screen
+  const checkSession = sessionCheck(screen)
+  return async (app) => {
+    app.addHook('onRequest', async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      checkSameOrigin(request)
+    })
+
+    app.get(
+      '/ui/session',
+      { ...common, schema: { hide: true, response: { 200: SessionState } } },
+      (request) => ({ signedIn: isSignedIn(sessions, request), version }),
+    )
+
+    app.post(
+      '/ui/session',
+      {
+        ...common,
+        bodyLimit: SIGN_IN_BYTES,
+        schema: { hide: true, body: SignIn, response: { 204: z.undefined() } },
+      },
+      async (request, reply) => {
+        const session = await sessions.signIn(request.body, request.ip)
+        return reply
+          .header('set-cookie', sessionCookie(request, session, SESSION_SECONDS))
+          .status(204)
+          .send()
+      },
+    )
+
+    app.delete(
+      '/ui/session',
+      { ...common, schema: { hide: true, response: { 204: z.undefined() } } },
+      async (request, reply) => {
+        await sessions.signOut(sessionOf(request) ?? '')
+        return reply
+          .header('set-cookie', sessionCookie(request, '', 0))
+          .status(204)
+          .send()
+      },
+    )
+
+    // A write by its method, so that it is held to the stricter rules of one.
+    app.post(
+      '/ui/key',
+      {
+        ...common,
+        schema: { hide: true, response: { 200: RevealedKey } },
+        onRequest: async (request) => checkSession(request),
+      },
+      () => ({ key: sessions.revealKey() }),
+    )
+  }
+}
+
+function isSignedIn(sessions: Sessions, request: FastifyRequest): boolean {
+  const session = sessionOf(request)
+  return session !== undefined && sessions.isOpen(session)
+}
+
+async function madeBundle({ bundle }: Screen, { log }: FastifyRequest): Promise<Bundle> {
+  try {
+    return await bundle()
+  } catch (error) {
+    log.error({ err: error }, 'the screen cannot be bundled')
+    const reason = error instanceof Error ? error.message : String(error)
+    const message = `The screen cannot be shown, because its files cannot be bundled: ${reason.slice(0, 2_000)}. The API is not affected`
+    throw new AppError('screen_unavailable', message, { cause: error })
+  }
+}
+
+function sendAsset(request: FastifyRequest, reply: FastifyReply, asset: Asset): FastifyReply {
+  reply.headers({ vary: 'accept-encoding', etag: asset.etag })
+  if (request.headers['if-none-match'] === asset.etag) return reply.status(304).send()
+  const accepted = request.headers['accept-encoding'] ?? ''
+  const encoding = (['br', 'gzip'] as const).find((one) =>
+    new RegExp(`\\b${one}\\b`).test(accepted),
+  )
+  if (encoding) reply.header('content-encoding', encoding)
+  return reply.type(asset.mediaType).send(asset.bodies[encoding ?? 'identity'])
+}

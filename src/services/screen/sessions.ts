@@ -1,0 +1,122 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { createFailureLimit } from '../../lib/failure-limit.ts'
+import { readIfPresent } from '../../lib/files.ts'
+import { isSameSecret } from '../../lib/same-secret.ts'
+
+/** Of a session, counted from the sign-in; using it does not prolong it. */
+export const SESSION_SECONDS = 7 * 24 * 3_600
+/** Signed in at the same time; one more ends the oldest. */
+const MAX_SESSIONS = 64
+const TOKEN_MS = 30 * 60_000
+const SECRET_BYTES = 32
+const FAILURES = { failures: 10, windowMs: 60_000 }
+
+const Kept = z.array(z.object({ mac: z.string(), endsAt: z.number() })).max(MAX_SESSIONS)
+
+interface Options {
+  serverApiKey: string
+  /** Keeps the sessions over a restart, if it can be written. */
+  file: string
+  /** Is told why sessions will end with the process. */
+  onUnwritable: (error: unknown) => void
+  now?: () => number
+}
+
+/**
+ * Who is signed in to the screen. A session is a random value that only its browser has; kept are its MAC under the
+ * server's key and its end. So what is on disk opens nothing, and with another key no session is valid any more.
+ */
+export async function openSessions(options: Options) {
+  const { serverApiKey, now = Date.now } = options
+  const sessions = await readSessions(options.file)
+  const limit = createFailureLimit({ ...FAILURES, now })
+  let token: { value: string; endsAt: number } | undefined
+  let written = Promise.resolve()
+
+  const macOf = (session: string) =>
+    createHmac('sha256', serverApiKey).update(`session of the screen: ${session}`).digest('hex')
+  const save = () => {
+    const kept = Array.from(sessions, ([mac, endsAt]) => ({ mac, endsAt }))
+    written = written
+      .then(() => writeSessions(options.file, kept))
+      .catch((error: unknown) => options.onUnwritable(error))
+    return written
+  }
+  const begin = async () => {
+    for (const [mac, endsAt] of sessions) if (endsAt <= now()) sessions.delete(mac)
+    const [oldest] = sessions.keys()
+    if (sessions.size >= MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest)
+    const session = randomBytes(SECRET_BYTES).toString('base64url')
+    sessions.set(macOf(session), now() + SESSION_SECONDS * 1_000)
+    await save()
+    return session
+  }
+
+  return {
+    /** A value that opens one session within half an hour; the one before it no longer does. */
+    issueToken(): string {
+      const value = randomBytes(SECRET_BYTES).toString('base64url')
+      token = { value, endsAt: now() + TOKEN_MS }
+      return value
+    },
+
+    /** Begins a session and answers its value. Throws `unauthorized`, and `too_many_attempts` for an address that was wrong too often. */
+    async signIn(secret: { key: string } | { token: string }, address: string): Promise<string> {
+      const retryAfter = limit.waitSeconds(address)
+      if (retryAfter > 0) {
+        const message = 'Too many wrong keys from this address; try again in a minute'
+        throw new AppError('too_many_attempts', message, { retryAfter })
+      }
+      if ('token' in secret) {
+        const isRight = token && token.endsAt > now() && isSameSecret(secret.token, token.value)
+        if (isRight) {
+          token = undefined
+          return begin()
+        }
+        limit.failed(address)
+        throw new AppError('unauthorized', 'This link was used before, or is older than 30 minutes')
+      }
+      if (isSameSecret(secret.key, serverApiKey)) return begin()
+      limit.failed(address)
+      throw new AppError('unauthorized', 'The key is wrong: it must be the SERVER_API_KEY')
+    },
+
+    isOpen(session: string): boolean {
+      return (sessions.get(macOf(session)) ?? 0) > now()
+    },
+
+    async signOut(session: string): Promise<void> {
+      if (sessions.delete(macOf(session))) await save()
+    },
+
+    /** For somebody who is signed in. */
+    revealKey: () => serverApiKey,
+  }
+}
+
+export type Sessions = Awaited<ReturnType<typeof openSessions>>
+
+/** What cannot be read is no session: everybody signs in again. */
+async function readSessions(file: string): Promise<Map<string, number>> {
+  const text = await readIfPresent(file).catch(() => undefined)
+  const kept = Kept.safeParse(parseJson(text?.toString() ?? '[]'))
+  return new Map((kept.data ?? []).map(({ mac, endsAt }) => [mac, endsAt]))
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(`${file}.new`, JSON.stringify(kept), { mode: 0o600 })
+  await rename(`${file}.new`, file)
+}

@@ -1,0 +1,24 @@
+const NUMBER = new Intl.NumberFormat('en')
+const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' })
+const BYTE_UNITS = ['bytes', 'kB', 'MB', 'GB']
+
+export const formatNumber = (value: number) => NUMBER.format(value)
+
+export const formatDate = (iso: string) => DATE.format(new Date(iso))
+
+/** `1 document`, `2 documents`. */
+export function counted(count: number, noun: string): string {
+  return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+export function formatBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1)
+  const value = bytes / 1_000 ** power
+  return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${BYTE_UNITS[power]}`
+}
+
+export function formatSeconds(milliseconds: number): string {
+  return milliseconds < 1_000
+    ? `${Math.round(milliseconds)} ms`
+    : `${(milliseconds / 1_000).toFixed(1)} s`
+}

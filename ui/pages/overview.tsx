@@ -1,0 +1,145 @@
+import { useSignal } from '@preact/signals'
+import type { Capabilities } from '../../src/schemas/agent.ts'
+import type { Readiness } from '../../src/schemas/ops.ts'
+import { readCapabilities, readReadiness, session } from '../api.ts'
+import { formatNumber } from '../format.ts'
+import { CopyButton } from '../parts/copy.tsx'
+import { ErrorNote, Status } from '../parts/notes.tsx'
+import { partsOf } from '../parts/overview-parts.ts'
+import { Snippets } from '../parts/snippets.tsx'
+import { usePolled } from '../poll.ts'
+import { messageOf } from '../session.ts'
+
+const POLL_MS = 10_000
+
+async function readAll() {
+  const [readiness, capabilities] = await Promise.all([readReadiness(), readCapabilities()])
+  return { readiness, capabilities }
+}
+
+export function OverviewPage() {
+  const { value, failure } = usePolled(readAll, POLL_MS)
+  const state = value.value
+  return (
+    <>
+      <div class="page-head">
+        <h1>Overview</h1>
+        {state && <StateLine readiness={state.readiness} lost={failure.value !== ''} />}
+      </div>
+      <ErrorNote message={failure.value} />
+      {state && (
+        <div class="columns">
+          <Access />
+          <Counts readiness={state.readiness} />
+          <Works readiness={state.readiness} capabilities={state.capabilities} />
+          <section class="panel wide" aria-labelledby="begin">
+            <h2 id="begin">Use it from a program</h2>
+            <Snippets endpoint={location.origin} />
+          </section>
+        </div>
+      )}
+    </>
+  )
+}
+
+function StateLine({ readiness, lost }: { readiness: Readiness; lost: boolean }) {
+  if (lost) return <Status tone="bad">Not reachable</Status>
+  if (readiness.status === 'not_ready') return <Status tone="bad">Running, but a part fails</Status>
+  if (readiness.degraded) return <Status tone="bad">Running, degraded</Status>
+  return <Status tone="good">Running</Status>
+}
+
+/** Where programs reach the server, and with what. */
+function Access() {
+  const key = useSignal('')
+  const failure = useSignal('')
+  const toggle = async () => {
+    failure.value = ''
+    try {
+      key.value = key.value === '' ? await session.revealKey() : ''
+    } catch (error) {
+      failure.value = messageOf(error)
+    }
+  }
+  return (
+    <section class="panel" aria-labelledby="access">
+      <h2 id="access">Access</h2>
+      <dl class="facts">
+        <dt>Endpoint</dt>
+        <dd>
+          <code>{location.origin}</code>
+          <CopyButton text={location.origin} name="endpoint" />
+        </dd>
+        <dt>Server key</dt>
+        <dd>
+          <code>{key.value || '••••••••••••'}</code>
+          <span class="row tight">
+            <button type="button" class="quiet" onClick={() => void toggle()}>
+              {key.value === '' ? 'Reveal' : 'Hide'}
+              <span class="visually-hidden"> server key</span>
+            </button>
+            <CopyButton text={() => key.value || session.revealKey()} name="server key" />
+          </span>
+        </dd>
+      </dl>
+      <ErrorNote message={failure.value} />
+      <p class="hint">
+        Programs send it with every request, as <code>Authorization: Bearer …</code>.
+      </p>
+    </section>
+  )
+}
+
+const COUNTS = [
+  ['ready', 'Ready'],
+  ['pending', 'Waiting'],
+  ['processing', 'In work'],
+  ['failed', 'Failed'],
+] as const
+
+function Counts({ readiness: { documents, reindex } }: { readiness: Readiness }) {
+  const total = documents && Object.values(documents).reduce((sum, count) => sum + count, 0)
+  return (
+    <section class="panel" aria-labelledby="counts">
+      <h2 id="counts">Documents</h2>
+      {documents && (
+        <dl class="counts">
+          {COUNTS.map(([key, name]) => (
+            <div key={key} class={key === 'failed' && documents.failed > 0 ? 'bad' : ''}>
+              <dt>{name}</dt>
+              <dd>{formatNumber(documents[key])}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {total === 0 && <p>There are none yet.</p>}
+      {reindex && (
+        <label class="field">
+          <span class="label">
+            Embedding again with {reindex.model} ({reindex.state})
+          </span>
+          <progress value={reindex.done} max={Math.max(reindex.total, 1)} />
+        </label>
+      )}
+    </section>
+  )
+}
+
+function Works(state: { readiness: Readiness; capabilities: Capabilities }) {
+  return (
+    <section class="panel wide" aria-labelledby="works">
+      <h2 id="works">What works</h2>
+      <ul class="parts">
+        {partsOf(state.readiness, state.capabilities).map((part) => (
+          <li key={part.name}>
+            <span class="part-name">{part.name}</span>
+            <Status tone={part.tone}>{part.state}</Status>
+            <span class="part-detail">
+              {part.detail} {part.remedy && <span class="remedy">{part.remedy}</span>}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,43 @@
+import type { ComponentChildren } from 'preact'
+
+/** A failure in words; is read out when it appears. */
+export function ErrorNote({
+  message,
+  children,
+}: {
+  message: string
+  children?: ComponentChildren
+}) {
+  return (
+    <div role="alert" class="alert-place">
+      {message !== '' && (
+        <div class="error-note">
+          <p>{message}</p>
+          {children}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** What stands where there is nothing yet, and what to do about it. */
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {children}
+    </div>
+  )
+}
+
+export type Tone = 'good' | 'bad' | 'busy' | 'off'
+
+/** A state as a word with a mark whose shape differs, so that colour alone says nothing. */
+export function Status({ tone, children }: { tone: Tone; children: ComponentChildren }) {
+  return (
+    <span class={`status ${tone}`}>
+      <span class="mark" aria-hidden="true" />
+      {children}
+    </span>
+  )
+}

@@ -1,0 +1,28 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { messageOf } from './session.ts'
+
+/** Asks again and again while the page is in sight, one question at a time; keeps the last answer when one fails. */
+export function usePolled<Value>(ask: () => Promise<Value>, everyMs: number) {
+  const value = useSignal<Value | undefined>(undefined)
+  const failure = useSignal('')
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isOver = false
+    const turn = async () => {
+      try {
+        if (!document.hidden) value.value = await ask()
+        failure.value = ''
+      } catch (error) {
+        failure.value = messageOf(error)
+      }
+      if (!isOver) timer = setTimeout(() => void turn(), everyMs)
+    }
+    void turn()
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [])
+  return { value, failure }
+}

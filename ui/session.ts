@@ -1,0 +1,63 @@
+import { signal } from '@preact/signals'
+import { ApiError, session, whenSessionEnds } from './api.ts'
+
+export type SessionPhase = 'unknown' | 'signed-out' | 'signed-in'
+
+export const phase = signal<SessionPhase>('unknown')
+export const version = signal('')
+/** Why somebody is asked for the key, if there is more to say than that. */
+export const signInNote = signal('')
+
+/** Of what the screen keeps in this browser, besides the theme; signing out forgets all of it. */
+const forgetters = new Set<() => void>()
+
+export function onSignOut(forget: () => void): void {
+  forgetters.add(forget)
+}
+
+/** Finds out whether somebody is signed in; a token in the address, of the link that the first start prints, signs in. */
+export async function beginSession(): Promise<void> {
+  whenSessionEnds(() => {
+    if (phase.value !== 'signed-in') return
+    signInNote.value = 'The session has ended. Sign in again to go on.'
+    phase.value = 'signed-out'
+  })
+  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
+  // At once, so that it stays neither in the history nor in what somebody copies.
+  if (token) history.replaceState(null, '', location.pathname)
+  try {
+    if (token) await session.signIn({ token })
+  } catch (error) {
+    signInNote.value = messageOf(error)
+  }
+  await readSession()
+}
+
+async function readSession(): Promise<void> {
+  try {
+    const state = await session.read()
+    version.value = state.version
+    phase.value = state.signedIn ? 'signed-in' : 'signed-out'
+  } catch (error) {
+    signInNote.value = messageOf(error)
+    phase.value = 'signed-out'
+  }
+}
+
+export async function signIn(key: string): Promise<void> {
+  await session.signIn({ key })
+  signInNote.value = ''
+  await readSession()
+}
+
+export async function signOut(): Promise<void> {
+  await session.signOut()
+  for (const forget of forgetters) forget()
+  signInNote.value = ''
+  phase.value = 'signed-out'
+}
+
+export function messageOf(error: unknown): string {
+  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
+  return error.message
+}

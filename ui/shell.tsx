@@ -1,0 +1,90 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { OverviewPage } from './pages/overview.tsx'
+import { href, route } from './route.ts'
+import { signOut, version } from './session.ts'
+import { THEMES, theme } from './theme.ts'
+
+interface PageEntry {
+  path: string
+  title: string
+  /** `id` is what stands behind the page's path in the address. */
+  Page: ComponentType<{ id?: string | undefined }>
+}
+
+/** In the order of the navigation. A page has its entry here once all of it works. */
+const PAGES: readonly PageEntry[] = [{ path: 'overview', title: 'Overview', Page: OverviewPage }]
+
+export function Shell() {
+  const [path = 'overview', id] = route.value
+  const entry = PAGES.find((one) => one.path === path)
+  const main = useRef<HTMLElement>(null)
+  const title = entry?.title ?? 'Not found'
+  useEffect(() => {
+    document.title = `${title} · Agent Server`
+  }, [title])
+
+  return (
+    <div class="shell">
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
+      <header class="bar">
+        <a class="brand" href={href()}>
+          Agent Server
+        </a>
+        <nav aria-label="Pages">
+          <ul>
+            {PAGES.map((page) => (
+              <li key={page.path}>
+                <a href={href(page.path)} aria-current={page.path === path ? 'page' : undefined}>
+                  {page.title}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <Foot />
+      </header>
+      <main ref={main} id="main" tabIndex={-1} class={`page ${path}`}>
+        {entry ? <entry.Page id={id} /> : <NotFound />}
+      </main>
+    </div>
+  )
+}
+
+function NotFound() {
+  return (
+    <>
+      <h1>Not found</h1>
+      <p>
+        There is no page at this address. Go to the <a href={href()}>overview</a>.
+      </p>
+    </>
+  )
+}
+
+function Foot() {
+  return (
+    <div class="foot">
+      <label class="theme">
+        <span>Theme</span>
+        <select
+          value={theme.value}
+          onChange={({ currentTarget }) => {
+            theme.value = THEMES.find((one) => one === currentTarget.value) ?? 'system'
+          }}
+        >
+          <option value="system">System</option>
+          <option value="light">Light</option>
+          <option value="dark">Dark</option>
+        </select>
+      </label>
+      <a href="/reference">API reference</a>
+      <button type="button" class="link" onClick={() => void signOut()}>
+        Sign out
+      </button>
+      <span class="version">{version.value}</span>
+    </div>
+  )
+}

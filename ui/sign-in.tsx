@@ -1,0 +1,56 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { ErrorNote } from './parts/notes.tsx'
+import { messageOf, signIn, signInNote } from './session.ts'
+
+export function SignIn() {
+  const failure = useSignal('')
+  const busy = useSignal(false)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const key = field.current?.value.trim() ?? ''
+    if (key === '' || busy.value) return
+    busy.value = true
+    failure.value = ''
+    try {
+      await signIn(key)
+    } catch (error) {
+      failure.value = messageOf(error)
+      field.current?.select()
+    }
+    busy.value = false
+  }
+
+  return (
+    <main class="sign-in">
+      <h1>Agent Server</h1>
+      {signInNote.value && <p class="note">{signInNote.value}</p>}
+      <form class="panel stack" onSubmit={(event) => void submit(event)}>
+        {/* Password managers want a name to keep a password under. */}
+        <input
+          type="text"
+          name="username"
+          autocomplete="username"
+          value="agent-server"
+          hidden
+          readOnly
+        />
+        <label class="field">
+          <span class="label">Server key</span>
+          <input ref={field} type="password" name="key" autocomplete="current-password" required />
+          <span class="hint">
+            The value of <code>SERVER_API_KEY</code>, which is in the file <code>.env</code> beside
+            the server or was set by whoever runs it.
+          </span>
+        </label>
+        <ErrorNote message={failure.value} />
+        <button type="submit" class="primary" disabled={busy.value}>
+          Sign in
+        </button>
+      </form>
+    </main>
+  )
+}
