@@ -272,3 +272,8 @@ export function queueFull(): AppError {
     retryAfter: RETRY_SECONDS,
   })
 }
+
+export function idempotencyConflict(): AppError {
+  const message = 'This Idempotency-Key came with another document before'
+  return new AppError('idempotency_conflict', message, { param: 'idempotency-key' })
+}

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
@@ -53,7 +53,7 @@ export async function createFileArtifactStore({
       const { size } = described
       await makeRoom(size)
       const createdAt = Date.now()
-      await write(pathOf(id), { ...described, bytes: file.bytes })
+      await writeArtifactFile(pathOf(id), { ...described, bytes: file.bytes })
       kept.set(id, { size, createdAt })
       return { id, ...described, expiresAt: createdAt + maximumAgeMs }
     },
@@ -84,17 +84,6 @@ async function readDirectory(directory: string): Promise<Map<string, Kept>> {
   return new Map(found.toSorted(([, a], [, b]) => a.createdAt - b.createdAt))
 }
 
-async function write(path: string, file: ArtifactFile): Promise<void> {
-  try {
-    await writeArtifactFile(path, file)
-  } catch (error) {
-    await rm(`${path}.part`, { force: true })
-    const isFull = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
-    if (!isFull) throw error
-    throw new AppError('storage_full', 'The disk of the artifacts is full', { cause: error })
-  }
-}
-
 const Header = z.object({ name: z.string(), mediaType: z.string(), size: z.int() })
 
 interface ArtifactFile extends z.output<typeof Header> {
@@ -103,20 +92,19 @@ interface ArtifactFile extends z.output<typeof Header> {
 
 const NEW_LINE = 0x0a
 
-/** One line of JSON, then the bytes; under its final name only once it is whole. */
-async function writeArtifactFile(
-  path: string,
-  { name, mediaType, size, bytes }: ArtifactFile,
-): Promise<void> {
-  const file = await open(`${path}.part`, 'w', 0o600)
+/** One line of JSON, then the bytes; under its final name only once it is whole. Throws `storage_full`. */
+async function writeArtifactFile(path: string, { bytes, ...header }: ArtifactFile): Promise<void> {
+  const part = `${path}.part`
   try {
-    await file.write(`${JSON.stringify({ name, mediaType, size })}\n`)
-    await file.writeFile(bytes)
-    await file.datasync()
-  } finally {
-    await file.close()
+    const content = [`${JSON.stringify(header)}\n`, bytes]
+    await writeFile(part, content, { mode: 0o600, flush: true })
+    await rename(part, path)
+  } catch (error) {
+    await rm(part, { force: true })
+    const isFull = error instanceof Error && 'code' in error && error.code === 'ENOSPC'
+    if (!isFull) throw error
+    throw new AppError('storage_full', 'The disk of the artifacts is full', { cause: error })
   }
-  await rename(`${path}.part`, path)
 }
 
 /** Nothing where there is no such file, or not all of it. */

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { z } from 'zod'
+import { backoffMs } from '../../lib/backoff.ts'
 import { createCoalescingQueue } from '../../lib/coalesce.ts'
 import type { StoreListener } from '../outbox.ts'
 import type { Query } from '../sql/query.ts'
 import { connectionSettings } from './connection.ts'
 import type { Database } from './database.ts'
 
-const FIRST_PAUSE_MS = 250
+const FIRST_PAUSE_MS = 500
 const MAX_PAUSE_MS = 10_000
 /** A connection that has silently died hears nothing: it is asked for a sign of life. */
 const HEARTBEAT_MS = 15_000
@@ -65,10 +66,8 @@ function listen({ url, channels, onMessage, onListening, log }: Options) {
         if (stopped.signal.aborted) return
         failures++
         log.warn({ failures }, 'not told what other servers do for a while: connecting again')
-        const longest = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures)
-        await pause(longest * Math.random(), undefined, { signal: stopped.signal }).catch(
-          () => undefined,
-        )
+        const ms = backoffMs(failures, { firstMs: FIRST_PAUSE_MS, maxMs: MAX_PAUSE_MS })
+        await pause(ms, undefined, { signal: stopped.signal }).catch(() => undefined)
       }
     }
   }
@@ -163,16 +162,18 @@ export function createChangeNotifications({ url, database, owner, log }: Depende
 
 /** The channels and the payloads of the notifications. */
 function toMessages(changes: readonly Change[], from: string): [string[], string[]] {
-  const ended = new Set(changes.flatMap((change) => (change === 'job' ? [] : [change.id])))
-  const messages = inMessages([...ended]).map((ids) => [ENDED, JSON.stringify({ from, ids })])
-  if (changes.includes('job')) messages.push([JOBS, JSON.stringify({ from })])
-  return [messages.map(([channel = '']) => channel), messages.map(([, payload = '']) => payload)]
-}
-
-function inMessages(ids: readonly string[]): (string[] | undefined)[] {
-  if (ids.length > MAX_IDS_PER_MESSAGE * MAX_MESSAGES) return [undefined]
-  const starts = Array.from({ length: Math.ceil(ids.length / MAX_IDS_PER_MESSAGE) }, (_, i) => i)
-  return starts.map((i) => ids.slice(i * MAX_IDS_PER_MESSAGE, (i + 1) * MAX_IDS_PER_MESSAGE))
+  const ended = [...new Set(changes.flatMap((change) => (change === 'job' ? [] : [change.id])))]
+  const payloads: string[] = []
+  for (let start = 0; start < ended.length; start += MAX_IDS_PER_MESSAGE) {
+    payloads.push(JSON.stringify({ from, ids: ended.slice(start, start + MAX_IDS_PER_MESSAGE) }))
+  }
+  const any = JSON.stringify({ from })
+  const ends = payloads.length > MAX_MESSAGES ? [any] : payloads
+  const jobs = changes.includes('job') ? [any] : []
+  return [
+    [...ends.map(() => ENDED), ...jobs.map(() => JOBS)],
+    [...ends, ...jobs],
+  ]
 }
 
 /** Anyone may notify on a channel. */

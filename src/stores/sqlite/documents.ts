@@ -2,6 +2,7 @@ import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import {
   type Idempotency,
+  idempotencyConflict,
   type NewDocument,
   queueFull,
   type StoredDocument,
@@ -77,11 +78,7 @@ function selectByKey(sql: SQLTagStore, { key, digest }: Idempotency): Row | unde
     SELECT documents.*, digest FROM idempotency_keys JOIN documents ON number = document
     WHERE key = ${key}`
   if (!row || text(row, 'digest') === digest) return row
-  throw new AppError(
-    'idempotency_conflict',
-    'This Idempotency-Key came with another document before',
-    { param: 'idempotency-key' },
-  )
+  throw idempotencyConflict()
 }
 
 /** How a document gets a revision and the job to ingest it. Each runs inside a transaction of the caller's. */

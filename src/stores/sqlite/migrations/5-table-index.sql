@@ -1,4 +1,4 @@
--- Tables are few among documents, and asked for by name; `IS_TABLE` is the same condition.
+-- Tables are few among documents, and asked for by name; `isTable` is the same condition.
 
 CREATE INDEX documents_tables ON documents (number)
 WHERE lower(substr(coalesce(json_extract(file, '$.name'), title), -4))
