@@ -19,18 +19,12 @@ export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
   return calls.map(({ callId, name, input }) => ({ type: 'tool-call', callId, tool: name, input }))
 }
 
-interface CallResults {
-  events: AgentEvent[]
-  /** What the model is to read of the calls. */
-  messages: ModelMessage[]
-}
-
-/** Runs the calls of one round side by side; the results are in their order. */
+/** Runs the calls of one round side by side; the results, for the caller and for the model, are in their order. */
 export async function runCalls(
   calls: readonly ToolCall[],
   { tools, budget }: Means,
   signal: AbortSignal,
-): Promise<CallResults> {
+): Promise<{ events: AgentEvent[]; messages: ModelMessage[] }> {
   const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
   const results = await Promise.all(
     calls.map(async (call, index) => {

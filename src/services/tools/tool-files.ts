@@ -13,21 +13,14 @@ interface Dependencies {
   artifacts: Pick<ArtifactStore, 'read'>
 }
 
-/** Reads what a call names: documents by id or by the number of a chunk, artifacts by id; `maximumBytes` together. */
-export type ReadToolFiles = (
-  names: readonly string[],
-  context: Pick<ToolContext, 'citations' | 'filter'>,
-  maximumBytes: number,
-) => Promise<SandboxFile[]>
+type Scope = Pick<ToolContext, 'citations' | 'filter'>
+export type ReadToolFiles = ReturnType<typeof createToolFiles>
 
-export function createToolFiles({ documents, artifacts }: Dependencies): ReadToolFiles {
-  async function read(
-    name: string,
-    context: Parameters<ReadToolFiles>[1],
-    most: number,
-  ): Promise<SandboxFile> {
+/** Reads what a call names: documents by id or by the number of a chunk, artifacts by id; `maximumBytes` together. */
+export function createToolFiles({ documents, artifacts }: Dependencies) {
+  async function read(name: string, scope: Scope, most: number): Promise<SandboxFile> {
     if (ARTIFACT.test(name)) return readArtifact(name)
-    const id = documentId(name, context)
+    const id = documentId(name, scope)
     const document = await documents.get(id)
     if (!document) throw new ToolInputError(`files: there is no document "${name}"`)
     if (!document.file) {
@@ -44,11 +37,11 @@ export function createToolFiles({ documents, artifacts }: Dependencies): ReadToo
     return { name: found.artifact.name, bytes: found.bytes }
   }
 
-  return async (names, context, maximumBytes) => {
+  return async (names: readonly string[], scope: Scope, maximumBytes: number) => {
     const files: SandboxFile[] = []
     let left = maximumBytes
     for (const name of new Set(names)) {
-      const file = await read(name, context, left)
+      const file = await read(name, scope, left)
       left -= file.bytes.byteLength
       if (left < 0) throw tooLarge(maximumBytes)
       files.push({ ...file, name: freeName(file.name, files) })
@@ -56,8 +49,6 @@ export function createToolFiles({ documents, artifacts }: Dependencies): ReadToo
     return files
   }
 }
-
-type Scope = Pick<ToolContext, 'citations' | 'filter'>
 
 /** With a filter, a run may see no document but those that it found: their metadata fits. */
 export function isVisible(id: string, { citations, filter }: Scope): boolean {

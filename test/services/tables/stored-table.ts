@@ -11,7 +11,7 @@ export interface FakeTable {
   revision?: number
 }
 
-/** A document as the authority tells of it. */
+/** A document as the document store gives it. */
 export function documentOf({ id, title, file, content, revision = 1 }: FakeTable): StoredDocument {
   return {
     ...{ id, title, url: undefined, metadata: undefined, status: 'ready', error: undefined },
@@ -21,7 +21,7 @@ export function documentOf({ id, title, file, content, revision = 1 }: FakeTable
   }
 }
 
-/** A fake authority of a few documents, the newest last; a page of it has two. */
+/** A fake document store of a few documents, the newest last; a page of it has two. */
 export function createFakeLookup(tables: FakeTable[]) {
   const reads: string[] = []
   const find = (id: string) => tables.find((table) => table.id === id)

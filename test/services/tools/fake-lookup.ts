@@ -3,7 +3,7 @@ import type { StoredDocument } from '../../../src/stores/document-store.ts'
 import type { DocumentLookup, LookupQuery, ValueQuery } from '../../../src/stores/lookup.ts'
 import { documentOf } from '../tables/stored-table.ts'
 
-/** A fake authority: every filter takes every document, and each question is kept. */
+/** A fake document store: every filter takes every document, and each question is kept. */
 export function createFakeDocuments(texts: readonly string[]) {
   const documents = texts.map(
     (content, n): StoredDocument => ({
