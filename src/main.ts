@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
-import { runIngest } from './commands/ingest.ts'
 import { runPrebuildScreen } from './commands/prebuild-screen.ts'
 import { runRebuildIndex, runReEmbed, runReindex } from './commands/rebuild.ts'
 import { runExport, runImport, runMigrate } from './commands/transfer.ts'
@@ -26,7 +25,6 @@ const COMMANDS = new Map<string, Command>([
   ['migrate', runMigrate],
   ['export', runExport],
   ['import', runImport],
-  ['ingest', runIngest],
   ['prebuild-screen', runPrebuildScreen],
 ])
 
@@ -97,7 +95,6 @@ async function runCommand(command: Command): Promise<void> {
   loadEnvironmentFile()
   process.exitCode = await command({
     parameters: process.argv.slice(3),
-    environment: process.env,
     config: () => loadConfig(process.env),
     createLog,
     stderr: process.stderr,

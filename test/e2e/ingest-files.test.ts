@@ -10,7 +10,12 @@ import { listDocuments, search } from '../support/knowledge.ts'
 import { isLong } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
 import { TEST_KEY } from '../support/server.ts'
-import { launch, MAIN, type ServerProcess, startServerProcess } from '../support/server-process.ts'
+import {
+  AGENT_SERVER,
+  launch,
+  type ServerProcess,
+  startServerProcess,
+} from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { zipFile } from '../support/zip-file.ts'
 
@@ -18,7 +23,7 @@ const FIXTURES = new URL('../fixtures/files/', import.meta.url)
 const WORD = 'word/document.xml'
 const LAUGHS = `<!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "${'&a;'.repeat(9)}">]><l>&b;</l>`
 
-/** What the importer says of each file that fails. */
+/** What `agent-server add` says of each file that fails. */
 const HOSTILE: [name: string, bytes: Uint8Array | string, reason: RegExp][] = [
   ['bomb.docx', zipFile([{ name: WORD, content: Buffer.alloc(150_000_000) }]), /file_too_complex/],
   ['laughs.docx', zipFile([{ name: WORD, content: LAUGHS }]), /damaged_file|file_too_complex/],
@@ -52,15 +57,15 @@ async function makeFolder(): Promise<string> {
 function startImport(server: ServerProcess, folder: string, directory: string) {
   return launch({
     directory,
-    environment: { SERVER_API_KEY: TEST_KEY },
-    command: [process.execPath, MAIN, 'ingest', folder, '--server', server.url],
+    environment: { AGENT_SERVER_KEY: TEST_KEY },
+    command: [...AGENT_SERVER, 'add', folder, '--url', server.url],
   })
 }
 
 async function runImport(server: ServerProcess, folder: string) {
   const running = startImport(server, folder, await temporaryDirectory())
   const { code } = await running.exited
-  return { code, told: running.stderr }
+  return { code, told: running.stdout }
 }
 
 /** The best hit of a document with this title. */
@@ -85,7 +90,7 @@ describe('A folder of files of every type', () => {
       expect(told).toMatch(new RegExp(`^\\d+ ready, 0 unchanged, ${failed} failed, 1 left out\\n`))
       expect(told).toMatch(/left out as a Windows program: 1/)
       for (const [name, , reason] of HOSTILE) {
-        expect(told).toMatch(new RegExp(`^ {2}${name}: .*(?:${reason.source})`, 'm'))
+        expect(told).toMatch(new RegExp(`^ {2}birds/${name}: .*(?:${reason.source})`, 'm'))
       }
       for (const name of PASSWORDS) expect(told).toMatch(new RegExp(`${name}: encrypted_file: `))
       if (!isRoot) expect(told).toMatch(/secret\.txt: cannot be read \(EACCES\)/)

@@ -12,6 +12,9 @@ import { z } from 'zod'
 import { ingester, requester, TEST_KEY, type TestServer } from './server.ts'
 
 export const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+const COMMAND_LINE = new URL('../../client/src/command-line/main.ts', import.meta.url)
+/** The client's command line, to be followed by a command. */
+export const AGENT_SERVER = [process.execPath, fileURLToPath(COMMAND_LINE)] as const
 const START_MS = 60_000
 const POLL_MS = 5
 const LISTENING = /listening at (http:\/\/\S+?),/

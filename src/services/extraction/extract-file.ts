@@ -212,9 +212,6 @@ const REFUSED: readonly (readonly [string, Buffer])[] = [
   ['rich text (RTF): save it as DOCX', Buffer.from('{\\rtf')],
 ]
 
-/** So many first bytes tell what is refused. */
-export const MARK_BYTES = Math.max(...REFUSED.map(([, mark]) => mark.length))
-
 const OFFICE_97 = bytes(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)
 /** Office programs put what they encrypt into a container of the old format, in an entry of this name. */
 const ENCRYPTED_ENTRY = Buffer.from('EncryptedPackage', 'utf16le')
@@ -233,7 +230,7 @@ export function signatureOf(content: Buffer): Signature {
 }
 
 /** What a file is, where its first bytes tell that it is of a kind which is not read: `an image`. */
-export function kindNotRead(content: Buffer): string | undefined {
+function kindNotRead(content: Buffer): string | undefined {
   return REFUSED.find(([, mark]) => startsWith(content, mark))?.[0]
 }
 

@@ -1,12 +1,15 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { ingestFolder, walkFolder } from '../../../src/services/folder/ingest-folder.ts'
-import { createServerClient } from '../../../src/services/folder/server-client.ts'
-import { listDocuments, search } from '../../support/knowledge.ts'
-import { startServer, TEST_KEY } from '../../support/server.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { describe, expect, it } from 'vitest'
+import { AuthenticationError } from '../../client/src/agent-server.ts'
+import { addFiles } from '../../client/src/command-line/add-files.ts'
+import { walkFolder } from '../../client/src/command-line/walk-folder.ts'
+import { ChosenId } from '../../src/schemas/document.ts'
+import { clientOf } from '../support/client.ts'
+import { type Fault, startHttpProxy } from '../support/http-proxy.ts'
+import { listDocuments, search } from '../support/knowledge.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const { signal } = new AbortController()
 
@@ -19,11 +22,12 @@ interface Options {
 }
 
 async function run(folder: string, options: Options) {
-  return ingestFolder(
+  const paths = await walkFolder(folder, { include: [], hidden: false }, signal)
+  return addFiles(
     {
-      ...{ folder, name: 'docs', metadata: options.metadata ?? {}, concurrency: 3 },
-      files: await walkFolder(folder, { include: [], hidden: false }, signal),
-      client: createServerClient({ url: options.url, key: options.key ?? TEST_KEY }),
+      files: paths.map((path) => ({ file: join(folder, path), path: `docs/${path}` })),
+      ...{ metadata: options.metadata ?? {}, concurrency: 3 },
+      client: clientOf(options, { apiKey: options.key ?? TEST_KEY }),
       progress: options.progress ?? (() => undefined),
     },
     options.signal ?? signal,
@@ -37,7 +41,7 @@ async function write(folder: string, files: Record<string, string | Buffer>) {
   }
 }
 
-describe('Ingesting a folder', () => {
+describe('Adding the files of a folder', () => {
   it('makes each file a document that tells where it comes from', async () => {
     const server = await startServer()
     const folder = await temporaryDirectory()
@@ -45,7 +49,7 @@ describe('Ingesting a folder', () => {
     const told: number[] = []
     const progress = (done: number) => told.push(done)
     const summary = await run(folder, { url: server.url, metadata: { language: 'en' }, progress })
-    expect(summary).toEqual({ ready: 2, unchanged: 0, leftOut: new Map(), failed: [] })
+    expect(summary).toEqual({ ready: 2, unchanged: 0, leftOut: {}, failed: [] })
     expect(told).toEqual([1, 2])
     expect(await search(server, 'pipelines')).toMatchObject([
       {
@@ -68,12 +72,7 @@ describe('Ingesting a folder', () => {
     })
     const { leftOut, ...summary } = await run(folder, { url: server.url })
     expect(summary).toEqual({ ready: 2, unchanged: 0, failed: [] })
-    expect(leftOut).toEqual(
-      new Map([
-        ['an image', 2],
-        ['a compressed archive', 1],
-      ]),
-    )
+    expect(leftOut).toEqual({ 'an image': 2, 'a compressed archive': 1 })
     expect((await listDocuments(server)).documents).toHaveLength(2)
   })
 
@@ -84,7 +83,7 @@ describe('Ingesting a folder', () => {
     await run(folder, { url: server.url })
     await write(folder, { 'b.md': 'Bees dance.', 'd.md': 'Dogs bark.' })
     const summary = await run(folder, { url: server.url })
-    expect(summary).toEqual({ ready: 2, unchanged: 2, leftOut: new Map(), failed: [] })
+    expect(summary).toEqual({ ready: 2, unchanged: 2, leftOut: {}, failed: [] })
     const { documents } = await listDocuments(server)
     expect(documents.map(({ title, revision }) => [title, revision]).toSorted()).toEqual([
       ['a.md', 1],
@@ -108,10 +107,10 @@ describe('Ingesting a folder', () => {
     const expected = {
       failed: [
         {
-          path: 'blank.md',
+          path: 'docs/blank.md',
           reason: expect.stringMatching(/^invalid_request: text: must not be empty/),
         },
-        { path: 'large.md', reason: expect.stringMatching(/^body_too_large: /) },
+        { path: 'docs/large.md', reason: expect.stringMatching(/^body_too_large: /) },
       ],
     }
     expect(await run(folder, { url: server.url })).toMatchObject({ ready: 1, ...expected })
@@ -122,16 +121,16 @@ describe('Ingesting a folder', () => {
     const server = await startServer()
     const folder = await temporaryDirectory()
     await write(folder, { 'a.md': 'Ants march.', 'b.md': 'Bees hum.' })
-    const client = createServerClient({ url: server.url, key: TEST_KEY })
     await rm(join(folder, 'a.md'))
-    const files = ['a.md', 'b.md']
+    const files = ['a.md', 'b.md'].map((path) => ({ file: join(folder, path), path }))
     const progress = () => undefined
-    const summary = await ingestFolder(
-      { folder, files, name: 'docs', metadata: {}, concurrency: 1, client, progress },
+    const client = clientOf(server)
+    const summary = await addFiles(
+      { files, metadata: {}, concurrency: 1, client, progress },
       signal,
     )
     expect(summary).toEqual({
-      ...{ ready: 1, unchanged: 0, leftOut: new Map() },
+      ...{ ready: 1, unchanged: 0, leftOut: {} },
       failed: [{ path: 'a.md', reason: 'cannot be read (ENOENT)' }],
     })
   })
@@ -140,7 +139,9 @@ describe('Ingesting a folder', () => {
     const server = await startServer()
     const folder = await temporaryDirectory()
     await write(folder, { 'a.md': 'Ants march.', 'b.md': 'Bees hum.' })
-    await expect(run(folder, { url: server.url, key: 'wrong' })).rejects.toThrow(/SERVER_API_KEY/)
+    await expect(run(folder, { url: server.url, key: 'wrong' })).rejects.toThrow(
+      AuthenticationError,
+    )
     const stop = new AbortController()
     const progress = () => stop.abort(new Error('stopped'))
     await expect(run(folder, { url: server.url, signal: stop.signal, progress })).rejects.toThrow(
@@ -149,59 +150,57 @@ describe('Ingesting a folder', () => {
   })
 })
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+describe('What is sent of a file', () => {
+  it('is its text where it is UTF-8 text, else the file as it is', async () => {
+    const server = await startServer()
+    const folder = await temporaryDirectory()
+    await write(folder, {
+      'a.MD': 'Äpfel.',
+      'b.rst': 'Birnen.',
+      'c.html': '<p>Cherries.</p>',
+      'd.txt': Buffer.from('Äpfel in an old encoding', 'latin1'),
+      'e.txt': 'x '.repeat(2_000_001),
+    })
+    expect(await run(folder, { url: server.url })).toMatchObject({ ready: 5 })
+    const { documents } = await listDocuments(server)
+    const sizes = documents.map(({ title, file }) => [title, file?.size])
+    expect(Object.fromEntries(sizes)).toEqual({
+      ...{ 'a.MD': undefined, 'b.rst': undefined, 'c.html': 16, 'd.txt': 24, 'e.txt': 4_000_002 },
+    })
+  })
 
-/** A fake server that answers documents that are put with each of `answers` once, then with `ready`. */
-async function startFake(answers: Answer[]) {
-  const server = createServer((request, response) => {
-    if (request.method === 'GET') {
-      const error = { message: 'm', type: 'invalid_request_error', code: 'document_not_found' }
-      response
-        .writeHead(404)
-        .end(JSON.stringify({ error: { ...error, param: null, request_id: 'r' } }))
-      return
-    }
-    request.resume()
-    const answer = answers.shift()
-    if (answer) answer(request, response)
-    else response.end(JSON.stringify({ id: 'x', status: 'ready' }))
+  it('goes by an id that the server takes, one for each path, however it is written', async () => {
+    const server = await startServer()
+    const folder = await temporaryDirectory()
+    const long = `${'very-long/'.repeat(60)}end.md`
+    const paths = ['Öl & Gas/préface 1.md', '文档/说明.txt', 'a b.md', 'a-b.md', 'a/b.md', long]
+    await write(folder, Object.fromEntries(paths.map((path) => [path, `In ${path}`])))
+    expect(await run(folder, { url: server.url })).toMatchObject({ ready: paths.length })
+    const { documents } = await listDocuments(server)
+    expect(documents.map(({ id }) => ChosenId.safeParse(id).error)).toEqual(
+      paths.map(() => undefined),
+    )
+    const sources = documents.map(({ metadata }) => metadata?.source_path)
+    expect(sources.toSorted()).toEqual(paths.map((path) => `docs/${path}`.slice(-500)).toSorted())
   })
-  server.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const address = server.address()
-  if (typeof address !== 'object' || !address) throw new Error('The server has no port')
-  return `http://127.0.0.1:${address.port}`
-}
+})
 
 describe('A server that cannot take a file at once', () => {
-  const sent = async (...answers: Answer[]) => {
+  const sent = async (...faults: Fault[]) => {
+    const server = await startServer()
+    const proxy = await startHttpProxy(server)
+    proxy.fail(...faults)
     const folder = await temporaryDirectory()
     await write(folder, { 'a.md': 'Ants march.' })
-    return run(folder, { url: await startFake(answers) })
+    return run(folder, { url: proxy.url })
   }
 
-  it('is asked again when it says so', async () => {
-    const busy: Answer = (_request, response) =>
-      response.writeHead(429, { 'retry-after': '0' }).end()
-    expect(await sent(busy, busy)).toMatchObject({ ready: 1 })
+  it('is asked again when it says so, and where the connection breaks', async () => {
+    const busy: Fault = { status: 429, headers: { 'retry-after': '0' } }
+    expect(await sent(busy, 'refuse')).toMatchObject({ ready: 1 })
   })
 
-  it('is asked again where the connection breaks', async () => {
-    expect(await sent((request) => request.destroy())).toMatchObject({ ready: 1 })
-  })
-
-  it.each<[string, Answer]>([
-    ['another program', (_request, response) => void response.end('<html>')],
-    [
-      'another program that refuses',
-      (_request, response) => void response.writeHead(400).end('no'),
-    ],
-  ])('is told from %s', async (_what, answer) => {
-    const outcome = await sent(answer).catch((error: unknown) => String(error))
-    expect(JSON.stringify(outcome)).toMatch(/Agent Server/)
+  it('is told from another program', async () => {
+    await expect(sent({ status: 200, body: '<html>' })).rejects.toThrow(/Agent Server/)
   })
 })

@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { walkFolder } from '../../../src/services/folder/ingest-folder.ts'
-import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { walkFolder } from '../../client/src/command-line/walk-folder.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const { signal } = new AbortController()
 const ALL = { include: [], hidden: false }
@@ -38,6 +38,9 @@ describe('The files of a folder', () => {
     const matching = (...include: string[]) => walkFolder(folder, { ...ALL, include }, signal)
     expect(await matching('**/*.md')).toEqual(['a.md', 'b/c.md'])
     expect(await matching('*.md', 'b/*.txt')).toEqual(['a.md', 'b/d.txt'])
+    expect(await matching('**/[c-e].{md,txt}')).toEqual(['b/c.md', 'b/d.txt'])
+    expect(await matching('?.[!m]*')).toEqual(['e.pdf'])
+    expect(await matching('.*', '(a|b)')).toEqual([])
   })
 
   it('are none that a link points to, though the folder itself may be one', async () => {

@@ -1,0 +1,196 @@
+import { stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
+import type { Metadata } from '../agent-server.ts'
+import { type AddSummary, addFiles, type NamedFile } from './add-files.ts'
+import {
+  type Command,
+  type CommandContext,
+  EXIT,
+  readNumber,
+  readPair,
+  readParameters,
+  UsageError,
+} from './command.ts'
+import { createProgress, plain, type Terminal } from './terminal.ts'
+import { walkFolder } from './walk-folder.ts'
+
+const CONCURRENCY = 8
+const MAX_CONCURRENCY = 32
+/** A server that is busy, or is restarted, is asked again for about ten minutes. */
+const MAX_RETRIES = 75
+const WAIT_SECONDS = 60
+
+const OPTIONS = {
+  include: { type: 'string', multiple: true },
+  metadata: { type: 'string', multiple: true },
+  name: { type: 'string' },
+  id: { type: 'string' },
+  title: { type: 'string' },
+  concurrency: { type: 'string' },
+  hidden: { type: 'boolean' },
+  // What `--url` was called in `npm run ingest`.
+  server: { type: 'string' },
+} as const
+
+export const add: Command = {
+  summary: 'Add files, folders or standard input',
+  help: `Usage: agent-server add <files, folders or -> [options]
+
+Sends files to the server. A second run sends only what is new or has changed, so an interrupted one goes on.
+
+  --include GLOB       only paths that match, such as '**/*.md'; may come several times
+  --metadata K=V       added to each document; may come several times
+  --name NAME          stands for the folder in the documents' ids; by itself its own name
+  --concurrency N      files under way at a time, 1 to ${MAX_CONCURRENCY}; by itself ${CONCURRENCY}
+  --hidden             also what begins with a dot, and node_modules
+  --title TITLE        of standard input
+  --id ID              of standard input: replaces the document that has it
+  --json               the summary as JSON
+
+It ends with 1 where a file failed.
+
+Examples:
+  agent-server add handbook --metadata language=en
+  agent-server add report.pdf notes.md
+  git log | agent-server add - --title 'History' --id history`,
+  options: OPTIONS,
+  async run(context) {
+    const parsed = readAddParameters(context.parameters)
+    const { terminal, signal } = context
+    if (parsed.paths.length === 1 && parsed.paths[0] === '-') return addInput(parsed, context)
+    const { url, metadata, concurrency } = parsed
+    const files = await namedFiles(parsed, signal)
+    const client = await connectPatiently(context, url)
+    const progress = createProgress(terminal, 'adding')
+    try {
+      const summary = await addFiles(
+        {
+          ...{ files, metadata, concurrency, client },
+          progress: (done, failed) =>
+            progress.update(done, files.length, failed ? `${failed} failed` : ''),
+        },
+        signal,
+      )
+      progress.end()
+      return report(terminal, summary)
+    } finally {
+      progress.end()
+      if (signal.aborted) terminal.note('What was sent stays, and another run goes on from there')
+    }
+  },
+}
+
+interface AddParameters {
+  paths: readonly string[]
+  url: string | undefined
+  include: readonly string[]
+  metadata: Metadata
+  name: string | undefined
+  id: string | undefined
+  title: string | undefined
+  concurrency: number
+  hidden: boolean
+}
+
+/** Throws `UsageError`, which names the option at fault. */
+export function readAddParameters(parameters: readonly string[]): AddParameters {
+  const { values, positionals: paths } = readParameters({ parameters }, OPTIONS)
+  if (paths.length === 0) throw new UsageError('add takes files, folders or -')
+  if (paths.includes('-') && paths.length > 1) throw new UsageError('- stands alone')
+  const bounds = { min: 1, max: MAX_CONCURRENCY }
+  const { server, url = server, include = [], hidden = false, name, id, title } = values
+  if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
+    throw new UsageError('--url must be a URL that begins with http:// or https://')
+  }
+  const metadata = Object.fromEntries(
+    (values.metadata ?? []).map((pair) => checkMetadata(readPair('metadata', pair))),
+  )
+  const concurrency = readNumber('concurrency', values.concurrency, bounds) ?? CONCURRENCY
+  return { paths, url, include, hidden, name, id, title, metadata, concurrency }
+}
+
+/** The bounds of the server, before a thousand files are refused for the same reason. */
+function checkMetadata([name, value]: [string, string]): [string, string] {
+  if (!/^[A-Za-z_][\w.-]{0,63}$/.test(name)) {
+    throw new UsageError('--metadata must have names of a letter or _, then letters, digits, _ . -')
+  }
+  if (value.length > 500)
+    throw new UsageError('--metadata must have values of 500 characters or less')
+  return [name, value]
+}
+
+/** All files, each under the path that its id is made of. Throws `UsageError` where two would be one document. */
+async function namedFiles(parameters: AddParameters, signal: AbortSignal): Promise<NamedFile[]> {
+  const seen = new Map<string, string>()
+  const files: NamedFile[] = []
+  for (const given of parameters.paths) {
+    for (const each of await filesAt(given, parameters, signal)) {
+      const other = seen.get(each.path)
+      if (other !== undefined && resolve(other) !== resolve(each.file)) {
+        throw new UsageError(`${other} and ${each.file} would be one document: give each a --name`)
+      }
+      if (other === undefined) files.push(each)
+      seen.set(each.path, each.file)
+    }
+  }
+  return files
+}
+
+async function filesAt(
+  given: string,
+  { name, include, hidden }: AddParameters,
+  signal: AbortSignal,
+): Promise<NamedFile[]> {
+  if ((await stat(given)).isDirectory()) {
+    const folder = name ?? basename(resolve(given))
+    const found = await walkFolder(given, { include, hidden }, signal)
+    return found.map((path) => ({ file: join(given, path), path: `${folder}/${path}` }))
+  }
+  const path = name === undefined ? basename(given) : `${name}/${basename(given)}`
+  return [{ file: given, path }]
+}
+
+/** A server that is not there is told at once; one that goes away later is waited for. */
+async function connectPatiently({ connect, signal }: CommandContext, url: string | undefined) {
+  const { admin } = await connect(url)
+  await admin.health({ signal, maxRetries: 1 })
+  return connect(url, { maxRetries: MAX_RETRIES })
+}
+
+async function addInput(
+  { url, id, title, metadata }: AddParameters,
+  context: CommandContext,
+): Promise<number> {
+  const { terminal, signal } = context
+  const text = await readText(terminal.stdin)
+  const { documents } = await context.connect(url)
+  const document = { text, metadata, ...(title !== undefined && { title }) }
+  const options = { wait: WAIT_SECONDS, signal }
+  const created =
+    id === undefined
+      ? await documents.create(document, options)
+      : await documents.replace(id, document, options)
+  const { status, error } = created
+  if (terminal.json) terminal.printJson(created)
+  else terminal.print(`${created.id} ${status}${error ? ` (${plain(error.message)})` : ''}`)
+  return status === 'failed' ? EXIT.failed : EXIT.done
+}
+
+function report(terminal: Terminal, summary: AddSummary): number {
+  const { ready, unchanged, leftOut, failed } = summary
+  const code = failed.length > 0 ? EXIT.failed : EXIT.done
+  if (terminal.json) {
+    terminal.printJson(summary)
+    return code
+  }
+  const notRead = Object.values(leftOut).reduce((sum, files) => sum + files, 0)
+  const parts = [`${ready} ready`, `${unchanged} unchanged`, `${failed.length} failed`]
+  if (notRead > 0) parts.push(`${notRead} left out`)
+  terminal.print(parts.join(', '))
+  for (const { path, reason } of failed) terminal.print(`  ${path}: ${plain(reason)}`)
+  for (const [kind, files] of Object.entries(leftOut)) {
+    terminal.print(`  left out as ${kind}: ${files}`)
+  }
+  return code
+}

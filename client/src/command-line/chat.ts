@@ -1,0 +1,154 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { text as readText } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import type { AgentServer, Artifact, ChatRequest, ChatResult, ChatStream } from '../agent-server.ts'
+import {
+  type Command,
+  type CommandContext,
+  EXIT,
+  readFilter,
+  readNumber,
+  readParameters,
+  UsageError,
+} from './command.ts'
+import { describeHit } from './query.ts'
+import { plain, shorten, type Terminal } from './terminal.ts'
+
+const STEP_WIDTH = 100
+/** Messages that a conversation keeps; the server cuts it further, to what its model takes. */
+const MAX_MESSAGES = 200
+
+const OPTIONS = {
+  'top-k': { type: 'string' },
+  filter: { type: 'string', multiple: true },
+  save: { type: 'string' },
+  quiet: { type: 'boolean', short: 'q' },
+} as const
+
+export const chat: Command = {
+  summary: 'Ask the agent, once or in a conversation',
+  help: `Usage: agent-server chat [question] [options]
+
+The answer is shown as it comes, what it cites below it. Without a question: a conversation in a terminal,
+else the question is read from standard input.
+
+  --top-k N            passages to begin with, 1 to 100
+  --filter NAME=VALUE  only documents with this metadata; may come several times
+  --save FOLDER        keep the files that tools make there
+  -q, --quiet          no steps of tools, and no list of what is cited
+  --json               the whole answer as JSON: text, hits, usage, artifacts
+
+Examples:
+  agent-server chat When does the library open on Saturdays
+  agent-server chat
+  git diff | agent-server chat --json`,
+  options: OPTIONS,
+  async run(context) {
+    const { values, positionals } = readParameters(context, OPTIONS)
+    const topK = readNumber('top-k', values['top-k'], { min: 1, max: 100 })
+    const filter = readFilter(values.filter)
+    const settings = { ...(topK && { topK }), ...(filter && { filter }) }
+    const client = await context.connect(values.url)
+    const { terminal, signal } = context
+    const quiet = values.quiet === true || terminal.json
+    const talk: Talk = { client, terminal, settings, quiet, save: values.save }
+    const question = positionals.join(' ').trim()
+    if (question === '' && terminal.stdin.isTTY) return converse(talk, context)
+    const content = question || (await readText(terminal.stdin)).trim()
+    if (content === '') throw new UsageError('chat takes a question')
+    const result = await ask(talk, [{ role: 'user', content }], signal)
+    if (terminal.json) terminal.printJson(result)
+    return EXIT.done
+  },
+}
+
+interface Talk {
+  client: AgentServer
+  terminal: Terminal
+  settings: Omit<ChatRequest, 'messages'>
+  quiet: boolean
+  save: string | undefined
+}
+
+type Messages = ChatRequest['messages']
+
+/** One answer, shown as it comes, unless it is wanted as JSON. */
+async function ask(talk: Talk, messages: Messages, signal: AbortSignal): Promise<ChatResult> {
+  const { client, terminal, settings, quiet, save } = talk
+  const request = { ...settings, messages, includeSteps: !quiet }
+  const stream = client.chat(request, { signal })
+  if (!terminal.json) show(stream, terminal)
+  const result = await stream.result()
+  if (!terminal.json) terminal.stdout.write('\n')
+  if (!quiet) listCitations(terminal, result)
+  for (const artifact of result.artifacts) await keep(talk, artifact, save, signal)
+  return result
+}
+
+function show(stream: ChatStream, terminal: Terminal): void {
+  stream.on('text', (fragment) => void terminal.stdout.write(plain(fragment)))
+  stream.on('tool', (step) => {
+    const words =
+      step.type === 'tool-call'
+        ? `${step.tool} ${JSON.stringify(step.input)}`
+        : `${step.isError ? 'failed' : '='} ${step.output}`
+    terminal.note(terminal.style('dim', `  ${shorten(words, STEP_WIDTH)}`))
+  })
+}
+
+/** Only what the answer names, in the order of its numbers. */
+function listCitations(terminal: Terminal, { text, hits, limitsReached }: ChatResult): void {
+  const cited = new Set(Array.from(text.matchAll(/\[(\d{1,3})\]/g), ([, number]) => Number(number)))
+  const lines = hits.flatMap((hit, index) =>
+    cited.has(index + 1) ? [describeHit(hit, index + 1)] : [],
+  )
+  if (lines.length > 0) terminal.print(`\n${lines.join('\n')}`)
+  if (limitsReached) terminal.note('The agent reached a limit: the answer may lack something')
+}
+
+async function keep(
+  { client, terminal }: Talk,
+  artifact: Artifact,
+  folder: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (folder === undefined) return terminal.note(`Made ${plain(artifact.name)}: ${artifact.url}`)
+  await mkdir(folder, { recursive: true })
+  const { body } = await client.artifacts.download(artifact, { signal })
+  // A name is a name, not a way out of the folder.
+  const path = join(folder, basename(artifact.name))
+  await pipeline(Readable.from(body ?? []), createWriteStream(path))
+  terminal.note(`Made ${path}`)
+}
+
+/** Questions and answers in turn, until the end of input; an interruption ends an answer, or where none comes, all. */
+async function converse(talk: Talk, { terminal, signal }: CommandContext): Promise<number> {
+  const { stdin: input, stderr: output } = terminal
+  const reader = createInterface({ input, output, prompt: terminal.style('bold', '> ') })
+  let messages: Messages = []
+  let answering: AbortController | undefined
+  const interrupt = () => (answering ? answering.abort() : reader.close())
+  reader.on('SIGINT', interrupt)
+  signal.addEventListener('abort', () => reader.close(), { once: true })
+  reader.prompt()
+  for await (const line of reader) {
+    if (line.trim() !== '') {
+      answering = new AbortController()
+      const asked: Messages = [...messages, { role: 'user', content: line }]
+      try {
+        const { text } = await ask(talk, asked, AbortSignal.any([signal, answering.signal]))
+        messages = [...asked, { role: 'assistant' as const, content: text }].slice(-MAX_MESSAGES)
+      } catch (error) {
+        if (signal.aborted || !(error instanceof Error)) throw error
+        terminal.note(`\n${terminal.style('red', plain(error.message))}`)
+      }
+      answering = undefined
+    }
+    reader.prompt()
+  }
+  return EXIT.done
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, extname } from 'node:path'
+import type { AgentServer, Document, DocumentCreated, Metadata } from '../agent-server.ts'
+
+/** What is text as it is; everything else the server reads as the file that it is. */
+const TEXT_EXTENSIONS = ['.txt', '.text', '.md', '.markdown', '.rst', '.adoc', '.org', '.log']
+/** A larger one is sent as a file, which is never in memory whole. */
+const MAX_TEXT_BYTES = 4_000_000
+const MAX_SLUG = 100
+const HASH_CHARACTERS = 16
+/** As long as a value of the metadata may be. */
+const MAX_PATH = 500
+/** Seconds that the server holds its answer back until the document is ready. */
+const WAIT_SECONDS = 20
+
+/** The names of the metadata that tell where a document is from, and what was sent. */
+const PATH = 'source_path'
+const DIGEST = 'source_digest'
+
+/** A file as the document that it becomes. */
+export interface FileDocument {
+  /** The same for the same path, whatever the file holds. */
+  id: string
+  /** Whether the server has it as it is now. */
+  isIn(document: Pick<Document, 'status' | 'metadata'>): boolean
+  /** Sends it; throws what the client throws, and what the file system throws. */
+  send(client: AgentServer, signal: AbortSignal): Promise<DocumentCreated>
+}
+
+/** `path` tells the file from all others that are ever sent; `metadata` is added to it. */
+export async function describeFile(
+  file: string,
+  path: string,
+  given: Metadata,
+): Promise<FileDocument> {
+  const { hash, size } = await hashFile(file)
+  const title = basename(path)
+  const digest = createHash('sha256')
+    .update(JSON.stringify([hash, path, Object.entries(given).sort()]))
+    .digest('base64url')
+  const metadata = { ...given, [PATH]: path.slice(-MAX_PATH), [DIGEST]: digest }
+  const isText = TEXT_EXTENSIONS.includes(extname(path).toLowerCase())
+  const id = documentId(path)
+
+  return {
+    id,
+    isIn: (document) => document.status === 'ready' && document.metadata?.[DIGEST] === digest,
+    async send({ documents }, signal) {
+      const options = { wait: WAIT_SECONDS, signal }
+      const text = isText && size <= MAX_TEXT_BYTES ? await readText(file) : undefined
+      return text === undefined
+        ? documents.upload(file, { ...options, id, title, metadata, name: title })
+        : documents.replace(id, { text, title, metadata }, options)
+    },
+  }
+}
+
+function documentId(path: string): string {
+  const hash = createHash('sha256').update(path).digest('hex').slice(0, HASH_CHARACTERS)
+  const slug = path.replaceAll(/[^A-Za-z0-9._-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '')
+  return `${slug.slice(-MAX_SLUG).replace(/^[^A-Za-z0-9]+/, '') || 'file'}-${hash}`
+}
+
+async function hashFile(file: string) {
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const part of createReadStream(file)) {
+    hash.update(part)
+    size += part.length
+  }
+  return { hash: hash.digest('hex'), size }
+}
+
+/** Nothing where it is no UTF-8, which is for the server to decode. */
+async function readText(file: string): Promise<string | undefined> {
+  const handle = await open(file)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile())
+  } catch (error) {
+    if (error instanceof TypeError) return undefined
+    throw error
+  } finally {
+    await handle.close()
+  }
+}
+
+const bytes = (...values: number[]) => Buffer.from(values)
+
+/** What the server does not read, by the first bytes: to send it would only make failed documents. */
+const NOT_READ: readonly (readonly [string, Buffer])[] = [
+  ['a Windows program', Buffer.from('MZ')],
+  ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
+  ['a program', bytes(0xcf, 0xfa, 0xed, 0xfe)],
+  ['a program', bytes(0xca, 0xfe, 0xba, 0xbe)],
+  ['a WebAssembly module', bytes(0, 0x61, 0x73, 0x6d)],
+  ['a compressed archive', bytes(0x1f, 0x8b)],
+  ['a compressed archive', Buffer.from('BZh')],
+  ['a compressed archive', bytes(0xfd, 0x37, 0x7a, 0x58, 0x5a)],
+  ['a compressed archive', bytes(0x28, 0xb5, 0x2f, 0xfd)],
+  ['a compressed archive', bytes(0x37, 0x7a, 0xbc, 0xaf)],
+  ['a compressed archive', Buffer.from('Rar!')],
+  ['an empty ZIP archive', bytes(0x50, 0x4b, 5, 6)],
+  ['an image', bytes(0x89, 0x50, 0x4e, 0x47)],
+  ['an image', bytes(0xff, 0xd8, 0xff)],
+  ['an image', Buffer.from('GIF8')],
+  ['an image', bytes(0x49, 0x49, 0x2a, 0)],
+  ['an image', bytes(0x4d, 0x4d, 0, 0x2a)],
+  ['sound, a video or an image', Buffer.from('RIFF')],
+  ['sound', Buffer.from('ID3')],
+  ['sound', Buffer.from('OggS')],
+  ['a database', Buffer.from('SQLite format 3')],
+  ['a PostScript program', Buffer.from('%!PS')],
+  ['rich text (RTF): save it as DOCX', Buffer.from('{\\rtf')],
+]
+const MARK_BYTES = Math.max(...NOT_READ.map(([, mark]) => mark.length))
+
+/** What a file is, where its first bytes tell that it is of a kind which is not read: `an image`. */
+export async function kindNotRead(file: string): Promise<string | undefined> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MARK_BYTES), 0, MARK_BYTES, 0)
+    const start = buffer.subarray(0, bytesRead)
+    return NOT_READ.find(([, mark]) => start.subarray(0, mark.length).equals(mark))?.[0]
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,120 @@
+#!/usr/bin/env node
+import { readFile } from 'node:fs/promises'
+import { AbortError, AuthenticationError, ConnectionError, TimeoutError } from '../agent-server.ts'
+import { add } from './add.ts'
+import { chat } from './chat.ts'
+import { type Command, EXIT, UsageError } from './command.ts'
+import { createCompletion } from './completion.ts'
+import { documents } from './documents.ts'
+import { exportDocuments } from './export.ts'
+import { connect, LoginError, login, logout } from './login.ts'
+import { agent, mcp, sandbox, status } from './operations.ts'
+import { query } from './query.ts'
+import { createTerminal, plain, type Terminal } from './terminal.ts'
+
+const COMMANDS = new Map<string, Command>([
+  ['chat', chat],
+  ['query', query],
+  ['add', add],
+  ['documents', documents],
+  ['status', status],
+  ['agent', agent],
+  ['mcp', mcp],
+  ['sandbox', sandbox],
+  ['export', exportDocuments],
+  ['login', login],
+  ['logout', logout],
+])
+COMMANDS.set('completion', createCompletion(COMMANDS))
+
+const HELP = `Usage: agent-server <command> [options]
+
+${Array.from(COMMANDS, ([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`).join('\n')}
+
+Every command takes:
+  --url URL    where the server is, such as https://agent.example.org
+  --json       results as JSON, for programs
+  --help       how a command is called, with examples
+
+The server and its key come from --url, AGENT_SERVER_URL and AGENT_SERVER_KEY, SERVER_API_KEY beside a server, or
+what login kept, in this order.
+
+It ends with 0 when all is done, 1 where the server refuses or something failed, 2 where the call is wrong,
+3 where there is no server, 4 where there is no key or a wrong one, 130 when it is interrupted.`
+
+async function main(): Promise<number> {
+  const [name = '', ...parameters] = process.argv.slice(2)
+  const terminal = createTerminal(process, process.env)
+  // Whoever reads on may leave, as `head` does.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failed)
+  })
+  if (name === '--version') terminal.print(await version())
+  if (name === '--version') return EXIT.done
+  const command = COMMANDS.get(name)
+  if (!command || asksForHelp(parameters)) return help(terminal, name, command)
+  terminal.json = parameters.includes('--json')
+  const interrupted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => interrupted.abort(new Error('Interrupted')))
+  }
+  const { signal } = interrupted
+  try {
+    return await command.run({
+      ...{ parameters, terminal, environment: process.env, signal },
+      connect: (url, options) => connect(url, process.env, options),
+    })
+  } catch (error) {
+    return signal.aborted ? EXIT.interrupted : explain(error, name, terminal)
+  }
+}
+
+/** What stands after `--` is no option. */
+function asksForHelp(parameters: readonly string[]): boolean {
+  const end = parameters.indexOf('--')
+  const options = end === -1 ? parameters : parameters.slice(0, end)
+  return options.includes('--help') || options.includes('-h')
+}
+
+function help(terminal: Terminal, name: string, command: Command | undefined): number {
+  if (command) terminal.print(command.help)
+  else if (['', 'help', '--help', '-h'].includes(name)) terminal.print(HELP)
+  else terminal.note(`There is no command ${plain(name)}; agent-server --help lists what there is`)
+  return command || ['help', '--help', '-h'].includes(name) ? EXIT.done : EXIT.usage
+}
+
+async function version(): Promise<string> {
+  const { version: number } = JSON.parse(
+    await readFile(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  return String(number)
+}
+
+/** What people can do something about is said in words; a mistake of this program keeps its stack. */
+function explain(error: unknown, name: string, terminal: Terminal): number {
+  if (!(error instanceof Error)) throw error
+  const { message, stack = message } = error
+  const isMistake = error instanceof TypeError || error instanceof ReferenceError
+  const words = isMistake ? stack : plain(message)
+  if (error instanceof UsageError) {
+    terminal.note(`${words}\nagent-server ${name} --help says more`)
+    return EXIT.usage
+  }
+  const { code, requestId } = { code: undefined, requestId: undefined, ...error }
+  if (terminal.json) {
+    terminal.note(JSON.stringify({ error: { name: error.name, code, message, requestId } }))
+  } else {
+    const id = requestId === undefined ? '' : ` (request ${requestId})`
+    terminal.note(`${terminal.style('red', words)}${id}`)
+  }
+  return codeOf(error)
+}
+
+function codeOf(error: Error): number {
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return EXIT.unreachable
+  if (error instanceof AuthenticationError || error instanceof LoginError) return EXIT.unauthorized
+  return error instanceof AbortError ? EXIT.interrupted : EXIT.failed
+}
+
+// Not `exit`, which would cut off what a pipe has not taken yet.
+process.exitCode = await main()

@@ -1,0 +1,70 @@
+import type { Hit } from '../agent-server.ts'
+import {
+  type Command,
+  EXIT,
+  readFilter,
+  readNumber,
+  readParameters,
+  UsageError,
+} from './command.ts'
+import { plain, shorten, type Terminal } from './terminal.ts'
+
+const OPTIONS = {
+  'top-k': { type: 'string' },
+  filter: { type: 'string', multiple: true },
+  explain: { type: 'boolean' },
+} as const
+
+export const query: Command = {
+  summary: 'Find the passages that answer a question',
+  help: `Usage: agent-server query <question> [options]
+
+  --top-k N            passages at most, 1 to 100; by itself 5
+  --filter NAME=VALUE  only documents with this metadata; may come several times
+  --explain            also the score of each stage of the search
+  --json               the server's own answer
+
+Examples:
+  agent-server query When does the library open
+  agent-server query "opening hours" --filter language=en --top-k 3 --json`,
+  options: OPTIONS,
+  async run(context) {
+    const { values, positionals } = readParameters(context, OPTIONS)
+    const question = positionals.join(' ').trim()
+    if (question === '') throw new UsageError('query takes a question')
+    const topK = readNumber('top-k', values['top-k'], { min: 1, max: 100 })
+    const filter = readFilter(values.filter)
+    const client = await context.connect(values.url)
+    const { signal, terminal } = context
+    const request = { query: question, ...(topK && { topK }), ...(filter && { filter }) }
+    const explain = values.explain === true && { explain: true }
+    const answer = await client.query({ ...request, ...explain }, { signal })
+    if (terminal.json) terminal.printJson(answer)
+    else for (const [index, hit] of answer.hits.entries()) printHit(terminal, hit, index + 1)
+    if (!terminal.json && answer.hits.length === 0) terminal.note('Nothing was found')
+    if (answer.degraded) terminal.note('A model did not answer: found by words alone')
+    return EXIT.done
+  },
+}
+
+function printHit(terminal: Terminal, hit: Hit, number: number): void {
+  const { score, stages } = hit
+  const parts = Object.entries(stages ?? {}).map(([stage, value]) => `${stage} ${value.toFixed(3)}`)
+  const scores = [score.toFixed(3), ...parts].join(', ')
+  terminal.print(
+    `${terminal.style('bold', describeHit(hit, number))}  ${terminal.style('dim', scores)}`,
+  )
+  terminal.print(`${plain(hit.text).replaceAll(/^/gm, '    ')}\n`)
+}
+
+/** `[1] Opening hours, page 3, https://example.org/hours`: what an answer cites as `[1]`. */
+export function describeHit(hit: Hit, number: number): string {
+  const { title, documentId, url, page, sheet, row } = hit
+  const place = [
+    page === undefined ? '' : `page ${page}`,
+    sheet === undefined ? '' : `sheet ${sheet}`,
+    row === undefined ? '' : `row ${row}`,
+  ]
+  const all = [title || documentId, ...place, url ?? ''].filter((part) => part !== '')
+  return `[${number}] ${shorten(all.join(', '), 500)}`
+}

@@ -1,0 +1,99 @@
+import type { ReadStream, WriteStream } from 'node:tty'
+
+type Output = NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY' | 'columns'>>
+
+const STYLES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const
+
+/** Where a command reads and writes. */
+export interface Terminal {
+  stdin: NodeJS.ReadableStream & Partial<Pick<ReadStream, 'isTTY' | 'setRawMode'>>
+  /** For what was asked for, and nothing else. */
+  stdout: Output
+  /** For progress and words to whoever runs it. */
+  stderr: Output
+  /** Whether results are to be JSON. */
+  json: boolean
+  /** Writes a line of a result. */
+  print(line: string): void
+  /** Writes a result as one line of JSON. */
+  printJson(value: unknown): void
+  /** Writes a line that is no result. */
+  note(line: string): void
+  /** Text in a style, where somebody looks at colours. */
+  style(name: keyof typeof STYLES, text: string): string
+}
+
+export function createTerminal(
+  streams: Pick<Terminal, 'stdin' | 'stdout' | 'stderr'>,
+  environment: Readonly<Record<string, string | undefined>>,
+): Terminal {
+  const { stdout, stderr } = streams
+  const { NO_COLOR, TERM } = environment
+  const isColoured = stdout.isTTY === true && !NO_COLOR && TERM !== 'dumb'
+  return {
+    ...streams,
+    json: false,
+    print: (line) => void stdout.write(`${line}\n`),
+    printJson: (value) => void stdout.write(`${JSON.stringify(value)}\n`),
+    note: (line) => void stderr.write(`${line}\n`),
+    style: (name, text) => (isColoured ? `\u001b[${STYLES[name]}m${text}\u001b[0m` : text),
+  }
+}
+
+/** Text of documents and models as a terminal may show it: without what would steer the terminal. */
+export function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+}
+
+/** On one line, and no longer than `width` characters. */
+export function shorten(text: string, width: number): string {
+  const line = plain(text).replaceAll(/\s+/g, ' ').trim()
+  return line.length > width ? `${line.slice(0, width - 1)}…` : line
+}
+
+/** Rows below each other, columns aligned by two blanks; the last column may be of any length. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [index, cell] of row.entries()) {
+      widths[index] = Math.max(widths[index] ?? 0, cell.length)
+    }
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, index) => (index < row.length - 1 ? cell.padEnd(widths[index] ?? 0) : cell))
+      .join('  '),
+  )
+}
+
+const BAR_WIDTH = 24
+const REDRAW_MS = 100
+const CLEAR_LINE = '\r\u001b[K'
+
+/** One line that shows how far a long piece of work has come; nothing where nobody looks. */
+export function createProgress({ stderr }: Terminal, label: string) {
+  const begun = performance.now()
+  let drawn = Number.NEGATIVE_INFINITY
+  return {
+    update(done: number, total: number, note = ''): void {
+      const now = performance.now()
+      if (!stderr.isTTY || (now - drawn < REDRAW_MS && done !== total)) return
+      drawn = now
+      const share = total === 0 ? 1 : Math.min(1, done / total)
+      const bar = '█'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '░')
+      const rest = ((now - begun) / share) * (1 - share)
+      const left = share > 0 && share < 1 ? `, ${duration(rest)} left` : ''
+      const line = `${label} ${bar} ${done} of ${total}${left} ${note}`.trimEnd()
+      stderr.write(CLEAR_LINE + line.slice(0, (stderr.columns ?? 80) - 1))
+    },
+    end(): void {
+      if (stderr.isTTY) stderr.write(CLEAR_LINE)
+    },
+  }
+}
+
+function duration(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1_000)
+  return seconds < 90 ? `${seconds} s` : `${Math.ceil(seconds / 60)} min`
+}

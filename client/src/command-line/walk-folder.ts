@@ -1,0 +1,82 @@
+import type { Dirent } from 'node:fs'
+import { readdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** More belong into several folders, or into a program of their own. */
+const MAX_FILES = 1_000_000
+
+interface WalkOptions {
+  /** Patterns of which a path must match one; none means all. */
+  include: readonly string[]
+  /** Also what begins with a dot, and node_modules. */
+  hidden: boolean
+}
+
+/**
+ * The paths of all files beneath a folder, relative to it, with `/` between their parts, sorted. What a
+ * symbolic link points to is not in the folder, and so left out.
+ */
+export async function walkFolder(
+  folder: string,
+  { include, hidden }: WalkOptions,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const root = await realpath(folder)
+  const patterns = include.map(toExpression)
+  const files: string[] = []
+  const waiting = ['']
+  for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
+    signal.throwIfAborted()
+    const entries = await readFolder(join(root, parent), hidden)
+    const pathOf = ({ name }: Dirent) => (parent === '' ? name : `${parent}/${name}`)
+    for (const entry of entries) {
+      const path = pathOf(entry)
+      if (entry.isDirectory()) waiting.push(path)
+      else if (entry.isFile() && isIncluded(path, patterns)) files.push(path)
+    }
+    if (files.length > MAX_FILES) throw new Error(`${folder} has more than ${MAX_FILES} files`)
+  }
+  return files.sort()
+}
+
+async function readFolder(path: string, hidden: boolean): Promise<Dirent[]> {
+  const entries = await readdir(path, { withFileTypes: true })
+  return entries.filter(({ name }) => hidden || !(name.startsWith('.') || name === 'node_modules'))
+}
+
+function isIncluded(path: string, patterns: readonly RegExp[]): boolean {
+  return patterns.length === 0 || patterns.some((pattern) => pattern.test(path))
+}
+
+/** A pattern of `**`, `*`, `?`, `[a-z]` and `{a,b}`, as shells have them; Node.js 20 has no `matchesGlob`. */
+function toExpression(pattern: string): RegExp {
+  return new RegExp(`^${toSource(pattern)}$`, 'su')
+}
+
+const WILDCARDS = new Map([
+  ['**/', '(?:[^/]+/)*'],
+  ['**', '.*'],
+  ['*', '[^/]*'],
+  ['?', '[^/]'],
+])
+
+function toSource(pattern: string): string {
+  const parts = pattern.match(/\*\*\/|\*\*|\*|\?|\[!?[^\]]+\]|\{[^{}]+\}|./gsu) ?? []
+  return parts
+    .map((part) => WILDCARDS.get(part) ?? setOf(part) ?? choiceOf(part) ?? escapeSign(part))
+    .join('')
+}
+
+function setOf(part: string): string | undefined {
+  const [, not, signs] = /^\[(!?)([^\]]+)\]$/su.exec(part) ?? []
+  return signs && `[${not && '^'}${signs.replaceAll('\\', '\\\\').replace(/^\^/, '\\^')}]`
+}
+
+function choiceOf(part: string): string | undefined {
+  const [, choices] = /^\{([^{}]+)\}$/su.exec(part) ?? []
+  return choices && `(?:${choices.split(',').map(toSource).join('|')})`
+}
+
+function escapeSign(sign: string): string {
+  return sign.replace(/[\\^$.|?*+()[\]{}]/, '\\$&')
+}
