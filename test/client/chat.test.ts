@@ -60,7 +60,7 @@ describe('An answer', () => {
 
   it('is told to listeners: text, steps of tools, the end', async () => {
     const { client } = await start()
-    upstream.script(toolCallReply([{ name: 'search_knowledge', arguments: { query: 'owls' } }]))
+    upstream.script(toolCallReply([{ name: 'semantic_search', arguments: { query: 'owls' } }]))
     upstream.script(textReply('At night [1].'))
     const told: string[] = []
     const stream = client.chat({ ...request, includeSteps: true })
@@ -71,7 +71,7 @@ describe('An answer', () => {
         .on('done', resolve)
     })
     expect(await done).toMatchObject({ text: 'At night [1].' })
-    expect(told.slice(0, 2)).toEqual(['tool-call search_knowledge', 'tool-result search_knowledge'])
+    expect(told.slice(0, 2)).toEqual(['tool-call semantic_search', 'tool-result semantic_search'])
     expect(told.at(-1)).toMatch(/\|At night \[1\]\.$/)
   })
 

@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { McpServer } from '@modelcontextprotocol/server'
+import { expect, it } from 'vitest'
+import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
+import { clientOf } from '../support/client.ts'
+import { startModernServer } from '../support/mcp-servers.ts'
+import { startServer } from '../support/server.ts'
+import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
+
+it('The agent is described: its profile, its tools, what works', async () => {
+  const { agent } = clientOf(await startServer())
+  expect(await agent.get()).toMatchObject({ name: 'agent', profile: { retrieval: 'lexical' } })
+  expect(await agent.tools()).toContainEqual(expect.objectContaining({ name: 'semantic_search' }))
+  expect(await agent.capabilities()).toMatchObject({ retrieval: 'lexical', restartRequired: false })
+})
+
+it('Its parts are tried: skills, sandbox, a connection with one of its tools', async () => {
+  const build = () => {
+    const server = new McpServer({ name: 'ours', version: '1.0.0' }, {})
+    server.registerTool('hello', {}, () => ({ content: [{ type: 'text', text: 'Hello there' }] }))
+    return server
+  }
+  const { url } = await startModernServer(build)
+  const file = await writeAgentFile({ sandbox: 'embedded', mcpServers: { ours: { url } } })
+  const { agent } = clientOf(await startServer({ AGENT_CONFIG: file, OUTBOUND_ALLOW: '127.0.0.1' }))
+  expect((await agent.skills.reload()).skills).toEqual(expect.any(Array))
+  expect(await agent.sandbox.verify()).toMatchObject({ kind: 'embedded', ok: true })
+  const tested = await agent.mcp.test('ours', { accept: true, tool: 'hello' })
+  expect(tested).toMatchObject({ ok: true, output: expect.stringContaining('Hello there') })
+})
+
+it('A file that a tool made is downloaded, by its id or as an answer names it', async () => {
+  const DATA_DIR = await temporaryDirectory()
+  const store = await createFileArtifactStore({ directory: join(DATA_DIR, 'artifacts') })
+  const bytes = Uint8Array.from({ length: 300 }, (_, byte) => byte % 256)
+  const artifact = await store.add({ name: 'a.png', mediaType: 'image/png', bytes })
+  const { artifacts } = clientOf(await startServer({ DATA_DIR }))
+  for (const named of [artifact, artifact.id]) {
+    const response = await artifacts.download(named)
+    expect(response.headers.get('content-type')).toBe('image/png')
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes)
+  }
+})
+
+it('The server says how it is, also where a part of it does not work, and without a key', async () => {
+  const server = await startServer()
+  const { admin } = clientOf(server)
+  expect(await admin.metrics()).toMatch(/^# HELP /)
+  const stranger = clientOf(server, { apiKey: null }).admin
+  expect(await stranger.health()).toEqual({ status: 'ok' })
+  expect(await stranger.readiness()).toMatchObject({ status: 'ready' })
+  await expect(stranger.metrics()).rejects.toMatchObject({ name: 'AuthenticationError' })
+  const idle = clientOf(await startServer({}, { begin: false }))
+  expect(await idle.admin.readiness()).toMatchObject({ status: 'not_ready' })
+})
