@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url'
  */
 const KEPT = { name: 'MALLOC_TRIM_THRESHOLD_', bytes: '131072' }
 
+/** Where Node.js keeps what it has compiled, at an orderly end: the next start takes half as long. */
+const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/agent-server', import.meta.url))
+
 /** Runs `src/main.ts` with the same parameters, where it can in the place of this process and under its id. */
 async function start(): Promise<void> {
   // A process that talks to its parent would lose the connection.
@@ -14,7 +17,11 @@ async function start(): Promise<void> {
   if (isReplaceable && process.env[KEPT.name] === undefined) {
     const main = fileURLToPath(new URL('./main.ts', import.meta.url))
     const parameters = [...process.execArgv, main, ...process.argv.slice(2)]
-    const environment = { ...process.env, [KEPT.name]: KEPT.bytes }
+    const environment = {
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...process.env,
+      [KEPT.name]: KEPT.bytes,
+    }
     process.execve?.(process.execPath, [process.execPath, ...parameters], environment)
   }
   await import('./main.ts')

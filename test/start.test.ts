@@ -8,10 +8,13 @@ const START = fileURLToPath(new URL('../src/start.ts', import.meta.url))
 const NAME = 'MALLOC_TRIM_THRESHOLD_'
 
 const started = (environment: Record<string, string> = {}, flags: string[] = []) =>
-  startServerProcess(environment, {
-    until: 'listening',
-    command: [process.execPath, ...flags, START],
-  })
+  startServerProcess(
+    { NODE_COMPILE_CACHE: undefined, ...environment },
+    {
+      until: 'listening',
+      command: [process.execPath, ...flags, START],
+    },
+  )
 
 /** The file that the kernel shows of the process which wrote the log; its parts end in a zero byte. */
 async function readProcess(server: ServerProcess, file: 'environ' | 'cmdline'): Promise<string[]> {
@@ -21,9 +24,11 @@ async function readProcess(server: ServerProcess, file: 'environ' | 'cmdline'): 
 }
 
 describe.skipIf(process.platform !== 'linux')('The start of the server (needs Linux)', () => {
-  it('gives it an allocator that returns freed memory, and ends at a signal', async () => {
+  it('gives it an allocator that returns freed memory and a cache of compiled code, and ends at a signal', async () => {
     const server = await started()
-    expect(await readProcess(server, 'environ')).toContain(`${NAME}=131072`)
+    const environment = await readProcess(server, 'environ')
+    expect(environment).toContain(`${NAME}=131072`)
+    expect(environment).toContainEqual(expect.stringMatching(/^NODE_COMPILE_CACHE=.+agent-server$/))
     expect((await readProcess(server, 'cmdline'))[1]).toMatch(/src\/main\.ts$/)
     // The process that was started is the one that runs, so that no signal is lost between two.
     expect(await server.stop()).toEqual({ code: 0, signal: null })

@@ -244,7 +244,7 @@ describe('An error', () => {
   })
 
   it(
-    'passes the patience on that the chat model asks for',
+    'passes on how long the chat model asks to wait',
     verifies('errors.retry-after', 'upstream.status'),
     async () => {
       const failure = await failureOf(await PROVOKED.upstream_rate_limited())

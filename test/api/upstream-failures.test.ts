@@ -186,7 +186,7 @@ describe('A failure that passes', () => {
   it.each([
     ['a refused connection', cutReply()],
     ['a failure', errorReply(500, 'Oops')],
-    ['a short patience', errorReply(429, 'Slow down', { 'retry-after': '0' })],
+    ['a short wait', errorReply(429, 'Slow down', { 'retry-after': '0' })],
   ])('is not seen: %s', verifies('upstream.retry'), async (_case, reply) => {
     upstream.script(reply)
     upstream.always(textReply('Second try.'))

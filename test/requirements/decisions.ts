@@ -87,7 +87,7 @@ export const DECISIONS = {
     'qdrant.serves':
       'With QDRANT_URL the index is kept in Qdrant, and every answer stays the same.',
     'qdrant.filters':
-      'Qdrant answers filters by itself, exactly as the authority would; what it cannot answer, the authority does.',
+      'Qdrant answers filters by itself, exactly as the document store would; what it cannot answer, the document store does.',
     'qdrant.outage.query':
       'A Qdrant that is away, slow or broken makes queries and chats fail in bounded time, with index_unavailable.',
     'qdrant.outage.readiness': 'Readiness names the index while Qdrant does not work.',

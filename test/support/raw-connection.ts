@@ -11,7 +11,7 @@ export interface RawConnection {
   received(pattern: RegExp): Promise<string>
   /** Everything received, once the connection is closed by the server, however it does that. */
   closed(): Promise<string>
-  /** Leaves without a farewell. */
+  /** Leaves without closing. */
   vanish(): void
 }
 

@@ -91,7 +91,7 @@ export interface StartOptions extends Partial<LaunchOptions> {
 
 /** Starts the server and waits for it, on a port of its own and in a directory of its own unless `options` name one. */
 export async function startServerProcess(
-  environment: Record<string, string> = {},
+  environment: Record<string, string | undefined> = {},
   { until = 'ready', ...options }: StartOptions = {},
 ): Promise<ServerProcess> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'agent-server-')))

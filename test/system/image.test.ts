@@ -66,7 +66,7 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
   it('can be stopped while it still starts, with an init process as in docker-compose.yml', async () => {
     const name = await start([...SETTINGS, '--init'])
     await docker('stop', '--time', '20', name)
-    // 143: ended by the signal itself; 137 would be the engine's patience at its end.
+    // 143: ended by the signal itself; 137 would be the engine giving up.
     expect([0, 143]).toContain(await exitCode(name))
   })
 

@@ -93,12 +93,12 @@ export async function moveAccepted(
   to: Accepted,
   sources: readonly string[],
 ): Promise<void> {
-  const pins = await (await from.openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)).read()
-  if (Object.keys(pins.connections).length > 0) {
+  const accepted = await (await from.openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)).read()
+  if (Object.keys(accepted.connections).length > 0) {
     const lockFile = await to.openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK)
     await lockFile.update(({ version, connections }) => ({
       version,
-      connections: { ...pins.connections, ...connections },
+      connections: { ...accepted.connections, ...connections },
     }))
   }
   for (const source of sources) {

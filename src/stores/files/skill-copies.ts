@@ -6,7 +6,7 @@ import type { OpenLockFile } from '../lock-file.ts'
 import type { SkillCopies, SkillCopy } from '../skill-copies.ts'
 
 /** The digest of what was accepted of each remote source. */
-const SkillPins = z.strictObject({
+const SkillLock = z.strictObject({
   version: z.literal(1),
   sources: z.record(z.string(), z.string()),
 })
@@ -22,7 +22,7 @@ export async function createFileSkillCopies({
   openLockFile,
   directory,
 }: Dependencies): Promise<SkillCopies> {
-  const lockFile = await openLockFile('skills-lock', SkillPins, { version: 1, sources: {} })
+  const lockFile = await openLockFile('skills-lock', SkillLock, { version: 1, sources: {} })
   const pathOf = (source: string) => join(directory, `${hash('sha256', source)}.json`)
 
   async function accepted(source: string): Promise<string | undefined> {

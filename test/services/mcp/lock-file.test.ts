@@ -15,7 +15,7 @@ function tool(name: string, more: Partial<RemoteTool> = {}): RemoteTool {
   return { name, description: 'Does it', inputSchema: { type: 'object' }, ...more }
 }
 
-async function openPins() {
+async function openLock() {
   const openLockFile = fileLockFiles(await temporaryDirectory())
   const open = async () =>
     createToolLock(await openLockFile(MCP_LOCK_FILE, McpLock, EMPTY_MCP_LOCK))
@@ -24,7 +24,7 @@ async function openPins() {
 
 describe('the definitions of a connection', () => {
   it('are accepted the first time, and the same ones from then on', async () => {
-    const { toolLock, open } = await openPins()
+    const { toolLock, open } = await openLock()
     expect(await toolLock.compare('one', URL, [tool('a')])).toEqual(new Map())
     expect(await (await open()).compare('one', URL, [tool('a')])).toEqual(new Map())
   })
@@ -35,7 +35,7 @@ describe('the definitions of a connection', () => {
     ['another schema', tool('a', { inputSchema: { type: 'object', required: ['b'] } }), 'changed'],
     ['another name', tool('b'), 'new'],
   ])('are told to differ with %s, until they are accepted', async (_case, other, change) => {
-    const { toolLock, open } = await openPins()
+    const { toolLock, open } = await openLock()
     await toolLock.compare('one', URL, [tool('a')])
     expect(await toolLock.compare('one', URL, [other])).toEqual(new Map([[other.name, change]]))
     expect(await (await open()).compare('one', URL, [other])).toEqual(
@@ -46,7 +46,7 @@ describe('the definitions of a connection', () => {
   })
 
   it('are the same in another order of their fields', async () => {
-    const { toolLock } = await openPins()
+    const { toolLock } = await openLock()
     const properties = { x: { type: 'string', title: 'X' }, y: { type: 'number' } }
     const turned = { y: { type: 'number' }, x: { title: 'X', type: 'string' } }
     await toolLock.compare('one', URL, [tool('a', { inputSchema: { type: 'object', properties } })])
@@ -55,7 +55,7 @@ describe('the definitions of a connection', () => {
   })
 
   it('stay accepted while a tool is away', async () => {
-    const { toolLock } = await openPins()
+    const { toolLock } = await openLock()
     await toolLock.compare('one', URL, [tool('a'), tool('b')])
     await toolLock.compare('one', URL, [tool('b')])
     await toolLock.accept('one', URL, [tool('b')])
@@ -63,7 +63,7 @@ describe('the definitions of a connection', () => {
   })
 
   it('begin anew at another address, and say nothing of another connection', async () => {
-    const { toolLock } = await openPins()
+    const { toolLock } = await openLock()
     await toolLock.compare('one', URL, [tool('a')])
     expect(await toolLock.compare('two', URL, [tool('b')])).toEqual(new Map())
     expect(await toolLock.compare('one', `${URL}/2`, [tool('c')])).toEqual(new Map())

@@ -30,7 +30,7 @@ export interface Scored {
   score: number
 }
 
-/** Points in memory, searched as Qdrant does: by the scalar product, sparse ones weighed by rarity. */
+/** Points in memory, searched as Qdrant does: by the scalar product, sparse ones weighed by idf. */
 export interface FakeCollection {
   readonly description: unknown
   readonly points: ReadonlyMap<number, Point>

@@ -33,9 +33,9 @@ export function createFakePostings(): FakePostings {
       const scores = new Map<number, number>()
       indices.forEach((term, i) => {
         const holders = postings.get(term) ?? new Map<number, number>()
-        const rarity = Math.log(1 + (vectors.size - holders.size + 0.5) / (holders.size + 0.5))
+        const idf = Math.log(1 + (vectors.size - holders.size + 0.5) / (holders.size + 0.5))
         for (const [id, weight] of holders) {
-          scores.set(id, (scores.get(id) ?? 0) + weight * rarity * (values[i] ?? 0))
+          scores.set(id, (scores.get(id) ?? 0) + weight * idf * (values[i] ?? 0))
         }
       })
       return scores

@@ -7,7 +7,7 @@ import {
   describeArtifactStore,
   describeKeptArtifacts,
 } from '../../contracts/artifact-store.contract.ts'
-import { describeLedgers, Names, NOBODY } from '../../contracts/ledger.contract.ts'
+import { describeLockFiles, Names, NOBODY } from '../../contracts/lock-file.contract.ts'
 import { describeSkillCopies } from '../../contracts/skill-copies.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
@@ -39,7 +39,7 @@ describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
   describeKeptArtifacts('PostgreSQL', {
     create: async (bounds) => (await createBounded(bounds)).store,
   })
-  describeLedgers('PostgreSQL', {
+  describeLockFiles('PostgreSQL', {
     async create() {
       const { open } = await createData()
       return { open: async () => (await open()).openLockFile }
@@ -81,20 +81,20 @@ describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
       expect(found.filter(Boolean)).toHaveLength(2)
     })
 
-    it('change one ledger, and lose nothing of it', async () => {
+    it('change one lock file, and lose nothing of it', async () => {
       const { open } = await createData()
       const opened = await Promise.all([open(), open(), open()])
-      const ledgers = await Promise.all(
+      const lockFiles = await Promise.all(
         opened.map(({ openLockFile }) => openLockFile('names', Names, NOBODY)),
       )
       const names = ['a', 'b', 'c'].flatMap((name) => [`${name}1`, `${name}2`, `${name}3`])
       const adding = names.flatMap((name, i) =>
-        ledgers
+        lockFiles
           .slice(i % 3, (i % 3) + 1)
           .map((lockFile) => lockFile.update((now) => ({ names: [...now.names, name] }))),
       )
       await Promise.all(adding)
-      for (const lockFile of ledgers) {
+      for (const lockFile of lockFiles) {
         expect((await lockFile.read()).names.toSorted()).toEqual(names.toSorted())
       }
     })

@@ -2,10 +2,10 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'
-import { describeLedgers, Names, NOBODY } from '../../contracts/ledger.contract.ts'
+import { describeLockFiles, Names, NOBODY } from '../../contracts/lock-file.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
-describeLedgers('A directory', {
+describeLockFiles('A directory', {
   async create() {
     const directory = join(await temporaryDirectory(), 'below')
     return { open: async () => fileLockFiles(directory) }
@@ -18,7 +18,7 @@ async function openNames() {
   return { open, path: join(directory, 'names.json') }
 }
 
-describe('A ledger that is a file', () => {
+describe('A lock file on the disk', () => {
   it('is made with the first change', async () => {
     const { open, path } = await openNames()
     const lockFile = await open()

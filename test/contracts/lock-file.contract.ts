@@ -5,8 +5,8 @@ import type { OpenLockFile } from '../../src/stores/lock-file.ts'
 export const Names = z.strictObject({ names: z.array(z.string()) })
 export const NOBODY: z.output<typeof Names> = { names: [] }
 
-export interface LedgerCase {
-  /** Opens ledgers of its own to each test; twice `opened`, they are the same ones, as after a restart. */
+export interface LockFileCase {
+  /** Opens lock files of its own to each test; twice `opened`, they are the same ones, as after a restart. */
   create(): Promise<{ open(): Promise<OpenLockFile> }>
 }
 
@@ -16,14 +16,14 @@ const withName =
   ({ names }: Content): Content => ({ names: [...names, name] })
 
 /** What those rely on who compare with what was accepted. */
-export function describeLedgers(name: string, { create }: LedgerCase): void {
+export function describeLockFiles(name: string, { create }: LockFileCase): void {
   const openNames = async () => {
     const { open } = await create()
     const openAgain = async () => (await open())('names', Names, NOBODY)
     return { lockFile: await openAgain(), openAgain, open }
   }
 
-  describe(`${name} as ledgers`, () => {
+  describe(`${name} as lock files`, () => {
     it('begin as they are told where there is nothing', async () => {
       expect(await (await openNames()).lockFile.read()).toEqual(NOBODY)
     })
