@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { messageOf } from './session.ts'
+import { messageOf } from './api.ts'
 
 /** Asks again and again while the page is in sight, one question at a time; keeps the last answer when one fails. */
 export function usePolled<Value>(ask: () => Promise<Value>, everyMs: number) {

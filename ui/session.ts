@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { ApiError, session, whenSessionEnds } from './api.ts'
+import { messageOf, session, whenSessionEnds } from './api.ts'
 
 export type SessionPhase = 'unknown' | 'signed-out' | 'signed-in'
 
@@ -55,9 +55,4 @@ export async function signOut(): Promise<void> {
   for (const forget of forgetters) forget()
   signInNote.value = ''
   phase.value = 'signed-out'
-}
-
-export function messageOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
-  return error.message
 }

@@ -1,6 +1,9 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { ChatPage } from './pages/chat.tsx'
+import { DocumentsPage } from './pages/documents.tsx'
 import { OverviewPage } from './pages/overview.tsx'
+import { SearchPage } from './pages/search.tsx'
 import { href, route } from './route.ts'
 import { signOut, version } from './session.ts'
 import { THEMES, theme } from './theme.ts'
@@ -13,7 +16,12 @@ interface PageEntry {
 }
 
 /** In the order of the navigation. A page has its entry here once all of it works. */
-const PAGES: readonly PageEntry[] = [{ path: 'overview', title: 'Overview', Page: OverviewPage }]
+const PAGES: readonly PageEntry[] = [
+  { path: 'overview', title: 'Overview', Page: OverviewPage },
+  { path: 'documents', title: 'Documents', Page: DocumentsPage },
+  { path: 'search', title: 'Search', Page: SearchPage },
+  { path: 'chat', title: 'Chat', Page: ChatPage },
+]
 
 export function Shell() {
   const [path = 'overview', id] = route.value

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { messageOf } from './api.ts'
 import { ErrorNote } from './parts/notes.tsx'
-import { messageOf, signIn, signInNote } from './session.ts'
+import { signIn, signInNote } from './session.ts'
 
 export function SignIn() {
   const failure = useSignal('')

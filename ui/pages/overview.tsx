@@ -1,19 +1,20 @@
 import { useSignal } from '@preact/signals'
-import type { Capabilities } from '../../src/schemas/agent.ts'
-import type { Readiness } from '../../src/schemas/ops.ts'
-import { readCapabilities, readReadiness, session } from '../api.ts'
+import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
+import { client, messageOf, session } from '../api.ts'
 import { formatNumber } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { partsOf } from '../parts/overview-parts.ts'
 import { Snippets } from '../parts/snippets.tsx'
 import { usePolled } from '../poll.ts'
-import { messageOf } from '../session.ts'
 
 const POLL_MS = 10_000
 
 async function readAll() {
-  const [readiness, capabilities] = await Promise.all([readReadiness(), readCapabilities()])
+  const [readiness, capabilities] = await Promise.all([
+    client.admin.readiness(),
+    client.agent.capabilities(),
+  ])
   return { readiness, capabilities }
 }
 

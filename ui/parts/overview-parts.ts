@@ -1,5 +1,4 @@
-import type { Capabilities } from '../../src/schemas/agent.ts'
-import type { Readiness } from '../../src/schemas/ops.ts'
+import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
 import type { Tone } from './notes.tsx'
 
 /** One line of what works: what it is, its state in a word, and what to do where it does not. */

@@ -1,0 +1,173 @@
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { client, messageOf } from '../api.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorNote } from '../parts/notes.tsx'
+import { chosenFiles, droppedFiles } from './dropped-files.ts'
+import { addFiles, type ChosenFile, MAX_FILES } from './uploads.ts'
+
+/** Buttons for files, folders and text, and the whole page as a place to drop them. */
+export function AddDocuments({ onAdded }: { onAdded: () => void }) {
+  const isPasting = useSignal(false)
+  const note = useSignal('')
+  const add = (files: readonly ChosenFile[]) => {
+    const tooMany = addFiles(files)
+    note.value = ''
+    if (tooMany > 0) {
+      note.value = `${tooMany} files were left out: at most ${MAX_FILES} are taken at once. For more, npm run ingest takes a folder of any size.`
+    } else if (files.length === 0) note.value = 'There was no file in it.'
+  }
+  return (
+    <>
+      <div class="row">
+        <FileButton label="Add files" onChosen={add} isPrimary />
+        <FileButton label="Add folder" onChosen={add} isFolder />
+        <button
+          type="button"
+          onClick={() => {
+            isPasting.value = true
+          }}
+        >
+          Paste text
+        </button>
+      </div>
+      <ErrorNote message={note.value} />
+      <DropPlace onDropped={add} />
+      {isPasting.value && (
+        <PasteDialog
+          onClose={() => {
+            isPasting.value = false
+          }}
+          onAdded={onAdded}
+        />
+      )}
+    </>
+  )
+}
+
+function FileButton({
+  label,
+  onChosen,
+  isFolder = false,
+  isPrimary = false,
+}: {
+  label: string
+  onChosen: (files: ChosenFile[]) => void
+  isFolder?: boolean
+  isPrimary?: boolean
+}) {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (isFolder) input.current?.setAttribute('webkitdirectory', '')
+  }, [])
+  return (
+    <>
+      <button
+        type="button"
+        class={isPrimary ? 'primary' : ''}
+        onClick={() => input.current?.click()}
+      >
+        {label}
+      </button>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        aria-label={label}
+        onChange={({ currentTarget }) => {
+          onChosen(chosenFiles(currentTarget.files ?? []))
+          // The same file may be chosen again.
+          currentTarget.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+function DropPlace({ onDropped }: { onDropped: (files: ChosenFile[]) => void }) {
+  const isOver = useSignal(false)
+  useEffect(() => {
+    const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
+    const over = (event: DragEvent) => {
+      if (!hasFiles(event)) return
+      event.preventDefault()
+      isOver.value = true
+    }
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) isOver.value = false
+    }
+    const drop = (event: DragEvent) => {
+      if (!event.dataTransfer || !hasFiles(event)) return
+      event.preventDefault()
+      isOver.value = false
+      void droppedFiles(event.dataTransfer).then(onDropped)
+    }
+    document.addEventListener('dragover', over)
+    document.addEventListener('dragleave', leave)
+    document.addEventListener('drop', drop)
+    return () => {
+      document.removeEventListener('dragover', over)
+      document.removeEventListener('dragleave', leave)
+      document.removeEventListener('drop', drop)
+    }
+  }, [])
+  return isOver.value ? <div class="drop-place">Drop to add</div> : null
+}
+
+function PasteDialog({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
+  const title = useSignal('')
+  const text = useSignal('')
+  const failure = useSignal('')
+  const busy = useSignal(false)
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    busy.value = true
+    failure.value = ''
+    try {
+      await client.documents.create({ text: text.value, title: title.value || null })
+      onAdded()
+      onClose()
+    } catch (error) {
+      failure.value = messageOf(error)
+      busy.value = false
+    }
+  }
+  return (
+    <Dialog title="Paste text" onClose={onClose} wide>
+      <form class="stack" onSubmit={(event) => void submit(event)}>
+        <label class="field">
+          <span class="label">Title</span>
+          <input
+            type="text"
+            maxLength={1_000}
+            value={title.value}
+            onInput={({ currentTarget }) => {
+              title.value = currentTarget.value
+            }}
+          />
+        </label>
+        <label class="field">
+          <span class="label">Text</span>
+          <textarea
+            rows={10}
+            required
+            value={text.value}
+            onInput={({ currentTarget }) => {
+              text.value = currentTarget.value
+            }}
+          />
+        </label>
+        <ErrorNote message={failure.value} />
+        <div class="dialog-foot">
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={busy.value || text.value.trim() === ''}>
+            Add
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

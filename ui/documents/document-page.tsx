@@ -1,0 +1,190 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { Chunk, Document } from '../../client/src/agent-server.ts'
+import { API, client, messageOf } from '../api.ts'
+import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
+import { Confirm } from '../parts/dialog.tsx'
+import { Empty, ErrorNote } from '../parts/notes.tsx'
+import { PassageFacts } from '../parts/passage.tsx'
+import { href } from '../route.ts'
+import { isUnsettled } from './document-list.ts'
+import { DocumentStatusMark, deleteDocument, retryDocument, titleOf } from './one-document.tsx'
+
+const POLL_MS = 2_000
+const PAGE_SIZE = 50
+
+/** One document: its state, and what was made of it. */
+export function DocumentPage({ id }: { id: string }) {
+  const document = useSignal<Document | undefined>(undefined)
+  const failure = useSignal('')
+  const isLeaving = useSignal(false)
+  const read = async () => {
+    try {
+      document.value = await client.documents.get(id)
+    } catch (error) {
+      failure.value = messageOf(error)
+    }
+  }
+  useEffect(() => void read(), [])
+  useEffect(() => {
+    if (!document.value || !isUnsettled(document.value)) return
+    const timer = setTimeout(() => void read(), POLL_MS)
+    return () => clearTimeout(timer)
+  }, [document.value])
+
+  const remove = async () => {
+    isLeaving.value = false
+    if (await deleteDocument(id, failure)) location.hash = href('documents')
+  }
+  return (
+    <>
+      <p>
+        <a href={href('documents')}>All documents</a>
+      </p>
+      <ErrorNote message={failure.value} />
+      {document.value && (
+        <>
+          <Head
+            document={document.value}
+            onRetry={() => void retryDocument(id, failure).then(read)}
+            onDelete={() => {
+              isLeaving.value = true
+            }}
+          />
+          {/* Drawn anew when the revision that is found changes. */}
+          <Chunks key={document.value.servedRevision} document={document.value} />
+        </>
+      )}
+      {isLeaving.value && document.value && (
+        <Confirm
+          title="Delete this document?"
+          action="Delete"
+          onConfirm={() => void remove()}
+          onClose={() => {
+            isLeaving.value = false
+          }}
+        >
+          <p>
+            <strong>{titleOf(document.value)}</strong> is gone at once, for searches and for chat.
+            This cannot be undone.
+          </p>
+        </Confirm>
+      )}
+    </>
+  )
+}
+
+function Head(properties: { document: Document; onRetry: () => void; onDelete: () => void }) {
+  const { document, onRetry, onDelete } = properties
+  const { id, error, file, status } = document
+  return (
+    <>
+      <div class="page-head">
+        <h1 class="document-title">{titleOf(document)}</h1>
+        <div class="row">
+          {file && (
+            <a
+              class="button"
+              href={`${API}/documents/${encodeURIComponent(id)}/file`}
+              download={file.name}
+            >
+              Download original
+            </a>
+          )}
+          {status === 'failed' && (
+            <button type="button" onClick={onRetry}>
+              Retry
+            </button>
+          )}
+          <button type="button" class="danger" onClick={onDelete}>
+            Delete
+          </button>
+        </div>
+      </div>
+      {error && <ErrorNote message={`${error.message} (${error.code})`} />}
+      <Facts document={document} />
+    </>
+  )
+}
+
+function Facts({ document }: { document: Document }) {
+  const { id, url, file, metadata = {}, chunks, characters, createdAt } = document
+  return (
+    <dl class="facts panel">
+      <dt>Status</dt>
+      <dd>
+        <DocumentStatusMark document={document} />
+      </dd>
+      <dt>Id</dt>
+      <dd>
+        <code>{id}</code>
+      </dd>
+      {file && (
+        <>
+          <dt>File</dt>
+          <dd>
+            {file.name}, {formatBytes(file.size)}, {file.mediaType}
+          </dd>
+        </>
+      )}
+      {url && (
+        <>
+          <dt>From</dt>
+          <dd>{url}</dd>
+        </>
+      )}
+      <dt>Text</dt>
+      <dd>
+        {formatNumber(characters)} characters in {counted(chunks, 'passage')}
+      </dd>
+      <dt>Added</dt>
+      <dd>{formatDate(createdAt)}</dd>
+      {Object.entries(metadata).map(([name, value]) => (
+        <>
+          <dt key={name}>{name}</dt>
+          <dd>{String(value)}</dd>
+        </>
+      ))}
+    </dl>
+  )
+}
+
+function Chunks({ document: { id, chunks: count, status } }: { document: Document }) {
+  const chunks = useSignal<readonly Chunk[]>([])
+  const cursor = useSignal<string | undefined>(undefined)
+  const failure = useSignal('')
+  const read = async (at?: string) => {
+    try {
+      const page = await client.documents.chunks(id, { limit: PAGE_SIZE }).page(at)
+      chunks.value = [...chunks.value, ...page.items]
+      cursor.value = page.nextCursor
+    } catch (error) {
+      failure.value = messageOf(error)
+    }
+  }
+  useEffect(() => void read(), [])
+  if (count === 0) {
+    return status === 'failed' ? null : (
+      <Empty title="No passages yet">Ingestion is under way.</Empty>
+    )
+  }
+  return (
+    <section class="stack" aria-labelledby="passages">
+      <h2 id="passages">Passages</h2>
+      <ol class="passages">
+        {chunks.value.map((chunk) => (
+          <li key={chunk.id} class="panel">
+            <PassageFacts passage={chunk} />
+            <p class="passage-text">{chunk.text}</p>
+          </li>
+        ))}
+      </ol>
+      <ErrorNote message={failure.value} />
+      {cursor.value && (
+        <button type="button" onClick={() => void read(cursor.value)}>
+          Show more ({formatNumber(chunks.value.length)} of {formatNumber(count)})
+        </button>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,46 @@
+import { type ChosenFile, MAX_FILES } from './uploads.ts'
+
+/** Files that systems leave in folders, and that nobody means. */
+const LEFTOVERS = /^(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/
+
+/** Everything that was dropped, folders gone through; more than `MAX_FILES` are not looked for. */
+export async function droppedFiles({ items, files }: DataTransfer): Promise<ChosenFile[]> {
+  // Before the first wait: after it the browser has taken the items away.
+  const entries = Array.from(items, (item) => item.webkitGetAsEntry()).filter((one) => one !== null)
+  if (entries.length === 0) return chosenFiles(files)
+  const found: ChosenFile[] = []
+  for (const entry of entries) await walk(entry, found)
+  return found
+}
+
+export function chosenFiles(files: Iterable<File>): ChosenFile[] {
+  return Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file })).filter(
+    ({ file }) => !LEFTOVERS.test(file.name),
+  )
+}
+
+async function walk(entry: FileSystemEntry, found: ChosenFile[]): Promise<void> {
+  if (found.length > MAX_FILES || LEFTOVERS.test(entry.name)) return
+  if (isFile(entry)) {
+    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
+    found.push({ path: entry.fullPath.replace(/^\//, ''), file })
+  } else if (isDirectory(entry)) {
+    const reader = entry.createReader()
+    for (;;) {
+      // It gives a hundred at a time, until it gives none.
+      const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+        reader.readEntries(resolve, reject),
+      )
+      if (some.length === 0) return
+      for (const one of some) await walk(one, found)
+    }
+  }
+}
+
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile
+}
+
+function isDirectory(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory
+}

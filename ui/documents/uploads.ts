@@ -1,0 +1,134 @@
+import { signal } from '@preact/signals'
+import type { DocumentCreated } from '../../client/src/agent-server.ts'
+import { messageOf, uploadingClient } from '../api.ts'
+import { onSignOut } from '../session.ts'
+
+/** Sent at the same time; the server takes 16 in all. */
+const MAX_PARALLEL = 3
+/** Taken at once; a larger folder is what `npm run ingest` is for. */
+export const MAX_FILES = 10_000
+/** Times that a busy server is asked again by the client, after the wait that it names. */
+const MAX_RETRIES = 8
+
+export interface Upload {
+  id: number
+  /** With the folders that it was found in. */
+  path: string
+  file: File
+  state: 'waiting' | 'sending' | 'sent' | 'failed' | 'cancelled'
+  sentBytes: number
+  failure: string
+}
+
+/** Newest state of every file of this visit; the screen shows those in work and those that failed. */
+export const uploads = signal<readonly Upload[]>([])
+/** Grows with each file that has become a document, for whoever shows documents. */
+export const arrivals = signal(0)
+
+const running = new Map<number, AbortController>()
+const waiting: number[] = []
+let lastId = 0
+
+onSignOut(() => {
+  cancelAll()
+  uploads.value = []
+})
+
+/** A file as it was dropped or chosen, with its place in a folder. */
+export interface ChosenFile {
+  path: string
+  file: File
+}
+
+/** Puts files into the queue; answers how many were too many. */
+export function addFiles(files: readonly ChosenFile[]): number {
+  const open = uploads.value.filter(isOpen).length
+  const taken = files.slice(0, Math.max(MAX_FILES - open, 0))
+  const added = taken.map(({ path, file }): Upload => {
+    lastId += 1
+    waiting.push(lastId)
+    return { id: lastId, path, file, state: 'waiting', sentBytes: 0, failure: '' }
+  })
+  uploads.value = [
+    ...uploads.value.filter((one) => isOpen(one) || one.state === 'failed'),
+    ...added,
+  ]
+  startNext()
+  return files.length - taken.length
+}
+
+export const isOpen = ({ state }: Upload) => state === 'waiting' || state === 'sending'
+
+export function cancelAll(): void {
+  for (const one of uploads.value) if (isOpen(one)) cancel(one.id)
+}
+
+export function cancel(id: number): void {
+  const place = waiting.indexOf(id)
+  if (place !== -1) waiting.splice(place, 1)
+  update(id, { state: 'cancelled' })
+  running.get(id)?.abort(new Error('Cancelled'))
+}
+
+/** Sends again what failed. */
+export function retryFailed(): void {
+  const failed = uploads.value.filter(({ state }) => state === 'failed')
+  for (const { id } of failed) {
+    update(id, { state: 'waiting', sentBytes: 0, failure: '' })
+    waiting.push(id)
+  }
+  startNext()
+}
+
+/** Forgets what is over. */
+export function clearFinished(): void {
+  uploads.value = uploads.value.filter(isOpen)
+}
+
+function startNext(): void {
+  while (running.size < MAX_PARALLEL && waiting.length > 0) {
+    const id = waiting.shift()
+    const next = uploads.value.find((one) => one.id === id)
+    if (next) void send(next)
+  }
+}
+
+async function send({ id, file, path }: Upload): Promise<void> {
+  const controller = new AbortController()
+  running.set(id, controller)
+  update(id, { state: 'sending' })
+  try {
+    const created = await sendFile(file, path, controller.signal, (sentBytes) =>
+      update(id, { sentBytes: Math.min(sentBytes, file.size) }),
+    )
+    const isRefused = created.status === 'failed'
+    const failure = isRefused ? (created.error?.message ?? 'It cannot be read.') : ''
+    update(id, { state: isRefused ? 'failed' : 'sent', sentBytes: file.size, failure })
+    arrivals.value += 1
+  } catch (error) {
+    if (!controller.signal.aborted) update(id, { state: 'failed', failure: messageOf(error) })
+  }
+  running.delete(id)
+  startNext()
+}
+
+function sendFile(
+  file: File,
+  path: string,
+  signal: AbortSignal,
+  onProgress: (sent: number) => void,
+): Promise<DocumentCreated> {
+  const isInFolder = path.includes('/')
+  return Promise.resolve(
+    uploadingClient(onProgress).documents.upload(file, {
+      signal,
+      maxRetries: MAX_RETRIES,
+      // To filter by, and to tell apart files of one name.
+      ...(isInFolder && { metadata: { path: path.slice(0, 500) } }),
+    }),
+  )
+}
+
+function update(id: number, change: Partial<Upload>): void {
+  uploads.value = uploads.value.map((one) => (one.id === id ? { ...one, ...change } : one))
+}

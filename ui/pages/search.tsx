@@ -1,0 +1,53 @@
+import { FilterField, TopKField } from '../parts/filter-field.tsx'
+import { Results, SearchForm } from '../search/hits.tsx'
+import { runSearch, search, type Trial } from '../search/search-state.ts'
+
+/** What `/query` finds, with the score of each stage; by two settings side by side where that is wanted. */
+export function SearchPage() {
+  const [first, second] = search.trials
+  const isComparing = search.isComparing.value
+  return (
+    <>
+      <div class="page-head">
+        <h1>Search</h1>
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isComparing}
+            onChange={({ currentTarget }) => {
+              search.isComparing.value = currentTarget.checked
+              void runSearch()
+            }}
+          />
+          Compare two settings
+        </label>
+      </div>
+      <p class="hint">Exactly what /query answers, and what chat is given to cite.</p>
+      <SearchForm onSubmit={() => void runSearch()} />
+      <div class={isComparing ? 'columns' : 'stack'}>
+        <section class="stack" aria-label={isComparing ? 'First setting' : 'Results'}>
+          <Settings trial={first} />
+          <Results trial={first} others={isComparing ? second : undefined} />
+        </section>
+        {isComparing && (
+          <section class="stack" aria-label="Second setting">
+            <Settings trial={second} />
+            <Results trial={second} others={first} />
+          </section>
+        )}
+      </div>
+    </>
+  )
+}
+
+function Settings({ trial }: { trial: Trial }) {
+  return (
+    <details class="settings" open={search.isComparing.value}>
+      <summary>Settings</summary>
+      <div class="settings-fields">
+        <TopKField value={trial.topK} />
+        <FilterField text={trial.filter} />
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,61 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+/** A modal window; the browser keeps the focus in it, and closes it with Escape. */
+export function Dialog({
+  title,
+  onClose,
+  wide = false,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  wide?: boolean
+  children: ComponentChildren
+}) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    // What has had the focus gets it back from the browser.
+    element.current?.showModal()
+    return () => element.current?.close()
+  }, [])
+  return (
+    <dialog ref={element} class={wide ? 'wide' : ''} aria-labelledby={id} onClose={onClose}>
+      <div class="stack">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  )
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirm({
+  title,
+  action,
+  onConfirm,
+  onClose,
+  children,
+}: {
+  title: string
+  /** What the button says that does it. */
+  action: string
+  onConfirm: () => void
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div>{children}</div>
+      <div class="dialog-foot">
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="primary danger" onClick={onConfirm}>
+          {action}
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,60 @@
+import type { Signal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+import type { Filter } from '../../client/src/agent-server.ts'
+
+const EXAMPLE = '{"field": "language", "eq": "en"}'
+
+/** The filter that a text means; nothing where it is empty. Throws a SyntaxError in words for people. */
+export function parseFilter(text: string): Filter | undefined {
+  if (text.trim() === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new SyntaxError(`The filter is no JSON. A filter is for example ${EXAMPLE}.`)
+  }
+}
+
+export function FilterField({ text }: { text: Signal<string> }) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label class="label" for={id}>
+        Filter
+      </label>
+      <textarea
+        id={id}
+        class="code-field"
+        rows={2}
+        spellcheck={false}
+        placeholder={EXAMPLE}
+        value={text.value}
+        onInput={({ currentTarget }) => {
+          text.value = currentTarget.value
+        }}
+      />
+      <span class="hint">
+        Documents by their metadata, as JSON: <code>eq</code>, <code>in</code>, <code>gt</code>,{' '}
+        <code>lt</code> …, joined by <code>and</code>, <code>or</code>, <code>not</code>. Empty:
+        all.
+      </span>
+    </div>
+  )
+}
+
+export function TopKField({ value }: { value: Signal<string> }) {
+  return (
+    <label class="field narrow">
+      <span class="label">Passages (topK)</span>
+      <input
+        type="number"
+        min={1}
+        max={100}
+        placeholder="default"
+        value={value.value}
+        onInput={({ currentTarget }) => {
+          value.value = currentTarget.value
+        }}
+      />
+    </label>
+  )
+}

@@ -1,0 +1,164 @@
+import { useSignal } from '@preact/signals'
+import type { Hit } from '../../client/src/agent-server.ts'
+import { formatSeconds } from '../format.ts'
+import { CopyButton } from '../parts/copy.tsx'
+import { curlOf } from '../parts/curl.ts'
+import { Empty, ErrorNote } from '../parts/notes.tsx'
+import { PassageDialog, PassageFacts } from '../parts/passage.tsx'
+import { href } from '../route.ts'
+import { search, type Trial } from './search-state.ts'
+
+/** What one setting found. With `others` each hit tells its place there. */
+export function Results({ trial, others }: { trial: Trial; others?: Trial | undefined }) {
+  const opened = useSignal<Hit | undefined>(undefined)
+  const found = trial.found.value
+  return (
+    <div class="stack results">
+      <ErrorNote message={trial.failure.value} />
+      {found && (
+        <>
+          <div class="row spread">
+            <p class="hint">
+              {found.hits.length} found in {formatSeconds(trial.milliseconds.value)}
+              {found.degraded && '; a model that search asks did not answer'}
+            </p>
+            <CopyButton
+              label="Copy as curl"
+              text={() => curlOf('/query', trial.requestOf(found.query))}
+            />
+          </div>
+          {found.hits.length === 0 && (
+            <Empty title="Nothing found">
+              <p>
+                Try other words, or look whether the <a href={href('documents')}>documents</a> are
+                ready.
+              </p>
+            </Empty>
+          )}
+          <ol class="hits">
+            {found.hits.map((hit, index) => (
+              <HitCard
+                key={hit.id}
+                hit={hit}
+                place={index + 1}
+                otherPlace={others?.found.value && placeIn(others.found.value.hits, hit)}
+                onOpen={() => {
+                  opened.value = hit
+                }}
+              />
+            ))}
+          </ol>
+        </>
+      )}
+      {opened.value && (
+        <PassageDialog
+          hit={opened.value}
+          onClose={() => {
+            opened.value = undefined
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+/** From 1; 0 where it is not among them. */
+function placeIn(hits: readonly Hit[], { id }: Hit): number {
+  return hits.findIndex((one) => one.id === id) + 1
+}
+
+function HitCard({
+  hit,
+  place,
+  otherPlace,
+  onOpen,
+}: {
+  hit: Hit
+  place: number
+  otherPlace: number | undefined
+  onOpen: () => void
+}) {
+  return (
+    <li class="panel hit">
+      <div class="row spread">
+        <h3>
+          <span class="place">{place}</span>{' '}
+          <a href={href('documents', hit.documentId)}>{hit.title || hit.documentId}</a>
+        </h3>
+        <span class="score" title="Comparable within this answer only">
+          {hit.score.toFixed(3)}
+        </span>
+      </div>
+      {otherPlace !== undefined && <p class="hint">{comparison(place, otherPlace)}</p>}
+      <PassageFacts passage={hit} />
+      <p class="passage-text excerpt">{hit.text}</p>
+      <div class="row spread">
+        <Stages stages={hit.stages} />
+        <button type="button" class="quiet" onClick={onOpen}>
+          In context<span class="visually-hidden">, hit {place}</span>
+        </button>
+      </div>
+    </li>
+  )
+}
+
+function comparison(place: number, otherPlace: number): string {
+  if (otherPlace === 0) return 'Only here'
+  return otherPlace === place
+    ? 'At the same place in the other'
+    : `At place ${otherPlace} in the other`
+}
+
+const STAGES = [
+  ['lexical', 'Words'],
+  ['dense', 'Meaning'],
+  ['rerank', 'Reranked'],
+] as const
+
+function Stages({ stages = {} }: { stages: Hit['stages'] }) {
+  return (
+    <dl class="stages">
+      {STAGES.map(([key, name]) => {
+        const score = stages[key]
+        return (
+          score !== undefined && (
+            <div key={key}>
+              <dt>{name}</dt>
+              <dd>{score.toFixed(3)}</dd>
+            </div>
+          )
+        )
+      })}
+    </dl>
+  )
+}
+
+export function SearchForm({ onSubmit }: { onSubmit: () => void }) {
+  return (
+    <form
+      class="search-form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      <label class="visually-hidden" for="question">
+        Question
+      </label>
+      <input
+        id="question"
+        type="search"
+        required
+        maxLength={10_000}
+        placeholder="A question, or words"
+        value={search.query.value}
+        onInput={({ currentTarget }) => {
+          search.query.value = currentTarget.value
+        }}
+      />
+      <button type="submit" class="primary" disabled={search.isBusy.value}>
+        Search
+      </button>
+    </form>
+  )
+}

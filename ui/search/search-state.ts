@@ -1,0 +1,60 @@
+import { signal } from '@preact/signals'
+import type { QueryRequest, QueryResponse } from '../../client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
+import { parseFilter } from '../parts/filter-field.tsx'
+import { onSignOut } from '../session.ts'
+
+/** One setting of a search and what it found; two stand side by side. */
+export function createTrial(topK: string) {
+  const trial = {
+    topK: signal(topK),
+    filter: signal(''),
+    found: signal<QueryResponse | undefined>(undefined),
+    milliseconds: signal(0),
+    failure: signal(''),
+  }
+
+  /** The very body that `/query` is sent. Throws a SyntaxError. */
+  const requestOf = (query: string): QueryRequest => {
+    const filter = parseFilter(trial.filter.value)
+    const count = trial.topK.value === '' ? {} : { topK: Number(trial.topK.value) }
+    return { query, ...count, ...(filter && { filter }), explain: true }
+  }
+
+  const run = async (query: string) => {
+    const started = performance.now()
+    try {
+      trial.found.value = await client.query(requestOf(query))
+      trial.milliseconds.value = performance.now() - started
+      trial.failure.value = ''
+    } catch (error) {
+      trial.found.value = undefined
+      trial.failure.value = messageOf(error)
+    }
+  }
+  return { ...trial, requestOf, run }
+}
+
+export type Trial = ReturnType<typeof createTrial>
+
+/** Kept while other pages are looked at. */
+export const search = {
+  query: signal(''),
+  isComparing: signal(false),
+  isBusy: signal(false),
+  trials: [createTrial('5'), createTrial('20')] as const,
+}
+
+onSignOut(() => {
+  search.query.value = ''
+  for (const { found } of search.trials) found.value = undefined
+})
+
+export async function runSearch(): Promise<void> {
+  const query = search.query.value.trim()
+  if (query === '' || search.isBusy.value) return
+  search.isBusy.value = true
+  const [first, second] = search.trials
+  await Promise.all([first.run(query), search.isComparing.value && second.run(query)])
+  search.isBusy.value = false
+}
