@@ -7,6 +7,7 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 import { partsOf } from '../parts/overview-parts.ts'
 import { Snippets } from '../parts/snippets.tsx'
 import { usePolled } from '../poll.ts'
+import { href } from '../route.ts'
 
 const POLL_MS = 10_000
 
@@ -113,7 +114,12 @@ function Counts({ readiness: { documents, reindex } }: { readiness: Readiness })
           ))}
         </dl>
       )}
-      {total === 0 && <p>There are none yet.</p>}
+      {total === 0 && (
+        <p>
+          There are none yet. <a href={href('documents')}>Add the first one</a>, then{' '}
+          <a href={href('chat')}>ask about it</a>.
+        </p>
+      )}
       {reindex && (
         <label class="field">
           <span class="label">
