@@ -9,6 +9,7 @@ import { installBodyBudget } from './http/request-body.ts'
 import { type EndedRequest, installRequestLog } from './http/request-log.ts'
 import { installSecurityHeaders } from './http/security.ts'
 import { installShutdown } from './http/shutdown.ts'
+import { type AdminServices, adminRoutes } from './routes/admin.ts'
 import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -41,6 +42,7 @@ export interface Services {
   mcp: Pick<Mcp, 'test'>
   skills: ActionServices['skills']
   sandbox: Pick<CodeSandbox, 'verify'>
+  admin: AdminServices
   readiness: ReturnType<typeof createReadiness>
   metrics: Metrics
 }
@@ -77,6 +79,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(artifactRoutes(services.artifacts))
   await app.register(agentRoutes(services, stopping))
   await app.register(mcpRoutes(endpoint, options.corsOrigin ?? [], stopping))
+  await app.register(adminRoutes(services.admin, stopping))
   await app.register(opsRoutes(services))
   if (screen) await app.register(screenRoutes(screen, options.version))
   return app

@@ -1,3 +1,4 @@
+import { ADMIN } from './requirements/admin.ts'
 import { DECISIONS } from './requirements/decisions.ts'
 import { SCREEN } from './requirements/screen.ts'
 import { SEVERAL_SERVERS } from './requirements/several-servers.ts'
@@ -20,6 +21,7 @@ type IdIn<Sections> = Extract<
 export type RequirementId =
   | IdIn<typeof SPECIFICATION>
   | IdIn<typeof DECISIONS>
+  | IdIn<typeof ADMIN>
   | IdIn<typeof SCREEN>
   | IdIn<typeof SEVERAL_SERVERS>
 
@@ -27,6 +29,7 @@ export type RequirementId =
 export const REQUIREMENTS: readonly Requirement[] = Object.entries<Section>({
   ...SPECIFICATION,
   ...DECISIONS,
+  ...ADMIN,
   ...SCREEN,
   ...SEVERAL_SERVERS,
 }).flatMap(([source, section]) =>

@@ -1,6 +1,101 @@
 // Generated from /openapi.json by `npm run client:types`; a test compares the two. Do not edit.
 
 export interface paths {
+    "/admin/agent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the agent configuration as it stands on disk
+         * @description With every mistake in it, the prompt that the model would be given, and what differs from the configuration that runs.
+         */
+        get: operations["getAgentFile"];
+        /**
+         * Replace the agent configuration
+         * @description Checked first: with a mistake nothing is written. What was there is kept, see `GET /admin/agent/versions`. It takes effect with a restart.
+         */
+        put: operations["saveAgentFile"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agent/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look for mistakes in an agent configuration, and save nothing */
+        post: operations["checkAgentFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agent/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the last ten versions of the agent configuration that were replaced */
+        get: operations["listAgentVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agent/versions/{digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an earlier version of the agent configuration */
+        get: operations["getAgentVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/agent/versions/{digest}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save an earlier version of the agent configuration again
+         * @description As `PUT /admin/agent` with its text.
+         */
+        post: operations["restoreAgentVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agent": {
         parameters: {
             query?: never;
@@ -459,6 +554,24 @@ export interface components {
                 source: string;
             }[];
         };
+        AgentCheck: {
+            /** @description What the text says, with every default. Absent where it is not valid. */
+            configuration?: {
+                [key: string]: unknown;
+            };
+            /** @description Every mistake, at its field. */
+            mistakes: components["schemas"]["Mistake"][];
+            /** @description With the prompt of the configuration, where it is valid. */
+            prompt: {
+                /** @description The whole system message that the model would be given. */
+                assembled: string;
+                /** @description What it tells of the skills at this moment. */
+                catalogue: string;
+                /** @description What the server itself tells the model, always first. */
+                rules: string;
+            };
+            valid: boolean;
+        };
         /** @description Extension: the retrieved chunks; `[n]` in the answer cites the n-th of them. */
         AgentExtra: {
             /** @description The files that tools made in the run. Absent where there are none. */
@@ -475,6 +588,83 @@ export interface components {
             limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
             /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
             unknownCitations?: number[];
+        };
+        AgentFile: {
+            /** @description What the text says, with every default. Absent where it is not valid. */
+            configuration?: {
+                [key: string]: unknown;
+            };
+            /** @description SHA-256 of the text, in hexadecimal digits. */
+            digest: string;
+            /** @description Whether there is a file; without one the agent has the defaults. */
+            found: boolean;
+            /** @description Every mistake, at its field. */
+            mistakes: components["schemas"]["Mistake"][];
+            /** @description AGENT_CONFIG. */
+            path: string;
+            /** @description With the prompt of the configuration, where it is valid. */
+            prompt: {
+                /** @description The whole system message that the model would be given. */
+                assembled: string;
+                /** @description What it tells of the skills at this moment. */
+                catalogue: string;
+                /** @description What the server itself tells the model, always first. */
+                rules: string;
+            };
+            /** @description The fields that differ from the configuration that runs, until a restart. */
+            restartFields: string[];
+            /** @description As it stands on disk; empty where there is no file. */
+            text: string;
+            valid: boolean;
+        };
+        /**
+         * @example {
+         *       "basedOn": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+         *     }
+         */
+        AgentRestore: {
+            /** @description The `digest` of what this was based on. Where the file says something else by now, nothing is saved: `changed_meanwhile`. */
+            basedOn: string;
+        };
+        /**
+         * @example {
+         *       "text": "{ \"prompt\": \"Answer briefly.\" }",
+         *       "basedOn": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+         *     }
+         */
+        AgentSave: {
+            /** @description The `digest` of what this was based on. Where the file says something else by now, nothing is saved: `changed_meanwhile`. */
+            basedOn: string;
+            /** @description The whole configuration, as JSON. */
+            text: string;
+        };
+        AgentSaved: {
+            /** @description The fields that say something else than before. */
+            changed: string[];
+            file: components["schemas"]["AgentFile"];
+        };
+        /**
+         * @example {
+         *       "text": "{ \"prompt\": \"Answer briefly.\" }"
+         *     }
+         */
+        AgentText: {
+            /** @description The whole configuration, as JSON. */
+            text: string;
+        };
+        AgentVersion: {
+            /** @description SHA-256 of the text, in hexadecimal digits. */
+            digest: string;
+            text: string;
+        };
+        AgentVersions: {
+            /** @description What the file said before, latest first. */
+            versions: {
+                /** @description SHA-256 of the text, in hexadecimal digits. */
+                digest: string;
+                /** Format: date-time */
+                replacedAt: string;
+            }[];
         };
         /**
          * @description A file that a tool made.
@@ -909,7 +1099,7 @@ export interface components {
              * @description Stable name of the error; see the table in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "model_not_found" | "route_not_found" | "request_timeout" | "document_not_failed" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "shutting_down" | "storage_full";
             /** @description What went wrong and what can be done about it. */
             message: string;
             /** @description The field at fault as a dotted path, or null. */
@@ -1173,6 +1363,11 @@ export interface components {
          */
         Metadata: {
             [key: string]: string | number | boolean;
+        };
+        Mistake: {
+            /** @description As a dotted path; empty for the whole. */
+            field: string;
+            message: string;
         };
         Model: {
             created: number;
@@ -1450,7 +1645,15 @@ export interface components {
     pathItems: never;
 }
 export type Agent = components['schemas']['Agent'];
+export type AgentCheck = components['schemas']['AgentCheck'];
 export type AgentExtra = components['schemas']['AgentExtra'];
+export type AgentFile = components['schemas']['AgentFile'];
+export type AgentRestore = components['schemas']['AgentRestore'];
+export type AgentSave = components['schemas']['AgentSave'];
+export type AgentSaved = components['schemas']['AgentSaved'];
+export type AgentText = components['schemas']['AgentText'];
+export type AgentVersion = components['schemas']['AgentVersion'];
+export type AgentVersions = components['schemas']['AgentVersions'];
 export type Artifact = components['schemas']['Artifact'];
 export type BatchFailure = components['schemas']['BatchFailure'];
 export type Capabilities = components['schemas']['Capabilities'];
@@ -1490,6 +1693,7 @@ export type McpMessage = components['schemas']['McpMessage'];
 export type McpTestRequest = components['schemas']['McpTestRequest'];
 export type McpTestResult = components['schemas']['McpTestResult'];
 export type Metadata = components['schemas']['Metadata'];
+export type Mistake = components['schemas']['Mistake'];
 export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
 export type NewDocument = components['schemas']['NewDocument'];
@@ -1512,6 +1716,144 @@ export type ToolResultFrame = components['schemas']['ToolResultFrame'];
 export type Usage = components['schemas']['Usage'];
 export type $defs = Record<string, never>;
 export interface operations {
+    getAgentFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The configuration. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentFile"];
+                };
+            };
+        };
+    };
+    saveAgentFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentSave"];
+            };
+        };
+        responses: {
+            /** @description It is on disk. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentSaved"];
+                };
+            };
+        };
+    };
+    checkAgentFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentText"];
+            };
+        };
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentCheck"];
+                };
+            };
+        };
+    };
+    listAgentVersions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Latest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentVersions"];
+                };
+            };
+        };
+    };
+    getAgentVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description SHA-256 of the text, in hexadecimal digits. */
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it was. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentVersion"];
+                };
+            };
+        };
+    };
+    restoreAgentVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description SHA-256 of the text, in hexadecimal digits. */
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentRestore"];
+            };
+        };
+        responses: {
+            /** @description It is on disk. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentSaved"];
+                };
+            };
+        };
+    };
     getAgent: {
         parameters: {
             query?: never;

@@ -98,6 +98,7 @@ export async function composeAgent(parts: Parts) {
       }),
       ...{ artifacts, mcp, sandbox, skills },
     },
+    catalogue: prompt.catalogue,
     start() {
       mcp.start()
       skills.start()

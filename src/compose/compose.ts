@@ -10,6 +10,7 @@ import { createReadiness } from '../services/ops/readiness.ts'
 import { withFeedback } from '../services/retrieval/feedback.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
 import { createRetrieval, watchSearches } from '../services/retrieval/search.ts'
+import { composeAdmin } from './admin.ts'
 import { composeAgent } from './agent.ts'
 import { openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
@@ -49,6 +50,7 @@ export async function compose(
       lines: createLineIngestion({ documents, log }),
       admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
       ...agent.services,
+      admin: composeAdmin({ config, loaded, catalogue: agent.catalogue }),
       readiness: createReadiness({
         checks: {
           store: store.check,
@@ -56,7 +58,7 @@ export async function compose(
             await index.check(signal)
             await reconciliation.check()
           },
-          agent: async () => void (await loaded.hasChanged()),
+          agent: async () => void (await loaded.changedFields()),
         },
         embedder: search.checkEmbedder,
         reranker: search.reranker?.check,

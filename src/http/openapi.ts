@@ -32,6 +32,7 @@ export async function installSchemas(
         { name: 'knowledge', description: 'Documents and the passages retrieved from them' },
         { name: 'chat', description: 'Cited answers, streamed' },
         { name: 'agent', description: 'What the agent is and what it can do' },
+        { name: 'admin', description: 'How the server is set up, read and changed' },
         { name: 'ops', description: 'Health, readiness, metrics' },
       ],
       components: {

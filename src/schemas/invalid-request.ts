@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts'
 /** More would hide the first cause, not explain it. */
 const MAX_ISSUES = 5
 
-interface Issue {
+export interface Issue {
   /** As a dotted path; empty for the whole. */
   field: string
   message: string
@@ -21,8 +21,12 @@ export function invalidRequest(issues: readonly Issue[], cause: unknown): AppErr
 
 /** As `invalidRequest`, of what a schema refused. */
 export function refusalOf(error: z.ZodError): AppError {
-  const issues = error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
-  return invalidRequest(issues, error)
+  return invalidRequest(issuesOf(error), error)
+}
+
+/** Every mistake that a schema found, at its field. */
+export function issuesOf(error: z.ZodError): Issue[] {
+  return error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
 }
 
 const KINDS: Readonly<Record<string, string>> = {

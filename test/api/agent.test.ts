@@ -164,7 +164,7 @@ describe('GET /agent/capabilities', () => {
       const file = await writeAgentFile({})
       const server = await startServer({ AGENT_CONFIG: `${file}.later` })
       expect(await read(server, '/agent/capabilities')).toMatchObject({ restartRequired: false })
-      await writeFile(`${file}.later`, '{}')
+      await writeFile(`${file}.later`, JSON.stringify(AGENT))
       expect(await read(server, '/agent/capabilities')).toMatchObject({ restartRequired: true })
     },
   )

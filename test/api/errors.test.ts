@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -56,6 +57,18 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   document_not_found: () => server.request('/documents/unknown'),
   artifact_not_found: () => server.request('/artifacts/unknown'),
   connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),
+  version_not_found: () => server.request(`/admin/agent/versions/${'0'.repeat(64)}`),
+  changed_meanwhile: () =>
+    server.request('/admin/agent', {
+      method: 'PUT',
+      body: { text: '{}', basedOn: '0'.repeat(64) },
+    }),
+  not_writable: async () => {
+    const path = join(await temporaryDirectory(), 'gone', 'agent.json')
+    const homeless = await startServer({ AGENT_CONFIG: path })
+    const body = { text: '{}', basedOn: hash('sha256', '') }
+    return homeless.request('/admin/agent', { method: 'PUT', body })
+  },
   model_not_found: () => server.request('/v1/models/unknown'),
   route_not_found: () => server.request('/unknown'),
   request_timeout: async () => {

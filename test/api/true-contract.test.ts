@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +22,7 @@ beforeAll(async () => {
   upstream = await startScriptedUpstream()
   const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
   const agentFile = join(directory, 'agent.json')
-  await writeFile(agentFile, JSON.stringify({ mcpServers: { refused: { url: PRIVATE } } }))
+  await writeFile(agentFile, AGENT)
   server = await startServer(modelAt(upstream, { AGENT_CONFIG: agentFile }))
   id = await server.ingest({
     title: 'Owls',
@@ -40,6 +41,7 @@ beforeAll(async () => {
 
 /** Not to be called, so that no test leaves the machine. */
 const PRIVATE = 'http://10.0.0.1/mcp'
+const AGENT = JSON.stringify({ mcpServers: { refused: { url: PRIVATE } } })
 
 const messages = [{ role: 'user', content: 'Who hoots?' }]
 const LAMP = { type: 'function', function: { name: 'switch_lamp' } }
@@ -125,13 +127,30 @@ const CALLS: Record<
     { body: {}, path: '/agent/mcp/unknown/test' },
   ],
   verifySandbox: [{}, { body: 'x', headers: { 'content-type': 'text/plain' } }],
+  getAgentFile: [{}],
+  saveAgentFile: [
+    { body: { text: AGENT, basedOn: hash('sha256', AGENT) } },
+    { body: { text: '{}', basedOn: hash('sha256', '') } },
+  ],
+  checkAgentFile: [{ body: { text: '{' } }, { body: {} }],
+  listAgentVersions: [{}],
+  getAgentVersion: [{ path: `/admin/agent/versions/${hash('sha256', '')}` }],
+  restoreAgentVersion: [
+    {
+      path: `/admin/agent/versions/${hash('sha256', '')}/restore`,
+      body: { basedOn: hash('sha256', '') },
+    },
+  ],
   health: [{}],
   readiness: [{}],
   metrics: [{}],
 }
 
-/** These would need a failed document, an uploaded file, or a tool that makes one. */
-const NEVER_WELL = ['retryDocument', 'getDocumentFile', 'getArtifact']
+/** These would need a failed document, an uploaded file, a tool that makes one, or an agent that was changed. */
+const NEVER_WELL = [
+  ...['retryDocument', 'getDocumentFile', 'getArtifact'],
+  ...['getAgentVersion', 'restoreAgentVersion'],
+]
 
 describe('What the server answers', () => {
   it('is asked of every operation of the contract', verifies('openapi.true'), () => {

@@ -245,7 +245,7 @@ export const DECISIONS = {
       'Each tool has title, description, input schema, source and state in /agent/tools.',
     'agent.capabilities.true': '/agent/capabilities tells what works, retrieval: lexical included.',
     'agent.capabilities.restart':
-      'restartRequired is true once the configuration on disk differs from the one that runs.',
+      'restartRequired is true once the configuration on disk says something else than the one that runs.',
   },
   'design: MCP connections': {
     'mcp.namespace': 'A tool of a connection is named mcp__<connection>__<tool>.',

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { readIfPresent } from '../../lib/files.ts'
 import { boundedText } from '../../schemas/fields.ts'
+import { type Issue, issuesOf } from '../../schemas/invalid-request.ts'
 import { McpServers } from '../mcp/settings.ts'
 import { SandboxSection } from '../sandbox/code-sandbox.ts'
 import { SkillSettings } from '../skills/skills.ts'
@@ -62,29 +64,56 @@ export interface LoadedConfiguration {
   configuration: AgentConfiguration
   /** Whether there was a file. */
   found: boolean
-  /** Whether the file differs from what was loaded, has appeared, or has gone. */
-  hasChanged(): Promise<boolean>
+  /** The fields in which the file now says something else than what was loaded; those that are wrong count. */
+  changedFields(): Promise<string[]>
 }
 
 /** Reads the file; without one the agent is the default one. Throws an Error that names every mistake. */
 export async function loadConfiguration(path: string): Promise<LoadedConfiguration> {
   const read = async () => (await readIfPresent(path))?.toString()
   const text = await read()
+  const { configuration, mistakes, cause } = readConfiguration(text ?? '{}')
+  if (!configuration) {
+    const lines = mistakes.map(({ field, message }) => `  ${field} ${message}`)
+    throw new Error(`${path} is not a valid agent configuration:\n${lines.join('\n')}`, { cause })
+  }
   return {
-    configuration: parse(path, text ?? '{}'),
+    configuration,
     found: text !== undefined,
-    hasChanged: async () => (await read()) !== text,
+    changedFields: async () => {
+      const now = readConfiguration((await read()) ?? '{}')
+      if (now.configuration) return differentFields(configuration, now.configuration)
+      const wrong = now.mistakes.map(({ field }) => field.split('.')[0] ?? '')
+      return wrong.includes('') ? Object.keys(configuration) : [...new Set(wrong)]
+    },
   }
 }
 
-function parse(path: string, text: string): AgentConfiguration {
+interface ReadConfiguration {
+  /** Nothing where there are mistakes. */
+  configuration?: AgentConfiguration
+  /** The field of a mistake is empty where it is in the whole. */
+  mistakes: Issue[]
+  cause?: unknown
+}
+
+/** What a text says as an agent configuration, or every mistake in it. */
+export function readConfiguration(text: string): ReadConfiguration {
   let json: unknown
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''))
-  } catch (error) {
-    throw new Error(`${path} is not valid JSON`, { cause: error })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    return { mistakes: [{ field: '', message: `is not valid JSON: ${reason}` }], cause }
   }
-  const result = AgentConfiguration.safeParse(json)
-  if (result.success) return result.data
-  throw new Error(`${path} is not a valid agent configuration:\n${z.prettifyError(result.error)}`)
+  const { data, error } = AgentConfiguration.safeParse(json)
+  return data ? { configuration: data, mistakes: [] } : { mistakes: issuesOf(error), cause: error }
+}
+
+/** The fields of the first level in which two configurations differ. */
+export function differentFields(one: AgentConfiguration, other: AgentConfiguration): string[] {
+  const values: Record<string, unknown> = other
+  return Object.entries({ ...other, ...one }).flatMap(([name, value]) =>
+    isDeepStrictEqual(value, values[name]) ? [] : [name],
+  )
 }

@@ -48,7 +48,7 @@ export function describeAgent(dependencies: Dependencies) {
         reranker === undefined
           ? { state: 'off', reason: 'RERANK_MODEL is not set' }
           : { state: 'on', model: reranker },
-      restartRequired: await loaded.hasChanged(),
+      restartRequired: (await loaded.changedFields()).length > 0,
     }),
   }
 }

@@ -87,7 +87,7 @@ describe('the agent configuration', () => {
     ['not JSON', 'name: agent'],
   ])('is refused when the file is %s', async (_case, text) => {
     const path = await newPath(text)
-    await expect(loadConfiguration(path)).rejects.toThrow(`${path} is not valid JSON`)
+    await expect(loadConfiguration(path)).rejects.toThrow(`${path} is not a valid agent configuration:\n   is not valid JSON`)
   })
 
   it.each(['', ' ', ' agent', 'agent ', 'n'.repeat(101)])(
@@ -111,25 +111,27 @@ describe('a restart', () => {
     ['nothing has happened', '{}', '{}', false],
     ['the file was absent and still is', undefined, undefined, false],
     ['the file has changed', '{}', '{"name":"other"}', true],
-    ['only its blanks have changed', '{}', '{ }', true],
+    ['only its blanks have changed', '{}', '{ }', false],
+    ['it says what was the default', '{}', '{"name":"agent"}', false],
     ['the file has become wrong', '{}', '{', true],
-    ['the file has appeared', undefined, '{}', true],
+    ['the file has appeared', undefined, '{"prompt":"Hi"}', true],
+    ['the file has appeared and says nothing', undefined, '{}', false],
     ['the file has appeared, empty', undefined, '', true],
-    ['the file has gone', '{}', undefined, true],
+    ['the file has gone', '{"prompt":"Hi"}', undefined, true],
   ])('is told by what is on disk: %s', async (_case, before, after, isNeeded) => {
     const path = await newPath(before)
-    const { hasChanged } = await loadConfiguration(path)
+    const { changedFields } = await loadConfiguration(path)
     if (after === undefined) await rm(path, { force: true })
     else await writeFile(path, after)
-    expect(await hasChanged()).toBe(isNeeded)
+    expect((await changedFields()).length > 0).toBe(isNeeded)
   })
 
   it('is not needed any more once the file is as it was', async () => {
     const path = await newPath('{}')
-    const { hasChanged } = await loadConfiguration(path)
+    const { changedFields } = await loadConfiguration(path)
     await writeFile(path, '{"name":"other"}')
-    expect(await hasChanged()).toBe(true)
+    expect(await changedFields()).toEqual(['name'])
     await writeFile(path, '{}')
-    expect(await hasChanged()).toBe(false)
+    expect(await changedFields()).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ function describeTest({ enabled = true, supportsTools = true, changed = false } 
     loaded: {
       configuration: AgentConfiguration.parse({ name: 'desk', description: 'Knows the library.' }),
       found: true,
-      hasChanged: async () => changed,
+      changedFields: async () => (changed ? ['prompt'] : []),
     },
     model: { name: 'gpt-5-mini', supportsTools },
     retrieval: 'lexical',

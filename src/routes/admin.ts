@@ -1,0 +1,114 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { callSignal } from '../http/shutdown.ts'
+import {
+  AgentCheck,
+  AgentFile,
+  AgentRestore,
+  AgentSave,
+  AgentSaved,
+  AgentText,
+  AgentVersion,
+  AgentVersionParams,
+  AgentVersions,
+} from '../schemas/admin.ts'
+import { errorResponses } from '../schemas/error.ts'
+import type { AgentFileService } from '../services/admin/agent-file.ts'
+
+const tags = ['admin']
+
+export interface AdminServices {
+  agentFile: AgentFileService
+}
+
+/** How the server is set up, for whoever runs it. */
+export function adminRoutes(
+  { agentFile }: AdminServices,
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.addHook(
+      'onRequest',
+      async (_request, reply) => void reply.header('cache-control', 'no-store'),
+    )
+    app.register(agentFileRoutes(agentFile, stopping))
+  }
+}
+
+function agentFileRoutes(
+  agentFile: AgentFileService,
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get('/admin/agent', {
+      schema: {
+        operationId: 'getAgentFile',
+        summary: 'Read the agent configuration as it stands on disk',
+        description:
+          'With every mistake in it, the prompt that the model would be given, and what differs from the configuration that runs.',
+        tags,
+        response: { 200: AgentFile.describe('The configuration.'), ...errorResponses() },
+      },
+      handler: () => agentFile.read(),
+    })
+
+    app.put('/admin/agent', {
+      schema: {
+        operationId: 'saveAgentFile',
+        summary: 'Replace the agent configuration',
+        description:
+          'Checked first: with a mistake nothing is written. What was there is kept, see `GET /admin/agent/versions`. It takes effect with a restart.',
+        tags,
+        body: AgentSave,
+        response: { 200: AgentSaved.describe('It is on disk.'), ...errorResponses(409, 507) },
+      },
+      handler: ({ body }, reply) =>
+        agentFile.save(body.text, body.basedOn, callSignal(reply, stopping)),
+    })
+
+    app.post('/admin/agent/check', {
+      schema: {
+        operationId: 'checkAgentFile',
+        summary: 'Look for mistakes in an agent configuration, and save nothing',
+        tags,
+        body: AgentText,
+        response: { 200: AgentCheck.describe('What was found.'), ...errorResponses() },
+      },
+      handler: ({ body }) => agentFile.check(body.text),
+    })
+
+    app.get('/admin/agent/versions', {
+      schema: {
+        operationId: 'listAgentVersions',
+        summary: 'List the last ten versions of the agent configuration that were replaced',
+        tags,
+        response: { 200: AgentVersions.describe('Latest first.'), ...errorResponses() },
+      },
+      handler: () => agentFile.versions(),
+    })
+
+    app.get('/admin/agent/versions/:digest', {
+      schema: {
+        operationId: 'getAgentVersion',
+        summary: 'Read an earlier version of the agent configuration',
+        tags,
+        params: AgentVersionParams,
+        response: { 200: AgentVersion.describe('As it was.'), ...errorResponses(404) },
+      },
+      handler: ({ params }) => agentFile.version(params.digest),
+    })
+
+    app.post('/admin/agent/versions/:digest/restore', {
+      schema: {
+        operationId: 'restoreAgentVersion',
+        summary: 'Save an earlier version of the agent configuration again',
+        description: 'As `PUT /admin/agent` with its text.',
+        tags,
+        params: AgentVersionParams,
+        body: AgentRestore,
+        response: { 200: AgentSaved.describe('It is on disk.'), ...errorResponses(404, 409, 507) },
+      },
+      handler: ({ params, body }, reply) =>
+        agentFile.restore(params.digest, body.basedOn, callSignal(reply, stopping)),
+    })
+  }
+}
