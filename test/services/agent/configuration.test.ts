@@ -87,7 +87,9 @@ describe('the agent configuration', () => {
     ['not JSON', 'name: agent'],
   ])('is refused when the file is %s', async (_case, text) => {
     const path = await newPath(text)
-    await expect(loadConfiguration(path)).rejects.toThrow(`${path} is not a valid agent configuration:\n   is not valid JSON`)
+    await expect(loadConfiguration(path)).rejects.toThrow(
+      `${path} is not a valid agent configuration:\n   is not valid JSON`,
+    )
   })
 
   it.each(['', ' ', ' agent', 'agent ', 'n'.repeat(101)])(
