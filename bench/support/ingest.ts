@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Readiness } from '../../src/schemas/ops.ts'
+import { AgentServer } from '../../client/src/agent-server.ts'
 import type { CorpusDocument } from './corpus.ts'
 import { post, prepare } from './http-client.ts'
 import { KEY } from './server-process.ts'
@@ -39,14 +39,17 @@ async function untilIdle(url: string): Promise<void> {
 }
 
 async function countDocuments(url: string) {
-  const response = await fetch(`${url}/readiness`)
-  const { documents } = Readiness.parse(await response.json())
+  const { documents } = await clientOf(url).admin.readiness()
   if (!documents) throw new Error('The server is not ready')
   return documents
 }
 
 /** Chunks that the server holds, from its metrics. */
 export async function countChunks(url: string): Promise<number> {
-  const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${KEY}` } })
-  return Number(/^agent_server_chunks (\d+)/m.exec(await response.text())?.[1])
+  const metrics = await clientOf(url).admin.metrics()
+  return Number(/^agent_server_chunks (\d+)/m.exec(metrics)?.[1])
+}
+
+function clientOf(url: string): AgentServer {
+  return new AgentServer({ baseURL: url, apiKey: KEY })
 }

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { z } from 'zod'
+import { AgentServer } from '../../client/src/agent-server.ts'
 import { type Entry, type Query, readCorpus, readQueries } from './collection.ts'
 import { DEPTH, mean, measure, percentile } from './measures.ts'
 
@@ -7,7 +7,8 @@ import { DEPTH, mean, measure, percentile } from './measures.ts'
 const TOP_K = 50
 const REQUESTS_AT_ONCE = 16
 const POLL_MS = 100
-const TOO_MANY = 429
+/** A full queue is waited for, however long the collection is. */
+const MAX_RETRIES = 10_000
 
 export interface EvaluationOptions {
   folder: string
@@ -28,26 +29,25 @@ export interface Evaluation {
   latency: { p50: number; p95: number }
 }
 
-const Created = z.object({ id: z.string() })
-const Documents = z.object({ documents: z.array(z.object({ id: z.string() })) })
-const Answer = z.object({ hits: z.array(z.object({ documentId: z.string() })) })
-
 /** Ingests a judged collection through the HTTP API, asks its queries, and measures the answers. */
 export async function evaluate(options: EvaluationOptions): Promise<Evaluation> {
-  const call = caller(options)
-  const ids = await ingest(options, call)
-  await settle(call, options.progress)
-  const failed = Documents.parse(await (await call('/documents?status=failed&limit=100')).json())
+  const client = new AgentServer({
+    baseURL: options.url,
+    apiKey: options.key,
+    maxRetries: MAX_RETRIES,
+  })
+  const ids = await ingest(options, client)
+  const failed = await settle(client, options.progress)
   const queries = await readQueries(options.folder)
   const results = []
   for (const query of queries) {
-    results.push(await ask(query, ids, call, options.graded))
+    results.push(await ask(query, ids, client, options.graded))
     options.progress(`${results.length} of ${queries.length} queries asked`)
   }
   const latencies = results.map(({ milliseconds }) => milliseconds)
   return {
     documents: ids.size,
-    failed: failed.documents.length,
+    failed,
     queries: queries.length,
     ndcg: mean(results.map(({ ndcg }) => ndcg)),
     recall: mean(results.map(({ recall }) => recall)),
@@ -56,32 +56,13 @@ export async function evaluate(options: EvaluationOptions): Promise<Evaluation> 
   }
 }
 
-type Call = (path: string, body?: unknown) => Promise<Response>
-
-function caller({ url, key }: EvaluationOptions): Call {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const send = (path: string, body: unknown) => {
-    const content = body !== undefined && { method: 'POST', body: JSON.stringify(body) }
-    return fetch(new URL(path, url), { headers, ...content })
-  }
-  return async (path, body) => {
-    let response = await send(path, body)
-    while (response.status === TOO_MANY) {
-      await delay(Number(response.headers.get('retry-after') ?? 1) * 1_000)
-      response = await send(path, body)
-    }
-    if (response.ok) return response
-    throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
-  }
-}
-
 /** Answers the collection's own id for each id that the server gave. */
-async function ingest({ folder, progress }: EvaluationOptions, call: Call) {
+async function ingest({ folder, progress }: EvaluationOptions, { documents }: AgentServer) {
   const ids = new Map<string, string>()
   const post = async ({ _id, title, text }: Entry) => {
     // A document that is only a title has its title for a text.
     const body = text.trim() === '' ? { text: title } : { title, text }
-    const { id } = Created.parse(await (await call('/documents', body)).json())
+    const { id } = await documents.create(body)
     ids.set(id, _id)
     progress(`${ids.size} documents sent`)
   }
@@ -93,24 +74,20 @@ async function ingest({ folder, progress }: EvaluationOptions, call: Call) {
   return ids
 }
 
-async function settle(call: Call, progress: (done: string) => void): Promise<void> {
+/** Waits until nothing waits; answers how many documents have failed. */
+async function settle({ admin }: AgentServer, progress: (done: string) => void): Promise<number> {
   for (;;) {
-    const open = await Promise.all(
-      ['pending', 'processing'].map(async (status) =>
-        Documents.parse(await (await call(`/documents?status=${status}&limit=100`)).json()),
-      ),
-    )
-    const count = open.reduce((sum, { documents }) => sum + documents.length, 0)
-    if (count === 0) return
-    progress(`${count === 200 ? 'more than 100' : count} documents not ready yet`)
+    const { documents } = await admin.readiness()
+    const { pending = 0, processing = 0, failed = 0 } = documents ?? {}
+    if (documents && pending + processing === 0) return failed
+    progress(`${pending + processing} documents not ready yet`)
     await delay(POLL_MS)
   }
 }
 
-async function ask(query: Query, ids: Map<string, string>, call: Call, graded: boolean) {
+async function ask(query: Query, ids: Map<string, string>, client: AgentServer, graded: boolean) {
   const started = performance.now()
-  const response = await call('/query', { query: query.text, topK: TOP_K })
-  const { hits } = Answer.parse(await response.json())
+  const { hits } = await client.query({ query: query.text, topK: TOP_K })
   const milliseconds = performance.now() - started
   const ranking = [...new Set(hits.map(({ documentId }) => ids.get(documentId) ?? documentId))]
   return { milliseconds, ...measure(ranking.slice(0, DEPTH), { relevant: query.relevant, graded }) }
