@@ -61,7 +61,7 @@ async function ingest({ folder, progress }: EvaluationOptions, { documents }: Ag
   const ids = new Map<string, string>()
   const post = async ({ _id, title, text }: Entry) => {
     // A document that is only a title has its title for a text.
-    const body = text.trim() === '' ? { text: title } : { title, text }
+    const body = text.trim() === '' ? { text: title ?? '' } : { text, ...(title && { title }) }
     const { id } = await documents.create(body)
     ids.set(id, _id)
     progress(`${ids.size} documents sent`)

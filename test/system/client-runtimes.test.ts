@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -86,11 +87,14 @@ describe('The client in other runtimes', () => {
 
   it.skipIf(!existsSync(CHROMIUM))('works in a browser (needs Chromium)', async () => {
     const directory = await makeProject()
-    const pages = createServer(async ({ url = '/' }, response) => {
+    const answer = async (url: string, response: ServerResponse) => {
       const file =
-        url === '/' ? undefined : await readFile(join(directory, normalize(url))).catch(() => '')
-      response.setHeader('content-type', file ? 'text/javascript' : 'text/html').end(file ?? '')
-    }).listen(0, '127.0.0.1')
+        url === '/' ? '' : await readFile(join(directory, normalize(url))).catch(() => '')
+      response.setHeader('content-type', file ? 'text/javascript' : 'text/html').end(file)
+    }
+    const pages = createServer(({ url = '/' }, response) => void answer(url, response))
+    pages.listen(0, '127.0.0.1')
+    await once(pages, 'listening')
     onTestFinished(() => void pages.close())
     const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
     onTestFinished(() => browser.close())
