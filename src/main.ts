@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
 import type { Command } from './commands/command.ts'
+import { runDeploy } from './commands/deploy.ts'
 import { runPrebuildScreen } from './commands/prebuild-screen.ts'
 import { runRebuildIndex, runReEmbed, runReindex } from './commands/rebuild.ts'
 import { runExport, runImport, runMigrate } from './commands/transfer.ts'
@@ -25,6 +26,7 @@ const COMMANDS = new Map<string, Command>([
   ['migrate', runMigrate],
   ['export', runExport],
   ['import', runImport],
+  ['deploy', runDeploy],
   ['prebuild-screen', runPrebuildScreen],
 ])
 

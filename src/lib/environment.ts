@@ -29,3 +29,8 @@ export function namesVariable(text: string): boolean {
 export function withoutVariables(text: string): string {
   return text.replaceAll(REFERENCE, 'x')
 }
+
+/** The names of the variables that a text refers to. */
+export function variablesIn(text: string): string[] {
+  return Array.from(text.matchAll(REFERENCE), ([, name = '']) => name)
+}

@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { readText } from './deployment-files.ts'
+import { filesOf, full, minimal } from './deployments.ts'
 
 // What the tools' own authors publish, where it lies beside the project; where Compose itself can be had,
 // test/system/compose.test.ts asks it, too.
@@ -44,6 +45,10 @@ describe.skipIf(!existsSync(SCHEMAS))('The schema of Compose (needs ../shared/sc
 
   it.each(COMPOSE_FILES)('takes %s', (path) => {
     expect(composeMistakes(readFile(path))).toEqual([])
+  })
+
+  it.each([minimal, full])('takes what is generated', (make) => {
+    expect(composeMistakes(parse(filesOf(make('compose'))['compose.yaml'] ?? ''))).toEqual([])
   })
 
   it.each([

@@ -1,0 +1,84 @@
+import { writeGuide } from './guide.ts'
+import { isSecret, planDeployment } from './plan.ts'
+import { refusalsOf, warningsOf } from './problems.ts'
+import type { AgentSource, Command, DeploymentSettings, Problem, Target } from './target.ts'
+import { compose } from './targets/compose.ts'
+
+const TARGETS: readonly Target[] = [compose]
+export const TARGET_NAMES = TARGETS.map(({ name }) => name)
+
+/** Places that cannot be deployed to, each with the reason and what to take instead. */
+const IMPOSSIBLE: Readonly<Record<string, Omit<Problem, 'field'>>> = {
+  workers: {
+    message: 'does not load native modules, of which the server has several, and keeps no process',
+    remedy: 'take fly or cloud-run',
+  },
+  vercel: {
+    message: 'runs functions that end with their answer and do not load every native module',
+    remedy: 'take render or railway',
+  },
+  lambda: {
+    message: 'stops with the answer, so nothing would be ingested, and buffers streams by default',
+    remedy: 'take aws, which is ECS',
+  },
+}
+
+/** Shorter values, such as `x` for a server that asks for no key, stand in other words by chance. */
+const LEAST_SECRET = 8
+
+export type Deployment =
+  | {
+      files: Readonly<Record<string, string>>
+      /** Names of variables whose values are set at the platform. */
+      secrets: readonly string[]
+      commands: readonly Command[]
+      warnings: readonly Problem[]
+    }
+  | { refusals: readonly Problem[] }
+
+/** The files that bring an agent to a place, or all that stands against it. Reads nothing and writes nothing. */
+export function generate(
+  agent: AgentSource,
+  settings: DeploymentSettings,
+  name: string,
+): Deployment {
+  const target = TARGETS.find((one) => one.name === name)
+  if (!target) return { refusals: [refuseTarget(name)] }
+  const refusals = refusalsOf(agent, settings, target)
+  if (refusals.length > 0) return { refusals }
+  const plan = planDeployment(agent, settings, target)
+  const warnings = warningsOf(agent, settings, target)
+  const { files, ...rest } = target.render(plan)
+  const all = { ...files, 'DEPLOY.md': writeGuide(target, plan, rest, warnings) }
+  const leaks = leaksOf(all, settings.variables)
+  if (leaks.length > 0) return { refusals: leaks }
+  const { secrets } = plan
+  const commands = [
+    ...secrets.map((one) => ({ title: `Set ${one}`, run: target.setSecret(one, plan) })),
+    ...rest.deploy,
+  ]
+  return { files: all, secrets, commands, warnings }
+}
+
+function refuseTarget(name: string): Problem {
+  const field = 'target'
+  const known = Object.hasOwn(IMPOSSIBLE, name) ? IMPOSSIBLE[name] : undefined
+  if (known) return { field, message: `${name} ${known.message}`, remedy: known.remedy }
+  return { field, message: `${name} is not known`, remedy: `one of ${TARGET_NAMES.join(', ')}` }
+}
+
+/** Whatever is written: the value of a secret is in none of it. */
+function leaksOf(
+  files: Readonly<Record<string, string>>,
+  variables: Readonly<Record<string, string>>,
+): Problem[] {
+  const texts = Object.entries(files)
+  return Object.entries(variables)
+    .filter(([name, value]) => isSecret(name, value) && value.length >= LEAST_SECRET)
+    .flatMap(([field, value]) => {
+      const [file] = texts.find(([, text]) => text.includes(value)) ?? []
+      if (file === undefined) return []
+      const message = `has a value that would stand in ${file}, because something else has it, too`
+      return [{ field, message, remedy: 'give it a value of its own' }]
+    })
+}

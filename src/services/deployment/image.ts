@@ -1,0 +1,34 @@
+import { posix } from 'node:path'
+import { isRemoteSource } from '../skills/remote.ts'
+import { fromProject } from './problems.ts'
+import type { AgentSource, Plan } from './target.ts'
+
+/** What the project's own .dockerignore lets in anyway. */
+const USUAL = ['agent.json', 'skills', 'plugins', 'forms']
+
+/** The Dockerfile, and beside it what may go into the image: the agent's own files, too, wherever they are. */
+export function imageFiles({ agent }: Plan): Record<string, string> {
+  const { Dockerfile = '', '.dockerignore': ignored = '' } = agent.project.files
+  const added = ownFiles(agent).filter((path) => !USUAL.includes(path.split('/')[0] ?? ''))
+  const lines = added.map((path) => `!${path}\n`).join('')
+  // The last line that fits decides, so what must never be inside comes last.
+  const never = ['**/.env', '**/.env.*', '**/.git', '**/node_modules'].join('\n')
+  return { Dockerfile, 'Dockerfile.dockerignore': `${ignored.trimEnd()}\n${lines}${never}\n` }
+}
+
+/** The agent's file, and what it names: of a plugin the whole folder, since it may import what lies beside it. */
+function ownFiles({ configuration, path }: AgentSource): string[] {
+  if (path === undefined) return []
+  const skills = configuration.skills.sources.filter((source) => !isRemoteSource(source))
+  const plugins = configuration.plugins.map((plugin) => {
+    const own = fromProject(path, plugin)
+    return posix.dirname(own) === '.' ? own : posix.dirname(own)
+  })
+  const named = [path, ...skills.map((source) => fromProject(path, source)), ...plugins]
+  return [...new Set(named.map((name) => posix.normalize(name).replace(/\/$/, '')))]
+}
+
+/** Builds the image, from the project's folder. */
+export function buildCommand({ folder }: Plan, tag: string): string {
+  return `docker build --platform linux/amd64 --file ${folder}/Dockerfile --tag ${tag} .`
+}

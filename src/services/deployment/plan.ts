@@ -1,0 +1,62 @@
+import { variablesIn } from '../../lib/environment.ts'
+import type { AgentSource, DeploymentSettings, Engine, Plan, Target } from './target.ts'
+
+/** The image or the platform says these. */
+const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG']
+const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
+const SECRET = /_(?:KEY|SECRET)(?:_NEXT)?$|^(?:DATABASE|WEBHOOK)_URL$/
+/** What closing takes beside `SHUTDOWN_GRACE`, and what it may take where the platform has the patience. */
+export const LEAST_CLOSING_SECONDS = 4
+const CLOSING_SECONDS = 20
+/** How long the model has for its answer once `limits.seconds` are over. */
+export const ANSWER_SECONDS = 60
+const DEFAULT_GRACE = 10
+
+/** What is deployed where, with the defaults of the server brought down to what the platform allows. */
+export function planDeployment(
+  agent: AgentSource,
+  settings: DeploymentSettings,
+  { facts }: Target,
+): Plan {
+  const { variables } = settings
+  const set = Object.entries(variables).filter(([name]) => !FIXED.includes(name))
+  const [secret, open] = [true, false].map((wanted) =>
+    set.filter(([name, value]) => isSecret(name, value) === wanted),
+  )
+  const grace = Math.min(settings.grace, facts.killSeconds - LEAST_CLOSING_SECONDS)
+  const fileLimit = Math.min(settings.fileLimit, facts.bodyBytes ?? Number.POSITIVE_INFINITY)
+  const plain = Object.fromEntries(open ?? [])
+  if (grace !== DEFAULT_GRACE) plain.SHUTDOWN_GRACE = String(grace)
+  if (fileLimit !== settings.fileLimit) plain.FILE_LIMIT = String(fileLimit)
+  if (agent.path !== undefined && agent.path !== 'agent.json') {
+    plain.AGENT_CONFIG = `/app/${agent.path}`
+  }
+  const engines = facts.engines.filter(
+    (engine) => URL.parse(variables[URL_OF[engine]] ?? '')?.hostname === engine,
+  )
+  const names = (secret ?? []).map(([name]) =>
+    name === 'DATABASE_URL' && engines.includes('postgres') ? 'POSTGRES_PASSWORD' : name,
+  )
+  const ofAgent = variablesIn(JSON.stringify(agent.configuration.mcpServers))
+  return {
+    ...settings,
+    agent,
+    plain: Object.fromEntries(Object.entries(plain).toSorted(byName)),
+    secrets: [...new Set(['SERVER_API_KEY', ...names, ...ofAgent])].toSorted(),
+    engines,
+    isShared: variables.DATABASE_URL !== undefined,
+    ...{ grace, fileLimit },
+    killSeconds: Math.min(grace + CLOSING_SECONDS, facts.killSeconds),
+    requestSeconds: agent.configuration.limits.seconds + ANSWER_SECONDS,
+  }
+}
+
+/** By its name, or because it is a URL with a user, a password or parameters. */
+export function isSecret(name: string, value: string): boolean {
+  const url = /^[a-z]+:\/\//.test(value) ? URL.parse(value) : null
+  return SECRET.test(name) || (url !== null && `${url.username}${url.password}${url.search}` !== '')
+}
+
+function byName([a]: [string, string], [b]: [string, string]): number {
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,115 @@
+import { posix } from 'node:path'
+import { parse, stringify } from 'yaml'
+import { z } from 'zod'
+import { readSandboxSettings } from '../../sandbox/code-sandbox.ts'
+import { imageFiles } from '../image.ts'
+import { IMAGE, type Plan, type Rendering, type Target } from '../target.ts'
+
+const PASSWORD = 'POSTGRES_PASSWORD'
+const Service = z.record(z.string(), z.unknown())
+const Variables = z.record(z.string(), z.string())
+const ComposeFile = z.object({ services: z.record(z.string(), Service) })
+/** What asks for it in a Compose file: the command stops where it is not set. */
+const asked = (name: string) => `\${${name}:?set it in .env}`
+
+/** A server of one's own: Docker Compose, and Caddy in front for TLS. */
+export const compose: Target = {
+  name: 'compose',
+  title: 'Docker Compose',
+  facts: {
+    storage: 'disk',
+    killSeconds: 600,
+    sandboxes: ['embedded', 'docker', 'e2b'],
+    isServerless: false,
+    hasServiceNames: true,
+    engines: ['postgres', 'qdrant'],
+    instances: 1,
+  },
+  setSecret: (name, { folder }) =>
+    name === 'SERVER_API_KEY'
+      ? `echo "${name}=$(openssl rand -hex 24)" >> ${folder}/.env`
+      : `read -rs value && echo "${name}=$value" >> ${folder}/.env`,
+  render,
+}
+
+function render(plan: Plan): Rendering {
+  const { folder, domain = 'localhost', engines } = plan
+  const run = `docker compose --file ${folder}/compose.yaml --env-file ${folder}/.env`
+  return {
+    files: {
+      ...imageFiles(plan),
+      'compose.yaml': stringify(composeFile(plan), { lineWidth: 0 }),
+      Caddyfile: `${domain} {\n\treverse_proxy agent-server:3000\n}\n`,
+    },
+    deploy: [
+      { title: 'Build the image', run: `${run} build` },
+      { title: 'Start everything', run: `${run} up --detach --wait` },
+    ],
+    update: `git pull && docker tag ${IMAGE} ${IMAGE}:before && ${run} up --detach --build --wait`,
+    rollback: `docker tag ${IMAGE}:before ${IMAGE} && ${run} up --detach --no-build --wait`,
+    backup: engines.includes('postgres')
+      ? `${run} exec postgres pg_dump --username agent agent | gzip > backup.sql.gz`
+      : `${run} exec --user 1000:1000 agent-server node src/main.ts export /data/backup.zst && ${run} cp agent-server:/data/backup.zst .`,
+    costs: 'the machine, and its disk; nothing by request',
+  }
+}
+
+/** docker-compose.yml with what this deployment needs of it, and Caddy. */
+function composeFile(plan: Plan) {
+  const { agent, folder, killSeconds, engines } = plan
+  const { services } = ComposeFile.parse(parse(agent.project.files['docker-compose.yml'] ?? ''))
+  const { ports: _ports, profiles: _profiles, ...server } = services['agent-server'] ?? {}
+  const healthy = (name: string) => [name, { condition: 'service_healthy' }]
+  const withDocker = readSandboxSettings(agent.configuration.sandbox).kind === 'docker'
+  return {
+    name: IMAGE,
+    services: {
+      'agent-server': {
+        ...server,
+        build: { context: posix.relative(folder, '.'), dockerfile: `${folder}/Dockerfile` },
+        environment: environment(plan),
+        depends_on: Object.fromEntries(engines.map(healthy)),
+        stop_grace_period: `${killSeconds}s`,
+        ...(withDocker && {
+          volumes: ['data:/data', '/var/run/docker.sock:/var/run/docker.sock'],
+          group_add: [asked('DOCKER_GROUP')],
+        }),
+      },
+      caddy: {
+        image: 'caddy:2-alpine',
+        ports: ['80:80', '443:443', '443:443/udp'],
+        volumes: ['./Caddyfile:/etc/caddy/Caddyfile:ro', 'certificates:/data'],
+        depends_on: Object.fromEntries([healthy('agent-server')]),
+        restart: 'unless-stopped',
+        mem_limit: '256m',
+      },
+      ...Object.fromEntries(engines.map((name) => [name, engine(services[name], plan)])),
+    },
+    volumes: Object.fromEntries(['data', 'certificates', ...engines].map((name) => [name, null])),
+  }
+}
+
+function environment({ plain, secrets, engines }: Plan) {
+  // A dollar would begin the name of a variable.
+  const settings = Object.entries(plain).map(([name, value]) => [
+    name,
+    value.replaceAll('$', '$$$$'),
+  ])
+  const url = `postgres://agent:${asked(PASSWORD)}@postgres:5432/agent`
+  return Object.fromEntries([
+    ...settings,
+    ...secrets.filter((name) => name !== PASSWORD).map((name) => [name, asked(name)]),
+    ...(engines.includes('postgres') ? [['DATABASE_URL', url]] : []),
+  ])
+}
+
+/** As docker-compose.yml has it, with its secrets asked for. */
+function engine(service: Record<string, unknown> = {}, { secrets }: Plan) {
+  const { profiles: _profiles, environment: given, ...rest } = service
+  const known = Variables.parse(given)
+  if ('POSTGRES_PASSWORD' in known) known.POSTGRES_PASSWORD = asked(PASSWORD)
+  else if (secrets.includes('QDRANT_API_KEY')) {
+    known.QDRANT__SERVICE__API_KEY = asked('QDRANT_API_KEY')
+  }
+  return { ...rest, environment: known }
+}

@@ -1,0 +1,91 @@
+import { AgentConfiguration } from '../../src/services/agent/configuration.ts'
+import { type Deployment, generate } from '../../src/services/deployment/generate.ts'
+import type { AgentSource, DeploymentSettings } from '../../src/services/deployment/target.ts'
+import { readText } from './deployment-files.ts'
+
+const PROJECT_FILES = [
+  ...['Dockerfile', '.dockerignore', 'docker-compose.yml'],
+  ...['deploy/kubernetes/agent-server.yaml', 'deploy/kubernetes/qdrant.yaml'],
+]
+const project = {
+  version: '1.2.3',
+  files: Object.fromEntries(PROJECT_FILES.map((path) => [path, readText(path)])),
+}
+
+/** With nothing of its own, or with what `agent.json` says. */
+export function agentOf(configuration: object = {}, more: Partial<AgentSource> = {}): AgentSource {
+  return { configuration: AgentConfiguration.parse(configuration), missing: [], project, ...more }
+}
+
+const VARIABLES = { SERVER_API_KEY: 'the-key-of-the-server', CHAT_MODEL: 'extractive' }
+
+export function settingsOf(
+  variables: Record<string, string> = {},
+  more: Partial<DeploymentSettings> = {},
+): DeploymentSettings {
+  return {
+    variables: { ...VARIABLES, ...variables },
+    ...{ grace: 10, fileLimit: 200_000_000, instances: 1, folder: 'deployment/here' },
+    ...more,
+  }
+}
+
+export const SECRETS = {
+  CHAT_API_KEY: 'the-key-of-the-model',
+  EMBEDDING_API_KEY: 'the-key-of-the-embedder',
+  E2B_API_KEY: 'the-key-of-the-sandbox',
+  QDRANT_API_KEY: 'the-key-of-the-index',
+  WEBHOOK_SECRET: `whsec_${'c2VjcmV0'.repeat(5)}`,
+  DATABASE_URL: 'postgres://agent:the-password@database.example.org/agent',
+  WEBHOOK_URL: 'https://hooks.example.org/the-path-that-nobody-knows',
+  EMBEDDING_BASE_URL: 'https://models.example.org/v1?key=the-parameter',
+}
+const ENGINES = {
+  DATABASE_URL: SECRETS.DATABASE_URL,
+  QDRANT_URL: 'https://qdrant.example.org:6333',
+}
+
+/** The least that can be deployed to a target. */
+export function minimal(target: string): Deployment {
+  const hasDisk = ['compose', 'kubernetes', 'fly', 'render', 'railway'].includes(target)
+  const agent = agentOf({ tools: { run_python: hasDisk } })
+  return generate(agent, settingsOf(hasDisk ? {} : ENGINES, folderOf(target)), target)
+}
+
+export const FULL_AGENT = {
+  name: 'librarian',
+  prompt: 'Answer in $one sentence: "so".',
+  skills: { sources: ['./skills', './more/skills', 'github:example/skills/owls'] },
+  mcpServers: {
+    files: {
+      url: 'https://mcp.example.org/files',
+      headers: { Authorization: `Bearer ${'$'}{FILES_TOKEN}` },
+    },
+  },
+  plugins: ['./tools/weather.ts'],
+  sandbox: 'e2b',
+  limits: { seconds: 600 },
+}
+
+/** An agent with everything, on PostgreSQL and Qdrant; on Compose and Kubernetes those that are deployed with it. */
+export function full(target: string): Deployment {
+  const own = { compose: 'postgres', kubernetes: 'postgres' }[target] && {
+    ...(target === 'compose' && { DATABASE_URL: 'postgres://agent:the-password@postgres/agent' }),
+    QDRANT_URL: 'http://qdrant:6333',
+  }
+  const variables = { ...SECRETS, ...ENGINES, ...own, EMBEDDING_MODEL: 'small', CHAT_MODEL: 'a$b' }
+  const agent = agentOf(FULL_AGENT, { path: 'config/agent.json' })
+  const instances = target === 'compose' ? 1 : 2
+  const more = { ...folderOf(target), instances, domain: 'agent.example.org', grace: 4 }
+  const settings = settingsOf({ ...variables, SHUTDOWN_GRACE: '4' }, more)
+  return generate(agent, settings, target)
+}
+
+function folderOf(target: string) {
+  return { folder: `deployment/${target}` }
+}
+
+export function filesOf(deployment: Deployment): Readonly<Record<string, string>> {
+  if ('refusals' in deployment) throw new Error(JSON.stringify(deployment.refusals))
+  return deployment.files
+}

@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import { generate, TARGET_NAMES } from '../../src/services/deployment/generate.ts'
+import { refusalsOf, warningsOf } from '../../src/services/deployment/problems.ts'
+import { compose } from '../../src/services/deployment/targets/compose.ts'
+import { readText } from './deployment-files.ts'
+import { agentOf, FULL_AGENT, filesOf, full, minimal, SECRETS, settingsOf } from './deployments.ts'
+
+describe.each(TARGET_NAMES)('A deployment to %s', (target) => {
+  it.each([
+    ['minimal', minimal],
+    ['full', full],
+  ])('of the %s agent is what its golden file says', async (size, make) => {
+    const { Dockerfile, ...files } = filesOf(make(target))
+    if (Dockerfile !== undefined) expect(Dockerfile).toBe(readText('Dockerfile'))
+    const text = Object.entries(files).map(([name, content]) => `=== ${name}\n${content}\n`)
+    await expect(text.join('')).toMatchFileSnapshot(`golden/${target}-${size}.txt`)
+  })
+
+  it('holds no value of a secret, and names every one', () => {
+    const made = full(target)
+    const text = JSON.stringify(made)
+    const values = [...Object.values(SECRETS), 'the-key-of-the-server', 'the-password']
+    for (const value of values) expect(text).not.toContain(value)
+    const guide = filesOf(made)['DEPLOY.md'] ?? ''
+    expect(made).toHaveProperty('secrets')
+    for (const name of 'secrets' in made ? made.secrets : []) expect(guide).toContain(name)
+    expect(guide).toContain('FILES_TOKEN')
+  })
+
+  it('is refused where a value of a secret would be written all the same', () => {
+    const variables = {
+      ...engines(),
+      CHAT_API_KEY: 'owls-and-otters',
+      CHAT_MODEL: 'owls-and-otters',
+    }
+    const agent = agentOf({ tools: { run_python: false } })
+    expect(generate(agent, settingsOf(variables), target)).toMatchObject({
+      refusals: [{ field: 'CHAT_API_KEY' }],
+    })
+  })
+})
+
+describe('Refusals', () => {
+  it.each([
+    ['workers', 'fly'],
+    ['vercel', 'render'],
+    ['lambda', 'aws'],
+  ])('take %s by name, with what to take instead', (target, instead) => {
+    const made = generate(agentOf(), settingsOf(), target)
+    expect(made).toMatchObject({ refusals: [{ field: 'target' }] })
+    expect(JSON.stringify(made)).toContain(instead)
+  })
+
+  it.each(['heroku', 'constructor'])('take %s, which nobody knows', (target) => {
+    expect(JSON.stringify(generate(agentOf(), settingsOf(), target))).toContain('compose')
+  })
+
+  it.each([
+    ['a key in the prompt', { prompt: `Use sk-${'a1'.repeat(20)}` }, 'prompt'],
+    ['a key in a URL', mcp({ url: 'https://a.example.org/?api_key=secret' }), 'mcpServers.a.url'],
+    [
+      'a secret as the default of a variable',
+      mcp({ url: 'https://a.example.org', headers: { 'X-Token': `${'$'}{TOKEN:-owl}` } }),
+      'mcpServers.a.headers.X-Token',
+    ],
+    ['an MCP server on this machine', mcp({ url: 'http://localhost:8080' }), 'mcpServers.a.url'],
+    ['a skill outside the project', { skills: { sources: ['../skills'] } }, 'skills.sources'],
+    ['a skill by its whole path', { skills: { sources: ['/skills'] } }, 'skills.sources'],
+    ['a plugin outside the project', { plugins: ['../../a.ts'] }, 'plugins'],
+    ['a plugin that is not there', { plugins: ['./a.ts'] }, 'plugins', { missing: ['a.ts'] }],
+    [
+      'an agent file outside the project',
+      { skills: { sources: [] } },
+      'AGENT_CONFIG',
+      { path: '../agent.json' },
+    ],
+    ['bubblewrap in a container', { sandbox: 'bubblewrap' }, 'sandbox'],
+    ['E2B without a key', { sandbox: 'e2b' }, 'E2B_API_KEY'],
+  ])('take %s, and name the field', (_case, agent, field, more?: object) => {
+    const made = generate(agentOf(agent, more), settingsOf(), 'compose')
+    expect(made).toMatchObject({ refusals: [{ field, remedy: expect.stringMatching(/./) }] })
+  })
+
+  it.each([
+    ['a model on this machine', { CHAT_BASE_URL: 'http://127.0.0.1:11434/v1' }, 'CHAT_BASE_URL'],
+    [
+      'an embedder in a private network',
+      { EMBEDDING_BASE_URL: 'http://10.0.0.8/v1' },
+      'EMBEDDING_BASE_URL',
+    ],
+    [
+      'a reranker at the host of the container',
+      { RERANK_BASE_URL: 'http://host.docker.internal' },
+      'RERANK_BASE_URL',
+    ],
+    ['a database on this machine', { DATABASE_URL: 'postgres://a:b@localhost/a' }, 'DATABASE_URL'],
+  ])('take %s, and name the variable', (_case, variables, field) => {
+    const made = generate(agentOf(), settingsOf(variables), 'compose')
+    expect(made).toMatchObject({ refusals: [{ field }] })
+  })
+
+  it.each([
+    ['more than one instance on one disk', { instances: 2 }, '--instances'],
+    ['scaling to zero, where ingestion would stop', { instances: 0 }, '--instances'],
+    ['a folder outside the project', { folder: '../out' }, '--out'],
+  ])('take %s', (_case, more, field) => {
+    const made = generate(agentOf(), settingsOf({}, more), 'compose')
+    expect(made).toMatchObject({ refusals: [{ field }] })
+  })
+
+  const harsh = (facts: object) => ({ ...compose, facts: { ...compose.facts, ...facts } })
+  it.each([
+    ['storage that is lost', { storage: 'none' }, {}, {}, ['DATABASE_URL', 'QDRANT_URL']],
+    ['answers longer than a request may live', { requestSeconds: 359 }, {}, {}, ['limits.seconds']],
+    ['silence longer than a connection may have', { silenceSeconds: 15 }, {}, {}, ['target']],
+    [
+      'a grace longer than the platform has',
+      { killSeconds: 10 },
+      { SHUTDOWN_GRACE: '7' },
+      { grace: 7 },
+      ['SHUTDOWN_GRACE'],
+    ],
+    [
+      'a file larger than the platform takes',
+      { bodyBytes: 1_000_000 },
+      { FILE_LIMIT: '1000001' },
+      { fileLimit: 1_000_001 },
+      ['FILE_LIMIT'],
+    ],
+    ['code on a serverless platform', { isServerless: true }, {}, {}, ['sandbox']],
+  ])('take %s', (_case, facts, variables, more, fields) => {
+    const found = refusalsOf(agentOf(), settingsOf(variables, more), harsh(facts))
+    expect(found.map(({ field }) => field)).toEqual(fields)
+    expect(refusalsOf(agentOf(), settingsOf(variables, more), compose)).toEqual([])
+  })
+
+  it('come all at once', () => {
+    const agent = agentOf({ ...FULL_AGENT, plugins: ['../a.ts'] })
+    const made = generate(agent, settingsOf({}, { instances: 0 }), 'compose')
+    expect('refusals' in made && made.refusals.map(({ field }) => field)).toEqual([
+      ...['--instances', 'E2B_API_KEY', 'plugins'],
+    ])
+  })
+
+  it('do not come where a remote sandbox runs the code of a serverless deployment', () => {
+    const settings = settingsOf({ E2B_API_KEY: SECRETS.E2B_API_KEY })
+    expect(refusalsOf(agentOf(), settings, harsh({ isServerless: true }))).toEqual([])
+    const off = agentOf({ tools: { run_python: false } })
+    expect(refusalsOf(off, settingsOf(), harsh({ isServerless: true }))).toEqual([])
+  })
+
+  it('do not come for what the server has by default, which is brought down and told', () => {
+    const facts = { killSeconds: 10, bodyBytes: 32_000_000, silenceSeconds: 60 }
+    expect(refusalsOf(agentOf(), settingsOf(), harsh(facts))).toEqual([])
+    const told = warningsOf(agentOf(), settingsOf(), harsh(facts)).map(({ field }) => field)
+    expect(told).toEqual([
+      ...['limits.seconds', 'CHAT_MODEL', 'DATABASE_URL', 'SHUTDOWN_GRACE', 'FILE_LIMIT'],
+    ])
+  })
+
+  it('become a warning where it is in doubt whether a request is ended', () => {
+    const target = harsh({ requestSeconds: 240, isRequestDoubtful: true })
+    expect(refusalsOf(agentOf(), settingsOf(), target)).toEqual([])
+    expect(warningsOf(agentOf(), settingsOf(), target)).toContainEqual(
+      expect.objectContaining({ field: 'limits.seconds', remedy: '180 is safe' }),
+    )
+  })
+})
+
+describe('The image', () => {
+  it('takes in the agent’s own files, wherever they are, and never what is secret', () => {
+    const ignored = filesOf(full('compose'))['Dockerfile.dockerignore']?.split('\n') ?? []
+    for (const path of ['!config/agent.json', '!config/more/skills', '!config/tools']) {
+      expect(ignored).toContain(path)
+    }
+    expect(ignored.indexOf('**/.env')).toBeGreaterThan(ignored.indexOf('!config/tools'))
+  })
+})
+
+function mcp(server: object) {
+  return { mcpServers: { a: server } }
+}
+
+function engines() {
+  return { DATABASE_URL: SECRETS.DATABASE_URL, QDRANT_URL: 'https://qdrant.example.org:6333' }
+}
