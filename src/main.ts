@@ -97,6 +97,7 @@ async function runCommand(command: Command): Promise<void> {
   loadEnvironmentFile()
   process.exitCode = await command({
     parameters: process.argv.slice(3),
+    environment: process.env,
     config: () => loadConfig(process.env),
     createLog,
     stderr: process.stderr,

@@ -5,6 +5,7 @@ import type { ProgressTarget } from '../lib/progress-bar.ts'
 export interface CommandContext {
   /** What stands after the command's name. */
   parameters: readonly string[]
+  environment: NodeJS.ProcessEnv
   /** Throws `ConfigError`, so commands that need no whole configuration do not ask. */
   config(): Config
   createLog(config: Config): FastifyBaseLogger
