@@ -41,6 +41,7 @@ async function rebuildIndex(environment: Record<string, string>): Promise<string
   let written = ''
   const code = await runRebuildIndex({
     parameters: [],
+    environment: {},
     config: () =>
       loadConfig({ SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment }),
     createLog: () => pino({ level: 'silent' }),
