@@ -26,7 +26,7 @@ WORKDIR /app
 # A new volume takes its owner from here.
 RUN mkdir /data && chown 1000:1000 /data
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json package-lock.json LICENSE ./
+COPY package.json package-lock.json LICENSE .env.example ./
 COPY client ./client
 COPY skills ./skills
 COPY src ./src

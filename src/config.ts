@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
 import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
 import { createOutboundPolicy } from './lib/outbound/policy.ts'
+import { type Issue, issuesOf } from './schemas/invalid-request.ts'
 
 const number = (minimum: number, maximum: number) =>
   z
@@ -133,30 +134,50 @@ function areOutboundEntries(entries: string[]): boolean {
 
 export const VARIABLE_NAMES = Object.keys(Variables.shape)
 
+/** Each variable as the environment would hold its default; nothing where it has none. */
+export const DEFAULTS: ReadonlyMap<string, string | undefined> = new Map(
+  Object.entries(Variables.shape).map(([name, schema]) => {
+    const { data } = schema.safeParse(undefined)
+    return [name, data === undefined ? undefined : String(data)]
+  }),
+)
+
 export type Config = Readonly<z.output<typeof Variables>>
 
 /** Every mistake of the environment in one message, with the name of each variable and never a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+  readonly mistakes: readonly Issue[]
+
+  constructor(mistakes: readonly Issue[]) {
+    const lines = mistakes.map(({ field, message }) => `  ${field} ${message}`)
+    super(`The environment is not right:\n${[...new Set(lines)].join('\n')}`)
+    this.mistakes = mistakes
+  }
 }
 
 /** The environment, read once and whole; an empty variable counts as not set. Throws `ConfigError`. */
 export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const result = Variables.safeParse(set)
-  const mistakes = [
-    ...(result.error?.issues ?? []).map(({ path, message }) => `${path.join('.')} ${message}`),
-    ...crossMistakes(set),
-  ]
-  if (!result.success || mistakes.length > 0) {
-    const lines = [...new Set(mistakes)].map((mistake) => `  ${mistake}`)
-    throw new ConfigError(`The environment is not right:\n${lines.join('\n')}`)
-  }
+  const mistakes = [...(result.error ? issuesOf(result.error) : []), ...crossMistakes(set)]
+  if (!result.success || mistakes.length > 0) throw new ConfigError(mistakes)
   return Object.freeze(result.data)
 }
 
+/** What `loadConfig` would refuse. */
+export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
+  try {
+    loadConfig(environment)
+    return []
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes
+    throw error
+  }
+}
+
 /** What variables ask of each other: each mistake with whether it was made. */
-function crossMistakes(set: Record<string, string | undefined>): string[] {
+function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { CHAT_API_KEY: chatKey, EMBEDDING_API_KEY: embedderKey = chatKey } = set
   const { EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = set
   const { RERANK_API_KEY: rerankerKey = embedderKey } = set
@@ -192,7 +213,10 @@ function crossMistakes(set: Record<string, string | undefined>): string[] {
       isSet('RERANK_MODEL') && !rerankerKey,
     ],
   ]
-  return mistakes.filter(([, isMade]) => isMade).map(([mistake]) => mistake)
+  return mistakes.flatMap(([mistake, isMade]) => {
+    const [field = '', ...words] = mistake.split(' ')
+    return isMade ? [{ field, message: words.join(' ') }] : []
+  })
 }
 
 const ANY_KEY = '(any value for servers that ask for none)'

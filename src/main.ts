@@ -56,6 +56,7 @@ async function main(): Promise<void> {
   // on once the server has started: to leave while threads begin can hang.
   const stop = stopSignal((name) => new StoppedEarly(name))
   const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env)
+  const given = { variables: { ...process.env }, file: resolve('.env') }
   loadEnvironmentFile()
   const config = loadConfig(process.env)
   const log = createLog(config)
@@ -67,7 +68,8 @@ async function main(): Promise<void> {
     )
     process.exit(1)
   }
-  const composition = await compose(config, log, onFatal, process.env, stop)
+  const environment = process.env
+  const composition = await compose(config, log, onFatal, { environment, given, signal: stop })
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const screen = await openScreen(config, resolve(ROOT, 'ui'), log)
   const app = await buildApp(composition.services, {

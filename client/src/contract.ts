@@ -96,6 +96,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read every variable: what it means, its value, and where that comes from
+         * @description Of a secret never the value.
+         */
+        get: operations["getSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set and clear variables in the file .env
+         * @description Checked as a whole first: with a mistake nothing is written. Comments and order stay. What the environment itself sets is refused by name. It takes effect with a restart.
+         */
+        patch: operations["saveSettings"];
+        trace?: never;
+    };
     "/agent": {
         parameters: {
             query?: never;
@@ -1557,6 +1581,67 @@ export interface components {
             /** Format: date-time */
             verifiedAt: string;
         };
+        Setting: {
+            /** @description Absent where there is none. */
+            default?: string;
+            /** @description The last four characters of a secret that is set and long enough. */
+            ending?: string;
+            group: string;
+            meaning: string;
+            name: string;
+            /** @description Whether the server runs with another value. */
+            restartRequired: boolean;
+            /** @description Whether its value is never sent. */
+            secret: boolean;
+            /**
+             * @description Where its value comes from. What the environment sets cannot be changed here.
+             * @enum {string}
+             */
+            source: "environment" | "file" | "default";
+            /** @description Absent where there is none, and of a secret. */
+            value?: string;
+        };
+        Settings: {
+            /** @description SHA-256 of that file, in hexadecimal digits. */
+            digest: string;
+            /** @description What would keep the server from starting. */
+            mistakes: components["schemas"]["Mistake"][];
+            /** @description The file that settings are written to. */
+            path: string;
+            settings: components["schemas"]["Setting"][];
+        };
+        /**
+         * @example {
+         *       "basedOn": "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a",
+         *       "set": {
+         *         "TOP_K": "8"
+         *       },
+         *       "clear": [
+         *         "CORS_ORIGIN"
+         *       ]
+         *     }
+         */
+        SettingsPatch: {
+            /** @description The `digest` of what this was based on. Where the file says something else by now, nothing is saved: `changed_meanwhile`. */
+            basedOn: string;
+            /**
+             * @description Variables that get their default again, or none.
+             * @default []
+             */
+            clear?: string[] | null;
+            /**
+             * @description New values by the names of variables. What is not named stays as it is.
+             * @default {}
+             */
+            set?: {
+                [key: string]: string;
+            } | null;
+        };
+        SettingsSaved: {
+            /** @description The variables that have another value than before. */
+            changed: string[];
+            settings: components["schemas"]["Settings"];
+        };
         SkillList: {
             skills: {
                 description: string;
@@ -1706,6 +1791,10 @@ export type Readiness = components['schemas']['Readiness'];
 export type Sandbox = components['schemas']['Sandbox'];
 export type SandboxProbe = components['schemas']['SandboxProbe'];
 export type SandboxReport = components['schemas']['SandboxReport'];
+export type Setting = components['schemas']['Setting'];
+export type Settings = components['schemas']['Settings'];
+export type SettingsPatch = components['schemas']['SettingsPatch'];
+export type SettingsSaved = components['schemas']['SettingsSaved'];
 export type SkillList = components['schemas']['SkillList'];
 export type SkillReload = components['schemas']['SkillReload'];
 export type TextDeltaFrame = components['schemas']['TextDeltaFrame'];
@@ -1850,6 +1939,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentSaved"];
+                };
+            };
+        };
+    };
+    getSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+        };
+    };
+    saveSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsPatch"];
+            };
+        };
+        responses: {
+            /** @description It is on disk. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsSaved"];
                 };
             };
         };

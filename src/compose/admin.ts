@@ -1,23 +1,50 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from '../config.ts'
+import { type Config, DEFAULTS, findMistakes } from '../config.ts'
+import type { Environment } from '../lib/environment.ts'
 import { createAgentFile } from '../services/admin/agent-file.ts'
+import { createSettings } from '../services/admin/settings.ts'
 import type { LoadedConfiguration } from '../services/agent/configuration.ts'
+
+/** Says of every variable what it is. */
+const EXAMPLE = join(import.meta.dirname, '../../.env.example')
+
+/** Where variables come from. */
+export interface GivenEnvironment {
+  /** What was set before the file was read, which wins over it. */
+  variables: Environment
+  /** The path of the file, `.env`. */
+  file: string
+}
 
 interface Parts {
   config: Config
+  /** What the server runs with. */
+  environment: Environment
+  given: GivenEnvironment
   loaded: Pick<LoadedConfiguration, 'changedFields'>
   /** What there is to say of the skills at this moment. */
   catalogue: () => string
 }
 
 /** How the server is set up, for whoever runs it. */
-export function composeAdmin({ config, loaded, catalogue }: Parts) {
+export async function composeAdmin(parts: Parts) {
+  const { config, environment, given, loaded, catalogue } = parts
   return {
     agentFile: createAgentFile({
       path: config.AGENT_CONFIG,
       directory: join(config.DATA_DIR, 'agent-versions'),
       changedFields: loaded.changedFields,
       catalogue,
+    }),
+    settings: createSettings({
+      path: given.file,
+      given: given.variables,
+      // As it is now: the environment of a process may change.
+      running: { ...environment },
+      defaults: DEFAULTS,
+      example: await readFile(EXAMPLE, 'utf8'),
+      findMistakes,
     }),
   }
 }

@@ -10,19 +10,27 @@ import { createReadiness } from '../services/ops/readiness.ts'
 import { withFeedback } from '../services/retrieval/feedback.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
 import { createRetrieval, watchSearches } from '../services/retrieval/search.ts'
-import { composeAdmin } from './admin.ts'
+import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
 import { openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
 import { openAgentStores } from './stores.ts'
 
-/** Puts the whole server together; with `src/compose/` alone it knows which stores, indexes and models there are. `signal` ends the wait for a database that is away. */
+/** What the process has been given. */
+export interface ProcessParts {
+  /** With what the file of the environment adds. */
+  environment?: Environment
+  given?: GivenEnvironment
+  /** Ends the wait for a database that is away. */
+  signal?: AbortSignal
+}
+
+/** Puts the whole server together; with `src/compose/` alone it knows which stores, indexes and models there are. */
 export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
-  environment: Environment = {},
-  signal?: AbortSignal,
+  { environment = {}, given = { variables: environment, file: '.env' }, signal }: ProcessParts = {},
 ) {
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
@@ -50,7 +58,9 @@ export async function compose(
       lines: createLineIngestion({ documents, log }),
       admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
       ...agent.services,
-      admin: composeAdmin({ config, loaded, catalogue: agent.catalogue }),
+      admin: await composeAdmin({
+        ...{ config, environment, given, loaded, catalogue: agent.catalogue },
+      }),
       readiness: createReadiness({
         checks: {
           store: store.check,

@@ -10,19 +10,24 @@ import {
   AgentVersion,
   AgentVersionParams,
   AgentVersions,
+  Settings,
+  SettingsPatch,
+  SettingsSaved,
 } from '../schemas/admin.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { AgentFileService } from '../services/admin/agent-file.ts'
+import type { SettingsService } from '../services/admin/settings.ts'
 
 const tags = ['admin']
 
 export interface AdminServices {
   agentFile: AgentFileService
+  settings: SettingsService
 }
 
 /** How the server is set up, for whoever runs it. */
 export function adminRoutes(
-  { agentFile }: AdminServices,
+  { agentFile, settings }: AdminServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -31,6 +36,35 @@ export function adminRoutes(
       async (_request, reply) => void reply.header('cache-control', 'no-store'),
     )
     app.register(agentFileRoutes(agentFile, stopping))
+    app.register(settingsRoutes(settings, stopping))
+  }
+}
+
+function settingsRoutes(settings: SettingsService, stopping: AbortSignal): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get('/admin/settings', {
+      schema: {
+        operationId: 'getSettings',
+        summary: 'Read every variable: what it means, its value, and where that comes from',
+        description: 'Of a secret never the value.',
+        tags,
+        response: { 200: Settings.describe('The settings.'), ...errorResponses() },
+      },
+      handler: () => settings.read(),
+    })
+
+    app.patch('/admin/settings', {
+      schema: {
+        operationId: 'saveSettings',
+        summary: 'Set and clear variables in the file .env',
+        description:
+          'Checked as a whole first: with a mistake nothing is written. Comments and order stay. What the environment itself sets is refused by name. It takes effect with a restart.',
+        tags,
+        body: SettingsPatch,
+        response: { 200: SettingsSaved.describe('It is on disk.'), ...errorResponses(409, 507) },
+      },
+      handler: ({ body }, reply) => settings.save(body, callSignal(reply, stopping)),
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { filledText } from './fields.ts'
+import { filledText, optionalOr } from './fields.ts'
 
 /** UTF-16 code units; ten times the longest prompt. */
 const MAX_AGENT_TEXT = 1_000_000
@@ -20,6 +20,65 @@ const Mistake = z
     message: z.string(),
   })
   .meta({ id: 'Mistake' })
+
+/** UTF-16 code units of one value; the longest are lists of hosts. */
+const MAX_VALUE = 10_000
+const MAX_SETTINGS = 200
+
+const SettingName = z
+  .string()
+  .max(64)
+  .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of a variable')
+
+export const SettingsPatch = z
+  .object({
+    basedOn: BASED_ON,
+    set: optionalOr(z.record(SettingName, z.string().max(MAX_VALUE)), {}).describe(
+      'New values by the names of variables. What is not named stays as it is.',
+    ),
+    clear: optionalOr(z.array(SettingName).max(MAX_SETTINGS), []).describe(
+      'Variables that get their default again, or none.',
+    ),
+  })
+  .meta({
+    id: 'SettingsPatch',
+    examples: [{ basedOn: DIGEST_EXAMPLE, set: { TOP_K: '8' }, clear: ['CORS_ORIGIN'] }],
+  })
+
+const Setting = z
+  .object({
+    name: z.string(),
+    group: z.string(),
+    meaning: z.string(),
+    default: z.string().optional().describe('Absent where there is none.'),
+    secret: z.boolean().describe('Whether its value is never sent.'),
+    source: z
+      .enum(['environment', 'file', 'default'])
+      .describe('Where its value comes from. What the environment sets cannot be changed here.'),
+    value: z.string().optional().describe('Absent where there is none, and of a secret.'),
+    ending: z
+      .string()
+      .optional()
+      .describe('The last four characters of a secret that is set and long enough.'),
+    restartRequired: z.boolean().describe('Whether the server runs with another value.'),
+  })
+  .meta({ id: 'Setting' })
+
+export const Settings = z
+  .object({
+    path: z.string().describe('The file that settings are written to.'),
+    digest: Digest.describe('SHA-256 of that file, in hexadecimal digits.'),
+    settings: z.array(Setting),
+    mistakes: z.array(Mistake).describe('What would keep the server from starting.'),
+  })
+  .meta({ id: 'Settings' })
+
+export const SettingsSaved = z
+  .object({
+    changed: z.array(z.string()).describe('The variables that have another value than before.'),
+    settings: Settings,
+  })
+  .meta({ id: 'SettingsSaved' })
 
 export const AgentText = z
   .object({ text: filledText(MAX_AGENT_TEXT).describe('The whole configuration, as JSON.') })
@@ -82,6 +141,9 @@ export const AgentVersion = z
   .object({ digest: Digest, text: z.string() })
   .meta({ id: 'AgentVersion' })
 
+export type SettingsPatch = z.output<typeof SettingsPatch>
+export type Settings = z.output<typeof Settings>
+export type SettingsSaved = z.output<typeof SettingsSaved>
 export type AgentCheck = z.output<typeof AgentCheck>
 export type AgentFile = z.output<typeof AgentFile>
 export type AgentSaved = z.output<typeof AgentSaved>

@@ -141,6 +141,11 @@ const CALLS: Record<
       body: { basedOn: hash('sha256', '') },
     },
   ],
+  getSettings: [{}],
+  saveSettings: [
+    { body: { basedOn: hash('sha256', ''), set: { TOP_K: '6' } } },
+    { body: { basedOn: hash('sha256', ''), set: { TOP_K: '7' } } },
+  ],
   health: [{}],
   readiness: [{}],
   metrics: [{}],

@@ -5,5 +5,8 @@ export const ADMIN = {
     'admin.agent.save': 'PUT /admin/agent writes the whole file or nothing, and no mistake.',
     'admin.agent.conflict': 'Who saves over what they have not seen is answered 409.',
     'admin.agent.versions': 'The last ten versions that were replaced can be brought back.',
+    'admin.settings.read': 'GET /admin/settings tells of every variable its meaning and source.',
+    'admin.settings.secrets': 'Of a secret, its last four characters are sent at most.',
+    'admin.settings.save': 'PATCH /admin/settings writes .env whole and right, or not at all.',
   },
 } as const

@@ -78,7 +78,7 @@ export async function startServer(
 ): Promise<StartedServer> {
   const own = environment.DATA_DIR === undefined
   const directory = environment.DATA_DIR ?? join(tmpdir(), `agent-server-${randomUUID()}`)
-  const config = loadConfig({
+  const variables = {
     SERVER_API_KEY: TEST_KEY,
     CHAT_MODEL: 'extractive',
     AGENT_CONFIG: join(directory, 'agent.json'),
@@ -87,12 +87,16 @@ export async function startServer(
     SHUTDOWN_GRACE: '1',
     LOG_LEVEL: 'silent',
     ...environment,
-  })
+  }
+  const config = loadConfig(variables)
   const log = pino({ level: config.LOG_LEVEL })
   const onFatal = (error: Error) => {
     throw error
   }
-  const composition = await compose(config, log, onFatal, environment)
+  const composition = await compose(config, log, onFatal, {
+    environment: variables,
+    given: { variables, file: join(directory, '.env') },
+  })
   const screen = await openScreen(config, screenSources, log)
   const app = await buildApp(composition.services, {
     log,

@@ -1,0 +1,151 @@
+import { parseEnv } from 'node:util'
+import type { Environment } from '../../lib/environment.ts'
+import type { Settings, SettingsPatch, SettingsSaved } from '../../schemas/admin.ts'
+import { type Issue, invalidRequest } from '../../schemas/invalid-request.ts'
+import { type FileContent, openEditedFile } from './edited-file.ts'
+import { editEnvironment, readMeanings } from './env-file.ts'
+
+const SECRET_NAME = /_KEY(?:_NEXT)?$|_SECRET$|^DATABASE_URL$/
+/** Of a shorter secret, four characters would tell too much. */
+const MIN_SHOWN_LENGTH = 16
+const SHOWN = 4
+
+interface Dependencies {
+  /** The file that adds to the environment, `.env`. */
+  path: string
+  /** What was set before the file was read, which wins over it. */
+  given: Environment
+  /** What the server runs with. */
+  running: Environment
+  /** Every variable with its default, as the environment would hold it. */
+  defaults: ReadonlyMap<string, string | undefined>
+  /** A file of the environment whose comments say what each variable means. */
+  example: string
+  /** What would keep a server with this environment from starting. */
+  findMistakes: (environment: Record<string, string | undefined>) => readonly Issue[]
+}
+
+type Changes = Pick<SettingsPatch, 'set' | 'clear'>
+
+export type SettingsService = ReturnType<typeof createSettings>
+
+/** The variables of the server: read with where they come from, and written into `.env`. */
+export function createSettings(dependencies: Dependencies) {
+  const { path, defaults, findMistakes } = dependencies
+  const file = openEditedFile(path)
+  const { environmentOf, describe } = createReader(dependencies)
+
+  function apply(text: string, changes: Changes) {
+    refuseNames(changes, dependencies)
+    const { set, clear } = changes
+    const cleared = clear.map((name): [string, undefined] => [name, undefined])
+    const edited = editEnvironment(text, new Map([...Object.entries(set), ...cleared]), defaults)
+    const environment = environmentOf(edited)
+    const mistakes = findMistakes(environment).map(({ field, message }) => ({
+      field: Object.hasOwn(set, field) ? `set.${field}` : field,
+      message,
+    }))
+    if (mistakes.length > 0) throw invalidRequest(mistakes, undefined)
+    return { edited, environment }
+  }
+
+  return {
+    read: async (): Promise<Settings> => describe(await file.read()),
+
+    /** What a server with these changes would be given. Throws `invalid_request` for what it would refuse. */
+    async preview(changes: Changes) {
+      return apply((await file.read()).text, changes).environment
+    },
+
+    /** Throws `invalid_request` by the name of the variable, and as `EditedFile.change`. */
+    async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
+      let changed: string[] = []
+      const edit = ({ text }: FileContent) => {
+        const { edited, environment } = apply(text, patch)
+        const before = environmentOf(text)
+        changed = [...defaults.keys()].filter((name) => before[name] !== environment[name])
+        return edited
+      }
+      const saved = await file.change(patch.basedOn, edit, signal)
+      return { changed, settings: describe(saved) }
+    },
+  }
+}
+
+/** What the text of the file means, together with what was given. */
+function createReader({ path, given, running, defaults, example, findMistakes }: Dependencies) {
+  const meanings = readMeanings(example)
+
+  /** What a server would be given that started now; empty counts as not set, as at a start. */
+  function environmentOf(text: string): Record<string, string | undefined> {
+    const kept = parseEnv(text)
+    const names = new Set([...Object.keys(kept), ...defaults.keys()])
+    return Object.fromEntries(
+      [...names].map((name) => [name, given[name] || kept[name] || undefined]),
+    )
+  }
+
+  function describeOne(name: string, initial: string | undefined, value: string | undefined) {
+    const isSecret = SECRET_NAME.test(name) || holdsPassword(value)
+    return {
+      ...{ name, secret: isSecret, ...(initial !== undefined && { default: initial }) },
+      ...(meanings.get(name) ?? { group: '', meaning: '' }),
+      source: sourceOf(given[name], value),
+      ...(isSecret ? endingOf(value) : { value: value ?? initial }),
+      restartRequired: (value ?? initial) !== (running[name] || initial),
+    }
+  }
+
+  return {
+    environmentOf,
+    describe({ text, digest }: FileContent): Settings {
+      const environment = environmentOf(text)
+      return {
+        ...{ path, digest, mistakes: [...findMistakes(environment)] },
+        settings: Array.from(defaults, ([name, initial]) =>
+          describeOne(name, initial, environment[name]),
+        ),
+      }
+    },
+  }
+}
+
+/** Throws `invalid_request` for what cannot be changed here, or not to this value. */
+function refuseNames({ set, clear }: Changes, { defaults, given, path }: Dependencies): void {
+  const refusalOf = (name: string, value: string | undefined) => {
+    if (!defaults.has(name)) return `${name} is no variable of this server`
+    if (given[name]) {
+      return `${name} is set by the environment, which wins over ${path}: change it there`
+    }
+    if (value === undefined) return name in set ? `${name} is in \`set\`, too` : undefined
+    return refusalOfValue(value)
+  }
+  const changes = [
+    ...Object.entries(set).map(([name, value]) => ({ name, field: `set.${name}`, value })),
+    ...clear.map((name, n) => ({ name, field: `clear.${n}`, value: undefined })),
+  ]
+  const mistakes = changes.flatMap(({ name, field, value }) => {
+    const message = refusalOf(name, value)
+    return message ? [{ field, message }] : []
+  })
+  if (mistakes.length > 0) throw invalidRequest(mistakes, undefined)
+}
+
+function refusalOfValue(value: string): string | undefined {
+  if (value === '') return 'must not be empty: name it in `clear` instead'
+  return /\p{Cc}/u.test(value) ? 'must not hold control characters' : undefined
+}
+
+function holdsPassword(value = ''): boolean {
+  const { username, password } = URL.parse(value) ?? {}
+  return Boolean(username || password)
+}
+
+function endingOf(value = '') {
+  return value.length < MIN_SHOWN_LENGTH ? {} : { ending: value.slice(-SHOWN) }
+}
+
+function sourceOf(given: string | undefined, value: string | undefined) {
+  if (given) return 'environment' as const
+  return value === undefined ? ('default' as const) : ('file' as const)
+}

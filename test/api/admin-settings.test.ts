@@ -1,0 +1,159 @@
+import { hash } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { VARIABLE_NAMES } from '../../src/config.ts'
+import { Settings, SettingsSaved } from '../../src/schemas/admin.ts'
+import { verifies } from '../requirements.ts'
+import { failureOf } from '../support/failure.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const SECRET = 'sk-secret-of-the-model-abcd'
+const AT_START = `# Mine.
+TOP_K=7
+#CHAT_BASE_URL=https://api.openai.com/v1
+CHAT_API_KEY=${SECRET}
+# Of several lines, and nobody's business here.
+OTHER="one
+TOP_K=9
+two"
+EMBEDDING_API_KEY=short
+`
+
+let server: TestServer
+let file: string
+
+beforeAll(async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
+  file = join(directory, '.env')
+  server = await startServer({ DATA_DIR: directory, CORS_ORIGIN: 'https://example.org' })
+  return async () => {
+    await server.close()
+    await rm(directory, { recursive: true })
+  }
+})
+
+beforeEach(() => writeFile(file, AT_START))
+
+const readText = async () => (await server.request('/admin/settings')).text()
+const read = async () => Settings.parse(JSON.parse(await readText()))
+const find = ({ settings }: Settings, name: string) => settings.find((one) => one.name === name)
+const patch = (changes: object, basedOn = hash('sha256', AT_START)) =>
+  server.request('/admin/settings', { method: 'PATCH', body: { basedOn, ...changes } })
+const save = async (changes: object) => {
+  const response = await patch(changes)
+  expect(response.status).toBe(200)
+  return SettingsSaved.parse(await response.json())
+}
+
+describe('GET /admin/settings', () => {
+  it('tells of every variable what it is', verifies('admin.settings.read'), async () => {
+    const { settings, mistakes } = await read()
+    expect(settings.map(({ name }) => name)).toEqual(VARIABLE_NAMES)
+    expect(settings.filter(({ group, meaning }) => !group || !meaning)).toEqual([])
+    expect(mistakes).toEqual([])
+  })
+
+  it('tells where each value comes from', verifies('admin.settings.read'), async () => {
+    const settings = await read()
+    expect(find(settings, 'TOP_K')).toMatchObject({
+      ...{ source: 'file', value: '7', default: '5', restartRequired: true },
+      meaning: 'Default number of context chunks retrieved by chat, 1 to 100.',
+    })
+    expect(find(settings, 'CORS_ORIGIN')).toMatchObject({
+      ...{ source: 'environment', value: 'https://example.org', restartRequired: false },
+    })
+    expect(find(settings, 'CHAT_BASE_URL')).toMatchObject({
+      ...{ source: 'default', value: 'https://api.openai.com/v1', restartRequired: false },
+    })
+  })
+
+  it('tells of secrets no more than their end', verifies('admin.settings.secrets'), async () => {
+    await writeFile(file, `${AT_START}QDRANT_URL=http://me:hidden@q\nSEARCH_LANGUAGE=klingon\n`)
+    const text = await readText()
+    for (const secret of [SECRET, 'short', 'hidden']) expect(text).not.toContain(secret)
+    const settings = Settings.parse(JSON.parse(text))
+    const key = find(settings, 'CHAT_API_KEY')
+    expect(key).toMatchObject({ secret: true, source: 'file', ending: 'abcd' })
+    expect(key).not.toHaveProperty('value')
+    expect(find(settings, 'EMBEDDING_API_KEY')).not.toHaveProperty('ending')
+    expect(settings.mistakes.map(({ field }) => field)).toEqual(['SEARCH_LANGUAGE'])
+  })
+})
+
+describe('PATCH /admin/settings', () => {
+  it(
+    'replaces, clears and leaves alone, in the place where each variable stands',
+    verifies('admin.settings.save', 'admin.settings.secrets'),
+    async () => {
+      const saved = await save({
+        set: { CHAT_BASE_URL: 'http://localhost:11434/v1', EMBEDDING_MODEL: "it's a `model`" },
+        clear: ['EMBEDDING_API_KEY'],
+      })
+      expect(await readFile(file, 'utf8')).toBe(
+        `${AT_START.replace('#CHAT_BASE_URL=https://api.openai.com/v1', 'CHAT_BASE_URL=http://localhost:11434/v1').replace('EMBEDDING_API_KEY=short', '#EMBEDDING_API_KEY=')}EMBEDDING_MODEL="it's a \`model\`"\n`,
+      )
+      expect(saved.changed.toSorted()).toEqual([
+        'CHAT_BASE_URL',
+        'EMBEDDING_API_KEY',
+        'EMBEDDING_MODEL',
+      ])
+      expect(find(saved.settings, 'CHAT_BASE_URL')).toMatchObject({ restartRequired: true })
+      expect(find(saved.settings, 'CHAT_API_KEY')).toMatchObject({ ending: 'abcd' })
+    },
+  )
+
+  it('clears a key without leaving it in a comment', verifies('admin.settings.save'), async () => {
+    await save({ clear: ['CHAT_API_KEY'] })
+    const text = await readFile(file, 'utf8')
+    expect(text).not.toContain(SECRET)
+    expect(text).toContain('\n#CHAT_API_KEY=\n')
+  })
+
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as somebody may write it
+  it.each(["a'b", 'a"b', 'a b # c', '${HOME}', 'back\\nslash', ' padded ', '#', '日本'])(
+    'writes %s so that a start reads the same',
+    verifies('admin.settings.save'),
+    async (value) => {
+      await save({ set: { EMBEDDING_MODEL: value } })
+      expect(parseEnv(await readFile(file, 'utf8')).EMBEDDING_MODEL).toBe(value)
+      expect(parseEnv(await readFile(file, 'utf8')).OTHER).toBe('one\nTOP_K=9\ntwo')
+    },
+  )
+
+  it.each<[string, object, string, RegExp]>([
+    ['of the environment', { set: { CORS_ORIGIN: '*' } }, 'set.CORS_ORIGIN', /environment/],
+    ['of the environment', { clear: ['CORS_ORIGIN'] }, 'clear.0', /environment/],
+    ['that is none', { set: { PATH: 'x' } }, 'set.PATH', /no variable/],
+    ['that is wrong', { set: { INGEST_CONCURRENCY: '0' } }, 'set.INGEST_CONCURRENCY', /at least 1/],
+    ['set and cleared', { set: { UI: 'on' }, clear: ['UI'] }, 'clear.0', /too/],
+    ['that is empty', { set: { UI: '' } }, 'set.UI', /clear/],
+    ['of two lines', { set: { CHAT_MODEL: 'a\nPATH=b' } }, 'set.CHAT_MODEL', /./],
+    ['that needs another', { set: { DATABASE_URL: 'postgres://h/d' } }, 'QDRANT_URL', /required/],
+    ['within a value', { set: { TOP_K: '3' } }, 'set.TOP_K', /by hand/],
+    ['with every quote', { set: { EMBEDDING_MODEL: '\'"` ' } }, 'set.EMBEDDING_MODEL', /by hand/],
+  ])(
+    'refuses a variable %s, and writes nothing',
+    verifies('admin.settings.save'),
+    async (_case, changes, param, message) => {
+      const failure = await failureOf(await patch({ ...changes, ...mixedIn(changes) }))
+      expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param })
+      expect(failure.message).toMatch(message)
+      expect(await readFile(file, 'utf8')).toBe(AT_START)
+    },
+  )
+
+  it('tells who has not seen the last change', verifies('admin.settings.save'), async () => {
+    await writeFile(file, `${AT_START}# By hand.\n`)
+    expect(await failureOf(await patch({ set: { TOP_K: '3' } }))).toMatchObject({
+      ...{ status: 409, code: 'changed_meanwhile' },
+    })
+  })
+})
+
+/** Something right beside what is wrong. */
+function mixedIn(changes: { set?: object }) {
+  return { set: { INGEST_QUEUE_LIMIT: '5', ...changes.set } }
+}
