@@ -157,7 +157,7 @@ function openWebhooks(
 ): Webhooks {
   if (url === undefined || secret === undefined) {
     const nothing = async () => undefined
-    return { start: () => outbox.announce(false), wake: nothing, stop: nothing }
+    return { start: () => outbox.announce(false), wake: () => undefined, stop: nothing }
   }
   const guarded = createGuardedFetch(createOutboundPolicy(allow), {
     maximumBytes: MAX_ANSWER_BYTES,

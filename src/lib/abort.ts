@@ -8,6 +8,45 @@ export function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal)
   })
 }
 
+/** A limit of time, beside other reasons to stop. What is bounded by it disposes of it at its end (`using`). */
+export interface Deadline extends Disposable {
+  /** Aborted with a `TimeoutError` when the time is over, and as each of the others is. */
+  readonly signal: AbortSignal
+  /** Whether the time is over. */
+  readonly isOver: boolean
+}
+
+/**
+ * Unlike `AbortSignal.timeout` and `AbortSignal.any` it leaves nothing behind once it is disposed of: their timers
+ * live until the time is over, and what they hold lives as long, though the work has long ended.
+ */
+export function startDeadline(
+  milliseconds: number,
+  ...others: readonly (AbortSignal | undefined)[]
+): Deadline {
+  const controller = new AbortController()
+  const timer = setTimeout(() => {
+    deadline.isOver = true
+    controller.abort(new DOMException('The time is over', 'TimeoutError'))
+  }, milliseconds).unref()
+  const followed = others.flatMap((signal) => {
+    if (!signal) return []
+    const abort = () => controller.abort(signal.reason)
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort)
+    return [{ signal, abort }]
+  })
+  const deadline = {
+    signal: controller.signal,
+    isOver: false,
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      for (const { signal, abort } of followed) signal.removeEventListener('abort', abort)
+    },
+  }
+  return deadline
+}
+
 /** What `work` answers; what `late` makes where it takes longer than that, and the signal's reason where that comes first. */
 export async function withDeadline<Result>(
   milliseconds: number,
@@ -15,12 +54,12 @@ export async function withDeadline<Result>(
   late: () => Error,
   signal?: AbortSignal,
 ): Promise<Result> {
-  const deadline = AbortSignal.timeout(milliseconds)
+  using deadline = startDeadline(milliseconds, signal)
   try {
-    return await work(signal ? AbortSignal.any([signal, deadline]) : deadline)
+    return await work(deadline.signal)
   } catch (error) {
     signal?.throwIfAborted()
-    throw deadline.aborted ? late() : error
+    throw deadline.isOver ? late() : error
   }
 }
 

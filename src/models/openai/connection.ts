@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { startDeadline } from '../../lib/abort.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
 const MAX_ERROR_BYTES = 64 * 2 ** 10
@@ -26,15 +27,15 @@ export async function requestJson(
   { path, body, deadlineMs, maxAnswerBytes, ...server }: JsonRequest,
   signal: AbortSignal,
 ): Promise<string> {
-  const deadline = AbortSignal.timeout(deadlineMs)
+  using deadline = startDeadline(deadlineMs, signal)
   try {
-    const message = await post(server, path, body, AbortSignal.any([signal, deadline]))
+    const message = await post(server, path, body, deadline.signal)
     const answer = await readText(readerOf(message), maxAnswerBytes)
     if (answer.trimStart().startsWith('<')) throw new UpstreamFailure({ kind: 'web-page' })
     return answer
   } catch (error) {
     signal.throwIfAborted()
-    throw deadline.aborted ? new UpstreamFailure({ kind: 'timeout' }) : toUpstreamFailure(error)
+    throw deadline.isOver ? new UpstreamFailure({ kind: 'timeout' }) : toUpstreamFailure(error)
   }
 }
 

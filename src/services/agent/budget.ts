@@ -1,3 +1,4 @@
+import { startDeadline } from '../../lib/abort.ts'
 import type { ModelUsage } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
@@ -26,18 +27,18 @@ export const LIMIT_REASONS = {
 
 export type RunBudget = ReturnType<typeof createRunBudget>
 
-/** Keeps account of what one run has used up. */
-export function createRunBudget(limits: RunLimits) {
-  const toolTime = AbortSignal.timeout(limits.seconds * 1_000)
-  const answerTime = AbortSignal.timeout((limits.seconds + ANSWER_SECONDS) * 1_000)
+/** Keeps account of what one run has used up; its times are over, too, when `signal` is aborted. To be disposed of. */
+export function createRunBudget(limits: RunLimits, signal?: AbortSignal) {
+  const toolTime = startDeadline(limits.seconds * 1_000, signal)
+  const answerTime = startDeadline((limits.seconds + ANSWER_SECONDS) * 1_000, signal)
   const reached = new Set<LimitName>()
   let [rounds, calls, tokens] = [0, 0, 0]
   let usage: Usage | undefined
 
   return {
-    /** Aborted when no tool may run any more. */
+    /** Over when no tool may run any more. */
     toolTime,
-    /** Aborted when the answer is cut. */
+    /** Over when the answer is cut. */
     answerTime,
     /** Counts a model call. Answers the limit that makes it the last one, or nothing. */
     beginRound(): LimitName | undefined {
@@ -45,7 +46,7 @@ export function createRunBudget(limits: RunLimits) {
       if (rounds >= limits.rounds) return 'rounds'
       if (calls >= limits.toolCalls) return 'toolCalls'
       if (tokens >= limits.tokens) return 'tokens'
-      return toolTime.aborted ? 'seconds' : undefined
+      return toolTime.isOver ? 'seconds' : undefined
     },
     /** Counts the tokens of a model call: as it reports them, else by the bytes that were sent and received. */
     spend(used: ModelUsage | undefined, bytes = 0): void {
@@ -70,5 +71,9 @@ export function createRunBudget(limits: RunLimits) {
     reached: () => [...reached],
     /** The tokens that model calls have reported; nothing where none did. */
     usage: () => usage,
+    [Symbol.dispose]() {
+      toolTime[Symbol.dispose]()
+      answerTime[Symbol.dispose]()
+    },
   }
 }

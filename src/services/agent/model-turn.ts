@@ -1,3 +1,4 @@
+import type { Deadline } from '../../lib/abort.ts'
 import type {
   ChatModel,
   FinishReason,
@@ -77,8 +78,8 @@ export interface Answer {
 interface Reading {
   citations: CitationCheck
   spacing: Spacing
-  /** Aborted when the answer is cut; what came until then stands. */
-  answerTime: AbortSignal
+  /** Over when the answer is cut; what came until then stands. */
+  answerTime: Pick<Deadline, 'isOver'>
   signal: AbortSignal
   /** Called with each text that is shown. */
   onText: (text: string) => void
@@ -94,7 +95,7 @@ export async function* readAnswer(
     for await (const batch of events) yield batch.flatMap(readEvent)
   } catch (error) {
     if (signal.aborted) throw error
-    if (!answerTime.aborted) {
+    if (!answerTime.isOver) {
       yield show(citations.end())
       throw error
     }

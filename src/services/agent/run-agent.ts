@@ -8,7 +8,7 @@ import type { Retrieval } from '../retrieval/search.ts'
 import { createArtifacts } from '../tools/artifacts.ts'
 import { parseCall, type ToolRegistry } from '../tools/registry.ts'
 import { type AgentEvent, type AgentRequest, asksForJson } from './agent-event.ts'
-import { createRunBudget, LIMIT_REASONS, type RunLimits } from './budget.ts'
+import { createRunBudget, LIMIT_REASONS, type RunBudget, type RunLimits } from './budget.ts'
 import { createCitations } from './citations.ts'
 import {
   choiceOf,
@@ -56,14 +56,14 @@ async function* run(
 ): AsyncGenerator<readonly AgentEvent[]> {
   const pass = gate.enter()
   const conversation = request.conversationId ?? randomUUID()
+  using budget = createRunBudget(parts.limits, signal)
   try {
-    const context = await begin(parts, request, conversation, signal)
-    const { budget, citations, spacing, messages } = context
-    const answerSignal = AbortSignal.any([signal, budget.answerTime])
+    const context = await begin(parts, request, { conversation, budget }, signal)
+    const { citations, spacing, messages } = context
     for (let round = 1; ; round += 1) {
       const turn = { round, last: budget.beginRound() }
       const asked = toModelRequest(parts, request, context, turn)
-      const answer = yield* readAnswer(parts.model.stream(asked, answerSignal), {
+      const answer = yield* readAnswer(parts.model.stream(asked, budget.answerTime.signal), {
         citations: citations.check(asksForJson(request)),
         ...{ spacing, answerTime: budget.answerTime, signal, onText: pass.text },
       })
@@ -100,12 +100,11 @@ type RunContext = Awaited<ReturnType<typeof begin>>
 async function begin(
   parts: Dependencies,
   request: AgentRequest,
-  conversation: string,
+  { conversation, budget }: { conversation: string; budget: RunBudget },
   signal: AbortSignal,
 ) {
-  const { retrieval, prompt, limits, tools } = parts
+  const { retrieval, prompt, tools } = parts
   const { topK, filter } = request
-  const budget = createRunBudget(limits)
   const query = lastUserText(request.conversation.messages)
   const { hits, degraded } = await retrieval.search({ query, topK, filter }, signal)
   const citations = createCitations()

@@ -49,9 +49,9 @@ async function callInTime(
   signal: AbortSignal,
 ): Promise<ToolResult> {
   try {
-    return await tools.call(call, AbortSignal.any([signal, budget.toolTime]))
+    return await tools.call(call, budget.toolTime.signal)
   } catch (error) {
-    if (signal.aborted || !budget.toolTime.aborted) throw error
+    if (signal.aborted || !budget.toolTime.isOver) throw error
     budget.note('seconds')
     return TOO_LATE
   }

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { ChunkText } from '../../indexes/analyser/analyser.ts'
 import type { AnalyserLanguage } from '../../indexes/analyser/languages.ts'
 import type { TermBatch } from '../../indexes/term-batch.ts'
-import { untilAborted } from '../../lib/abort.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
@@ -132,8 +132,8 @@ function superviseThread(options: PreparerOptions) {
     })
     current = thread
     try {
-      const deadline = AbortSignal.timeout(START_DEADLINE_MS)
-      await untilAborted(thread.call('ready', undefined), deadline)
+      using deadline = startDeadline(START_DEADLINE_MS)
+      await untilAborted(thread.call('ready', undefined), deadline.signal)
       return thread
     } catch (cause) {
       await drop()
@@ -148,11 +148,11 @@ function superviseThread(options: PreparerOptions) {
      */
     async run<Output>(call: (thread: Thread<PrepareMethods>) => Promise<Output>): Promise<Output> {
       const thread = current ?? (await start())
-      const deadline = AbortSignal.timeout(deadlineMs)
+      using deadline = startDeadline(deadlineMs)
       try {
-        return await untilAborted(call(thread), deadline)
+        return await untilAborted(call(thread), deadline.signal)
       } catch (error) {
-        const isLate = error === deadline.reason
+        const isLate = error === deadline.signal.reason
         if (!isLate && !crashes.has(Object(error))) throw error
         const code = isLate ? 'preparation_timeout' : 'preparation_crashed'
         const failure = new PreparationError(code, error)

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import { pause, untilAborted } from '../../lib/abort.ts'
+import { pause, startDeadline, untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
@@ -162,12 +162,13 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
 }
 
 /** Whether `work` settles within `milliseconds`. */
-function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+async function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   const settled = work.then(
     () => true,
     () => true,
   )
-  return untilAborted(settled, AbortSignal.timeout(milliseconds)).catch(() => false)
+  using deadline = startDeadline(milliseconds)
+  return await untilAborted(settled, deadline.signal).catch(() => false)
 }
 
 /** Asks for work this often without being notified: other servers may share the document store. */

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { untilAborted } from '../../lib/abort.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 import type { RunObserver } from '../agent/run-gate.ts'
 
@@ -93,9 +93,9 @@ function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts
   })
 
   return async () => {
-    const deadline = AbortSignal.timeout(COUNTS_MS)
+    using deadline = startDeadline(COUNTS_MS)
     // Why it does not answer is for /readiness to say.
-    const known = await untilAborted(counts(), deadline).catch(() => undefined)
+    const known = await untilAborted(counts(), deadline.signal).catch(() => undefined)
     chunks.remove()
     documents.reset()
     if (!known) return

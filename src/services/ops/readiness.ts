@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/abort.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import type { Readiness } from '../../schemas/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
@@ -36,15 +36,15 @@ export function createReadiness({
 }: Dependencies): () => Promise<Readiness> {
   async function ask(name: string, check: ReadinessCheck): Promise<Readiness['checks'][string]> {
     const started = performance.now()
-    const deadline = AbortSignal.timeout(deadlineMs)
+    using deadline = startDeadline(deadlineMs)
     const elapsed = () => Math.round(performance.now() - started)
     try {
-      await untilAborted(check(deadline), deadline)
+      await untilAborted(check(deadline.signal), deadline.signal)
       return { state: 'ok', milliseconds: elapsed() }
     } catch (error) {
       log.warn({ err: error, check: name }, 'a part of the server does not work')
       const late = `did not answer within ${deadlineMs} ms`
-      const message = deadline.aborted ? late : messageOf(error)
+      const message = deadline.isOver ? late : messageOf(error)
       return { state: 'failed', milliseconds: elapsed(), message }
     }
   }
@@ -52,7 +52,8 @@ export function createReadiness({
   /** Beside the checks, so a failure leaves the counts out and the server ready. */
   async function count(): Promise<Pick<Readiness, 'documents'>> {
     try {
-      const { documents } = await untilAborted(counts(), AbortSignal.timeout(deadlineMs))
+      using deadline = startDeadline(deadlineMs)
+      const { documents } = await untilAborted(counts(), deadline.signal)
       return { documents }
     } catch (error) {
       log.warn({ err: error }, 'the documents cannot be counted')

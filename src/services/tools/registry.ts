@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { untilAborted } from '../../lib/abort.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { JobRefusal } from '../../lib/job.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ToolRecord } from '../../schemas/agent.ts'
@@ -137,14 +137,14 @@ export async function callTool(
 ): Promise<ToolResult> {
   if (mistake !== undefined) return failed(mistake)
   const milliseconds = tool.deadlineMs ?? limits.deadlineMs
-  const deadline = AbortSignal.timeout(milliseconds)
-  const either = AbortSignal.any([signal, deadline])
+  using deadline = startDeadline(milliseconds, signal)
   try {
-    const output = await untilAborted(tool.run(input, context, either), either)
+    const run = tool.run(input, context, deadline.signal)
+    const output = await untilAborted(run, deadline.signal)
     return { output: bounded(output), isError: false }
   } catch (error) {
     signal.throwIfAborted()
-    if (deadline.aborted) return failed(`The tool did not answer in ${milliseconds} ms`)
+    if (deadline.isOver) return failed(`The tool did not answer in ${milliseconds} ms`)
     return failed(explain(error, tool, log))
   }
 }

@@ -1,4 +1,4 @@
-import { untilAborted } from '../../lib/abort.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
 import type { DocumentStore } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
@@ -61,14 +61,13 @@ function createAsker(file: string, refuse: () => void) {
       refuse()
       if (waiting >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
       waiting++
-      const deadline = AbortSignal.timeout(DEADLINE_MS)
+      using deadline = startDeadline(DEADLINE_MS, signal)
       try {
         thread ??= start()
-        const limit = signal ? AbortSignal.any([signal, deadline]) : deadline
-        return await untilAborted(question(thread), limit)
+        return await untilAborted(question(thread), deadline.signal)
       } catch (error) {
         signal?.throwIfAborted()
-        if (!deadline.aborted) throw error
+        if (!deadline.isOver) throw error
         throw unavailable('The document store has not answered the look-up in time', error)
       } finally {
         waiting--

@@ -7,6 +7,8 @@ import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 
 const going = new AbortController().signal
 const gone = AbortSignal.abort(new Error('over'))
+const inTime = { isOver: false }
+const late = { isOver: true }
 
 async function* play(events: readonly ModelEvent[], failure?: Error): AsyncGenerator<ModelEvent[]> {
   yield* inBatches(events)
@@ -15,14 +17,14 @@ async function* play(events: readonly ModelEvent[], failure?: Error): AsyncGener
 
 async function relay(
   events: AsyncGenerator<ModelEvent[]>,
-  ends: { answerTime?: AbortSignal; signal?: AbortSignal } = {},
+  ends: { answerTime?: { isOver: boolean }; signal?: AbortSignal } = {},
   texts: string[] = [],
 ): Promise<{ texts: string[]; answer: Answer }> {
   const reader = readAnswer(events, {
     citations: createCitationCheck({ has: (number) => number === 1, onUnknown: () => undefined }),
     spacing: createSpacing(),
     onText: (text) => void texts.push(text),
-    ...{ answerTime: going, signal: going, ...ends },
+    ...{ answerTime: inTime, signal: going, ...ends },
   })
   for (;;) {
     const { done, value } = await reader.next()
@@ -50,7 +52,7 @@ describe('An answer of a model', () => {
 
   it('that is cut at the end of its time stands as it is', async () => {
     const cut = play([toDelta('At ')], new Error('over'))
-    const { texts, answer } = await relay(cut, { answerTime: gone })
+    const { texts, answer } = await relay(cut, { answerTime: late })
     expect(texts).toEqual(['At '])
     expect(answer).toMatchObject({ text: 'At ', reason: 'time_limit' })
   })
@@ -69,8 +71,8 @@ describe('An answer of a model', () => {
   })
 
   it.each([
-    ['in time', { answerTime: going }],
-    ['for a caller who left', { answerTime: gone, signal: gone }],
+    ['in time', { answerTime: inTime }],
+    ['for a caller who left', { answerTime: late, signal: gone }],
   ])('that fails %s fails', async (_case, ends) => {
     const failure = new Error('broken')
     await expect(relay(play([], failure), ends)).rejects.toBe(failure)

@@ -97,16 +97,18 @@ describe('the tokens of a run', () => {
 })
 
 describe('the time of a run', () => {
-  afterEach(() => void vi.restoreAllMocks())
+  afterEach(() => void vi.unstubAllGlobals())
 
   /** Every time limit is over `milliseconds` after the run began. */
-  const endAfter = (milliseconds: number, ofAnswers = milliseconds) =>
-    vi.spyOn(AbortSignal, 'timeout').mockImplementation((asked) => {
-      const controller = new AbortController()
-      if (asked === 300_000) setTimeout(() => controller.abort(), milliseconds)
-      if (asked === 360_000) setTimeout(() => controller.abort(), ofAnswers)
-      return controller.signal
-    })
+  const endAfter = (milliseconds: number, ofAnswers = milliseconds) => {
+    const sooner = new Map([
+      [300_000, milliseconds],
+      [360_000, ofAnswers],
+    ])
+    const { setTimeout: start } = globalThis
+    const startSooner = (run: () => void, asked = 0) => start(run, sooner.get(asked) ?? asked)
+    vi.stubGlobal('setTimeout', startSooner)
+  }
 
   it('ends a tool that takes longer, and the model answers', async () => {
     endAfter(10, 60_000)

@@ -51,7 +51,8 @@ describe('The budget of a run', () => {
   })
 
   it('has time at first', () => {
-    const { toolTime, answerTime } = createRunBudget(LIMITS)
-    expect([toolTime.aborted, answerTime.aborted]).toEqual([false, false])
+    using budget = createRunBudget(LIMITS)
+    const { toolTime, answerTime } = budget
+    expect([toolTime.isOver, answerTime.isOver]).toEqual([false, false])
   })
 })

@@ -1,0 +1,34 @@
+import { getEventListeners } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { startDeadline } from '../../src/lib/abort.ts'
+
+describe('A deadline', () => {
+  it('is over when its time is, and says so', async () => {
+    using deadline = startDeadline(5)
+    await expect.poll(() => deadline.signal.aborted).toBe(true)
+    expect(deadline.isOver).toBe(true)
+    expect(deadline.signal.reason).toMatchObject({ name: 'TimeoutError' })
+  })
+
+  it('ends as another signal does, which is not its time', () => {
+    const caller = new AbortController()
+    using deadline = startDeadline(60_000, undefined, caller.signal)
+    const reason = new Error('gone')
+    caller.abort(reason)
+    expect(deadline.signal.reason).toBe(reason)
+    expect(deadline.isOver).toBe(false)
+    using late = startDeadline(60_000, caller.signal)
+    expect(late.signal.reason).toBe(reason)
+  })
+
+  it('leaves nothing behind when it is disposed of', async () => {
+    const caller = new AbortController()
+    const deadline = startDeadline(5, caller.signal)
+    expect(getEventListeners(caller.signal, 'abort')).toHaveLength(1)
+    deadline[Symbol.dispose]()
+    expect(getEventListeners(caller.signal, 'abort')).toHaveLength(0)
+    await delay(20)
+    expect([deadline.signal.aborted, deadline.isOver]).toEqual([false, false])
+  })
+})
