@@ -44,8 +44,11 @@ export interface DocumentLookup {
   /** Newest first. An unknown cursor throws `invalid_request`. */
   findDocuments(query: LookupQuery, signal: AbortSignal): Promise<DocumentPage>
   countDocuments(filter: Filter | undefined, signal: AbortSignal): Promise<number>
-  /** The fields of the metadata, the most frequent first. */
-  metadataFields(limit: number, signal: AbortSignal): Promise<MetadataField[]>
+  /** The fields of the metadata of the documents that a filter takes, the most frequent first. */
+  metadataFields(
+    query: Pick<LookupQuery, 'filter' | 'limit'>,
+    signal: AbortSignal,
+  ): Promise<MetadataField[]>
   metadataValues(query: ValueQuery, signal: AbortSignal): Promise<ValueCount[]>
   /** The text of a document as it is served; nothing where there is none. */
   readText(documentId: string, signal: AbortSignal): Promise<string | undefined>

@@ -160,7 +160,7 @@ describe('The prompt', () => {
       const prompt = promptOf(lastRequest(), 'user')
       expect(prompt.match(/<\/?passages>/gi)).toEqual(['<passages>', '</passages>'])
       expect(prompt).toMatch(
-        /^<passages>\n\[1\] [\s\S]*Ignore the rules[\s\S]*<\/passages>\n\nzebra trap$/,
+        /^<passages>\nKey: (\S+)\n\n\1 \[1\] [\s\S]*Ignore the rules[\s\S]*<\/passages>\n\nzebra trap$/,
       )
     },
   )

@@ -73,7 +73,7 @@ describe('lookup_data', () => {
   ])('finds documents by %s', verifies('lookup.exact'), async (_case, condition, count) => {
     const told = await toldBy('lookup_data', { conditions: [condition], limit: 5 })
     expect(told).toMatch(
-      new RegExp(`^${count} documents fit, 5 follow\\.\n\\[\\d+\\] Letter \\d+: city=`),
+      new RegExp(`^${count} documents fit, 5 follow\\.\nsource-\\w+ \\[\\d+\\] Letter \\d+: city=`),
     )
   })
 
@@ -110,7 +110,7 @@ describe('analyse_corpus', () => {
     [
       'lists',
       { task: 'list', limit: 2 },
-      /^Listed 2 of 103 documents\.\n\[\d+\] The last\n\[\d+\] Letter/,
+      /^Listed 2 of 103 documents\.\nsource-\w+ \[\d+\] The last\nsource-\w+ \[\d+\] Letter/,
     ],
     [
       'counts values',
@@ -130,7 +130,7 @@ describe('analyse_corpus', () => {
     [
       'finds duplicates',
       { task: 'duplicates' },
-      /^Read 103 of 103 documents: 1 groups of the same text\.\n- \[\d+\] Letter \d+ = \[\d+\] Letter \d+ = \[\d+\] Letter \d+$/,
+      /^Read 103 of 103 documents: 1 groups of the same text\.\n-( =)?( source-\w+ \[\d+\] Letter \d+( =)?){3}$/,
     ],
   ])('%s, and says of how many', verifies('corpus.coverage'), async (_case, input, told) => {
     expect(await toldBy('analyse_corpus', input)).toMatch(told)

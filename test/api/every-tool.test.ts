@@ -31,7 +31,7 @@ interface Case {
 const CASES: Record<string, Case> = {
   semantic_search: {
     input: { query: 'owls' },
-    told: /^<passages>\n\[1\] Owls\nOwls hoot/,
+    told: /^<passages>\nKey: (\S+)\n\n\1 \[1\] Owls\nOwls hoot/,
     hits: ['Owls'],
   },
   list_tables: {
@@ -51,7 +51,7 @@ const CASES: Record<string, Case> = {
   },
   lookup_data: {
     input: { table: 'sales', conditions: [{ field: 'day', prefix: '2026-02' }] },
-    told: /^1 rows of sales fit, 1 follow\.\n\[1\] row 2: region="south"/,
+    told: /^1 rows of sales fit, 1 follow\.\nsource-\w+ \[1\] row 2: region="south"/,
     hits: ['sales.csv'],
   },
   make_chart: {
@@ -65,7 +65,7 @@ const CASES: Record<string, Case> = {
   },
   analyse_corpus: {
     input: { task: 'list', filter: { field: 'kind', eq: 'bird' } },
-    told: /^Listed 1 of 1 documents\.\n\[1\] Owls \{"kind":"bird"\}$/,
+    told: /^Listed 1 of 1 documents\.\nsource-\w+ \[1\] Owls \{"kind":"bird"\}$/,
     hits: ['Owls'],
   },
   fill_form: {

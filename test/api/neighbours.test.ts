@@ -41,6 +41,11 @@ it(
 
     const request = upstream.requests.at(-1)
     const prompt = request && modelRequest(request).messages.at(-1)?.content
-    expect(prompt).toContain(renderChunks(joined ? [{ number: 1, hit: joined }] : []))
+    expect(prompt).toContain(
+      renderChunks(
+        joined ? [{ number: 1, hit: joined }] : [],
+        /^Key: (.*)$/m.exec(prompt ?? '')?.[1] ?? '',
+      ),
+    )
   },
 )

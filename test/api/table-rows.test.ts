@@ -69,7 +69,7 @@ describe.each(someOf(WAYS, 1))('A row of a table, asked for by %s', (way) => {
       const asked = { messages: [{ role: 'user', content: 'xyzzy?' }] }
       const { answer, extras } = await askBy(way, { server, upstream }, scripts, asked)
       expect(lastResult()).toMatch(
-        /^1 rows of street_trees fit, 1 follow\.\n\[1\] row \d+: "?Tree ID/,
+        /^1 rows of street_trees fit, 1 follow\.\nsource-\w+ \[1\] row \d+: "?Tree ID/,
       )
       expect(answer).toBe(`It was planted on ${tree?.planted} [1], says no [?].`)
       expect(extras.unknownCitations).toEqual([99])

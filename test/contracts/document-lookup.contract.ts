@@ -65,12 +65,24 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
 
     it('tells the fields of the metadata, each with its range', async () => {
       const { lookup } = await open()
-      expect(await lookup.metadataFields(9, signal)).toEqual([
+      expect(await lookup.metadataFields({ limit: 9 }, signal)).toEqual([
         { name: 'city', kind: 'string', documents: 4, least: 'Oslo', most: 'Rome' },
         { name: 'year', kind: 'number', documents: 3, least: 2020, most: 2022 },
         { name: 'open', kind: 'boolean', documents: 2, least: false, most: true },
         { name: 'day', kind: 'string', documents: 1, least: '2026-01-09', most: '2026-01-09' },
       ])
+    })
+
+    it('tells the fields of those that a filter takes alone', async () => {
+      const { lookup } = await open()
+      const filter = { field: 'city', eq: 'Oslo' }
+      const fields = await lookup.metadataFields({ filter, limit: 9 }, signal)
+      expect(fields.map(({ name, documents }) => [name, documents])).toContainEqual(['city', 1])
+      expect(fields.filter(({ documents }) => documents > 1)).toEqual([])
+      expect(fields.find(({ name }) => name === 'city')).toMatchObject({
+        least: 'Oslo',
+        most: 'Oslo',
+      })
     })
 
     it('counts the values of a field', async () => {

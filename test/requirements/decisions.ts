@@ -224,6 +224,7 @@ export const DECISIONS = {
     'plugins.state': 'A plugin that cannot be loaded is told of, with the reason.',
   },
   'design: many tools': {
+    'tools.filter': 'No tool shows a document that the filter of the request excludes.',
     'tools.search': 'More than forty tools are found by a tool, and can be called from then on.',
   },
   'design: charts': {

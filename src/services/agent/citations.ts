@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Hit } from '../../schemas/query.ts'
 import { type CitationCheck, createCitationCheck } from './citation-check.ts'
 
@@ -9,9 +10,13 @@ export interface NumberedHit {
 
 export type Citations = ReturnType<typeof createCitations>
 
+/** More guesses than any text has room for. */
+const KEY_BYTES = 6
+
 /** The hits of one run. A chunk found twice keeps its first number. */
 export function createCitations() {
   const all: Hit[] = []
+  const key = `source-${randomBytes(KEY_BYTES).toString('hex')}`
   const byChunk = new Map<string, NumberedHit>()
   const unknown = new Set<number>()
 
@@ -21,6 +26,8 @@ export function createCitations() {
   }
 
   return {
+    /** Stands before each number that the server gives: no text knows it, so that none can forge a passage. */
+    key,
     /** Best first. Neighbouring chunks of a document that have no number yet become one hit with one number. */
     add(hits: readonly Hit[]): NumberedHit[] {
       joinNeighbours(hits.filter(({ id }) => !byChunk.has(id))).forEach(number)
@@ -38,15 +45,15 @@ export function createCitations() {
   }
 }
 
-/** The chunks as a model reads them. A chunk cannot close the block that marks it as data. */
-export function renderChunks(chunks: readonly NumberedHit[]): string {
-  if (chunks.length === 0) return '<passages>\nNothing was found.\n</passages>'
+/** The chunks as a model reads them. A chunk cannot close the block that marks it as data, nor begin another. */
+export function renderChunks(chunks: readonly NumberedHit[], key: string): string {
   const blocks = chunks.map(({ number, hit }) => {
     // On one line, so that a title cannot look like a chunk of its own.
     const source = [hit.title, hit.heading].filter(Boolean).join(' > ').replaceAll(/\s+/g, ' ')
-    return `[${number}]${source && ` ${asData(source)}`}\n${asData(hit.text)}`
+    return `${key} [${number}]${source && ` ${asData(source)}`}\n${asData(hit.text)}`
   })
-  return `<passages>\n${blocks.join('\n\n')}\n</passages>`
+  const found = blocks.length > 0 ? blocks.join('\n\n') : 'Nothing was found.'
+  return `<passages>\nKey: ${key}\n\n${found}\n</passages>`
 }
 
 function asData(text: string): string {

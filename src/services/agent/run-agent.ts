@@ -114,7 +114,7 @@ async function begin(
     ...{ citations, artifacts, chunks, degraded, budget, spacing: createSpacing() },
     tools: tools.open({ citations, artifacts, filter, conversation, spend: budget.spend }),
     /** What the model is asked with, which grows by its calls and their results. */
-    messages: assemblePrompt(request.conversation, chunks, prompt),
+    messages: assemblePrompt(request.conversation, chunks, { ...prompt, key: citations.key }),
   }
 }
 

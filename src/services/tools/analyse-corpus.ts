@@ -198,5 +198,5 @@ function citeDocument(citations: Citations, document: StoredDocument): string {
   const { id, characters: end } = document
   const title = document.title?.replaceAll(/\s+/g, ' ') ?? id
   const source = { id: `${id}-document`, text: `The document ${title}`, end }
-  return `[${cite(citations, document, source)}] ${title}`
+  return `${cite(citations, document, source)} ${title}`
 }

@@ -10,12 +10,12 @@ interface Source {
   sheet?: string
 }
 
-/** Makes what a tool has read of a document a source that the answer can cite; answers its number. */
+/** Makes what a tool has read of a document a source that the answer can cite; answers how its number is told. */
 export function cite(
   citations: Citations,
   { id: documentId, title = '', url, metadata }: StoredDocument,
   source: Source,
-): number | undefined {
+): string {
   const [added] = citations.add([
     {
       ...{ score: 1, title, documentId, start: 0, end: 0, ...source },
@@ -23,5 +23,5 @@ export function cite(
       ...(metadata && { metadata }),
     },
   ])
-  return added?.number
+  return `${citations.key} [${added?.number}]`
 }

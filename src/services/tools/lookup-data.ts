@@ -59,7 +59,7 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
         const query = { table, conditions, maximumRows: limit, filter }
         return lookUpTable(tables, query, citations, signal)
       }
-      if (conditions.length === 0) return listFields(lookup, signal)
+      if (conditions.length === 0) return listFields(lookup, filter, signal)
       const wanted = joined([...conditions.map(toFilter), ...(filter ? [filter] : [])])
       const [{ documents }, count] = await Promise.all([
         lookup.findDocuments({ filter: wanted, limit }, signal),
@@ -74,9 +74,10 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
 
 async function listFields(
   lookup: Pick<DocumentLookup, 'metadataFields'>,
+  filter: Filter | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  const fields = await lookup.metadataFields(MAX_FIELDS, signal)
+  const fields = await lookup.metadataFields({ filter, limit: MAX_FIELDS }, signal)
   if (fields.length === 0) return 'No document has metadata.'
   const lines = fields.map(
     ({ name, kind, documents, least, most }) =>
@@ -104,8 +105,8 @@ function render(document: StoredDocument, citations: Citations): string {
   const { id, title = '', metadata = {} } = document
   const pairs = Object.entries(metadata).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
   const line = pairs.join(', ')
-  const number = cite(citations, document, { id: `${id}-metadata`, text: `Metadata: ${line}` })
-  return `[${number}] ${title.replaceAll(/\s+/g, ' ') || id}: ${line}`
+  const source = cite(citations, document, { id: `${id}-metadata`, text: `Metadata: ${line}` })
+  return `${source} ${title.replaceAll(/\s+/g, ' ') || id}: ${line}`
 }
 
 /** The rows of a table that fit, each a source to cite; without conditions its columns. */
@@ -138,7 +139,7 @@ function renderRowsFound(
   const line = columns
     .map(({ name, type }, index) => `${name}=${toText(cells[index] ?? null, type)}`)
     .join(', ')
-  const number = cite(
+  const source = cite(
     citations,
     { ...document, title },
     {
@@ -148,7 +149,7 @@ function renderRowsFound(
       ...(sheet !== '' && { sheet }),
     },
   )
-  return `[${number}] row ${row}: ${line}`
+  return `${source} row ${row}: ${line}`
 }
 
 /** Texts in quotes, so that they are told from the names around them. */

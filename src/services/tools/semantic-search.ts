@@ -18,7 +18,7 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
     }),
     async run(query, { citations, filter }, signal) {
       const { hits } = await retrieval.search({ ...query, filter }, signal)
-      return renderChunks(citations.add(hits))
+      return renderChunks(citations.add(hits), citations.key)
     },
   })
 }

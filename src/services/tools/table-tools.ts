@@ -125,7 +125,7 @@ export function citeTables(
   citations: Citations,
 ): string {
   const lines = tables.map(({ name, title, document }) => {
-    const number = cite(
+    const source = cite(
       citations,
       { ...document, title },
       {
@@ -133,7 +133,7 @@ export function citeTables(
         text: `Table ${name}, asked with ${sql}: ${rowCount} rows`,
       },
     )
-    return `[${number}] ${name}: ${title}`
+    return `${source} ${name}: ${title}`
   })
   return `Sources to cite:\n${lines.join('\n')}`
 }

@@ -27,13 +27,6 @@ type Ask = (query: Query, values: readonly Value[], signal?: AbortSignal) => Pro
 /** Questions about the whole of the corpus; `ask` hears of the signal. */
 export function createLookup(ask: Ask, dialect: SqlDialect) {
   const { schema, number, string } = dialect
-  const FIELDS = {
-    text: `SELECT name, kind, count(*) AS documents, min(${number}) AS least_number,
-        max(${number}) AS most_number, min(${string}) AS least_string, max(${string}) AS most_string
-      FROM ${schema}.metadata
-      WHERE document IN (SELECT number FROM ${schema}.documents WHERE ${SERVED})
-      GROUP BY name, kind ORDER BY documents DESC, name LIMIT $1`,
-  }
   const TEXT = {
     name: 'served_text',
     text: `SELECT number, contents.text FROM ${schema}.documents
@@ -64,8 +57,15 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
       return integer(row, 'n')
     },
 
-    async metadataFields(limit: number, signal?: AbortSignal) {
-      return (await ask(FIELDS, [limit], signal)).map(toField)
+    async metadataFields({ filter, limit }: LookupQuery, signal?: AbortSignal) {
+      const { sql, values } = toCondition(filter, dialect)
+      const query = `SELECT name, kind, count(*) AS documents, min(${number}) AS least_number,
+          max(${number}) AS most_number, min(${string}) AS least_string,
+          max(${string}) AS most_string
+        FROM ${schema}.metadata
+        WHERE document IN (SELECT number FROM ${schema}.documents WHERE ${SERVED} AND ${sql})
+        GROUP BY name, kind ORDER BY documents DESC, name LIMIT $${values.length + 1}`
+      return (await ask({ text: query }, [...values, limit], signal)).map(toField)
     },
 
     async metadataValues(query: ValueQuery, signal?: AbortSignal) {

@@ -29,7 +29,7 @@ export function createLookups(file: string, refuse: () => void): Lookups {
     lookup: {
       findDocuments: (query, signal) => ask(({ call }) => call('findDocuments', query), signal),
       countDocuments: (filter, signal) => ask(({ call }) => call('countDocuments', filter), signal),
-      metadataFields: (limit, signal) => ask(({ call }) => call('metadataFields', limit), signal),
+      metadataFields: (query, signal) => ask(({ call }) => call('metadataFields', query), signal),
       metadataValues: (query, signal) => ask(({ call }) => call('metadataValues', query), signal),
       readText: (id, signal) => ask(({ call }) => call('readText', id), signal),
     },

@@ -39,7 +39,7 @@ describe('analyse_corpus', () => {
   it('lists as many as asked, as sources', async () => {
     const context = createContext()
     expect(await create(many(5)).run({ task: 'list', limit: 2 }, context)).toBe(
-      'Listed 2 of 5 documents.\n[1] Title 0 {"n":0}\n[2] Title 1 {"n":1}',
+      'Listed 2 of 5 documents.\nk [1] Title 0 {"n":0}\nk [2] Title 1 {"n":1}',
     )
     expect(context.citations.all()).toHaveLength(2)
   })
@@ -75,7 +75,7 @@ describe('analyse_corpus', () => {
   it('finds the same texts', async () => {
     const told = await create(['Same text', 'same TEXT!', 'another']).run({ task: 'duplicates' })
     expect(told).toBe(
-      'Read 3 of 3 documents: 1 groups of the same text.\n- [1] Title 0 = [2] Title 1',
+      'Read 3 of 3 documents: 1 groups of the same text.\n- k [1] Title 0 = k [2] Title 1',
     )
   })
 

@@ -92,7 +92,9 @@ describe('A table as a source', () => {
   it('is numbered after what was found before, with address and metadata of its document', () => {
     const { citations } = createContext()
     const answer = { tables: [table], rowCount: 3 }
-    expect(citeTables(answer, 'SELECT 1', citations)).toBe('Sources to cite:\n[1] sales: Sales.csv')
+    expect(citeTables(answer, 'SELECT 1', citations)).toBe(
+      `Sources to cite:\n${citations.key} [1] sales: Sales.csv`,
+    )
     expect(citations.all()).toEqual([
       {
         ...{ id: 'doc-table-sales-SELECT 1', score: 1, title: 'Sales.csv', documentId: 'doc' },

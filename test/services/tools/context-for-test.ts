@@ -7,7 +7,7 @@ import { createMemoryArtifactStore } from './memory-artifact-store.ts'
 export function createContext(more: Partial<ToolContext> = {}) {
   const store = createMemoryArtifactStore()
   const context: ToolContext = {
-    citations: createCitations(),
+    citations: { ...createCitations(), key: 'k' },
     conversation: 'a-conversation',
     artifacts: createArtifacts(store),
     spend: () => undefined,

@@ -88,7 +88,7 @@ describe('make_chart', () => {
     const { run, drawn, context } = createChart()
     const told = await run({ mark: 'bar', x, y, sql: 'SELECT * FROM cities' })
     expect(drawn[0]?.data).toEqual({ values: [{ city: 'Rome', n: 3.5, zip: '00118' }] })
-    expect(told).toContain('Sources to cite:\n[1] cities: cities.csv')
+    expect(told).toContain('Sources to cite:\nk [1] cities: cities.csv')
     expect(context.citations.all()).toHaveLength(1)
   })
 

@@ -29,7 +29,7 @@ describe('semantic search', () => {
       signal,
     )
     expect(output).toBe(
-      '<passages>\n[2] Title of a\nText of a.\n\n[1] Title of b\nText of b.\n</passages>',
+      `<passages>\nKey: ${citations.key}\n\n${citations.key} [2] Title of a\nText of a.\n\n${citations.key} [1] Title of b\nText of b.\n</passages>`,
     )
     expect(citations.all()).toEqual([hitOf('b'), hitOf('a')])
   })

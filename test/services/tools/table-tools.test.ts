@@ -98,7 +98,7 @@ describe('query_table', () => {
     const context = createContext()
     const { run } = createFakeTables(['sales'])
     expect(await run('query_table', { sql: 'SELECT a FROM sales' }, context)).toBe(
-      'Sources to cite:\n[1] sales: sales.csv\n\nSQL: SELECT a FROM sales\nRows: 2\na\n1\n"2, ""3"""',
+      'Sources to cite:\nk [1] sales: sales.csv\n\nSQL: SELECT a FROM sales\nRows: 2\na\n1\n"2, ""3"""',
     )
     expect(context.citations.all()).toMatchObject([
       { documentId: 'doc', title: 'sales.csv', text: expect.stringContaining('SELECT a FROM') },
