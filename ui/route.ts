@@ -8,6 +8,12 @@ window.addEventListener('hashchange', () => {
   window.scrollTo(0, 0)
 })
 
+/** Leaves the first page at an address without a fragment, and what stood there before in no history. */
+export function clearRoute(): void {
+  history.replaceState(null, '', location.pathname)
+  route.value = []
+}
+
 function read(): string[] {
   const path = location.hash.replace(/^#\/?/, '')
   return path.split('/').filter(Boolean).map(decode)

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import { messageOf, session, whenSessionEnds } from './api.ts'
+import { clearRoute } from './route.ts'
 
 export type SessionPhase = 'unknown' | 'signed-out' | 'signed-in'
 
@@ -24,7 +25,7 @@ export async function beginSession(): Promise<void> {
   })
   const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1]
   // At once, so that it stays neither in the history nor in what somebody copies.
-  if (token) history.replaceState(null, '', location.pathname)
+  if (token) clearRoute()
   try {
     if (token) await session.signIn({ token })
   } catch (error) {

@@ -81,10 +81,10 @@ function HitCard({
   return (
     <li class="panel hit">
       <div class="row spread">
-        <h3>
+        <h2>
           <span class="place">{place}</span>{' '}
           <a href={href('documents', hit.documentId)}>{hit.title || hit.documentId}</a>
-        </h3>
+        </h2>
         <span class="score" title="Comparable within this answer only">
           {hit.score.toFixed(3)}
         </span>
@@ -95,7 +95,7 @@ function HitCard({
       <div class="row spread">
         <Stages stages={hit.stages} />
         <button type="button" class="quiet" onClick={onOpen}>
-          In context<span class="visually-hidden">, hit {place}</span>
+          In context<span class="visually-hidden"> of hit {place}</span>
         </button>
       </div>
     </li>

@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { TEST_KEY } from './server.ts'
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const FLAGS = [
+  // A browser that root starts has no sandbox; it sees the servers of its test only.
+  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+]
+
+export const hasBrowser = existsSync(EXECUTABLE)
+
+export const launchBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: EXECUTABLE, args: FLAGS })
+
+/** A page of its own profile, and what it said in its console or asked of other hosts than `url`. */
+export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}) {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => {
+    const address = request.url()
+    if (!address.startsWith(`${url}/`) && !/^(?:data|blob):/.test(address)) {
+      complaints.push(`left for ${address}`)
+    }
+  })
+  return { page, context, complaints }
+}
+
+/** The screen after signing in with the key. */
+export async function openScreen(
+  browser: Browser,
+  url: string,
+  path = 'overview',
+  options: BrowserContextOptions = {},
+) {
+  const opened = await openPage(browser, url, options)
+  const { page } = opened
+  await page.goto(`${url}/#/${path}`)
+  await page.getByLabel('Server key').fill(TEST_KEY)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  return opened
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface AxeResults {
+  violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
+}
+
+/** Fails with what axe finds wrong on the page as it is. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })')
+  const told = violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
+  )
+  expect(told).toEqual([])
+}

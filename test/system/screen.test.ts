@@ -1,0 +1,326 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  expectAccessible,
+  hasBrowser,
+  launchBrowser,
+  openPage,
+  openScreen,
+} from '../support/browser.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
+import { launch, MAIN } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+import { errorReply, hangReply, textReply } from '../support/upstream-replies.ts'
+
+const HOURS = {
+  title: 'Opening hours',
+  text: 'The library opens at nine on weekdays. On Saturdays it opens at ten.',
+}
+const QUESTION = 'When does the library open on Saturdays?'
+
+let browser: Browser
+beforeAll(async () => {
+  if (hasBrowser) browser = await launchBrowser()
+})
+afterAll(() => browser?.close())
+
+const goTo = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name }).click()
+
+async function ask(page: Page, question: string): Promise<void> {
+  await page.getByLabel('Question', { exact: true }).last().fill(question)
+  await page.keyboard.press('Enter')
+}
+
+describe.skipIf(!hasBrowser)('A newcomer (needs Chromium)', () => {
+  it('comes from the printed link to a cited answer without a terminal, and the link opens nothing twice', async () => {
+    const directory = await temporaryDirectory()
+    const server = launch({
+      directory,
+      command: [process.execPath, MAIN],
+      environment: { PORT: '0' },
+    })
+    const link = (await server.said(/#token=/)).trim()
+    const { page, complaints } = await openPage(browser, new URL(link).origin)
+    await page.goto(link)
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(page.url()).not.toContain('token')
+
+    await page.getByRole('link', { name: 'Add the first one' }).click()
+    await page.getByRole('button', { name: 'Paste text' }).click()
+    await page.getByLabel('Title').fill(HOURS.title)
+    await page.getByLabel('Text', { exact: true }).fill(HOURS.text)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor()
+
+    await goTo(page, 'Chat')
+    await ask(page, QUESTION)
+    await page.getByRole('button', { name: 'Source 1' }).click()
+    const passage = page.getByRole('dialog', { name: HOURS.title })
+    expect(await passage.locator('mark').innerText()).toContain('On Saturdays it opens at ten.')
+    await page.keyboard.press('Escape')
+    await page.reload()
+    await page.getByText(QUESTION).waitFor()
+    expect(complaints).toEqual([])
+
+    const second = await openPage(browser, new URL(link).origin)
+    await second.page.goto(link)
+    await second.page.getByText('This link was used before').waitFor()
+    const key = /^SERVER_API_KEY=(.+)$/m.exec(await readFile(join(directory, '.env'), 'utf8'))?.[1]
+    await second.page.getByLabel('Server key').fill(key ?? '')
+    await second.page.getByRole('button', { name: 'Sign in' }).click()
+    await second.page.getByRole('heading', { name: 'Overview' }).waitFor()
+  })
+
+  it('is told what is wrong with a key, and with a server that is gone', async () => {
+    const server = await startServer()
+    const { page } = await openPage(browser, server.url)
+    await page.goto(server.url)
+    await page.getByLabel('Server key').fill('a-key-that-is-wrong')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').filter({ hasText: 'The key is wrong' }).waitFor()
+    await server.close()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor()
+  })
+})
+
+describe.skipIf(!hasBrowser)('The overview (needs Chromium)', () => {
+  it('shows the endpoint, the key on demand, and signs out for good', async () => {
+    const { url } = await startServer()
+    const { page, complaints } = await openScreen(browser, url)
+    const access = page.getByRole('region', { name: 'Access' })
+    expect(await access.innerText()).toContain(url)
+    expect(await page.content()).not.toContain(TEST_KEY)
+    await access.getByRole('button', { name: 'Reveal' }).click()
+    await access.getByText(TEST_KEY).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Server key').waitFor()
+    await page.reload()
+    await page.getByLabel('Server key').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('names what does not work, with the remedy', async () => {
+    const { url } = await startServer({
+      RERANK_MODEL: 'none',
+      RERANK_BASE_URL: 'http://127.0.0.1:9',
+      RERANK_API_KEY: 'x',
+    })
+    const { page } = await openScreen(browser, url)
+    const works = page.getByRole('region', { name: 'What works' })
+    const failing = works.getByRole('listitem').filter({ hasText: 'Reranking model' })
+    expect(await failing.innerText()).toMatch(/Fails[\s\S]*Look at RERANK_BASE_URL/)
+    await page.getByText('Running, degraded').waitFor()
+  })
+})
+
+describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
+  const file = (name: string, text: string) => ({ name, mimeType: '', buffer: Buffer.from(text) })
+
+  it('takes files, tells which failed and why, and deletes after asking', async () => {
+    const { url } = await startServer()
+    const { page, complaints } = await openScreen(browser, url, 'documents')
+    await page.getByText('No documents yet').waitFor()
+    await page
+      .getByLabel('Add files')
+      .last()
+      .setInputFiles([file('hours.txt', HOURS.text), file('empty.txt', '')])
+    const panel = page.getByRole('region', { name: '1 file sent' })
+    await panel.getByText('1 file failed').waitFor()
+    expect(await panel.getByRole('listitem').innerText()).toMatch(/^empty\.txt\n.+/)
+    const row = page.getByRole('listitem').filter({ hasText: 'hours.txt' })
+    await row.getByText('Ready').waitFor()
+    await panel.getByRole('button', { name: 'Clear' }).click()
+
+    await row.getByRole('link', { name: 'hours.txt' }).click()
+    await page.getByRole('heading', { name: 'Passages' }).waitFor()
+    await page.getByText('On Saturdays it opens at ten.').waitFor()
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Download original' }).click()
+    expect(await readFile(await (await download).path(), 'utf8')).toBe(HOURS.text)
+
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('No documents yet').waitFor()
+    // A browser tells of every refusal in its console.
+    expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
+  })
+
+  it('keeps what could not be sent when the server went away, and sends it again', async () => {
+    const { url } = await startServer()
+    const { page } = await openScreen(browser, url, 'documents')
+    await page.route('**/ui/api/documents', (route) =>
+      route.request().method() === 'POST' ? route.abort('connectionreset') : route.continue(),
+    )
+    await page.getByLabel('Add files').last().setInputFiles(file('hours.txt', HOURS.text))
+    await page.getByText('Sending 1 file').waitFor()
+    await page.getByRole('button', { name: 'Cancel all' }).click()
+    await page.getByText('0 files sent, 1 cancelled').waitFor()
+    await page.unrouteAll()
+    await page.getByLabel('Add files').last().setInputFiles(file('hours.txt', HOURS.text))
+    await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor()
+  })
+
+  it('scrolls through thousands, of which it draws a few', async () => {
+    const server = await startServer()
+    const documents = Array.from({ length: 1_000 }, (_, index) => ({
+      title: `Note ${index}`,
+      text: 'x',
+    }))
+    for (const part of [documents.slice(0, 500), documents.slice(500)]) {
+      await server.request('/documents/batch', { body: part })
+    }
+    const { page } = await openScreen(browser, server.url, 'documents')
+    await page.getByRole('link', { name: 'Note 999' }).waitFor()
+    await expect
+      .poll(
+        async () => {
+          await page.mouse.wheel(0, 20_000)
+          return page.getByRole('link', { name: 'Note 0', exact: true }).isVisible()
+        },
+        { timeout: 60_000 },
+      )
+      .toBe(true)
+    expect(
+      await page.getByRole('list', { name: 'Documents' }).getByRole('listitem').count(),
+    ).toBeLessThan(100)
+  })
+})
+
+describe.skipIf(!hasBrowser)('Search (needs Chromium)', () => {
+  it('shows what /query finds, compares two settings, and opens a passage where it stands', async () => {
+    const server = await startServer()
+    await server.ingest(HOURS)
+    await server.ingest({
+      title: 'Rules',
+      text: 'Books of the library may be kept for four weeks.',
+    })
+    const { page, complaints } = await openScreen(browser, server.url, 'search')
+    await page.getByLabel('Question').fill(QUESTION)
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByText(/^2 found in/).waitFor()
+    await page.getByLabel('Compare two settings').check()
+    const second = page.getByRole('region', { name: 'Second setting' })
+    await second.getByLabel('Passages (topK)').fill('1')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await second.getByText(/^1 found in/).waitFor()
+    await page.getByRole('region', { name: 'First setting' }).getByText('Only here').waitFor()
+    await second.getByLabel('Filter').fill('{"field": ')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await second.getByText('The filter is no JSON').waitFor()
+    await page.getByRole('button', { name: 'In context of hit 1' }).first().click()
+    await page.getByRole('dialog', { name: HOURS.title }).waitFor()
+    expect(complaints).toEqual([])
+  })
+})
+
+describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
+  it('can be stopped, asked again, and says what went wrong with the model', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServer(modelAt(upstream))
+    const { page } = await openScreen(browser, server.url, 'chat')
+    upstream.always(hangReply())
+    await ask(page, 'First question')
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Stopped.').waitFor()
+
+    upstream.always(errorReply(401, 'Wrong key'))
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await page.getByRole('alert').filter({ hasText: /key/ }).waitFor()
+
+    upstream.always(textReply('A **bold** answer.'))
+    await page.getByRole('button', { name: 'Edit question 1' }).click()
+    await page.getByLabel('Question', { exact: true }).first().fill('Second question')
+    await page.getByRole('button', { name: 'Ask again' }).click()
+    await page.locator('strong', { hasText: 'bold' }).waitFor()
+    expect(await page.getByText('First question').count()).toBe(0)
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await page.getByRole('button', { name: 'Begin anew' }).click()
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('question')
+    await upstream.close()
+  })
+})
+
+const PATHS = ['overview', 'documents', 'search', 'chat']
+
+describe.skipIf(!hasBrowser)('For everybody (needs Chromium)', () => {
+  it.each(['light', 'dark'] as const)(
+    'axe finds nothing wrong on any page, %s',
+    async (colorScheme) => {
+      const server = await startServer()
+      const id = await server.ingest(HOURS)
+      const { page } = await openScreen(browser, server.url, 'overview', { colorScheme })
+      await page.getByRole('region', { name: 'What works' }).waitFor()
+      await expectAccessible(page)
+      for (const path of PATHS.slice(1)) {
+        await page.goto(`${server.url}/#/${path}`)
+        if (path === 'documents')
+          await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor()
+        if (path === 'search') {
+          await page.getByLabel('Question').fill(QUESTION)
+          await page.keyboard.press('Enter')
+          await page.getByText(/found in/).waitFor()
+        }
+        if (path === 'chat') {
+          await ask(page, QUESTION)
+          await page.getByRole('button', { name: 'Source 1' }).waitFor()
+        }
+        await expectAccessible(page)
+      }
+      await page.getByRole('button', { name: 'Source 1' }).click()
+      await expectAccessible(page)
+      await page.goto(`${server.url}/#/documents/${id}`)
+      await page.getByRole('heading', { name: 'Passages' }).waitFor()
+      await expectAccessible(page)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByLabel('Server key').waitFor()
+      await expectAccessible(page)
+    },
+  )
+
+  it('shows no page that is wider than a small telephone', async () => {
+    const { url } = await startServer()
+    const { page } = await openScreen(browser, url, 'overview', {
+      viewport: { width: 360, height: 740 },
+    })
+    for (const path of PATHS) {
+      await page.goto(`${url}/#/${path}`)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      expect(
+        await page.evaluate<number>('document.documentElement.scrollWidth'),
+        path,
+      ).toBeLessThanOrEqual(360)
+    }
+  })
+
+  it('follows the keyboard alone from signing in to an answer', async () => {
+    const server = await startServer()
+    await server.ingest(HOURS)
+    const { page } = await openPage(browser, server.url)
+    await page.goto(server.url)
+    await page.getByLabel('Server key').waitFor()
+    await page.keyboard.type(TEST_KEY)
+    await page.keyboard.press('Enter')
+    const chat = page.getByRole('navigation').getByRole('link', { name: 'Chat' })
+    await chat.waitFor()
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('Tab')
+        return chat.evaluate((link) => link.matches(':focus'))
+      })
+      .toBe(true)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Chat' }).waitFor()
+    await page.keyboard.type(QUESTION)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Source 1' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+  })
+})
