@@ -2,12 +2,15 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { untilAborted } from './abort.ts'
+import { boundMemory } from './bound-memory.ts'
 import { type JobAnswer, JobCrashed, JobExhausted, JobRefusal } from './job.ts'
+import { residentBytes } from './resident-memory.ts'
 import { createSemaphore } from './semaphore.ts'
 
+const BYTES_PER_MEGABYTE = 2 ** 20
 /** Characters of what a process has written to its standard error last. */
 const MAX_STDERR = 4_096
-/** What V8, C++, Rust and the memory watch write before they end a process. */
+/** What V8, C++ and Rust write before they end a process. */
 const OUT_OF_MEMORY = /out of memory|allocation failed|bad_alloc|memory allocation of \d+ bytes/i
 /** The one entry of all jobs. */
 const JOB_ENTRY = new URL('./job-process.ts', import.meta.url)
@@ -20,7 +23,7 @@ export const PROGRAM_FILES = ['../../src', '../../node_modules', '../../package.
 export interface ProcessLimits {
   /** The most memory its JavaScript heap may take. */
   heapMegabytes: number
-  /** The most memory it may take in all; a process that takes more ends itself within a tenth of a second. */
+  /** The most memory it may take in all; one that takes more is ended within a tenth of a second. */
   residentMegabytes: number
   /** A directory that it may read and write in; what native code reads and writes is its own affair. */
   directory?: string
@@ -36,7 +39,7 @@ export type IsolatedProcess = ReturnType<typeof startProcess>
 
 /**
  * Starts the module at `entry` in a process of its own, which reads what others wrote: without environment,
- * network, other processes, or any file but the program. The module must call `watchMemory`.
+ * network, other processes, or any file but the program. The module must call `endWithParent`.
  */
 export function startProcess<Message>(
   { entry, job }: { entry: URL; job?: Pick<Job, 'module' | 'run'> },
@@ -49,7 +52,7 @@ export function startProcess<Message>(
     ...(directory === undefined ? [] : [directory]),
   ]
   const args = job === undefined ? [] : [job.module.href, job.run]
-  const child = fork(entry, [String(residentMegabytes), ...args], {
+  const child = fork(entry, args, {
     execArgv: [
       `--max-old-space-size=${heapMegabytes}`,
       ...['--permission', '--allow-addons', '--allow-worker', '--no-warnings'],
@@ -60,6 +63,7 @@ export function startProcess<Message>(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
+  const memory = boundMemory(child.pid ?? 0, residentMegabytes * BYTES_PER_MEGABYTE)
   let stderr = ''
   let isOutOfMemory = false
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -69,9 +73,12 @@ export function startProcess<Message>(
   })
   child.on('message', onMessage)
   child.on('error', onEnd)
+  child.on('exit', memory.stop)
   // After the end of its standard error, which says why.
   child.on('close', (code, signal) => {
-    const cause = stderr === '' ? undefined : new Error(stderr)
+    const excess = memory.exceededBy()
+    const words = excess === undefined ? stderr : `It held ${excess} bytes\n${stderr}`
+    const cause = words === '' ? undefined : new Error(words)
     // The system kills without a word when all memory is taken.
     const isMemory = signal === 'SIGKILL' ? !child.killed : signal !== null && isOutOfMemory
     if (isMemory) onEnd(new JobExhausted('took too much memory', { cause }))
@@ -85,6 +92,7 @@ export function startProcess<Message>(
         else resolve()
       }),
     isAlive: () => child.connected,
+    memory: { bytes: () => residentBytes(child.pid ?? 0), bound: memory.change },
     kill: () => void child.kill('SIGKILL'),
   }
 }

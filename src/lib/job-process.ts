@@ -1,8 +1,9 @@
-import { type JobAnswer, JobRefusal, watchMemory } from './job.ts'
+import { endWithParent } from './end-with-parent.ts'
+import { type JobAnswer, JobRefusal } from './job.ts'
 
 // The whole of a process of its own, which does one job of whichever module it is given and loads no other.
-const [module = '', run = ''] = process.argv.slice(3)
-watchMemory()
+const [module = '', run = ''] = process.argv.slice(2)
+endWithParent()
 process.once('message', ({ input }: { input: unknown }) => void answer(input))
 
 async function answer(input: unknown): Promise<void> {

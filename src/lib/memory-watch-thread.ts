@@ -1,21 +1,43 @@
-import { writeSync } from 'node:fs'
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
+import type { WatchMessage } from './bound-memory.ts'
+import { sharedBytes, treeOf } from './resident-memory.ts'
 
-// Beside the thread that works, which may be busy for as long as it lives: memory outside the JavaScript heap
-// has no limit of its own, and nobody else would notice that the server is gone.
+// Beside the server's own thread, which may be busy just when a process takes all there is.
 
-const LOOK_MS = 100
-const STDERR = 2
+/** Between two looks at all processes; asking `ps` is dear. */
+const LOOK_MS = process.platform === 'linux' ? 50 : 500
 
-const server = process.ppid
-let maximumBytes: number = workerData
+const watched = new Map<number, Required<WatchMessage>>()
+let timer: NodeJS.Timeout | undefined
 
-parentPort?.on('message', (bytes: number) => {
-  maximumBytes = bytes
+parentPort?.on('message', ({ pid, bound }: WatchMessage) => {
+  if (bound) watched.set(pid, { pid, bound })
+  else watched.delete(pid)
+  if (watched.size > 0) timer ??= setInterval(look, LOOK_MS)
+  else {
+    clearInterval(timer)
+    timer = undefined
+  }
 })
-setInterval(() => {
-  const taken = process.memoryUsage.rss()
-  if (process.ppid === server && taken <= maximumBytes) return
-  if (taken > maximumBytes) writeSync(STDERR, `Out of memory: ${taken} of ${maximumBytes} bytes\n`)
-  process.kill(process.pid, 'SIGKILL')
-}, LOOK_MS)
+
+function look(): void {
+  for (const { pid, bound } of watched.values()) {
+    const { maximumBytes, withDescendants, exceededBy } = bound
+    const pids = withDescendants ? treeOf(pid) : [pid]
+    const bytes = sharedBytes(pids, maximumBytes)
+    if (bytes <= maximumBytes) continue
+    // First: whoever learns of the end looks here for its cause.
+    exceededBy[0] = bytes
+    watched.delete(pid)
+    pids.forEach(end)
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch (error) {
+    // It has ended by itself meanwhile.
+    if (Object(error).code !== 'ESRCH') throw error
+  }
+}

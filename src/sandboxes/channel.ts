@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
+import { boundMemory } from '../lib/bound-memory.ts'
 
 /** The two ends of an interpreter that runs code in a loop, wherever it runs; it speaks frames. */
 export interface SandboxChannel {
@@ -25,6 +26,8 @@ interface Program {
   extraInput?: Uint8Array | undefined
   /** The user and the group that it runs as; the server's own where there is none. */
   user?: number | undefined
+  /** What it and all that it starts may hold together; beyond that it is ended. */
+  maximumBytes: number
 }
 
 /** Starts an interpreter as a process of this machine: without an environment, and without a file of the server's. */
@@ -33,6 +36,7 @@ export function startChild({
   parameters,
   extraInput,
   user,
+  maximumBytes,
 }: Program): SandboxChannel & { pid: number } {
   const child = spawn(path, parameters, {
     ...{ env: {}, cwd: '/' },
@@ -44,13 +48,19 @@ export function startChild({
   if (!stdin || !stdout || !stderr) throw new Error('A child has no streams')
   // That a program ends early shows in `ended`.
   if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
+  const memory = boundMemory(pid ?? 0, maximumBytes, { withDescendants: true })
+  child.once('exit', memory.stop)
   let words = ''
   stderr.setEncoding('utf8').on('data', (text: string) => {
     words = appendWords(words, text)
   })
   const ended = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
-    child.once('close', (code, signal) => resolve(`${words.trim()} (${signal ?? `code ${code}`})`))
+    child.once('close', (code, signal) => {
+      const excess = memory.exceededBy()
+      const cause = excess === undefined ? (signal ?? `code ${code}`) : `held ${excess} bytes`
+      resolve(`${words.trim()} (${cause})`)
+    })
   })
   return {
     ...{ input: stdin, output: stdout, ended, pid: pid ?? 0 },

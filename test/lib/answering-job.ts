@@ -20,6 +20,7 @@ export async function doWhatIsAsked({ what, value = '' }: Asked): Promise<unknow
   if (what === 'exit') process.exit(3)
   if (what === 'hoard') return hoard()
   if (what === 'hoard buffers') return hoardBuffers()
+  if (what === 'hoard at once') return hoardAtOnce()
   if (what === 'abort') process.abort()
   return new Promise(() => undefined)
 }
@@ -33,6 +34,11 @@ function connectTo(port: number): Promise<string> {
 function hoard(): never {
   const held: number[][] = []
   for (;;) held.push(Array.from({ length: 1_000_000 }, (_, index) => index))
+}
+
+function hoardAtOnce(): never {
+  const held: Buffer[] = []
+  for (;;) held.push(Buffer.alloc(2 ** 22, 1))
 }
 
 async function hoardBuffers(): Promise<void> {

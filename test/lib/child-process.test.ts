@@ -1,5 +1,6 @@
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runJob } from '../../src/lib/child-process.ts'
 import { JobCrashed, JobExhausted, JobRefusal } from '../../src/lib/job.ts'
@@ -45,7 +46,8 @@ describe('A job', () => {
 
   it.each([
     ['hoard', /heap out of memory|Allocation failed/],
-    ['hoard buffers', /^Out of memory: \d+ of 268435456 bytes/],
+    ['hoard buffers', /^It held \d+ bytes/],
+    ['hoard at once', /^It held \d+ bytes/],
   ])('that takes too much memory is ended, and the cause says how: %s', async (what, words) => {
     const ended = await run({ what }).catch((error: unknown) => error)
     expect(ended).toBeInstanceOf(JobExhausted)
@@ -55,6 +57,16 @@ describe('A job', () => {
         cause: { message: expect.stringMatching(words) },
       },
     })
+  })
+
+  it('is ended for its memory also while this process is busy', async () => {
+    const ended = run({ what: 'hoard at once' }).catch((error: unknown) => error)
+    await setImmediate()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_000)
+    const { cause } = Object(await ended)
+    const held = Number(/^It held (\d+)/.exec(cause?.message)?.[1])
+    expect(held).toBeGreaterThan(JOB.residentMegabytes * 2 ** 20)
+    expect(held).toBeLessThan(4 * JOB.residentMegabytes * 2 ** 20)
   })
 
   it('that takes too long is ended', async () => {

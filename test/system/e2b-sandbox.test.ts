@@ -54,6 +54,7 @@ function launch({ cmd, args, envs }: StubProgram, limits?: SandboxLimits): StubP
     parameters: [...own, ...variables, '--', cmd, ...args],
     extraInput: systemCallFilter(),
     user: process.getuid?.() === 0 ? 65_534 : undefined,
+    maximumBytes: 2 * limits.memoryMegabytes * 2 ** 20,
   })
   input.on('error', () => undefined)
   return {

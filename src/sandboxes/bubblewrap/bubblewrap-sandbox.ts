@@ -43,7 +43,10 @@ export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): 
       ...(group ? WAITING_SHELL : []),
       ...[BUBBLEWRAP, ...bubblewrapParameters(limits, filter !== undefined)],
     ]
-    const child = startChild({ path: program, parameters, extraInput: filter, user: ownUser() })
+    const child = startChild({
+      ...{ path: program, parameters, extraInput: filter, user: ownUser() },
+      maximumBytes: (limits.memoryMegabytes + RUNTIME_MEGABYTES) * BYTES_PER_MEGABYTE,
+    })
     if (!group) return child
     await group.add(child.pid)
     child.input.write('\n')
@@ -91,6 +94,8 @@ const ownUser = () => (process.getuid?.() === 0 ? NOBODY : undefined)
 
 /** Python maps more than it uses; what it uses is bounded by the control group where there is one. */
 const ADDRESS_SPACE_FACTOR = 2
+/** Of bubblewrap, and of Python before it runs anything. */
+const RUNTIME_MEGABYTES = 32
 const MAX_OPEN = 256
 const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
 /** Where the filter of system calls is read from: what a child is given beside its streams. */

@@ -22,13 +22,15 @@ export const PACKAGED_INTERPRETER = {
 const ENTRY = fileURLToPath(new URL('./interpreter-process.ts', import.meta.url))
 const SHIM = dirname(dirname(fileURLToPath(import.meta.resolve('@bjorn3/browser_wasi_shim'))))
 const READABLE = [
-  fileURLToPath(new URL('../', import.meta.url)),
+  ...['../', '../../lib/'].map((path) => fileURLToPath(new URL(path, import.meta.url))),
   fileURLToPath(new URL('../../../package.json', import.meta.url)),
   `${SHIM}/`,
 ]
 const PAGES_PER_MEGABYTE = 16
 /** For JavaScript: names and descriptors of files. Their contents are counted by the quota. */
 const HEAP_MEGABYTES = 128
+/** Node.js, and CPython compiled for it. */
+const RUNTIME_MEGABYTES = 256
 /** So that the next one does not take the processor from the run that has just begun. */
 const SPARE_DELAY_MS = 1_000
 
@@ -50,7 +52,11 @@ export function createEmbeddedSandbox({
 
   function start(signal: AbortSignal): Promise<SandboxSession> {
     const parameters = parametersOf(limits, interpreter)
-    return sessions.open(startChild({ path: process.execPath, parameters }), signal)
+    const { memoryMegabytes, fileMegabytes } = limits
+    // Files are there twice while they come in.
+    const megabytes = RUNTIME_MEGABYTES + HEAP_MEGABYTES + memoryMegabytes + 2 * fileMegabytes
+    const maximumBytes = megabytes * BYTES_PER_MEGABYTE
+    return sessions.open(startChild({ path: process.execPath, parameters, maximumBytes }), signal)
   }
 
   function prepare(): void {
@@ -100,7 +106,7 @@ function parametersOf(
   return [
     '--no-warnings',
     '--permission',
-    // For the watchdog alone; it is under the same permissions.
+    // To watch its parent alone; it is under the same permissions.
     '--allow-worker',
     ...[...READABLE, interpreter.path].map((path) => `--allow-fs-read=${path}`),
     '--disable-sigusr1',

@@ -1,17 +1,41 @@
-import { Directory, File, type Inode, OpenFile, wasi } from '@bjorn3/browser_wasi_shim'
+import {
+  Directory,
+  File,
+  type Inode,
+  OpenDirectory,
+  OpenFile,
+  wasi,
+} from '@bjorn3/browser_wasi_shim'
 
 const MAX_NAME_BYTES = 255
 
-/** A directory whose new entries count towards the quota. */
+/** The entries of a directory, which tells directories whether they are in one. */
+class Entries extends Map<string, Inode> {
+  override set(name: string, entry: Inode) {
+    this.delete(name)
+    if (entry instanceof MemoryDirectory) entry.isRemoved = false
+    return super.set(name, entry)
+  }
+
+  override delete(name: string) {
+    const entry = this.get(name)
+    if (entry instanceof MemoryDirectory) entry.isRemoved = true
+    return super.delete(name)
+  }
+}
+
+/** A directory whose new entries count towards the quota. Once it is removed, it takes none. */
 export class MemoryDirectory extends Directory {
   readonly quota: Quota
+  isRemoved = false
 
   constructor(quota: Quota) {
-    super(new Map())
+    super(new Entries())
     this.quota = quota
   }
 
   override create_entry_for_path(path: string, isDirectory: boolean) {
+    if (this.isRemoved) return { ret: wasi.ERRNO_NOENT, entry: null }
     const parts = resolve(path)
     const name = parts?.pop()
     if (parts === undefined || name === undefined) {
@@ -49,10 +73,14 @@ export class MemoryDirectory extends Directory {
   }
 }
 
-/** Every entry below a directory with its path; links to one file are each named. */
-function* entriesBelow(root: MemoryDirectory): Generator<{ name: string; entry: Inode }> {
-  const pending = [{ directory: root, path: '' }]
+/** Every entry below directories with its path; links to one file are each named. */
+function* entriesBelow(...roots: MemoryDirectory[]): Generator<{ name: string; entry: Inode }> {
+  const pending = roots.map((directory) => ({ directory, path: '' }))
+  // A directory that was moved into itself is a circle.
+  const seen = new Set<Inode>()
   for (let next = pending.pop(); next; next = pending.pop()) {
+    if (seen.has(next.directory)) continue
+    seen.add(next.directory)
     for (const [name, entry] of next.directory.contents) {
       const path = `${next.path}${name}`
       yield { name: path, entry }
@@ -67,13 +95,23 @@ export function* filesBelow(root: MemoryDirectory): Generator<{ name: string; fi
   }
 }
 
-/** What all entries below the root take, and the files that are open though deleted. */
-export function measureUsage(root: MemoryDirectory, open: Iterable<MemoryFile>): Usage {
-  const files = new Set(open)
-  for (const { file } of filesBelow(root)) files.add(file)
+/** What all entries below the root take, and what is open though deleted. */
+export function measureUsage(root: MemoryDirectory, descriptors: Iterable<unknown>): Usage {
+  const directories = new Set([root])
+  const files = new Set<MemoryFile>()
+  for (const open of descriptors) {
+    if (open instanceof OpenMemoryFile) files.add(open.file)
+    const directory = open instanceof OpenDirectory ? open.dir : undefined
+    if (directory instanceof MemoryDirectory) directories.add(directory)
+  }
+  let entries = 0
+  for (const { entry } of entriesBelow(...directories)) {
+    entries += 1
+    if (entry instanceof MemoryFile) files.add(entry)
+  }
   let bytes = 0
   for (const { data } of files) bytes += data.byteLength
-  return { bytes, nodes: [...entriesBelow(root)].length + files.size }
+  return { bytes, nodes: entries + directories.size - 1 + files.size }
 }
 
 /** The steps of a path below the directory; nothing where it leads out of it. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
 import { PreopenDirectory, WASI } from '@bjorn3/browser_wasi_shim'
-import { createQuota, MemoryDirectory, measureUsage, OpenMemoryFile } from './file-system.ts'
+import { endWithParent } from '../../lib/end-with-parent.ts'
+import { createQuota, MemoryDirectory, measureUsage } from './file-system.ts'
 import { createJobLoop } from './job-loop.ts'
 import { Channel, InputStream, OutputBudget, OutputStream, wasiImports } from './wasi.ts'
 
@@ -22,15 +22,11 @@ const MAX_NODES = 4_096
 const FORBIDDEN = ['kill', '_kill', '_debugProcess', '_debugEnd', 'binding', 'dlopen']
 
 const settings: InterpreterSettings = JSON.parse(process.argv[2] ?? '')
-// With streams of its own: joined to those of the process, it would have them no longer wait until they are ready.
-const streams = { stdout: true, stderr: true }
-new Worker(new URL('./watchdog-thread.ts', import.meta.url), {
-  ...{ workerData: process.ppid, ...streams },
-}).unref()
+endWithParent()
 for (const name of FORBIDDEN) Reflect.deleteProperty(process, name)
 
 const most = { bytes: settings.fileBytes, nodes: MAX_NODES }
-const quota = createQuota(most, () => measureUsage(root, openFiles()))
+const quota = createQuota(most, () => measureUsage(root, system.fds))
 const root = new MemoryDirectory(quota)
 const work = new MemoryDirectory(quota)
 const preopened = new PreopenDirectory('/', new Map())
@@ -69,8 +65,4 @@ function readInterpreter({
   const found = createHash('sha256').update(bytes).digest('hex')
   if (found === sha256) return bytes
   throw new Error(`The interpreter is not the one that is expected: its SHA-256 is ${found}`)
-}
-
-function openFiles() {
-  return system.fds.filter((open) => open instanceof OpenMemoryFile).map(({ file }) => file)
 }

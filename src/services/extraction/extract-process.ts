@@ -1,21 +1,17 @@
-import { watchMemory } from '../../lib/job.ts'
+import { endWithParent } from '../../lib/end-with-parent.ts'
 import { extractFile } from './extract-file.ts'
 import { cutText, ExtractionError, type FromReader, packText, type ToReader } from './extracted.ts'
 
 // The whole of a process of its own, so that a file can take no more memory or time than it is given. Beside
 // the jobs of src/lib/job-process.ts: it reads many files, and neither file nor text passes as one message.
 
-/** Beside the bound: the file itself and one copy of it. */
-const COPIES = 2
 const MAX_CAUSE = 4_096
-const bound = Number(process.argv[2]) * 2 ** 20
-const watch = watchMemory()
+endWithParent()
 let file: { name: string; mediaType: string; bytes: Buffer; filled: number } | undefined
 
 process.on('message', (message: ToReader) => {
   if (message.kind === 'begin') {
     const { name, mediaType, size } = message
-    watch.postMessage(bound + COPIES * size)
     file = { name, mediaType, bytes: Buffer.allocUnsafeSlow(size), filled: 0 }
   } else if (message.kind === 'piece') {
     if (!file) return

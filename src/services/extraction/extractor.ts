@@ -1,7 +1,7 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { type ProcessLimits, startProcess } from '../../lib/child-process.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
-import { JobExhausted } from '../../lib/job.ts'
+import { JobCrashed, JobExhausted } from '../../lib/job.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { StoredFile } from '../../stores/file-store.ts'
 import {
@@ -14,8 +14,13 @@ import {
 } from './extracted.ts'
 
 const ENTRY = new URL('./extract-process.ts', import.meta.url)
-/** The runtime, the parsers and what they make of a file. */
+/** What the parsers make of one file, beyond what the process held before. */
 const LIMITS = { heapMegabytes: 640, residentMegabytes: 768 }
+/** Beside the bound: the file itself and one copy of it. */
+const COPIES = 2
+/** A process that holds more after a file is not given another. */
+const MAX_KEPT_MEGABYTES = 256
+const BYTES_PER_MEGABYTE = 2 ** 20
 /** A process holds what its parsers keep; after so long without a file it is ended. */
 const IDLE_MS = 60_000
 
@@ -24,7 +29,7 @@ export interface ExtractorOptions {
   processes: number
   /** How long one file may take. */
   deadlineMs: number
-  /** What each process may take, besides the file itself and one copy of it. */
+  /** What one file may take, besides itself and one copy of it. */
   limits?: ProcessLimits
   log?: { warn(fields: object, message: string): void }
 }
@@ -36,38 +41,28 @@ export function createExtractor(options: ExtractorOptions) {
   const { processes, deadlineMs, limits = LIMITS, log } = options
   const closing = new AbortController()
   const semaphore = createSemaphore(processes)
-  const idle: Reader[] = []
-  const all = new Set<Reader>()
-  let idleTimer: NodeJS.Timeout | undefined
+  const readers = createReaders(limits)
 
-  const drop = (reader: Reader) => {
-    all.delete(reader)
-    reader.kill()
-  }
-  const giveBack = (reader: Reader) => {
-    idle.push(reader)
-    clearTimeout(idleTimer)
-    idleTimer = setTimeout(() => idle.splice(0).forEach(drop), IDLE_MS).unref()
-  }
-  const take = () => {
-    const kept = idle.pop()
-    if (kept?.isAlive()) return kept
-    if (kept) drop(kept)
-    const reader = startReader(limits)
-    all.add(reader)
-    return reader
+  async function read(file: StoredFile, open: OpenPieces, signal: AbortSignal) {
+    const kept = readers.takeIdle()
+    try {
+      if (kept) return await readIn(kept, file, open, signal)
+    } catch (error) {
+      // What files before this one have left in it may be the cause.
+      if (!(error instanceof JobCrashed || isOutOfMemory(error))) throw error
+    }
+    return readIn(readers.start(), file, open, signal)
   }
 
-  async function read(file: StoredFile, pieces: AsyncIterable<Uint8Array>, signal: AbortSignal) {
-    const reader = take()
+  async function readIn(reader: Reader, file: StoredFile, open: OpenPieces, signal: AbortSignal) {
     const deadline = AbortSignal.timeout(deadlineMs)
     try {
       const either = AbortSignal.any([signal, deadline])
-      const answered = await untilAborted(reader.read(file, pieces), either)
-      giveBack(reader)
+      const answered = await untilAborted(reader.read(file, await open()), either)
+      readers.giveBack(reader)
       return answered
     } catch (error) {
-      drop(reader)
+      readers.drop(reader)
       signal.throwIfAborted()
       const { mediaType, size } = file
       log?.warn({ err: error, mediaType, size }, 'the process that reads files is replaced')
@@ -81,16 +76,13 @@ export function createExtractor(options: ExtractorOptions) {
 
   return {
     /**
-     * The text of a file. Waits for its turn. Throws `ExtractionError`, `JobCrashed`, what `pieces` throws,
-     * and the reason of the signal, which ends the reading at once.
+     * The text of a file, opened twice where the process that was kept does not survive it. Waits for its turn.
+     * Throws `ExtractionError`, `JobCrashed`, what `open` throws, and the reason of the signal, which ends the
+     * reading at once.
      */
-    async extract(
-      file: StoredFile,
-      pieces: AsyncIterable<Uint8Array>,
-      signal: AbortSignal,
-    ): Promise<ReadText> {
+    async extract(file: StoredFile, open: OpenPieces, signal: AbortSignal): Promise<ReadText> {
       const wanted = AbortSignal.any([signal, closing.signal])
-      const { answer, texts } = await semaphore.run(() => read(file, pieces, wanted), wanted)
+      const { answer, texts } = await semaphore.run(() => read(file, open, wanted), wanted)
       if (answer.kind === 'refused') {
         const { code, message, cause } = answer
         const { mediaType, size } = file
@@ -103,6 +95,48 @@ export function createExtractor(options: ExtractorOptions) {
     },
     close() {
       closing.abort(new Error('The server stops'))
+      readers.close()
+    },
+  }
+}
+
+/** The bytes of the file from their beginning. */
+type OpenPieces = () => Promise<AsyncIterable<Uint8Array>>
+
+/** Of the process, as against a file that says so of itself. */
+const isOutOfMemory = (error: unknown) =>
+  error instanceof ExtractionError && error.cause instanceof JobExhausted
+
+/** The processes that read, of which those that wait for a file are kept for a while. */
+function createReaders(limits: ProcessLimits) {
+  const idle: Reader[] = []
+  const all = new Set<Reader>()
+  let idleTimer: NodeJS.Timeout | undefined
+
+  const drop = (reader: Reader) => {
+    all.delete(reader)
+    reader.kill()
+  }
+  const takeIdle = (): Reader | undefined => {
+    const kept = idle.pop()
+    if (!kept || kept.isAlive()) return kept
+    drop(kept)
+    return takeIdle()
+  }
+  return {
+    ...{ takeIdle, drop },
+    start() {
+      const reader = startReader(limits)
+      all.add(reader)
+      return reader
+    },
+    giveBack(reader: Reader) {
+      if (reader.memory.bytes() > MAX_KEPT_MEGABYTES * BYTES_PER_MEGABYTE) return drop(reader)
+      idle.push(reader)
+      clearTimeout(idleTimer)
+      idleTimer = setTimeout(() => idle.splice(0).forEach(drop), IDLE_MS).unref()
+    },
+    close() {
       clearTimeout(idleTimer)
       for (const reader of all) drop(reader)
     },
@@ -115,7 +149,7 @@ type Reader = ReturnType<typeof startReader>
 function startReader(limits: ProcessLimits) {
   let texts: ReadText['pieces'] = []
   let waiting = Promise.withResolvers<Exclude<FromReader, { kind: 'text' }>>()
-  const { send, isAlive, kill } = startProcess<FromReader>({ entry: ENTRY }, limits, {
+  const { send, isAlive, memory, kill } = startProcess<FromReader>({ entry: ENTRY }, limits, {
     onMessage(message) {
       if (message.kind !== 'text') return waiting.resolve(message)
       texts.push(ownPacked(message.text))
@@ -126,14 +160,15 @@ function startReader(limits: ProcessLimits) {
   const ask = (message: ToReader) => send(message)
 
   return {
-    isAlive,
-    kill,
+    ...{ isAlive, memory, kill },
     /** One file at a time: the last answer, and the texts that came before it. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws. */
     async read(file: StoredFile, pieces: AsyncIterable<Uint8Array>) {
       texts = []
       waiting = Promise.withResolvers()
       // It is awaited below, but may come to its end before all was sent.
       waiting.promise.catch(() => undefined)
+      const growth = limits.residentMegabytes * BYTES_PER_MEGABYTE + COPIES * file.size
+      memory.bound(memory.bytes() + growth)
       await ask({ kind: 'begin', ...file })
       for await (const bytes of pieces) {
         if (!isAlive()) break

@@ -41,9 +41,12 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
       return { characters: text.length, pieces: () => [text], pageStarts: undefined, close }
     }
     await budget.room(signal)
-    const bytes = await store.readFile(documentId, revision)
-    if (!bytes) throw new ExtractionError('damaged_file', 'The file is there no more')
-    const { characters, pieces, pageStarts } = await extractor.extract(file, bytes, signal)
+    const open = async () => {
+      const bytes = await store.readFile(documentId, revision)
+      if (!bytes) throw new ExtractionError('damaged_file', 'The file is there no more')
+      return bytes
+    }
+    const { characters, pieces, pageStarts } = await extractor.extract(file, open, signal)
     return {
       ...{ characters, pageStarts },
       pieces: () => takeOut(pieces),

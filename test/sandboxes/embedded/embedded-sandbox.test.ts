@@ -69,6 +69,19 @@ describe('The embedded sandbox', () => {
     await expect.poll(() => processesWith(mark), { timeout: 20_000 }).toEqual([])
   })
 
+  it('takes no files into directories that are gone, and bounds the process that holds it all', async () => {
+    const { limits } = marked(8)
+    const sandbox = createEmbeddedSandbox({ limits: { ...limits, seconds: 20 } })
+    onTestFinished(() => sandbox.close())
+    const session = await sandbox.open(signal)
+    const result = await session.run({ code: FILES_IN_REMOVED_DIRECTORIES }, signal)
+    expect(result).toMatchObject({ outcome: 'finished', stdout: 'refused 20\n' })
+    const again = await session.run({ code: FILES_DELETED_WHILE_OPEN }, signal)
+    expect(again).toMatchObject({ outcome: 'finished', stdout: 'refused\n' })
+    const innocent = await session.run({ code: FILES_THAT_COME_AND_GO }, signal)
+    expect(innocent).toMatchObject({ outcome: 'finished', exitCode: 0 })
+  })
+
   it('runs no interpreter but the one that is expected', async () => {
     const path = join(await temporaryDirectory(), 'python.wasm')
     await copyFile(PACKAGED_INTERPRETER.path, path)
@@ -93,3 +106,32 @@ describe('The embedded sandbox', () => {
     await expect(sandbox.check(signal)).rejects.toThrow(path)
   })
 })
+
+const FILES_IN_REMOVED_DIRECTORIES = `
+import os
+held, refused = [], 0
+for number in range(20):
+    os.mkdir('d')
+    directory = os.open('d', os.O_RDONLY)
+    os.rmdir('d')
+    try: held.append(os.open('x', os.O_CREAT | os.O_WRONLY, dir_fd=directory))
+    except FileNotFoundError: refused += 1
+    os.close(directory)
+print('refused', refused)`
+
+const FILES_DELETED_WHILE_OPEN = `
+held = []
+try:
+    for number in range(20):
+        file = open('x', 'wb')
+        file.write(b'x' * 2**20)
+        file.flush()
+        os.remove('x')
+        held.append(file)
+except OSError: print('refused')
+held.clear()`
+
+const FILES_THAT_COME_AND_GO = `
+for number in range(400):
+    with open('y', 'wb') as file: file.write(b'x' * 7 * 2**20)
+    os.remove('y')`

@@ -1,4 +1,4 @@
-import { wasi } from '@bjorn3/browser_wasi_shim'
+import { OpenDirectory, wasi } from '@bjorn3/browser_wasi_shim'
 import { describe, expect, it } from 'vitest'
 import {
   createQuota,
@@ -116,17 +116,33 @@ describe('A file in memory', () => {
   )
 
   it('gives its room back when it is deleted or cut, but not while a descriptor holds it', () => {
-    const open = new Set<MemoryFile>()
+    const open = new Set<unknown>()
     const quota: Quota = createQuota({ bytes: 1_000, nodes: 10 }, () => measureUsage(root, open))
     const root = new MemoryDirectory(quota)
     const file = root.place('a', new Uint8Array(900))
-    if (file) open.add(file)
+    if (file) open.add(openFile(file))
     root.contents.delete('a')
     expect(root.place('b', new Uint8Array(900))).toBeUndefined()
     open.clear()
     expect(root.place('b', new Uint8Array(900))).toBeInstanceOf(MemoryFile)
     expect(root.place('b', new Uint8Array(10))).toBeInstanceOf(MemoryFile)
     expect(root.place('c', new Uint8Array(900))).toBeInstanceOf(MemoryFile)
+  })
+
+  it('counts what only a descriptor of a directory leads to, once and also in a circle', () => {
+    const open = new Set<unknown>()
+    const quota: Quota = createQuota({ bytes: 1_000, nodes: 20 }, () => measureUsage(root, open))
+    const root = new MemoryDirectory(quota)
+    root.place('outer/inner/file', new Uint8Array(900))
+    const outer = root.contents.get('outer')
+    const inner = outer instanceof MemoryDirectory ? outer.contents.get('inner') : undefined
+    if (!outer || !(inner instanceof MemoryDirectory)) throw new Error('A directory is missing')
+    root.contents.delete('outer')
+    inner.contents.set('outer', outer)
+    expect(measureUsage(root, open).bytes).toBe(0)
+    open.add(new OpenDirectory(inner))
+    expect(measureUsage(root, open)).toEqual({ bytes: 900, nodes: 5 })
+    expect(root.place('b', new Uint8Array(900))).toBeUndefined()
   })
 
   it('refuses a position before its beginning, and a whence that there is not', () => {

@@ -18,7 +18,7 @@ function openExtractor(options: Partial<ExtractorOptions> = {}) {
   const extract = async (name: string, content: Uint8Array | string, signal = never()) => {
     const bytes = Buffer.from(content)
     const file = { name, mediaType: 'text/plain', size: bytes.length }
-    return toText(await extractor.extract(file, inPieces(bytes), signal))
+    return toText(await extractor.extract(file, async () => inPieces(bytes), signal))
   }
   return { extractor, extract, warnings }
 }
@@ -114,7 +114,7 @@ describe('A process that a file is too much for is replaced', () => {
       throw new Error('the file was deleted')
     }
     const file = { name: 'a.txt', mediaType: 'text/plain', size: 99 }
-    await expect(extractor.extract(file, broken(), never())).rejects.toThrow('deleted')
+    await expect(extractor.extract(file, async () => broken(), never())).rejects.toThrow('deleted')
     expect(await extract('a.txt', 'Whole.')).toEqual({ text: 'Whole.' })
   })
 })

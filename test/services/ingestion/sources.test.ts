@@ -29,8 +29,8 @@ function sourcesWith(extracted: Extracted, pieces = onePiece) {
       },
     },
     extractor: {
-      async extract(file, content) {
-        asked.push(file, Buffer.concat(await Array.fromAsync(content)).toString())
+      async extract(file, open) {
+        asked.push(file, Buffer.concat(await Array.fromAsync(await open())).toString())
         return toReadText(extracted)
       },
     },
