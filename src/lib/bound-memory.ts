@@ -1,18 +1,5 @@
 import { Worker } from 'node:worker_threads'
-
-export interface WatchMessage {
-  pid: number
-  /** None: the process is watched no longer. */
-  bound?: MemoryBound
-}
-
-interface MemoryBound {
-  maximumBytes: number
-  /** Whether what the process has started counts, too. */
-  withDescendants: boolean
-  /** Shared memory of one number: what the process held when it was ended for it. */
-  exceededBy: Float64Array
-}
+import type { MemoryBound, WatchMessage } from './memory-watch-thread.ts'
 
 let thread: Worker | undefined
 
@@ -20,12 +7,18 @@ let thread: Worker | undefined
  * Ends a child of this process once it holds more memory than it may, whatever runs in it, also while this
  * thread is busy. It is looked at a few times a second: for that long it may hold more. Not on Windows.
  */
-export function boundMemory(pid: number, maximumBytes: number, { withDescendants = false } = {}) {
+export function boundMemory(
+  pid: number | undefined,
+  maximumBytes: number,
+  { withDescendants = false } = {},
+) {
   thread ??= new Worker(new URL('./memory-watch-thread.ts', import.meta.url))
   thread.unref()
   const exceededBy = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT))
-  const tell = (bound?: MemoryBound) =>
-    thread?.postMessage({ pid, ...(bound && { bound }) } satisfies WatchMessage)
+  const tell = (bound?: MemoryBound) => {
+    // One that could not be started has no number.
+    if (pid) thread?.postMessage({ pid, ...(bound && { bound }) } satisfies WatchMessage)
+  }
   const change = (maximumBytes: number) => tell({ maximumBytes, withDescendants, exceededBy })
   change(maximumBytes)
   return {

@@ -63,7 +63,7 @@ export function startProcess<Message>(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  const memory = boundMemory(child.pid ?? 0, residentMegabytes * BYTES_PER_MEGABYTE)
+  const memory = boundMemory(child.pid, residentMegabytes * BYTES_PER_MEGABYTE)
   let stderr = ''
   let isOutOfMemory = false
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {

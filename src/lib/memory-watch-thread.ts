@@ -1,6 +1,19 @@
 import { parentPort } from 'node:worker_threads'
-import type { WatchMessage } from './bound-memory.ts'
 import { sharedBytes, treeOf } from './resident-memory.ts'
+
+export interface WatchMessage {
+  pid: number
+  /** None: the process is watched no longer. */
+  bound?: MemoryBound
+}
+
+export interface MemoryBound {
+  maximumBytes: number
+  /** Whether what the process has started counts, too. */
+  withDescendants: boolean
+  /** Shared memory of one number: what the process held when it was ended for it. */
+  exceededBy: Float64Array
+}
 
 // Beside the server's own thread, which may be busy just when a process takes all there is.
 

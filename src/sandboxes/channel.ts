@@ -48,7 +48,7 @@ export function startChild({
   if (!stdin || !stdout || !stderr) throw new Error('A child has no streams')
   // That a program ends early shows in `ended`.
   if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
-  const memory = boundMemory(pid ?? 0, maximumBytes, { withDescendants: true })
+  const memory = boundMemory(pid, maximumBytes, { withDescendants: true })
   child.once('exit', memory.stop)
   let words = ''
   stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -21,9 +21,12 @@ describe('A child that holds more memory than it may', () => {
     expect(await start(['-c', both], 300).ended).toMatch(/\(held \d+ bytes\)$/)
   })
 
-  it.runIf(existsSync(PYTHON))('is left alone where several share what they hold', async () => {
-    const code = 'import os, time; x = b"x" * 10**8; [os.fork() for _ in range(2)]; time.sleep(1)'
-    const child = start(['-c', `exec ${PYTHON} -c '${code}'`], 250)
-    expect(await child.ended).toMatch(/\(code 0\)$/)
-  })
+  it.runIf(existsSync(PYTHON))(
+    'is left alone where several share what they hold (needs Python)',
+    async () => {
+      const code = 'import os, time; x = b"x" * 10**8; [os.fork() for _ in range(2)]; time.sleep(1)'
+      const child = start(['-c', `exec ${PYTHON} -c '${code}'`], 250)
+      expect(await child.ended).toMatch(/\(code 0\)$/)
+    },
+  )
 })

@@ -8,7 +8,7 @@ import {
   type SourceFile,
   tooLong,
 } from './extracted.ts'
-import { openZip, type ZipArchive } from './zip-archive.ts'
+import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
 
 const MAX_TABLE_BYTES = 16 * 2 ** 20
 
@@ -221,7 +221,7 @@ const PDF_WITHIN = 1_024
 /** Throws `encrypted_file` and `unsupported_file` for what is known and not read. */
 export function signatureOf(content: Buffer): Signature {
   if (content.subarray(0, PDF_WITHIN).includes('%PDF-')) return 'pdf'
-  if (startsWith(content, bytes(0x50, 0x4b, 3, 4))) return 'zip'
+  if (startsWith(content, ZIP_MARK)) return 'zip'
   if (startsWith(content, Buffer.from('PAR1'))) return 'parquet'
   if (startsWith(content, OFFICE_97)) throw refuseOffice97(content)
   const kind = kindNotRead(content)

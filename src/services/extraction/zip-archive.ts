@@ -1,6 +1,8 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
+import { JobRefusal } from '../../lib/job.ts'
 import { ExtractionError } from './extracted.ts'
 
+export const ZIP_MARK = Buffer.from('PK\x03\x04')
 const MAX_ENTRIES = 20_000
 const MAX_UNPACKED = 1_000_000_000
 /** One entry that is read as a whole. */
@@ -42,6 +44,17 @@ export async function openZip(bytes: Buffer) {
         })
       }
     },
+  }
+}
+
+/** For parsers that would just unpack it: throws `JobRefusal` for what is no archive, in these words, or a bad one. */
+export async function refuseBadZip(bytes: Buffer, words: string): Promise<void> {
+  // What an archive begins with decides how ingestion reads it; readers of archives look at the end.
+  if (!bytes.subarray(0, ZIP_MARK.length).equals(ZIP_MARK)) throw new JobRefusal(words)
+  try {
+    await (await openZip(bytes)).verify()
+  } catch (error) {
+    throw error instanceof ExtractionError ? new JobRefusal(error.message) : error
   }
 }
 

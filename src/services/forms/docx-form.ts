@@ -1,7 +1,9 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import { JobRefusal } from '../../lib/job.ts'
+import { refuseBadZip } from '../extraction/zip-archive.ts'
 import { type FormValues, fillPlaceholders, type OpenedForm, placeholdersIn } from './form.ts'
 
+const NOT_ONE = 'The file is not a Word document'
 /** Bytes of one part of the archive, unpacked. */
 const LARGEST_PART = 50_000_000
 const TEXTS = /^word\/(?:document|header\d*|footer\d*)\.xml$/
@@ -9,12 +11,12 @@ const PARAGRAPH = /<w:p[ >][\s\S]*?<\/w:p>/g
 const RUN_TEXT = /(<w:t(?: [^>]*)?>)([^<]*)(<\/w:t>)/g
 
 /** A Word document with `{{placeholders}}`. */
-export function openDocxForm(bytes: Uint8Array): OpenedForm {
-  const parts = unpack(bytes)
+export async function openDocxForm(bytes: Uint8Array): Promise<OpenedForm> {
+  const parts = await unpack(bytes)
   const texts = Object.entries(parts).flatMap(([name, part]) =>
     TEXTS.test(name) ? [{ name, xml: strFromU8(part) }] : [],
   )
-  if (texts.length === 0) throw new JobRefusal('The file is not a Word document')
+  if (texts.length === 0) throw new JobRefusal(NOT_ONE)
   const names = texts.flatMap(({ xml }) => placeholdersIn(plainText(xml)))
   return {
     fields: [...new Set(names)].map((name) => ({ name, kind: 'text' as const })),
@@ -25,7 +27,8 @@ export function openDocxForm(bytes: Uint8Array): OpenedForm {
   }
 }
 
-function unpack(bytes: Uint8Array): Record<string, Uint8Array> {
+async function unpack(bytes: Uint8Array): Promise<Record<string, Uint8Array>> {
+  await refuseBadZip(Buffer.from(bytes), NOT_ONE)
   try {
     return unzipSync(bytes, {
       filter({ originalSize }) {
@@ -35,7 +38,7 @@ function unpack(bytes: Uint8Array): Record<string, Uint8Array> {
     })
   } catch (error) {
     if (error instanceof JobRefusal) throw error
-    throw new JobRefusal('The file is not a Word document')
+    throw new JobRefusal(NOT_ONE)
   }
 }
 

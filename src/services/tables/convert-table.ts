@@ -1,6 +1,7 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { JobRefusal } from '../../lib/job.ts'
+import { refuseBadZip } from '../extraction/zip-archive.ts'
 import { quoteName, quoteText, withDatabase } from './duckdb.ts'
 import type { ConvertJob, Sheet, TableFormat } from './table-job.ts'
 
@@ -95,6 +96,7 @@ async function partsOf({ source, format }: ConvertJob): Promise<Part[]> {
 
 /** The sheets of a workbook that have rows, each as CSV with the first row that has a value as its head. */
 async function sheetsAsCsv(path: string): Promise<{ name: string; csv: string }[]> {
+  await refuseBadZip(await readFile(path), 'The file is not a workbook')
   const { default: readWorkbook } = await import('read-excel-file/node')
   const sheets = await readWorkbook(path)
   return sheets.flatMap(({ sheet, data }) => {

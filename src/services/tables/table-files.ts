@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts'
 import type { JobRunner } from '../../lib/child-process.ts'
 import { createSharedWork } from '../../lib/coalesce.ts'
 import { exists } from '../../lib/files.ts'
-import { JobExhausted, JobRefusal } from '../../lib/job.ts'
+import { JobCrashed, JobExhausted, JobRefusal } from '../../lib/job.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
@@ -54,7 +54,7 @@ export function createTableFiles(parts: Dependencies) {
   const stopping = new AbortController()
   const shareConversion = createSharedWork<TableFile>()
   const shareIndexing = createSharedWork<string>()
-  const refused = new Map<string, string>()
+  const refusals = createRefusals()
   let prepared: Promise<void> | undefined
 
   /** Tried again where it failed: there may be room by then. */
@@ -69,15 +69,12 @@ export function createTableFiles(parts: Dependencies) {
   }
 
   async function convertOnce(document: StoredDocument, format: TableFormat, key: string) {
-    const reason = refused.get(key)
-    if (reason !== undefined) throw new JobRefusal(reason)
+    refusals.check(key)
     await prepareOnce()
     try {
       return await convert(parts, { document, format, key }, stopping.signal)
     } catch (error) {
-      const isFinal = error instanceof JobRefusal && !(error instanceof JobExhausted)
-      if (isFinal && refused.size < MAX_REFUSALS) refused.set(key, error.message)
-      throw error
+      throw refusals.add(key, error)
     }
   }
 
@@ -95,6 +92,31 @@ export function createTableFiles(parts: Dependencies) {
       return shareIndexing(index, () => makeIndex(parts, sheet, index, stopping.signal), signal)
     },
     close: () => stopping.abort(new Error('The server stops')),
+  }
+}
+
+/** Why documents are no tables, as far as it is known for good. */
+function createRefusals() {
+  const refused = new Map<string, string>()
+  const failedOnce = new Set<string>()
+
+  return {
+    /** Throws `JobRefusal` where it is known. */
+    check(key: string): void {
+      const reason = refused.get(key)
+      if (reason !== undefined) throw new JobRefusal(reason)
+    },
+    /** What to throw. Too little time or memory, or a crash, may be the moment's fault, but hardly twice. */
+    add(key: string, error: unknown): unknown {
+      const crash = error instanceof JobCrashed
+      const refusal = crash ? new JobRefusal(`${CONVERSION.task} failed`, { cause: error }) : error
+      if (!(refusal instanceof JobRefusal)) return error
+      const isMomentary = crash || error instanceof JobExhausted
+      if (!isMomentary || failedOnce.has(key)) refused.set(key, refusal.message)
+      else failedOnce.add(key)
+      for (const kept of [refused, failedOnce]) if (kept.size > MAX_REFUSALS) kept.clear()
+      return refusal
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import type { FormField, FormKind } from '../forms/form.ts'
 import type { Forms } from '../forms/forms.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
 import { ToolFailure } from './tool-error.ts'
-import { isVisible } from './tool-files.ts'
+import { isVisible, unservedReason } from './tool-files.ts'
 
 const MAX_BYTES = 20_000_000
 const MAX_FIELDS = 500
@@ -114,6 +114,8 @@ async function openForm(
   }
   const document = isVisible(documentId, context) && (await parts.store.get(documentId))
   if (!document) throw new ToolFailure(`There is no document "${documentId}"`)
+  const mistake = unservedReason(document)
+  if (mistake) throw new ToolFailure(mistake)
   return openDocument(document, parts, signal)
 }
 

@@ -1,6 +1,6 @@
 import { isFileName, type SandboxFile } from '../../sandboxes/sandbox.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import type { DocumentStore } from '../../stores/document-store.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { FileStore } from '../../stores/file-store.ts'
 import type { ToolContext } from './define-tool.ts'
 import { ToolInputError } from './tool-error.ts'
@@ -23,6 +23,8 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
     const id = documentId(name, scope)
     const document = await documents.get(id)
     if (!document) throw new ToolInputError(`files: there is no document "${name}"`)
+    const mistake = unservedReason(document)
+    if (mistake) throw new ToolInputError(`files: ${mistake}`)
     if (!document.file) {
       throw new ToolInputError(`files: the document "${name}" was sent as text, it has no file`)
     }
@@ -53,6 +55,12 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
 /** With a filter, a run may see no document but those that it found: their metadata fits. */
 export function isVisible(id: string, { citations, filter }: Scope): boolean {
   return !filter || citations.all().some(({ documentId }) => documentId === id)
+}
+
+/** Why no tool opens a document: ingestion has not read it, or found that it cannot be read. */
+export function unservedReason({ id, status, servedRevision }: StoredDocument): string | undefined {
+  if (servedRevision !== undefined) return undefined
+  return `the document "${id}" cannot be opened: it is ${status}, not ready`
 }
 
 function documentId(name: string, scope: Scope): string {

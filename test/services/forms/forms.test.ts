@@ -6,6 +6,7 @@ import { JobRefusal } from '../../../src/lib/job.ts'
 import type { FormKind, FormValues } from '../../../src/services/forms/form.ts'
 import { createForms } from '../../../src/services/forms/forms.ts'
 import { isLong } from '../../support/long.ts'
+import { zipFile } from '../../support/zip-file.ts'
 
 const { signal } = new AbortController()
 const forms = createForms()
@@ -177,6 +178,14 @@ describe('A Word form', () => {
     ['another archive', zipSync({ 'a.txt': strToU8('a') })],
   ])('that is %s is refused', async (_case, bytes) => {
     await expect(fill('docx', bytes)).rejects.toThrow('not a Word document')
+  })
+
+  it('is refused before it is unpacked, where that would be too much', async () => {
+    const large = { content: '<w:document/>', claimedSize: 49_000_000 }
+    const bomb = zipFile(
+      ['document', 'header1', 'footer1'].map((name) => ({ name: `word/${name}.xml`, ...large })),
+    )
+    await expect(fill('docx', bomb)).rejects.toThrow('unpacks to far more than is read')
   })
 })
 

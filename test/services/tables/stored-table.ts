@@ -9,14 +9,18 @@ export interface FakeTable {
   file?: string
   content: string | Uint8Array
   revision?: number
+  /** Whether ingestion could not read it. */
+  failed?: boolean
 }
 
 /** A document as the document store gives it. */
-export function documentOf({ id, title, file, content, revision = 1 }: FakeTable): StoredDocument {
+export function documentOf(table: FakeTable): StoredDocument {
+  const { id, title, file, content, revision = 1, failed = false } = table
   return {
     ...{ id, title, url: undefined, metadata: undefined, status: 'ready', error: undefined },
     file: file === undefined ? undefined : { name: file, mediaType: '', size: content.length },
     ...{ attempts: 1, revision, servedRevision: revision, chunkCount: 1 },
+    ...(failed && { status: 'failed', servedRevision: undefined }),
     ...{ characters: content.length, createdAt: 0, updatedAt: 0 },
   }
 }

@@ -9,6 +9,8 @@ import { Converted, QueryResult, type TableFormat } from '../../../src/services/
 import { QUERY } from '../../../src/services/tables/tables.ts'
 import { isLong, someOf } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
+import { zipFile } from '../../support/zip-file.ts'
+import { peakMegabytes } from '../charts/peak-megabytes.ts'
 
 const { signal } = new AbortController()
 
@@ -94,6 +96,14 @@ describe('a table', () => {
     await expect(convert(content, format)).rejects.toThrow()
   })
 
+  it('is read from no workbook that begins as something else, or unpacks to too much', async () => {
+    const large = { content: '<x/>', claimedSize: 90_000_000 }
+    const bomb = zipFile(['xl/workbook.xml', 'a'].map((name) => ({ name, ...large })))
+    const disguised = Buffer.concat([Buffer.from('Only text.'), bomb])
+    await expect(convert(disguised, 'xlsx')).rejects.toThrow('not a workbook')
+    await expect(convert(bomb, 'xlsx')).rejects.toThrow('unpacks to far more than is read')
+  })
+
   it.runIf(isLong)('that is long is shown up to the cap, and counted whole', async () => {
     const lines = Array.from({ length: 5_000 }, (_, n) => `${n}`)
     const { query } = await convert(`n\n${lines.join('\n')}\n`)
@@ -162,6 +172,20 @@ describe('a statement', () => {
     const { query } = sales
     const bomb = "SELECT list(repeat('x', 1000) || a) FROM range(100000000) t(a)"
     await expect(query(bomb)).rejects.toThrow(/memory/i)
+  })
+
+  it.each(
+    someOf(
+      [
+        `SELECT length(repeat(repeat('x', 100000000), 40))`,
+        `SELECT length(list_aggregate(list_transform(range(60), x -> repeat('x', 90000000)), 'string_agg', ''))`,
+      ],
+      1,
+    ),
+  )('that takes memory which the engine does not count is ended: %s', async (bomb) => {
+    const { result, megabytes } = await peakMegabytes(sales.query(bomb).catch(String))
+    expect(result).toMatch(/memory/i)
+    expect(megabytes).toBeLessThan(QUERY.residentMegabytes * 1.5)
   })
 
   it('that never ends is ended', async () => {

@@ -99,6 +99,12 @@ describe('fill_form', () => {
     expect(asked).toHaveLength(1)
   })
 
+  it('opens no document that failed', async () => {
+    const { run, asked } = create({}, [{ id: 'doc_a', content: '', failed: true }])
+    await expect(run({ documentId: 'doc_a' })).rejects.toThrow('it is failed, not ready')
+    expect(asked).toEqual([])
+  })
+
   it.each([
     {},
     { markdown: MARKDOWN, documentId: 'doc' },

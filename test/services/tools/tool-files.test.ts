@@ -11,6 +11,7 @@ const FILES: Record<string, string> = {
   doc_b: 'sales.csv',
   doc_odd: '../\nü.xlsx',
   doc_hidden: '.profile',
+  doc_failed: 'bomb.xlsx',
 }
 
 /** Documents that are what their identifiers say: `doc_text` has no file. */
@@ -40,6 +41,7 @@ function documentOf(id: string, name: string | undefined): StoredDocument {
     ...{ id, title: undefined, url: undefined, metadata: undefined, status: 'ready' },
     file: name === undefined ? undefined : { name, mediaType: 'text/csv', size: 1 },
     ...{ error: undefined, attempts: 1, revision: 1, servedRevision: 1 },
+    ...(id === 'doc_failed' && { status: 'failed', servedRevision: undefined }),
     ...{ chunkCount: 1, characters: 1, createdAt: 0, updatedAt: 0 },
   }
 }
@@ -73,6 +75,7 @@ describe('The files that a tool is given', () => {
   it.each([
     ['an unknown document', 'doc_x', 'there is no document "doc_x"'],
     ['a document without a file', 'doc_text', 'the document "doc_text" was sent as text'],
+    ['a document that failed', 'doc_failed', 'it is failed, not ready'],
     ['a passage that is not there', '7', 'there is no passage [7]'],
     ['an unknown artifact', 'art_x', 'there is no artifact "art_x"'],
   ])('are refused for %s', async (_case, name, message) => {
