@@ -183,7 +183,9 @@ function Row({
         <span class={status === 'failed' ? 'reason' : 'hint'}>
           {status === 'failed' && error
             ? error.message
-            : `${formatDate(createdAt)}, ${counted(chunks, 'passage')}`}
+            : [formatDate(createdAt), chunks > 0 && counted(chunks, 'passage')]
+                .filter(Boolean)
+                .join(', ')}
         </span>
       </div>
       <DocumentStatusMark document={document} />
