@@ -1,0 +1,34 @@
+"""Makes ``contract.py`` of what a server says of itself: generate_types.py URL [--check]"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+TARGET = Path(__file__).parent / "src/agent_server_client/contract.py"
+HEAD = "# Generated from /openapi.json by generate_types.py; a test compares the two. Do not edit.\n\n"
+
+
+def generate(url: str) -> str:
+    with urllib.request.urlopen(f"{url}/openapi.json") as answer:
+        document = json.load(answer)
+    # Of paths only the shapes matter, which have names.
+    shapes = {"openapi": document["openapi"], "info": document["info"], "paths": {}}
+    shapes["components"] = {"schemas": document["components"]["schemas"]}
+    options = ["--output-model-type", "typing.TypedDict", "--target-python-version", "3.10"]
+    more = ["--input-file-type", "openapi", "--disable-timestamp", "--use-union-operator", "--enum-field-as-literal", "all"]
+    command = [sys.executable, "-m", "datamodel_code_generator", *options, *more]
+    made = subprocess.run(command, input=json.dumps(shapes), capture_output=True, text=True, check=True)
+    code = made.stdout.split("from __future__", 1)[1]
+    return f"{HEAD}from __future__{code}"
+
+
+if __name__ == "__main__":
+    text = generate(sys.argv[1])
+    if "--check" not in sys.argv:
+        TARGET.write_text(text)
+    elif TARGET.read_text() != text:
+        sys.exit("contract.py differs from /openapi.json: run generate_types.py")

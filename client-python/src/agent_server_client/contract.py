@@ -1,0 +1,883 @@
+# Generated from /openapi.json by generate_types.py; a test compares the two. Do not edit.
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypedDict
+
+from typing_extensions import NotRequired
+
+
+class ErrorDetail(TypedDict):
+    message: str
+    type: Literal[
+        'invalid_request_error',
+        'authentication_error',
+        'permission_error',
+        'rate_limit_error',
+        'server_error',
+        'upstream_error',
+    ]
+    code: Literal[
+        'invalid_request',
+        'unauthorized',
+        'origin_not_allowed',
+        'document_not_found',
+        'connection_not_found',
+        'artifact_not_found',
+        'version_not_found',
+        'model_not_found',
+        'route_not_found',
+        'request_timeout',
+        'document_not_failed',
+        'changed_meanwhile',
+        'not_writable',
+        'idempotency_conflict',
+        'body_too_large',
+        'unsupported_media_type',
+        'queue_full',
+        'too_many_uploads',
+        'too_much_at_once',
+        'too_many_attempts',
+        'too_many_runs',
+        'internal',
+        'screen_unavailable',
+        'upstream_failed',
+        'upstream_refused',
+        'upstream_unauthorized',
+        'upstream_model_not_found',
+        'upstream_rate_limited',
+        'upstream_timeout',
+        'index_unavailable',
+        'index_not_ready',
+        'sandbox_unavailable',
+        'store_unavailable',
+        'shutting_down',
+        'storage_full',
+    ]
+    param: str | None
+    request_id: str
+
+
+class Error(TypedDict):
+    error: ErrorDetail
+
+
+class Mistake(TypedDict):
+    field: str
+    message: str
+
+
+class AgentText(TypedDict):
+    text: str
+
+
+class AgentSave(TypedDict):
+    text: str
+    basedOn: str
+
+
+class AgentRestore(TypedDict):
+    basedOn: str
+
+
+class Prompt(TypedDict):
+    rules: str
+    catalogue: str
+    assembled: str
+
+
+class AgentCheck(TypedDict):
+    valid: bool
+    mistakes: list[Mistake]
+    configuration: NotRequired[dict[str, Any]]
+    prompt: Prompt
+
+
+class AgentFile(TypedDict):
+    valid: bool
+    mistakes: list[Mistake]
+    configuration: NotRequired[dict[str, Any]]
+    prompt: Prompt
+    path: str
+    found: bool
+    text: str
+    digest: str
+    restartFields: list[str]
+
+
+class AgentSaved(TypedDict):
+    changed: list[str]
+    file: AgentFile
+
+
+class Version(TypedDict):
+    digest: str
+    replacedAt: str
+
+
+class AgentVersions(TypedDict):
+    versions: list[Version]
+
+
+class AgentVersion(TypedDict):
+    digest: str
+    text: str
+
+
+class Artifact(TypedDict):
+    id: str
+    name: str
+    mediaType: str
+    size: int
+    url: str
+    expiresAt: str
+
+
+class Skill(TypedDict):
+    name: str
+    description: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+    source: NotRequired[str]
+    warnings: NotRequired[list[str]]
+
+
+class SkillList(TypedDict):
+    skills: list[Skill]
+
+
+class SkillReload(TypedDict):
+    source: NotRequired[str | None]
+    accept: NotRequired[bool | None]
+
+
+class McpTestRequest(TypedDict):
+    accept: NotRequired[bool | None]
+    tool: NotRequired[str | None]
+    arguments: NotRequired[dict[str, Any] | None]
+
+
+class Step(TypedDict):
+    step: Literal['configuration', 'connect', 'list-tools', 'accept', 'call-tool']
+    ok: bool
+    milliseconds: float
+    message: NotRequired[str]
+
+
+class Server(TypedDict):
+    name: str
+    version: str
+    transport: Literal['streamable-http', 'sse']
+    protocol: str
+
+
+class Tool(TypedDict):
+    name: str
+    remoteName: str
+    description: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+
+
+class McpTestResult(TypedDict):
+    connection: str
+    ok: bool
+    steps: list[Step]
+    server: NotRequired[Server]
+    tools: list[Tool]
+    output: NotRequired[str]
+    artifacts: NotRequired[list[Artifact]]
+
+
+McpMessage: TypeAlias = dict[str, Any]
+
+
+McpAnswer: TypeAlias = dict[str, Any]
+
+
+class SandboxProbe(TypedDict):
+    name: Literal[
+        'start',
+        'computation',
+        'files',
+        'environment',
+        'host-files',
+        'network',
+        'memory',
+        'time-out',
+    ]
+    ok: bool
+    milliseconds: int
+    message: NotRequired[str]
+    remedy: NotRequired[str]
+
+
+class SandboxReport(TypedDict):
+    kind: Literal['embedded', 'bubblewrap', 'docker', 'e2b', 'none']
+    ok: bool
+    milliseconds: int
+    verifiedAt: str
+    probes: list[SandboxProbe]
+
+
+class Limits(TypedDict):
+    seconds: int
+    cpus: float
+    memoryMegabytes: int
+    processes: int
+    fileMegabytes: int
+    outputKilobytes: int
+
+
+class Sandbox(TypedDict):
+    kind: Literal['embedded', 'bubblewrap', 'docker', 'e2b', 'none']
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+    limits: NotRequired[Limits]
+    verified: NotRequired[SandboxReport]
+
+
+class Profile(TypedDict):
+    description: str
+    model: str
+    retrieval: Literal['lexical', 'hybrid']
+
+
+class Tool1(TypedDict):
+    name: str
+    source: str
+
+
+class Agent(TypedDict):
+    name: str
+    profile: Profile
+    tools: list[Tool1]
+
+
+class Tool2(TypedDict):
+    name: str
+    title: str
+    description: str
+    inputSchema: dict[str, Any]
+    source: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+
+
+class ToolList(TypedDict):
+    tools: list[Tool2]
+
+
+class McpItem(TypedDict):
+    name: str
+    url: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+    transport: NotRequired[Literal['streamable-http', 'sse']]
+    protocol: NotRequired[str]
+    tools: NotRequired[int]
+    waiting: NotRequired[list[str]]
+
+
+class Plugin(TypedDict):
+    name: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+
+
+class Chat(TypedDict):
+    model: str
+    tools: bool
+
+
+class Reranker(TypedDict):
+    state: Literal['on', 'off', 'unavailable']
+    model: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class Capabilities(TypedDict):
+    skills: list[Skill]
+    sandbox: Sandbox
+    mcp: list[McpItem]
+    plugins: list[Plugin]
+    chat: Chat
+    retrieval: Literal['lexical', 'hybrid']
+    reranker: Reranker
+    restartRequired: bool
+
+
+Metadata: TypeAlias = dict[str, str | float | bool]
+
+
+FieldCondition = TypedDict(
+    'FieldCondition',
+    {
+        'field': str,
+        'eq': NotRequired[str | float | bool | None],
+        'in': NotRequired[list[str | float | bool] | None],
+        'gt': NotRequired[str | float | None],
+        'gte': NotRequired[str | float | None],
+        'lt': NotRequired[str | float | None],
+        'lte': NotRequired[str | float | None],
+    },
+)
+
+
+FilterLevel41 = TypedDict(
+    'FilterLevel41',
+    {
+        'and': list[FieldCondition],
+    },
+)
+
+
+FilterLevel42 = TypedDict(
+    'FilterLevel42',
+    {
+        'or': list[FieldCondition],
+    },
+)
+
+
+FilterLevel43 = TypedDict(
+    'FilterLevel43',
+    {
+        'not': FieldCondition,
+    },
+)
+
+
+FilterLevel4: TypeAlias = FieldCondition | FilterLevel41 | FilterLevel42 | FilterLevel43
+
+
+FilterLevel31 = TypedDict(
+    'FilterLevel31',
+    {
+        'and': list[FilterLevel4],
+    },
+)
+
+
+FilterLevel32 = TypedDict(
+    'FilterLevel32',
+    {
+        'or': list[FilterLevel4],
+    },
+)
+
+
+FilterLevel33 = TypedDict(
+    'FilterLevel33',
+    {
+        'not': FilterLevel4,
+    },
+)
+
+
+FilterLevel3: TypeAlias = FieldCondition | FilterLevel31 | FilterLevel32 | FilterLevel33
+
+
+FilterLevel21 = TypedDict(
+    'FilterLevel21',
+    {
+        'and': list[FilterLevel3],
+    },
+)
+
+
+FilterLevel22 = TypedDict(
+    'FilterLevel22',
+    {
+        'or': list[FilterLevel3],
+    },
+)
+
+
+FilterLevel23 = TypedDict(
+    'FilterLevel23',
+    {
+        'not': FilterLevel3,
+    },
+)
+
+
+FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
+
+
+Filter1 = TypedDict(
+    'Filter1',
+    {
+        'and': list[FilterLevel2],
+    },
+)
+
+
+Filter2 = TypedDict(
+    'Filter2',
+    {
+        'or': list[FilterLevel2],
+    },
+)
+
+
+Filter3 = TypedDict(
+    'Filter3',
+    {
+        'not': FilterLevel2,
+    },
+)
+
+
+Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
+
+
+class Stages(TypedDict):
+    lexical: NotRequired[float]
+    dense: NotRequired[float]
+    rerank: NotRequired[float]
+
+
+class Hit(TypedDict):
+    id: str
+    score: float
+    text: str
+    title: str
+    documentId: str
+    url: NotRequired[str]
+    metadata: NotRequired[Metadata]
+    heading: NotRequired[str]
+    start: int
+    end: int
+    page: NotRequired[int]
+    pageEnd: NotRequired[int]
+    sheet: NotRequired[str]
+    row: NotRequired[int]
+    chunkIds: NotRequired[list[str]]
+    stages: NotRequired[Stages]
+
+
+class QueryRequest(TypedDict):
+    query: str
+    topK: NotRequired[int | None]
+    filter: NotRequired[Filter | None]
+    explain: NotRequired[bool | None]
+
+
+class QueryResponse(TypedDict):
+    query: str
+    hits: list[Hit]
+    degraded: NotRequired[Literal[True]]
+
+
+class ChatMessage(TypedDict):
+    role: Literal['user', 'assistant', 'system']
+    content: str
+
+
+class ChatRequest(TypedDict):
+    messages: list[ChatMessage]
+    topK: NotRequired[int | None]
+    filter: NotRequired[Filter | None]
+    conversationId: NotRequired[str | None]
+    includeSteps: NotRequired[bool | None]
+
+
+class Usage(TypedDict):
+    promptTokens: int
+    completionTokens: int
+    totalTokens: int
+
+
+class TextDeltaFrame(TypedDict):
+    type: Literal['text-delta']
+    text: str
+
+
+class ToolCallFrame(TypedDict):
+    type: Literal['tool-call']
+    callId: str
+    tool: str
+    input: Any
+
+
+class ToolResultFrame(TypedDict):
+    type: Literal['tool-result']
+    callId: str
+    tool: str
+    output: str
+    isError: bool
+
+
+class DoneFrame(TypedDict):
+    type: Literal['done']
+    hits: list[Hit]
+    finishReason: Literal[
+        'stop',
+        'length',
+        'content_filter',
+        'tool_calls',
+        'round_limit',
+        'call_limit',
+        'time_limit',
+        'token_limit',
+    ]
+    limitsReached: NotRequired[
+        list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
+    ]
+    degraded: NotRequired[Literal[True]]
+    unknownCitations: NotRequired[list[int]]
+    artifacts: NotRequired[list[Artifact]]
+    usage: NotRequired[Usage]
+
+
+class ErrorFrame(TypedDict):
+    type: Literal['error']
+    error: ErrorDetail
+
+
+ChatFrame: TypeAlias = (
+    TextDeltaFrame | ToolCallFrame | ToolResultFrame | DoneFrame | ErrorFrame
+)
+
+
+class ContentItem(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class CompletionMessage1(TypedDict):
+    role: Literal['system', 'developer']
+    content: str | list[ContentItem]
+
+
+class CompletionMessage2(TypedDict):
+    role: Literal['user']
+    content: str | list[ContentItem]
+
+
+class Function(TypedDict):
+    name: str
+    arguments: str
+
+
+class ToolCall(TypedDict):
+    id: str
+    type: NotRequired[Literal['function']]
+    function: Function
+    extra_content: NotRequired[dict[str, Any] | None]
+
+
+class CompletionMessage3(TypedDict):
+    role: Literal['assistant']
+    content: NotRequired[str | list[ContentItem] | None]
+    tool_calls: NotRequired[list[ToolCall] | None]
+    reasoning_content: NotRequired[str | None]
+    reasoning_details: NotRequired[list[dict[str, Any]] | None]
+
+
+class CompletionMessage4(TypedDict):
+    role: Literal['tool']
+    content: str | list[ContentItem]
+    tool_call_id: str
+
+
+CompletionMessage: TypeAlias = (
+    CompletionMessage1 | CompletionMessage2 | CompletionMessage3 | CompletionMessage4
+)
+
+
+class StreamOptions(TypedDict):
+    include_usage: NotRequired[bool | None]
+
+
+StopItem: TypeAlias = str
+
+
+class Function1(TypedDict):
+    name: str
+    description: NotRequired[str | None]
+    parameters: NotRequired[dict[str, Any] | None]
+
+
+class Tool3(TypedDict):
+    type: Literal['function']
+    function: Function1
+
+
+class CompletionRequest(TypedDict):
+    model: NotRequired[str | None]
+    messages: list[CompletionMessage]
+    stream: NotRequired[bool | None]
+    stream_options: NotRequired[StreamOptions | None]
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    n: NotRequired[Literal[1] | None]
+    stop: NotRequired[str | list[StopItem] | None]
+    max_tokens: NotRequired[int | None]
+    max_completion_tokens: NotRequired[int | None]
+    presence_penalty: NotRequired[float | None]
+    frequency_penalty: NotRequired[float | None]
+    seed: NotRequired[int | None]
+    response_format: NotRequired[dict[str, Any] | None]
+    reasoning_effort: NotRequired[str | None]
+    tools: NotRequired[list[Tool3] | None]
+    tool_choice: NotRequired[str | dict[str, Any] | None]
+    topK: NotRequired[int | None]
+    filter: NotRequired[Filter | None]
+    conversationId: NotRequired[str | None]
+
+
+class CompletionUsage(TypedDict):
+    prompt_tokens: int
+    completion_tokens: int
+    total_tokens: int
+
+
+class AgentExtra(TypedDict):
+    hits: list[Hit]
+    finishReason: Literal[
+        'stop',
+        'length',
+        'content_filter',
+        'tool_calls',
+        'round_limit',
+        'call_limit',
+        'time_limit',
+        'token_limit',
+    ]
+    limitsReached: NotRequired[
+        list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
+    ]
+    degraded: NotRequired[Literal[True]]
+    unknownCitations: NotRequired[list[int]]
+    artifacts: NotRequired[list[Artifact]]
+
+
+class Function2(TypedDict):
+    name: str
+    arguments: str
+
+
+class ToolCall1(TypedDict):
+    id: str
+    type: Literal['function']
+    function: Function2
+    extra_content: NotRequired[Any]
+
+
+class Message(TypedDict):
+    role: Literal['assistant']
+    content: str | None
+    refusal: None
+    tool_calls: NotRequired[list[ToolCall1]]
+    reasoning_content: NotRequired[str]
+    reasoning_details: NotRequired[list[Any]]
+
+
+class Choice(TypedDict):
+    index: int
+    message: Message
+    logprobs: None
+    finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter']
+
+
+class Completion(TypedDict):
+    id: str
+    object: Literal['chat.completion']
+    created: int
+    model: str
+    choices: list[Choice]
+    usage: NotRequired[CompletionUsage]
+    agent: AgentExtra
+
+
+class ToolCall2(TypedDict):
+    id: str
+    type: Literal['function']
+    function: Function2
+    extra_content: NotRequired[Any]
+    index: int
+
+
+class Delta(TypedDict):
+    role: NotRequired[Literal['assistant']]
+    content: NotRequired[str]
+    tool_calls: NotRequired[list[ToolCall2]]
+    reasoning_content: NotRequired[str]
+    reasoning_details: NotRequired[list[Any]]
+
+
+class Choice1(TypedDict):
+    index: int
+    delta: Delta
+    logprobs: None
+    finish_reason: Literal['stop', 'length', 'tool_calls', 'content_filter'] | None
+
+
+class CompletionChunk(TypedDict):
+    id: str
+    object: Literal['chat.completion.chunk']
+    created: int
+    model: str
+    choices: list[Choice1]
+    usage: NotRequired[CompletionUsage | None]
+    agent: NotRequired[AgentExtra]
+
+
+class Model(TypedDict):
+    id: str
+    object: Literal['model']
+    created: int
+    owned_by: str
+
+
+class ModelList(TypedDict):
+    object: Literal['list']
+    data: list[Model]
+
+
+class Health(TypedDict):
+    status: Literal['ok']
+
+
+class Checks(TypedDict):
+    state: Literal['ok', 'failed']
+    milliseconds: float
+    message: NotRequired[str]
+
+
+class Reindex(TypedDict):
+    model: str
+    state: Literal['embedding', 'ready', 'waiting']
+    done: int
+    total: int
+    reason: NotRequired[str]
+
+
+class Documents(TypedDict):
+    pending: int
+    processing: int
+    ready: int
+    failed: int
+
+
+class Readiness(TypedDict):
+    status: Literal['ready', 'not_ready']
+    checks: dict[str, Checks]
+    retrieval: Literal['lexical', 'hybrid']
+    degraded: NotRequired[Literal[True]]
+    reindex: NotRequired[Reindex]
+    documents: NotRequired[Documents]
+
+
+class DocumentFile(TypedDict):
+    name: str
+    mediaType: str
+    size: int
+
+
+class NewDocumentFile(TypedDict):
+    file: bytes
+    title: NotRequired[str]
+    url: NotRequired[str]
+    metadata: NotRequired[str]
+
+
+DocumentStatus: TypeAlias = Literal['pending', 'processing', 'ready', 'failed']
+
+
+class NewDocument(TypedDict):
+    text: str
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+
+
+class DocumentError(TypedDict):
+    code: str
+    message: str
+
+
+class DocumentCreated(TypedDict):
+    id: str
+    status: DocumentStatus
+    error: NotRequired[DocumentError]
+
+
+class Document(TypedDict):
+    id: str
+    title: NotRequired[str]
+    url: NotRequired[str]
+    metadata: NotRequired[Metadata]
+    file: NotRequired[DocumentFile]
+    status: DocumentStatus
+    error: NotRequired[DocumentError]
+    attempts: int
+    revision: int
+    servedRevision: NotRequired[int]
+    chunks: int
+    characters: int
+    createdAt: str
+    updatedAt: str
+
+
+class DocumentList(TypedDict):
+    documents: list[Document]
+    nextCursor: NotRequired[str]
+
+
+class Chunk(TypedDict):
+    id: str
+    text: str
+    heading: NotRequired[str]
+    start: int
+    end: int
+    page: NotRequired[int]
+    pageEnd: NotRequired[int]
+
+
+class ChunkList(TypedDict):
+    chunks: list[Chunk]
+    nextCursor: NotRequired[str]
+
+
+class NewDocumentItem(TypedDict):
+    text: str
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    id: NotRequired[str | None]
+    idempotencyKey: NotRequired[str | None]
+
+
+class LineStored(TypedDict):
+    id: str
+    status: DocumentStatus
+    error: NotRequired[DocumentError]
+    line: int
+
+
+class Error1(TypedDict):
+    code: str
+    message: str
+    param: str | None
+
+
+class LineRefused(TypedDict):
+    line: int
+    error: Error1
+
+
+LineResult: TypeAlias = LineStored | LineRefused
+
+
+NewDocuments: TypeAlias = list[NewDocumentItem]
+
+
+class BatchFailure(TypedDict):
+    error: DocumentError
+
+
+class DocumentBatchResult(TypedDict):
+    results: list[DocumentCreated | BatchFailure]

@@ -1,0 +1,284 @@
+"""What the synchronous and the asynchronous client share: requests, retries, events. Nothing here waits."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from time import time
+from typing import IO, Any
+from urllib.parse import quote
+
+import httpx
+
+from .errors import (
+    AgentServerError,
+    ConnectionError,
+    ServerError,
+    StreamInterruptedError,
+    TimeoutError,
+    to_error,
+)
+
+LOCAL_URL = "http://127.0.0.1:3000"
+TIMEOUT = 120.0
+MAX_RETRIES = 2
+_FIRST_PAUSE = 0.5
+_MAX_PAUSE = 8.0
+# A server that wants to be left alone for longer is not asked again: waiting is then for the caller to decide.
+_MAX_RETRY_AFTER = 60.0
+# Characters of a refusal that are looked at, and of one event.
+_MAX_REFUSAL = 65_536
+_MAX_EVENT = 32_000_000
+
+Source = str | os.PathLike[str] | bytes | IO[bytes]
+
+
+@dataclass
+class Settings:
+    """Where the server is, and how it is asked."""
+
+    base_url: str
+    api_key: str | None
+    timeout: float
+    max_retries: int
+    headers: dict[str, str]
+
+
+def read_settings(
+    base_url: str | None,
+    api_key: str | None,
+    timeout: float,
+    max_retries: int,
+    headers: Mapping[str, str] | None,
+) -> Settings:
+    """Throws ValueError where there is no key, or the URL cannot be one."""
+    url = (base_url or os.environ.get("AGENT_SERVER_URL") or LOCAL_URL).rstrip("/")
+    key = api_key or os.environ.get("AGENT_SERVER_KEY")
+    if not re.match(r"https?://[^/@]+(/|$)", url):
+        raise ValueError("base_url must begin with http:// or https://, and hold no name or password")
+    if not key:
+        raise ValueError("There is no key: set api_key or the variable AGENT_SERVER_KEY")
+    if not re.fullmatch(r"[\x21-\x7e]+", key):
+        raise ValueError("The key cannot be one: it holds what a header may not")
+    return Settings(url, key, timeout, max_retries, dict(headers or {}))
+
+
+@dataclass
+class Upload:
+    """A file with the fields beside it, sent as a form and never held whole in memory."""
+
+    source: Source
+    name: str
+    fields: dict[str, str]
+    type: str = "application/octet-stream"
+
+    @property
+    def is_repeatable(self) -> bool:
+        return isinstance(self.source, (str, os.PathLike, bytes)) or self.source.seekable()
+
+    def open(self) -> AbstractContextManager[IO[bytes] | bytes]:
+        """The content from its beginning, for one attempt."""
+        if isinstance(self.source, (str, os.PathLike)):
+            return Path(self.source).open("rb")
+        if not isinstance(self.source, bytes) and self.source.seekable():
+            self.source.seek(0)
+        return nullcontext(self.source)
+
+
+@dataclass
+class Request:
+    """One request, however often it is sent."""
+
+    method: str
+    path: str
+    query: dict[str, Any] = field(default_factory=dict)
+    json: Any = None
+    upload: Upload | None = None
+    idempotency_key: str | None = None
+    also_taken: int | None = None
+    is_repeatable: bool = True
+    accept: str = "application/json"
+
+    def __post_init__(self) -> None:
+        if self.method == "POST" and self.idempotency_key is None:
+            self.idempotency_key = secrets.token_hex(16)
+
+    def arguments(self, settings: Settings, content: IO[bytes] | bytes | None) -> dict[str, Any]:
+        """What ``httpx`` is called with."""
+        headers = {"accept": self.accept, "user-agent": "agent-server-client-python"}
+        if settings.api_key is not None:
+            headers["authorization"] = f"Bearer {settings.api_key}"
+        if self.idempotency_key is not None:
+            headers["idempotency-key"] = self.idempotency_key
+        arguments: dict[str, Any] = {
+            "method": self.method,
+            "url": settings.base_url + self.path,
+            "params": {name: value for name, value in self.query.items() if value is not None},
+            "headers": {**headers, **settings.headers},
+        }
+        if self.upload is not None:
+            arguments["files"] = {"file": (self.upload.name, content, self.upload.type)}
+            arguments["data"] = self.upload.fields
+        elif self.json is not None:
+            arguments["json"] = self.json
+        return arguments
+
+    def is_taken(self, response: httpx.Response) -> bool:
+        return response.is_success or response.status_code == self.also_taken
+
+
+def path_of(id: str, rest: str = "") -> str:
+    return f"/documents/{quote(id, safe='')}{rest}"
+
+
+def upload_of(
+    source: Source,
+    *,
+    name: str | None,
+    type: str | None,
+    title: str | None,
+    url: str | None,
+    metadata: Mapping[str, Any] | None,
+) -> Upload:
+    given = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "")
+    fields = {"title": title, "url": url, "metadata": json.dumps(metadata) if metadata else None}
+    return Upload(
+        source,
+        name or os.path.basename(os.fspath(given) if isinstance(given, (str, os.PathLike)) else "") or "document",
+        {name: value for name, value in fields.items() if value is not None},
+        type or "application/octet-stream",
+    )
+
+
+def with_keys(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Gives each that has no id a key, so that a repeated batch adds none twice."""
+    key = secrets.token_hex(16)
+    return [
+        dict(document)
+        if document.get("id") or document.get("idempotencyKey")
+        else {**document, "idempotencyKey": f"{key}-{number}"}
+        for number, document in enumerate(documents)
+    ]
+
+
+def pause_before_retry(error: AgentServerError, attempt: int) -> float | None:
+    """Seconds to wait before a failed attempt is made again; None where that is of no use."""
+    status, retry_after = error.status or 0, error.retry_after
+    passing = isinstance(error, (ConnectionError, TimeoutError)) or status in (408, 429) or status >= 500
+    if not passing and not (status == 409 and retry_after is not None):
+        return None
+    if retry_after is not None:
+        return retry_after if retry_after <= _MAX_RETRY_AFTER else None
+    pause: float = min(_FIRST_PAUSE * 2**attempt, _MAX_PAUSE)
+    return pause * (0.5 + random.random() / 2)
+
+
+def explain(request: Request, settings: Settings, error: httpx.HTTPError) -> AgentServerError:
+    what = f"{request.method} {settings.base_url}{request.path}"
+    if isinstance(error, httpx.TimeoutException):
+        return TimeoutError(f"{what}: nothing was heard for {settings.timeout} s")
+    return ConnectionError(f"{what}: the server cannot be reached, or the connection broke ({error})")
+
+
+def refusal_of(response: httpx.Response, text: str, settings: Settings) -> AgentServerError:
+    """The error that an answer is; whoever answers may repeat what was sent, so the key is taken out."""
+    text = text[:_MAX_REFUSAL]
+    if settings.api_key:
+        text = text.replace(settings.api_key, "[key]")
+    try:
+        detail = json.loads(text).get("error")
+    except (ValueError, AttributeError):
+        detail = None
+    return to_error(
+        detail if isinstance(detail, dict) else {},
+        status=response.status_code,
+        request_id=response.headers.get("x-request-id"),
+        retry_after=_retry_after(response),
+    )
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    value = response.headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        return max(float(value), 0.0)
+    except ValueError:
+        pass
+    try:
+        return max(parsedate_to_datetime(value).timestamp() - time(), 0.0)
+    except ValueError:
+        return None
+
+
+def parse_answer(response: httpx.Response) -> Any:
+    if not response.content:
+        return None
+    try:
+        return response.json()
+    except ValueError as error:
+        raise ServerError(
+            "The answer is no JSON: this may be no Agent Server, but something in its place",
+            status=response.status_code,
+        ) from error
+
+
+class AnswerReader:
+    """Makes events of the lines of a chat, and remembers what has come."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.done: dict[str, Any] | None = None
+        self._event = ""
+        self._data: list[str] = []
+        self._size = 0
+
+    def feed(self, line: str) -> Iterator[dict[str, Any]]:
+        """The event that a line ends, if it does. Throws what the server says went wrong."""
+        self._size += len(line)
+        if self._size > _MAX_EVENT:
+            raise self.interrupted("an event is too large")
+        if line:
+            name, _, value = line.partition(":")
+            value = value.removeprefix(" ")
+            if name == "event":
+                self._event = value
+            elif name == "data":
+                self._data.append(value)
+            return
+        event, data = self._event or "message", "\n".join(self._data)
+        self._event, self._data, self._size = "", [], 0
+        if data:
+            yield from self._take(event, data)
+
+    def _take(self, event: str, data: str) -> Iterator[dict[str, Any]]:
+        try:
+            frame = json.loads(data)
+        except ValueError:
+            frame = None
+        if not isinstance(frame, dict) or not isinstance(frame.get("type"), str):
+            if event in ("message", "done", "error"):
+                raise self.interrupted("an event cannot be read")
+            return
+        if frame["type"] == "error":
+            raise to_error(frame.get("error") or {})
+        if frame["type"] == "text-delta":
+            self.text += frame["text"]
+        elif frame["type"] == "done":
+            self.done = frame
+        yield frame
+
+    def interrupted(self, why: str) -> StreamInterruptedError:
+        return StreamInterruptedError(f"The answer ended before it was complete: {why}", self.text)
+
+    def result(self) -> dict[str, Any]:
+        done = {name: value for name, value in (self.done or {}).items() if name != "type"}
+        return {**done, "text": self.text, "artifacts": done.get("artifacts", [])}

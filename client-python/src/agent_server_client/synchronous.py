@@ -1,0 +1,395 @@
+"""The synchronous client, made by make_synchronous.py: change asynchronous.py."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Callable, Mapping, Sequence
+from contextlib import contextmanager
+from time import monotonic, sleep
+from typing import Any, Generic, TypeVar, cast
+from urllib.parse import quote
+
+import httpx
+
+from . import protocol
+from .contract import (
+    Agent as AgentRecord,
+    Artifact,
+    Capabilities,
+    ChatFrame,
+    ChatRequest,
+    Chunk,
+    Document,
+    DocumentCreated,
+    DocumentStatus,
+    Health,
+    McpTestRequest,
+    McpTestResult,
+    Metadata,
+    NewDocument,
+    NewDocumentItem,
+    QueryRequest,
+    QueryResponse,
+    Readiness,
+    SandboxReport,
+    SkillList,
+    SkillReload,
+    ToolList,
+)
+from .errors import AgentServerError, IngestionError, NotFoundError, TimeoutError
+from .protocol import Request, Settings, Source
+
+Item = TypeVar("Item")
+
+_FIRST_POLL = 0.1
+_MAX_POLL = 2.0
+_TRIAL = 600.0
+
+
+class AgentServer:
+    """An Agent Server: its documents, its retrieval, its agent.
+
+    ``base_url`` and ``api_key`` come from AGENT_SERVER_URL and AGENT_SERVER_KEY where they are not given;
+    ``timeout`` is in seconds of the server's silence. To be closed, or used in a ``with`` block.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float = protocol.TIMEOUT,
+        max_retries: int = protocol.MAX_RETRIES,
+        default_headers: Mapping[str, str] | None = None,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        settings = protocol.read_settings(base_url, api_key, timeout, max_retries, default_headers)
+        self.base_url = settings.base_url
+        self._transport = _Transport(settings, http_client)
+        self.documents = Documents(self._transport)
+        self.agent = Agent(self._transport)
+        self.artifacts = Artifacts(self._transport)
+        self.admin = Admin(self._transport)
+
+    def query(self, request: QueryRequest) -> QueryResponse:
+        """The passages that answer a question, best first."""
+        answer = self._transport.json(Request("POST", "/query", json=request))
+        return cast(QueryResponse, answer)
+
+    def chat(self, request: ChatRequest) -> ChatStream:
+        """An answer as it is generated: iterate over its events, or ask for its ``text`` or ``result``."""
+        asked = Request("POST", "/chat", json=request, accept="text/event-stream")
+        return ChatStream(self._transport, asked)
+
+    def close(self) -> None:
+        self._transport.http.close()
+
+    def __enter__(self) -> AgentServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Transport:
+    """Sends requests, and sends them again where that is safe and of use."""
+
+    def __init__(self, settings: Settings, http: httpx.Client | None) -> None:
+        self.settings = settings
+        self.http = http or httpx.Client()
+
+    def json(self, request: Request, timeout: float | None = None) -> Any:
+        with self.open(request, timeout) as response:
+            return protocol.parse_answer(response)
+
+    @contextmanager
+    def open(
+        self, request: Request, timeout: float | None = None, stream: bool = False
+    ) -> Iterator[httpx.Response]:
+        """The answer, which is read already unless it is to stream."""
+        response = self._send(request, timeout, stream)
+        try:
+            yield response
+        finally:
+            response.close()
+
+    def _send(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
+        upload = request.upload
+        repeatable = request.is_repeatable and (upload is None or upload.is_repeatable)
+        retries = self.settings.max_retries if repeatable else 0
+        attempt = 0
+        while True:
+            try:
+                return self._attempt(request, timeout, stream)
+            except AgentServerError as error:
+                # The attempt whose answer was lost may have deleted it.
+                if request.method == "DELETE" and attempt > 0 and isinstance(error, NotFoundError):
+                    return httpx.Response(204)
+                wait = protocol.pause_before_retry(error, attempt) if attempt < retries else None
+                if wait is None:
+                    raise
+            sleep(wait)
+            attempt += 1
+
+    def _attempt(self, request: Request, timeout: float | None, stream: bool) -> httpx.Response:
+        upload = request.upload
+        try:
+            if upload is None:
+                return self._once(request, None, timeout, stream)
+            with upload.open() as content:
+                return self._once(request, content, timeout, stream)
+        except httpx.HTTPError as error:
+            raise protocol.explain(request, self.settings, error) from error
+
+    def _once(
+        self, request: Request, content: Any, timeout: float | None, stream: bool
+    ) -> httpx.Response:
+        arguments = request.arguments(self.settings, content)
+        sent = self.http.build_request(**arguments, timeout=timeout or self.settings.timeout)
+        response = self.http.send(sent, stream=True)
+        try:
+            if not request.is_taken(response):
+                response.read()
+                raise protocol.refusal_of(response, response.text, self.settings)
+            if not stream:
+                response.read()
+        except BaseException:
+            response.close()
+            raise
+        return response
+
+
+class ChatStream:
+    """An answer as it is generated. It is read once: by a loop, or by ``text`` or ``result``.
+
+    A later server may send events of further types, which are passed on.
+    """
+
+    def __init__(self, transport: _Transport, request: Request) -> None:
+        self._reader = protocol.AnswerReader()
+        self._events = self._read(transport, request)
+
+    def __iter__(self) -> Iterator[ChatFrame]:
+        return self._events
+
+    def text(self) -> str:
+        """The whole text of the answer."""
+        return str((self.result())["text"])
+
+    def result(self) -> dict[str, Any]:
+        """The whole answer: ``text``, ``hits``, ``usage``, ``artifacts`` and what else ``done`` holds."""
+        for _ in self._events:
+            pass
+        if self._reader.done is None:
+            raise self._reader.interrupted("it was left")
+        return self._reader.result()
+
+    def close(self) -> None:
+        """Ends the answer, also at the server."""
+        self._events.close()
+
+    def _read(self, transport: _Transport, request: Request) -> Generator[ChatFrame, None, None]:
+        with transport.open(request, stream=True) as response:
+            try:
+                for line in response.iter_lines():
+                    for event in self._reader.feed(line):
+                        yield cast(ChatFrame, event)
+                        if event["type"] == "done":
+                            return
+            except httpx.HTTPError as error:
+                raise self._reader.interrupted(str(error)) from error
+        raise self._reader.interrupted("no last event came")
+
+
+class Pages(Generic[Item]):
+    """A list, of which no more than one page is in memory: iterate over its items, or over its pages."""
+
+    def __init__(self, name: str, read: Callable[[str | None], Any]) -> None:
+        self._name = name
+        self._read = read
+
+    def pages(self) -> Iterator[Sequence[Item]]:
+        cursor: str | None = None
+        while True:
+            page = self._read(cursor)
+            yield page[self._name]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def __iter__(self) -> Iterator[Item]:
+        for page in self.pages():
+            for item in page:
+                yield item
+
+
+class Documents:
+    """The documents of the server."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def create(
+        self, document: NewDocument, *, wait: float | None = None, idempotency_key: str | None = None
+    ) -> DocumentCreated:
+        """Adds a text. ``wait`` are seconds, at most 60, to hold the answer back until it is ready."""
+        query = {"wait": wait}
+        request = Request("POST", "/documents", query, document, idempotency_key=idempotency_key)
+        return cast(DocumentCreated, self._transport.json(request))
+
+    def upload(
+        self,
+        source: Source,
+        *,
+        id: str | None = None,
+        name: str | None = None,
+        type: str | None = None,
+        title: str | None = None,
+        url: str | None = None,
+        metadata: Metadata | None = None,
+        wait: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> DocumentCreated:
+        """Adds a file, or replaces the document ``id``: a path, bytes, or a file opened for reading bytes."""
+        upload = protocol.upload_of(
+            source, name=name, type=type, title=title, url=url, metadata=metadata
+        )
+        method, path = ("POST", "/documents") if id is None else ("PUT", protocol.path_of(id))
+        key = idempotency_key if id is None else None
+        request = Request(method, path, {"wait": wait}, upload=upload, idempotency_key=key)
+        return cast(DocumentCreated, self._transport.json(request))
+
+    def batch(self, documents: Sequence[NewDocumentItem]) -> Sequence[dict[str, Any]]:
+        """Adds up to 1,000 texts at once; answers a result for each, in their order."""
+        sent = protocol.with_keys(cast(Sequence[Mapping[str, Any]], documents))
+        answer = self._transport.json(Request("POST", "/documents/batch", json=sent))
+        return cast("Sequence[dict[str, Any]]", answer["results"])
+
+    def replace(
+        self, id: str, document: NewDocument, *, wait: float | None = None
+    ) -> DocumentCreated:
+        """Replaces the document with an id of the caller's own, or adds it."""
+        request = Request("PUT", protocol.path_of(id), {"wait": wait}, document)
+        return cast(DocumentCreated, self._transport.json(request))
+
+    def list(self, *, status: DocumentStatus | None = None, limit: int = 100) -> Pages[Document]:
+        """All documents, newest first; ``limit`` are the items of a page."""
+
+        def read(cursor: str | None) -> Any:
+            query = {"limit": limit, "cursor": cursor, "status": status}
+            return self._transport.json(Request("GET", "/documents", query))
+
+        return Pages("documents", read)
+
+    def get(self, id: str) -> Document:
+        return cast(Document, self._transport.json(Request("GET", protocol.path_of(id))))
+
+    def chunks(self, id: str, *, limit: int = 100) -> Pages[Chunk]:
+        """The passages that the document was split into, in the order of the text."""
+
+        def read(cursor: str | None) -> Any:
+            query = {"limit": limit, "cursor": cursor}
+            return self._transport.json(Request("GET", protocol.path_of(id, "/chunks"), query))
+
+        return Pages("chunks", read)
+
+    def file(self, id: str) -> Iterator[bytes]:
+        """The bytes of the file that the document was sent as."""
+        request = Request("GET", protocol.path_of(id, "/file"), accept="*/*")
+        with self._transport.open(request, stream=True) as response:
+            for piece in response.iter_bytes():
+                yield piece
+
+    def delete(self, id: str) -> None:
+        """The very next query no longer finds it."""
+        self._transport.json(Request("DELETE", protocol.path_of(id)))
+
+    def retry(self, id: str) -> DocumentCreated:
+        """Ingests a failed document again. Throws ConflictError where it has not failed."""
+        request = Request("POST", protocol.path_of(id, "/retry"))
+        return cast(DocumentCreated, self._transport.json(request))
+
+    def wait_until_ready(self, id: str, *, max_wait: float = 600) -> Document:
+        """The document once it is ready. Throws IngestionError if it fails, TimeoutError after ``max_wait`` seconds."""
+        deadline = monotonic() + max_wait
+        wait = _FIRST_POLL
+        while True:
+            document = self.get(id)
+            if document["status"] == "ready":
+                return document
+            error = document.get("error")
+            if document["status"] == "failed":
+                message = error["message"] if error else "Ingestion failed"
+                raise IngestionError(message, id, error["code"] if error else None)
+            left = deadline - monotonic()
+            if left <= 0:
+                raise TimeoutError(f"{id} is still {document['status']}")
+            sleep(min(wait, _MAX_POLL, left))
+            wait *= 2
+
+
+class Agent:
+    """The agent, and what its operator does with its parts."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def get(self) -> AgentRecord:
+        return cast(AgentRecord, self._transport.json(Request("GET", "/agent")))
+
+    def tools(self) -> Sequence[Any]:
+        answer = cast(ToolList, self._transport.json(Request("GET", "/agent/tools")))
+        return answer["tools"]
+
+    def capabilities(self) -> Capabilities:
+        """What works at this moment."""
+        request = Request("GET", "/agent/capabilities")
+        return cast(Capabilities, self._transport.json(request))
+
+    def reload_skills(self, request: SkillReload | None = None) -> SkillList:
+        sent = Request("POST", "/agent/skills/reload", json=request or {})
+        return cast(SkillList, self._transport.json(sent))
+
+    def verify_sandbox(self) -> SandboxReport:
+        """Tries what the sandbox must do, and what it must prevent."""
+        sent = Request("POST", "/agent/sandbox/verify")
+        return cast(SandboxReport, self._transport.json(sent, _TRIAL))
+
+    def test_mcp(self, name: str, request: McpTestRequest | None = None) -> McpTestResult:
+        """Connects to an MCP server as chat does; a tool is called once only."""
+        path = f"/agent/mcp/{quote(name, safe='')}/test"
+        calls = bool(request and request.get("tool"))
+        sent = Request("POST", path, json=request or {}, is_repeatable=not calls)
+        return cast(McpTestResult, self._transport.json(sent, _TRIAL))
+
+
+class Artifacts:
+    """The files that the agent's tools made."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def download(self, artifact: str | Artifact) -> bytes:
+        id = artifact if isinstance(artifact, str) else artifact["id"]
+        request = Request("GET", f"/artifacts/{quote(id, safe='')}", accept="*/*")
+        with self._transport.open(request) as response:
+            return response.content
+
+
+class Admin:
+    """What whoever runs the server asks it."""
+
+    def __init__(self, transport: _Transport) -> None:
+        self._transport = transport
+
+    def health(self) -> Health:
+        return cast(Health, self._transport.json(Request("GET", "/health")))
+
+    def readiness(self) -> Readiness:
+        """Whether every part works; one that does not is ``not_ready``, no error."""
+        request = Request("GET", "/readiness", also_taken=503)
+        return cast(Readiness, self._transport.json(request))
+
+    def metrics(self) -> str:
+        """The metrics in the text format of Prometheus."""
+        with self._transport.open(Request("GET", "/metrics", accept="text/plain")) as response:
+            return response.text

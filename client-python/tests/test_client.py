@@ -1,0 +1,161 @@
+"""The synchronous client against the real server."""
+
+from __future__ import annotations
+
+import io
+import socket
+import tempfile
+from pathlib import Path
+
+import pytest
+from agent_server_client import (
+    AgentServer,
+    AgentServerError,
+    AuthenticationError,
+    ConflictError,
+    ConnectionError,
+    IngestionError,
+    InvalidRequestError,
+    NotFoundError,
+    StreamInterruptedError,
+    TimeoutError,
+)
+from conftest import KEY, Proxy, RunningServer, start_server
+
+QUESTION = "When do owls hunt?"
+
+
+@pytest.fixture
+def client(server: RunningServer) -> AgentServer:
+    return AgentServer(server.url, KEY)
+
+
+def test_documents_are_created_read_replaced_listed_and_deleted(client: AgentServer) -> None:
+    documents = client.documents
+    text = {"title": "Owls", "text": "Owls hunt at night.", "metadata": {"kind": "bird"}}
+    created = documents.create(text, wait=20)
+    assert created["status"] == "ready"
+    assert documents.get(created["id"])["title"] == "Owls"
+    documents.replace("herons", {"text": "Herons fish."}, wait=20)
+    assert documents.wait_until_ready("herons")["revision"] == 1
+    assert {"herons", created["id"]} <= {each["id"] for each in documents.list(limit=1)}
+    assert [each["text"] for each in documents.chunks("herons")] == ["Herons fish."]
+    found = client.query({"query": "hunt", "filter": {"field": "kind", "eq": "bird"}})
+    assert [hit["documentId"] for hit in found["hits"]] == [created["id"]]
+    results = documents.batch([{"text": "Ducks swim."}, {"id": "geese", "text": "Geese fly."}])
+    assert results[1]["id"] == "geese"
+    documents.delete("herons")
+    with pytest.raises(NotFoundError) as missing:
+        documents.get("herons")
+    assert (missing.value.status, missing.value.code) == (404, "document_not_found")
+    assert missing.value.request_id
+
+
+def test_files_are_uploaded_and_downloaded_byte_for_byte(client: AgentServer, tmp_path: Path) -> None:
+    path = tmp_path / "swans.md"
+    path.write_bytes(b"Swans glide.")
+    for source in (path, str(path), b"Swans glide.", io.BytesIO(b"Swans glide."), path.open("rb")):
+        made = client.documents.upload(source, name="swans.md", metadata={"year": 2026}, wait=20)
+        assert made["status"] == "ready"
+        assert b"".join(client.documents.file(made["id"])) == b"Swans glide."
+        assert client.documents.get(made["id"])["metadata"] == {"year": 2026}
+        client.documents.delete(made["id"])
+    broken = client.documents.upload(b"%PDF-1.7 no", name="broken.pdf", id="broken")
+    with pytest.raises(IngestionError) as failure:
+        client.documents.wait_until_ready(broken["id"])
+    assert failure.value.code == "damaged_file"
+    assert client.documents.retry("broken")["id"] == "broken"
+
+
+def test_an_answer_comes_as_events_and_whole(client: AgentServer) -> None:
+    client.documents.replace("owls", {"title": "Owls", "text": "Owls hunt at night."}, wait=20)
+    stream = client.chat({"messages": [{"role": "user", "content": QUESTION}]})
+    types = [event["type"] for event in stream]
+    assert types[-1] == "done" and "text-delta" in types
+    result = client.chat({"messages": [{"role": "user", "content": QUESTION}]}).result()
+    assert "Owls hunt at night. [1]" in result["text"]
+    assert result["hits"] and result["artifacts"] == []
+
+
+def test_an_answer_that_is_cut_off_tells_the_text_so_far(proxy: Proxy) -> None:
+    client = AgentServer(proxy.url, KEY)
+    client.documents.replace("owls", {"text": "Owls hunt at night. " * 50}, wait=20)
+    proxy.faults = ["cut"]
+    with pytest.raises(StreamInterruptedError) as failure:
+        client.chat({"messages": [{"role": "user", "content": QUESTION}]}).result()
+    assert failure.value.text.startswith("From")
+    assert len([path for _, path, _ in proxy.requests if path == "/chat"]) == 1
+
+
+def test_the_agent_and_the_server_say_what_they_are(client: AgentServer) -> None:
+    assert client.agent.get()["name"] == "agent"
+    assert client.agent.tools()
+    assert client.agent.capabilities()["retrieval"] == "lexical"
+    assert client.agent.reload_skills()["skills"] is not None
+    assert client.admin.health() == {"status": "ok"}
+    assert client.admin.readiness()["status"] == "ready"
+    assert client.admin.metrics().startswith("# HELP")
+    with pytest.raises(NotFoundError):
+        client.agent.test_mcp("none")
+    with pytest.raises(NotFoundError):
+        client.artifacts.download("art_none")
+
+
+def test_what_the_server_refuses_is_told_by_kind(server: RunningServer, client: AgentServer) -> None:
+    with pytest.raises(InvalidRequestError) as refused:
+        client.query({"query": "x", "topK": 101})
+    assert refused.value.param == "topK"
+    client.documents.create({"text": "One."}, idempotency_key="python-key")
+    with pytest.raises(ConflictError):
+        client.documents.create({"text": "Two."}, idempotency_key="python-key")
+    with pytest.raises(AuthenticationError) as stranger:
+        AgentServer(server.url, "wrong-key-of-somebody").agent.get()
+    assert "wrong-key" not in f"{stranger.value!r}{stranger.value.__dict__}"
+    with pytest.raises(ValueError, match="name or password"):
+        AgentServer("http://a:b@example.org", KEY)
+
+
+def test_a_lost_answer_makes_nothing_twice(proxy: Proxy) -> None:
+    client = AgentServer(proxy.url, KEY)
+    before = len(list(client.documents.list()))
+    proxy.requests.clear()
+    proxy.faults = ["lose", 503]
+    client.documents.create({"text": "Rooks gather."})
+    assert len({key for _, _, key in proxy.requests}) == 1 and len(proxy.requests) == 3
+    proxy.faults = ["lose"]
+    client.documents.upload(b"Jays hide acorns.", name="jays.txt")
+    proxy.faults = ["lose"]
+    client.documents.batch([{"text": "Terns dive."}])
+    assert len(list(client.documents.list())) == before + 3
+    proxy.faults = ["lose"]
+    client.documents.delete(next(iter(client.documents.list()))["id"])
+    proxy.faults = [400]
+    proxy.requests.clear()
+    with pytest.raises(AgentServerError):
+        client.agent.get()
+    assert len(proxy.requests) == 1
+
+
+def test_a_server_that_is_not_there_or_silent_is_told_so() -> None:
+    with pytest.raises(ConnectionError) as nobody:
+        AgentServer("http://127.0.0.1:9", KEY, max_retries=0).agent.get()
+    assert KEY not in str(nobody.value)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(TimeoutError):
+            AgentServer(url, KEY, timeout=0.2, max_retries=0).agent.get()
+
+
+def test_a_server_that_is_restarted_is_waited_for() -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        first = start_server(directory)
+        client = AgentServer(first.url, KEY, max_retries=30)
+        client.documents.replace("owls", {"text": "Owls hunt."}, wait=20)
+        first.process.kill()
+        first.process.wait()
+        second = start_server(directory, first.url.rsplit(":", 1)[1])
+        try:
+            assert client.documents.get("owls")["id"] == "owls"
+        finally:
+            second.process.terminate()
+            second.process.wait()
