@@ -67,6 +67,39 @@ class Mistake(TypedDict):
     message: str
 
 
+ClearItem: TypeAlias = str
+
+
+class SettingsPatch(TypedDict):
+    basedOn: str
+    set: NotRequired[dict[str, str] | None]
+    clear: NotRequired[list[ClearItem] | None]
+
+
+class Setting(TypedDict):
+    name: str
+    group: str
+    meaning: str
+    default: NotRequired[str]
+    secret: bool
+    source: Literal['environment', 'file', 'default']
+    value: NotRequired[str]
+    ending: NotRequired[str]
+    restartRequired: bool
+
+
+class Settings(TypedDict):
+    path: str
+    digest: str
+    settings: list[Setting]
+    mistakes: list[Mistake]
+
+
+class SettingsSaved(TypedDict):
+    changed: list[str]
+    settings: Settings
+
+
 class AgentText(TypedDict):
     text: str
 
