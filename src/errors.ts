@@ -17,6 +17,8 @@ export const ERRORS = {
   document_not_failed: { status: 409, type: 'invalid_request_error' },
   changed_meanwhile: { status: 409, type: 'invalid_request_error' },
   not_writable: { status: 409, type: 'invalid_request_error' },
+  not_startable: { status: 409, type: 'invalid_request_error' },
+  restart_unavailable: { status: 409, type: 'invalid_request_error' },
   idempotency_conflict: { status: 409, type: 'invalid_request_error' },
   body_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },

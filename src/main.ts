@@ -13,6 +13,7 @@ import { openScreen } from './compose/screen.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
 import { openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { isMissing } from './lib/files.ts'
+import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
@@ -68,8 +69,11 @@ async function main(): Promise<void> {
     )
     process.exit(1)
   }
-  const environment = process.env
-  const composition = await compose(config, log, onFatal, { environment, given, signal: stop })
+  const restart = new AbortController()
+  const composition = await compose(config, log, onFatal, {
+    ...{ environment: process.env, given, signal: stop },
+    ...(isReplaceable() && { restart: () => restart.abort() }),
+  })
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const screen = await openScreen(config, resolve(ROOT, 'ui'), log)
   const app = await buildApp(composition.services, {
@@ -88,9 +92,13 @@ async function main(): Promise<void> {
     process.stdout.write(welcome(endpoint, newKey, page))
     if (page && process.stdout.isTTY) openBrowser(page, process.env, log)
   }
-  void closeOn(stop, config, log, async () => {
-    await app.close()
-    await composition.close()
+  void closeOn(stop, restart.signal, config, log, {
+    async close() {
+      await app.close()
+      await composition.close()
+    },
+    // Without what .env added, which may say something else by now.
+    beginAnew: () => replaceProcess(process.argv[1] ?? '', given.variables),
   })
   await composition.start()
 }
@@ -145,16 +153,21 @@ function stopSignal(reason: (name: string) => Error): AbortSignal {
   return stop.signal
 }
 
+/** Closes at a signal to stop or to restart; a signal to stop that comes while it closes wins. */
 async function closeOn(
   stop: AbortSignal,
+  restart: AbortSignal,
   { SHUTDOWN_GRACE }: Config,
   log: ReturnType<typeof createLog>,
-  close: () => Promise<void>,
+  { close, beginAnew }: { close: () => Promise<void>; beginAnew: () => void },
 ): Promise<void> {
-  if (!stop.aborted) await once(stop, 'abort')
-  log.info(`${stop.reason.signal}: closing; a second signal ends the server at once`)
+  const either = AbortSignal.any([stop, restart])
+  if (!either.aborted) await once(either, 'abort')
+  const asked = stop.aborted ? stop.reason.signal : 'restart'
+  log.info(`${asked}: closing; a second signal ends the server at once`)
   const late = () => {
     log.error('closing took too long; the server ends, nothing acknowledged is lost')
+    if (!stop.aborted) beginAnew()
     process.exit(1)
   }
   setTimeout(late, SHUTDOWN_GRACE * 1_000 + CLOSING_MS).unref()
@@ -165,6 +178,7 @@ async function closeOn(
     log.error({ err: error }, 'closing failed')
     process.exitCode = 1
   }
+  if (!stop.aborted) beginAnew()
 }
 
 try {

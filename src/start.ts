@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
 
 /**
  * How much freed memory glibc keeps at the end of its heap, in bytes. This is its own first value; but only
@@ -12,17 +13,12 @@ const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/agent-server
 
 /** Runs `src/main.ts` with the same parameters, where it can in the place of this process and under its id. */
 async function start(): Promise<void> {
-  // A process that talks to its parent would lose the connection.
-  const isReplaceable = process.platform === 'linux' && !process.connected
-  if (isReplaceable && process.env[KEPT.name] === undefined) {
-    const main = fileURLToPath(new URL('./main.ts', import.meta.url))
-    const parameters = [...process.execArgv, main, ...process.argv.slice(2)]
-    const environment = {
+  if (process.platform === 'linux' && isReplaceable() && process.env[KEPT.name] === undefined) {
+    replaceProcess(fileURLToPath(new URL('./main.ts', import.meta.url)), {
       NODE_COMPILE_CACHE: COMPILE_CACHE,
       ...process.env,
       [KEPT.name]: KEPT.bytes,
-    }
-    process.execve?.(process.execPath, [process.execPath, ...parameters], environment)
+    })
   }
   await import('./main.ts')
 }

@@ -96,6 +96,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restart the server in its place
+         * @description Checked first: what would not start again is refused, and the server goes on. Then open streams get SHUTDOWN_GRACE to finish, other requests are answered 503 `shutting_down`, and a new server takes the place of this one under the same process id.
+         */
+        post: operations["restartServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether a restart is needed, and for what */
+        get: operations["getServerState"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/settings": {
         parameters: {
             query?: never;
@@ -1123,7 +1160,7 @@ export interface components {
              * @description Stable name of the error; see the table in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "shutting_down" | "storage_full";
             /** @description What went wrong and what can be done about it. */
             message: string;
             /** @description The field at fault as a dotted path, or null. */
@@ -1540,6 +1577,15 @@ export interface components {
             /** @enum {string} */
             status: "ready" | "not_ready";
         };
+        Restarting: {
+            /** @description What open streams get to finish. */
+            graceSeconds: number;
+            /**
+             * Format: date-time
+             * @description Of the server that ends now.
+             */
+            startedAt: string;
+        };
         Sandbox: {
             /** @enum {string} */
             kind: "embedded" | "bubblewrap" | "docker" | "e2b" | "none";
@@ -1580,6 +1626,25 @@ export interface components {
             probes: components["schemas"]["SandboxProbe"][];
             /** Format: date-time */
             verifiedAt: string;
+        };
+        ServerState: {
+            restart: {
+                /** @description The fields of the agent configuration that it would. */
+                agent: string[];
+                /** @description Whether `POST /admin/restart` works here. */
+                possible: boolean;
+                /** @description Why it does not. */
+                reason?: string;
+                /** @description Whether a restart would change anything. */
+                required: boolean;
+                /** @description The variables that it would. */
+                settings: string[];
+            };
+            /**
+             * Format: date-time
+             * @description Another one after a restart.
+             */
+            startedAt: string;
         };
         Setting: {
             /** @description Absent where there is none. */
@@ -1788,9 +1853,11 @@ export type NewDocuments = components['schemas']['NewDocuments'];
 export type QueryRequest = components['schemas']['QueryRequest'];
 export type QueryResponse = components['schemas']['QueryResponse'];
 export type Readiness = components['schemas']['Readiness'];
+export type Restarting = components['schemas']['Restarting'];
 export type Sandbox = components['schemas']['Sandbox'];
 export type SandboxProbe = components['schemas']['SandboxProbe'];
 export type SandboxReport = components['schemas']['SandboxReport'];
+export type ServerState = components['schemas']['ServerState'];
 export type Setting = components['schemas']['Setting'];
 export type Settings = components['schemas']['Settings'];
 export type SettingsPatch = components['schemas']['SettingsPatch'];
@@ -1939,6 +2006,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentSaved"];
+                };
+            };
+        };
+    };
+    restartServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It begins. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restarting"];
+                };
+            };
+        };
+    };
+    getServerState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description As it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerState"];
                 };
             };
         };

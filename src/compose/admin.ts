@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Config, DEFAULTS, findMistakes } from '../config.ts'
+import { type Config, DEFAULTS, findMistakes, loadConfig } from '../config.ts'
 import type { Environment } from '../lib/environment.ts'
 import { createAgentFile } from '../services/admin/agent-file.ts'
+import { createServerState } from '../services/admin/server-state.ts'
 import { createSettings } from '../services/admin/settings.ts'
-import type { LoadedConfiguration } from '../services/agent/configuration.ts'
+import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
 
 /** Says of every variable what it is. */
 const EXAMPLE = join(import.meta.dirname, '../../.env.example')
@@ -25,26 +26,38 @@ interface Parts {
   loaded: Pick<LoadedConfiguration, 'changedFields'>
   /** What there is to say of the skills at this moment. */
   catalogue: () => string
+  /** Closes the server and begins it anew; absent where the process cannot. */
+  restart: (() => void) | undefined
+  /** Throws where the store that is open would refuse a start with this configuration. */
+  checkStart: (next: Config) => Promise<void>
 }
 
 /** How the server is set up, for whoever runs it. */
 export async function composeAdmin(parts: Parts) {
-  const { config, environment, given, loaded, catalogue } = parts
-  return {
-    agentFile: createAgentFile({
-      path: config.AGENT_CONFIG,
-      directory: join(config.DATA_DIR, 'agent-versions'),
-      changedFields: loaded.changedFields,
-      catalogue,
-    }),
-    settings: createSettings({
-      path: given.file,
-      given: given.variables,
-      // As it is now: the environment of a process may change.
-      running: { ...environment },
-      defaults: DEFAULTS,
-      example: await readFile(EXAMPLE, 'utf8'),
-      findMistakes,
-    }),
-  }
+  const { config, environment, given, loaded, catalogue, restart, checkStart } = parts
+  const agentFile = createAgentFile({
+    path: config.AGENT_CONFIG,
+    directory: join(config.DATA_DIR, 'agent-versions'),
+    changedFields: loaded.changedFields,
+    catalogue,
+  })
+  const settings = createSettings({
+    path: given.file,
+    given: given.variables,
+    // As it is now: the environment of a process may change.
+    running: { ...environment },
+    defaults: DEFAULTS,
+    example: await readFile(EXAMPLE, 'utf8'),
+    findMistakes,
+  })
+  const server = createServerState({
+    ...{ agentFile, settings, restart },
+    graceSeconds: config.SHUTDOWN_GRACE,
+    checkStart: async (variables) => {
+      const next = loadConfig(variables)
+      await loadConfiguration(next.AGENT_CONFIG)
+      await checkStart(next)
+    },
+  })
+  return { agentFile, settings, server }
 }

@@ -12,7 +12,7 @@ import { createReranking } from '../services/retrieval/rerank.ts'
 import { createRetrieval, watchSearches } from '../services/retrieval/search.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
-import { openKnowledge } from './knowledge.ts'
+import { checkNextStart, openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
 import { openAgentStores } from './stores.ts'
 
@@ -23,6 +23,8 @@ export interface ProcessParts {
   given?: GivenEnvironment
   /** Ends the wait for a database that is away. */
   signal?: AbortSignal
+  /** Closes the server and begins it anew; absent where the process cannot. */
+  restart?: (() => void) | undefined
 }
 
 /** Puts the whole server together; with `src/compose/` alone it knows which stores, indexes and models there are. */
@@ -30,8 +32,10 @@ export async function compose(
   config: Config,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
-  { environment = {}, given = { variables: environment, file: '.env' }, signal }: ProcessParts = {},
+  parts: ProcessParts = {},
 ) {
+  const { environment = {}, signal, restart } = parts
+  const { given = { variables: environment, file: '.env' } } = parts
   const loaded = await loadConfiguration(config.AGENT_CONFIG)
   const { AGENT_CONFIG: file } = config
   log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
@@ -60,6 +64,8 @@ export async function compose(
       ...agent.services,
       admin: await composeAdmin({
         ...{ config, environment, given, loaded, catalogue: agent.catalogue },
+        restart,
+        checkStart: (next) => checkNextStart(next, config, store),
       }),
       readiness: createReadiness({
         checks: {

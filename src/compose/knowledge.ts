@@ -3,7 +3,11 @@ import type { Config } from '../config.ts'
 import { createGuardedFetch, refusalOf } from '../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { checkDimension, checkEmbedding, createEmbedding } from '../services/embedding/embedding.ts'
-import { createOnlineReEmbedding, swapShadowVectors } from '../services/embedding/re-embed.ts'
+import {
+  createOnlineReEmbedding,
+  missingToSwap,
+  swapShadowVectors,
+} from '../services/embedding/re-embed.ts'
 import { createExtractor } from '../services/extraction/extractor.ts'
 import { untilAvailable } from '../services/ingestion/availability.ts'
 import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
@@ -137,6 +141,20 @@ async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBas
     await store.close()
     throw error
   }
+}
+
+/** Throws where a start with the configuration `next` would refuse the webhook's address, or the vectors in this store. */
+export async function checkNextStart(
+  next: Config,
+  { DATABASE_URL, DATA_DIR }: Config,
+  store: OpenedStore,
+): Promise<void> {
+  checkWebhookUrl(next)
+  const { EMBEDDING_MODEL: model } = next
+  const isOtherStore = next.DATABASE_URL !== DATABASE_URL || next.DATA_DIR !== DATA_DIR
+  if (model === undefined || isOtherStore) return
+  const missing = await missingToSwap({ store, replacement: store.replacement }, model)
+  if (missing === undefined) await checkEmbedding(store, model)
 }
 
 /** What a receiver answers is not read, but for its status. */

@@ -10,12 +10,15 @@ import {
   AgentVersion,
   AgentVersionParams,
   AgentVersions,
+  Restarting,
+  ServerState,
   Settings,
   SettingsPatch,
   SettingsSaved,
 } from '../schemas/admin.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { AgentFileService } from '../services/admin/agent-file.ts'
+import type { ServerStateService } from '../services/admin/server-state.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
 
 const tags = ['admin']
@@ -23,11 +26,12 @@ const tags = ['admin']
 export interface AdminServices {
   agentFile: AgentFileService
   settings: SettingsService
+  server: ServerStateService
 }
 
 /** How the server is set up, for whoever runs it. */
 export function adminRoutes(
-  { agentFile, settings }: AdminServices,
+  { agentFile, settings, server }: AdminServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -37,6 +41,33 @@ export function adminRoutes(
     )
     app.register(agentFileRoutes(agentFile, stopping))
     app.register(settingsRoutes(settings, stopping))
+    app.register(serverRoutes(server))
+  }
+}
+
+function serverRoutes(server: ServerStateService): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get('/admin/server', {
+      schema: {
+        operationId: 'getServerState',
+        summary: 'Whether a restart is needed, and for what',
+        tags,
+        response: { 200: ServerState.describe('As it is now.'), ...errorResponses() },
+      },
+      handler: () => server.read(),
+    })
+
+    app.post('/admin/restart', {
+      schema: {
+        operationId: 'restartServer',
+        summary: 'Restart the server in its place',
+        description:
+          'Checked first: what would not start again is refused, and the server goes on. Then open streams get SHUTDOWN_GRACE to finish, other requests are answered 503 `shutting_down`, and a new server takes the place of this one under the same process id.',
+        tags,
+        response: { 202: Restarting.describe('It begins.'), ...errorResponses(409) },
+      },
+      handler: async (_request, reply) => reply.status(202).send(await server.restart()),
+    })
   }
 }
 

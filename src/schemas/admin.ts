@@ -141,6 +141,29 @@ export const AgentVersion = z
   .object({ digest: Digest, text: z.string() })
   .meta({ id: 'AgentVersion' })
 
+const STARTED_AT = z.iso.datetime().describe('Another one after a restart.')
+
+export const ServerState = z
+  .object({
+    startedAt: STARTED_AT,
+    restart: z.object({
+      required: z.boolean().describe('Whether a restart would change anything.'),
+      agent: z.array(z.string()).describe('The fields of the agent configuration that it would.'),
+      settings: z.array(z.string()).describe('The variables that it would.'),
+      possible: z.boolean().describe('Whether `POST /admin/restart` works here.'),
+      reason: z.string().optional().describe('Why it does not.'),
+    }),
+  })
+  .meta({ id: 'ServerState' })
+
+export const Restarting = z
+  .object({
+    startedAt: STARTED_AT.describe('Of the server that ends now.'),
+    graceSeconds: z.number().describe('What open streams get to finish.'),
+  })
+  .meta({ id: 'Restarting' })
+
+export type ServerState = z.output<typeof ServerState>
 export type SettingsPatch = z.output<typeof SettingsPatch>
 export type Settings = z.output<typeof Settings>
 export type SettingsSaved = z.output<typeof SettingsSaved>

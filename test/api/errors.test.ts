@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
@@ -63,6 +63,13 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
       method: 'PUT',
       body: { text: '{}', basedOn: '0'.repeat(64) },
     }),
+  not_startable: async () => {
+    const file = await writeAgentFile({})
+    const replaceable = await startServer({ AGENT_CONFIG: file }, { restart: () => undefined })
+    await writeFile(file, '{')
+    return replaceable.request('/admin/restart', { method: 'POST' })
+  },
+  restart_unavailable: () => server.request('/admin/restart', { method: 'POST' }),
   not_writable: async () => {
     const path = join(await temporaryDirectory(), 'gone', 'agent.json')
     const homeless = await startServer({ AGENT_CONFIG: path })

@@ -141,6 +141,8 @@ const CALLS: Record<
       body: { basedOn: hash('sha256', '') },
     },
   ],
+  getServerState: [{}],
+  restartServer: [{}],
   getSettings: [{}],
   saveSettings: [
     { body: { basedOn: hash('sha256', ''), set: { TOP_K: '6' } } },
@@ -151,10 +153,10 @@ const CALLS: Record<
   metrics: [{}],
 }
 
-/** These would need a failed document, an uploaded file, a tool that makes one, or an agent that was changed. */
+/** These would need a failed document, an uploaded file, a tool that makes one, an agent that was changed, or a process of its own. */
 const NEVER_WELL = [
   ...['retryDocument', 'getDocumentFile', 'getArtifact'],
-  ...['getAgentVersion', 'restoreAgentVersion'],
+  ...['getAgentVersion', 'restoreAgentVersion', 'restartServer'],
 ]
 
 describe('What the server answers', () => {

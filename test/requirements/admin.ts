@@ -5,6 +5,11 @@ export const ADMIN = {
     'admin.agent.save': 'PUT /admin/agent writes the whole file or nothing, and no mistake.',
     'admin.agent.conflict': 'Who saves over what they have not seen is answered 409.',
     'admin.agent.versions': 'The last ten versions that were replaced can be brought back.',
+    'admin.restart':
+      'POST /admin/restart ends open streams in order and begins anew, same process id.',
+    'admin.restart.checked': 'What would not start again is refused before anything is closed.',
+    'admin.restart.needed':
+      'GET /admin/server names what a restart would change, and nothing else.',
     'admin.settings.read': 'GET /admin/settings tells of every variable its meaning and source.',
     'admin.settings.secrets': 'Of a secret, its last four characters are sent at most.',
     'admin.settings.save': 'PATCH /admin/settings writes .env whole and right, or not at all.',

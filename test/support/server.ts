@@ -58,6 +58,8 @@ export interface StartOptions {
   begin?: boolean
   /** Other sources of the screen than `ui/`. */
   screenSources?: string
+  /** What a restart does; without it none is possible. */
+  restart?: () => void
 }
 
 /** The environment of a server whose chat model is at an address. */
@@ -74,7 +76,7 @@ export function modelAt(
  */
 export async function startServer(
   environment: Record<string, string> = {},
-  { beforeListen, begin = true, screenSources = SCREEN_SOURCES }: StartOptions = {},
+  { beforeListen, begin = true, screenSources = SCREEN_SOURCES, restart }: StartOptions = {},
 ): Promise<StartedServer> {
   const own = environment.DATA_DIR === undefined
   const directory = environment.DATA_DIR ?? join(tmpdir(), `agent-server-${randomUUID()}`)
@@ -96,6 +98,7 @@ export async function startServer(
   const composition = await compose(config, log, onFatal, {
     environment: variables,
     given: { variables, file: join(directory, '.env') },
+    restart,
   })
   const screen = await openScreen(config, screenSources, log)
   const app = await buildApp(composition.services, {

@@ -140,6 +140,21 @@ interface SwapDependencies extends Pick<ReEmbedding, 'replacement'> {
   log: { info(fields: object, message: string): void }
 }
 
+/** How many chunks lack a vector of the model to swap to; nothing where a start has nothing to swap. */
+export async function missingToSwap(
+  { store, replacement }: Pick<SwapDependencies, 'store' | 'replacement'>,
+  model: string,
+): Promise<number | undefined> {
+  const [kept, begun, { chunks }] = await Promise.all([
+    store.embedding(),
+    replacement.begun(),
+    store.counts(),
+  ])
+  if (kept?.model === model || begun?.model !== model) return undefined
+  const missing = chunks - begun.vectors
+  return missing > MAX_EMBEDDED_AT_START ? undefined : missing
+}
+
 /**
  * Puts shadow vectors of `model` in the place of those in use, if there are as good as all: the last few, of documents
  * that came shortly before the stop, are made here. Leaves everything as it is where the vectors in use are of
@@ -150,27 +165,15 @@ export async function swapShadowVectors(
   model: string,
   signal: AbortSignal,
 ): Promise<void> {
-  /** How many chunks lack one; nothing where there is nothing to swap. */
-  const countMissing = async () => {
-    const [kept, begun, { chunks }] = await Promise.all([
-      store.embedding(),
-      replacement.begun(),
-      store.counts(),
-    ])
-    if (kept?.model === model || begun?.model !== model) return undefined
-    const missing = chunks - begun.vectors
-    return missing > MAX_EMBEDDED_AT_START ? undefined : missing
-  }
-
   const swap = async (alone: AbortSignal) => {
-    const missing = await countMissing()
+    const missing = await missingToSwap({ store, replacement }, model)
     // Another server has done it by now.
     if (missing === undefined) return
     log.info({ model, missing }, 'the vectors of the new model take the place of the old ones')
     await reEmbed({ store, replacement, embedder: createEmbedder() }, alone)
   }
 
-  while ((await countMissing()) !== undefined) {
+  while ((await missingToSwap({ store, replacement }, model)) !== undefined) {
     if (await replacement.alone(swap, signal)) return
     await pause(PAUSE_MS, signal)
   }
