@@ -95,6 +95,9 @@ def test_the_agent_and_the_server_say_what_they_are(client: AgentServer) -> None
     assert client.admin.health() == {"status": "ok"}
     assert client.admin.readiness()["status"] == "ready"
     assert client.admin.metrics().startswith("# HELP")
+    assert client.admin.get_settings()["digest"]
+    assert client.admin.check_agent("{")["mistakes"]
+    assert client.admin.get_agent()["mistakes"] == []
     with pytest.raises(NotFoundError):
         client.agent.test_mcp("none")
     with pytest.raises(NotFoundError):

@@ -1,13 +1,29 @@
-import { Call } from './call.ts'
-import type { Health, Readiness } from './contract.ts'
+import { Call, mapCall } from './call.ts'
+import type {
+  AgentCheck,
+  AgentFile,
+  AgentSave,
+  AgentSaved,
+  AgentVersion,
+  AgentVersions,
+  Health,
+  Readiness,
+  Settings,
+  SettingsPatch,
+  SettingsSaved,
+} from './contract.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 /** What whoever runs the server asks it. */
 export class Admin {
+  readonly agent: AgentFiles
+  readonly settings: SettingsFile
   readonly #transport: Transport
 
   constructor(transport: Transport) {
     this.#transport = transport
+    this.agent = new AgentFiles(transport)
+    this.settings = new SettingsFile(transport)
   }
 
   /** Whether the process answers. Needs no key. */
@@ -28,5 +44,83 @@ export class Admin {
     return new Call(
       answer.then(async (outcome) => ({ ...outcome, data: await outcome.data.text() })),
     )
+  }
+}
+
+/**
+ * The agent configuration on disk, which takes effect with a restart. What is saved names the digest that it is
+ * based on: where somebody else saved first that is a `ConflictError`, and so nothing is ever sent twice.
+ */
+class AgentFiles {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Text and digest, every mistake in it, and what differs from the configuration that runs. */
+  get(options?: RequestOptions): Call<AgentFile> {
+    return this.#transport.json({ method: 'GET', path: '/admin/agent' }, options)
+  }
+
+  /** Looks for mistakes, and saves nothing. */
+  check(text: string, options?: RequestOptions): Call<AgentCheck> {
+    const request = { method: 'POST', path: '/admin/agent/check', json: { text } } as const
+    return this.#transport.json(request, options)
+  }
+
+  /** Replaces it. Throws `InvalidRequestError` where it has a mistake, and then writes nothing. */
+  save(file: AgentSave, options?: RequestOptions): Call<AgentSaved> {
+    const request = {
+      method: 'PUT',
+      path: '/admin/agent',
+      json: file,
+      isRepeatable: false,
+    } as const
+    return this.#transport.json(request, options)
+  }
+
+  /** The last ten that were replaced, latest first. */
+  versions(options?: RequestOptions): Call<AgentVersions['versions']> {
+    const request = { method: 'GET', path: '/admin/agent/versions' } as const
+    return mapCall(
+      this.#transport.json<AgentVersions>(request, options),
+      ({ versions }) => versions,
+    )
+  }
+
+  version(digest: string, options?: RequestOptions): Call<AgentVersion> {
+    return this.#transport.json({ method: 'GET', path: pathOf(digest) }, options)
+  }
+
+  /** Saves an earlier version again. */
+  restore(digest: string, basedOn: string, options?: RequestOptions): Call<AgentSaved> {
+    const path = `${pathOf(digest)}/restore`
+    const request = { method: 'POST', path, json: { basedOn }, isRepeatable: false } as const
+    return this.#transport.json(request, options)
+  }
+}
+
+function pathOf(digest: string): string {
+  return `/admin/agent/versions/${encodeURIComponent(digest)}`
+}
+
+/** The server's variables in the file `.env`, which take effect with a restart. */
+class SettingsFile {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Every variable with its meaning, its value unless it is secret, and where that comes from. */
+  get(options?: RequestOptions): Call<Settings> {
+    return this.#transport.json({ method: 'GET', path: '/admin/settings' }, options)
+  }
+
+  /** Sets and clears variables, all of them or, with a mistake, none. */
+  save(patch: SettingsPatch, options?: RequestOptions): Call<SettingsSaved> {
+    const request = { method: 'PATCH', path: '/admin/settings', json: patch } as const
+    return this.#transport.json({ ...request, isRepeatable: false }, options)
   }
 }

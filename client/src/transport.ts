@@ -27,7 +27,7 @@ export interface Body {
 }
 
 export interface Request {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the base URL, with a slash at its beginning; what comes from callers is encoded in it. */
   path: string
   query?: Record<string, string | number | undefined>

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { McpServer } from '@modelcontextprotocol/server'
 import { expect, it } from 'vitest'
+import { ConflictError } from '../../client/src/agent-server.ts'
 import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
 import { clientOf } from '../support/client.ts'
 import { startModernServer } from '../support/mcp-servers.ts'
@@ -52,4 +53,26 @@ it('The server says how it is, also where a part of it does not work, and withou
   await expect(stranger.metrics()).rejects.toMatchObject({ name: 'AuthenticationError' })
   const idle = clientOf(await startServer({}, { begin: false }))
   expect(await idle.admin.readiness()).toMatchObject({ status: 'not_ready' })
+})
+
+it('The agent’s configuration is read, checked, saved, and taken back; the settings, too', async () => {
+  const directory = await temporaryDirectory()
+  const file = join(directory, 'agent.json')
+  const { admin } = clientOf(await startServer({ AGENT_CONFIG: file }))
+  const first = await admin.agent.get()
+  expect(await admin.agent.check('{ "name": 1 }')).toMatchObject({ mistakes: [{}] })
+  const basedOn = first.digest
+  const saved = await admin.agent.save({ text: '{ "name": "owl" }', basedOn })
+  await admin.agent.save({ text: '{ "name": "heron" }', basedOn: saved.file.digest })
+  await expect(admin.agent.save({ text: '{}', basedOn })).rejects.toThrow(ConflictError)
+  const versions = await admin.agent.versions()
+  const owl = await admin.agent.version(saved.file.digest)
+  expect(versions.map(({ digest }) => digest)).toContain(saved.file.digest)
+  expect(owl.text).toBe('{ "name": "owl" }')
+  const { digest } = await admin.agent.get()
+  expect((await admin.agent.restore(saved.file.digest, digest)).file.digest).toBe(saved.file.digest)
+  const settings = await admin.settings.get()
+  expect(settings.settings).toContainEqual(expect.objectContaining({ name: 'TOP_K' }))
+  const patch = { basedOn: settings.digest, set: { TOP_K: '1000' } }
+  await expect(admin.settings.save(patch)).rejects.toMatchObject({ status: 400 })
 })

@@ -14,6 +14,11 @@ import httpx
 from . import protocol
 from .contract import (
     Agent as AgentRecord,
+    AgentCheck,
+    AgentFile,
+    AgentSave,
+    AgentSaved,
+    AgentVersions,
     Artifact,
     Capabilities,
     ChatFrame,
@@ -32,6 +37,9 @@ from .contract import (
     QueryResponse,
     Readiness,
     SandboxReport,
+    Settings as ServerSettings,
+    SettingsPatch,
+    SettingsSaved,
     SkillList,
     SkillReload,
     ToolList,
@@ -394,3 +402,37 @@ class AsyncAdmin:
         """The metrics in the text format of Prometheus."""
         async with self._transport.open(Request("GET", "/metrics", accept="text/plain")) as response:
             return response.text
+
+    async def get_settings(self) -> ServerSettings:
+        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
+        return cast(ServerSettings, await self._transport.json(Request("GET", "/admin/settings")))
+
+    async def save_settings(self, patch: SettingsPatch) -> SettingsSaved:
+        """Sets and clears variables in ``.env``; they take effect with a restart."""
+        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
+        return cast(SettingsSaved, await self._transport.json(request))
+
+    async def get_agent(self) -> AgentFile:
+        """The agent configuration on disk, with every mistake in it."""
+        return cast(AgentFile, await self._transport.json(Request("GET", "/admin/agent")))
+
+    async def check_agent(self, text: str) -> AgentCheck:
+        """Looks for mistakes in an agent configuration, and saves nothing."""
+        request = Request("POST", "/admin/agent/check", json={"text": text})
+        return cast(AgentCheck, await self._transport.json(request))
+
+    async def save_agent(self, file: AgentSave) -> AgentSaved:
+        """Replaces it. Throws ConflictError where somebody else saved since ``basedOn``."""
+        request = Request("PUT", "/admin/agent", json=file, is_repeatable=False)
+        return cast(AgentSaved, await self._transport.json(request))
+
+    async def agent_versions(self) -> AgentVersions:
+        """The last ten that were replaced, latest first."""
+        request = Request("GET", "/admin/agent/versions")
+        return cast(AgentVersions, await self._transport.json(request))
+
+    async def restore_agent(self, digest: str, based_on: str) -> AgentSaved:
+        """Saves an earlier version again."""
+        path = f"/admin/agent/versions/{quote(digest, safe='')}/restore"
+        request = Request("POST", path, json={"basedOn": based_on}, is_repeatable=False)
+        return cast(AgentSaved, await self._transport.json(request))

@@ -13,6 +13,11 @@ import httpx
 from . import protocol
 from .contract import (
     Agent as AgentRecord,
+    AgentCheck,
+    AgentFile,
+    AgentSave,
+    AgentSaved,
+    AgentVersions,
     Artifact,
     Capabilities,
     ChatFrame,
@@ -31,6 +36,9 @@ from .contract import (
     QueryResponse,
     Readiness,
     SandboxReport,
+    Settings as ServerSettings,
+    SettingsPatch,
+    SettingsSaved,
     SkillList,
     SkillReload,
     ToolList,
@@ -393,3 +401,37 @@ class Admin:
         """The metrics in the text format of Prometheus."""
         with self._transport.open(Request("GET", "/metrics", accept="text/plain")) as response:
             return response.text
+
+    def get_settings(self) -> ServerSettings:
+        """Every variable with its meaning, its value unless it is secret, and where that comes from."""
+        return cast(ServerSettings, self._transport.json(Request("GET", "/admin/settings")))
+
+    def save_settings(self, patch: SettingsPatch) -> SettingsSaved:
+        """Sets and clears variables in ``.env``; they take effect with a restart."""
+        request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
+        return cast(SettingsSaved, self._transport.json(request))
+
+    def get_agent(self) -> AgentFile:
+        """The agent configuration on disk, with every mistake in it."""
+        return cast(AgentFile, self._transport.json(Request("GET", "/admin/agent")))
+
+    def check_agent(self, text: str) -> AgentCheck:
+        """Looks for mistakes in an agent configuration, and saves nothing."""
+        request = Request("POST", "/admin/agent/check", json={"text": text})
+        return cast(AgentCheck, self._transport.json(request))
+
+    def save_agent(self, file: AgentSave) -> AgentSaved:
+        """Replaces it. Throws ConflictError where somebody else saved since ``basedOn``."""
+        request = Request("PUT", "/admin/agent", json=file, is_repeatable=False)
+        return cast(AgentSaved, self._transport.json(request))
+
+    def agent_versions(self) -> AgentVersions:
+        """The last ten that were replaced, latest first."""
+        request = Request("GET", "/admin/agent/versions")
+        return cast(AgentVersions, self._transport.json(request))
+
+    def restore_agent(self, digest: str, based_on: str) -> AgentSaved:
+        """Saves an earlier version again."""
+        path = f"/admin/agent/versions/{quote(digest, safe='')}/restore"
+        request = Request("POST", path, json={"basedOn": based_on}, is_repeatable=False)
+        return cast(AgentSaved, self._transport.json(request))
