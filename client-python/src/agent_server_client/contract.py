@@ -31,6 +31,8 @@ class ErrorDetail(TypedDict):
         'document_not_failed',
         'changed_meanwhile',
         'not_writable',
+        'not_startable',
+        'restart_unavailable',
         'idempotency_conflict',
         'body_too_large',
         'unsupported_media_type',
@@ -155,6 +157,24 @@ class AgentVersions(TypedDict):
 class AgentVersion(TypedDict):
     digest: str
     text: str
+
+
+class Restart(TypedDict):
+    required: bool
+    agent: list[str]
+    settings: list[str]
+    possible: bool
+    reason: NotRequired[str]
+
+
+class ServerState(TypedDict):
+    startedAt: str
+    restart: Restart
+
+
+class Restarting(TypedDict):
+    startedAt: str
+    graceSeconds: float
 
 
 class Artifact(TypedDict):
