@@ -1612,7 +1612,7 @@ export interface components {
             message?: string;
             milliseconds: number;
             /** @enum {string} */
-            name: "start" | "computation" | "files" | "environment" | "host-files" | "network" | "memory" | "time-out";
+            name: "start" | "computation" | "files" | "environment" | "host-files" | "network" | "memory" | "total-memory" | "processes" | "cpus" | "file-space" | "output" | "time-out";
             ok: boolean;
             /** @description What the operator can do about it. */
             remedy?: string;

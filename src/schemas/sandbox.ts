@@ -29,6 +29,11 @@ const PROBE_NAMES = [
   'host-files',
   'network',
   'memory',
+  'total-memory',
+  'processes',
+  'cpus',
+  'file-space',
+  'output',
   'time-out',
 ] as const
 export type SandboxProbeName = (typeof PROBE_NAMES)[number]

@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { createBubblewrapSandbox } from '../../src/sandboxes/bubblewrap/bubblewrap-sandbox.ts'
+import type { RunResult } from '../../src/sandboxes/sandbox.ts'
 import { SandboxLimits } from '../../src/schemas/sandbox.ts'
 import { describeSandbox } from '../contracts/sandbox.contract.ts'
 import { processesWith } from '../contracts/sandbox.targets.ts'
@@ -37,6 +39,18 @@ describe.skipIf(!existsSync('/usr/bin/bwrap'))(
       expect(await processesWith(`"fileBytes":${37 * 2 ** 20}`)).toEqual([])
       expect(controlGroups().filter((path) => !others.includes(path))).toEqual([])
     })
+
+    it('get nothing that the server was handed, and no memory that belongs to no process', () => {
+      const { stdout } = runInServer(FOUND, 'exec 40</etc/hostname;')
+      expect(stdout).toBe('1 1 1 1 True\n')
+    })
+
+    it('hold all their processes together to the memory of one, also without control groups', () => {
+      const started = performance.now()
+      const { outcome, stdout } = runInServer(HOGS.replaceAll('0.5', '15'), '', UNPRIVILEGED)
+      expect({ outcome, stdout }).toEqual({ outcome: 'crashed', stdout: '' })
+      expect(performance.now() - started).toBeLessThan(15_000)
+    })
   },
 )
 
@@ -66,6 +80,28 @@ for _ in range(4):
     if pid == 0: hog()
     pids.append(pid)
 print([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids])`
+
+/** Errors of calls that make such memory, and whether the descriptor of the server is not there. */
+const FOUND = `
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+def error(call, *parameters): return ctypes.get_errno() if call(*parameters) < 0 else 0
+print(error(libc.memfd_create, b"x", 0), error(libc.shmget, 0, 4096, 0o1600),
+    error(libc.semget, 0, 1, 0o1600), error(libc.msgget, 0, 0o1600),
+    not any("hostname" in os.path.realpath(f"/proc/self/fd/{fd}") for fd in range(3, 100)))`
+
+/** A user who may make no control groups. */
+const UNPRIVILEGED = isRoot ? 'setpriv --reuid 65534 --regid 65534 --clear-groups' : ''
+
+/** What a server of its own makes of the code. */
+function runInServer(code: string, before: string, as = ''): RunResult {
+  const server = fileURLToPath(
+    new URL('../sandboxes/bubblewrap/one-run-server.ts', import.meta.url),
+  )
+  const command = `${before} exec ${as} "$0" "$1" "$2"`
+  const output = execFileSync('/bin/bash', ['-c', command, process.execPath, server, code])
+  return JSON.parse(output.toString())
+}
 
 function controlGroups(): string[] {
   const found = execFileSync('find', ['/sys/fs/cgroup', '-name', 'agent-server-sandbox-*'])

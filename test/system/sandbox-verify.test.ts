@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SandboxReport } from '../../src/schemas/sandbox.ts'
+import { SandboxProbeResult, SandboxReport } from '../../src/schemas/sandbox.ts'
 import { startServer } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 import { docker, hasEngine, runCommand } from './docker.ts'
 
-const PROBES = 'computation files environment host-files network memory time-out'.split(' ')
+const PROBES = SandboxProbeResult.shape.name.options.slice(1)
 
 /** What a whole server answers whose agent.json has this section. */
 async function verify(sandbox: object, environment: Record<string, string> = {}) {

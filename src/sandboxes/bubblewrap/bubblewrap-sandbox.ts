@@ -9,13 +9,24 @@ import { createControlGroup } from './control-group.ts'
 import { systemCallFilter } from './system-call-filter.ts'
 
 const BUBBLEWRAP = '/usr/bin/bwrap'
+const PYTHON = '/usr/bin/python3'
 const NEEDED = {
   [BUBBLEWRAP]: 'install the package bubblewrap, 0.8 or newer',
   '/usr/bin/prlimit': 'install the package util-linux',
-  '/usr/bin/python3': 'install the package python3',
+  [PYTHON]: 'install the package python3',
 }
-/** Waits for a line, by which time it has been moved into its control group; then becomes the sandbox. */
-const WAITING_SHELL = ['/bin/sh', '-c', 'read -r _; exec "$@"', 'sh']
+/** Where the filter of system calls is read from: what a child is given beside its streams. */
+const FILTER_DESCRIPTOR = 3
+/**
+ * Closes what a supervisor has left open in the server, which Node.js hands on; waits for a byte, by which time it
+ * has been moved into its control group; then becomes the sandbox.
+ */
+const LAUNCHER = `import os, sys
+for name in os.listdir("/proc/self/fd"):
+    try: os.close(int(name)) if int(name) > ${FILTER_DESCRIPTOR} else None
+    except OSError: pass
+os.read(0, 1)
+os.execv(sys.argv[1], sys.argv[1:])`
 /** The user `nobody`: as root, the kernel would count no processes. */
 const NOBODY = 65_534
 
@@ -39,17 +50,18 @@ export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): 
 
   async function start(): Promise<SandboxChannel> {
     const group = await createControlGroup(limits)
-    const [program = '', ...parameters] = [
-      ...(group ? WAITING_SHELL : []),
-      ...[BUBBLEWRAP, ...bubblewrapParameters(limits, filter !== undefined)],
-    ]
     const child = startChild({
-      ...{ path: program, parameters, extraInput: filter, user: ownUser() },
+      path: PYTHON,
+      parameters: [
+        ...['-I', '-S', '-c', LAUNCHER, BUBBLEWRAP],
+        ...bubblewrapParameters(limits, filter !== undefined),
+      ],
+      ...{ extraInput: filter, user: ownUser() },
       maximumBytes: (limits.memoryMegabytes + RUNTIME_MEGABYTES) * BYTES_PER_MEGABYTE,
     })
-    if (!group) return child
-    await group.add(child.pid)
+    await group?.add(child.pid)
     child.input.write('\n')
+    if (!group) return child
     const ended = child.ended.then(async (words) => {
       await group.remove()
       return words
@@ -98,8 +110,6 @@ const ADDRESS_SPACE_FACTOR = 2
 const RUNTIME_MEGABYTES = 32
 const MAX_OPEN = 256
 const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
-/** Where the filter of system calls is read from: what a child is given beside its streams. */
-const FILTER_DESCRIPTOR = 3
 
 /** The parameters of bubblewrap; the order matters, since each step builds on the ones before it. */
 export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): string[] {
@@ -122,7 +132,7 @@ export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): 
     ...['--chdir', '/work'],
     ...Object.entries(PROCESS_ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value]),
     ...(filtered ? ['--seccomp', String(FILTER_DESCRIPTOR)] : []),
-    ...['--', '/usr/bin/prlimit', ...resourceLimits(limits), '--', '/usr/bin/python3'],
+    ...['--', '/usr/bin/prlimit', ...resourceLimits(limits), '--', PYTHON],
     ...processParameters(limits),
   ]
 }

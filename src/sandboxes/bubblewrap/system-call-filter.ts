@@ -26,20 +26,24 @@ const NAMESPACE_FLAGS = 0x7e020000
 const FOREIGN_NUMBERS = 0x40000000
 
 /**
- * Calls that no code has a use for, and that have let code out of sandboxes: keys, BPF, io_uring, performance
- * events, page faults in user space, other processes' memory, modules, mounts, namespaces, handles of files.
+ * Calls that no code has a use for. Those that have let code out of sandboxes: keys, BPF, io_uring, performance
+ * events, page faults in user space, other processes' memory, modules, mounts, namespaces, handles of files. And
+ * those that hold memory which belongs to no process, and which nobody counts without control groups: files of
+ * `memfd`, and shared memory, semaphores and messages of System V.
  */
 const REFUSED = {
   x64: [
+    ...[29, 64, 68, 319],
     ...[101, 103, 134, 135, 154, 155, 163, 165, 166, 167, 168, 169, 175, 176, 179, 246, 248, 249],
     ...[250, 272, 298, 303, 304, 308, 310, 311, 312, 313, 320, 321, 323],
   ],
   arm64: [
+    ...[186, 190, 194, 279],
     ...[39, 40, 41, 60, 89, 92, 97, 104, 105, 106, 116, 117, 142, 217, 218, 219, 224, 225, 241],
     ...[264, 265, 268, 270, 271, 272, 273, 280, 282, 294],
   ],
   /** The newer ones have one number everywhere. */
-  everywhere: [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442],
+  everywhere: [425, 426, 427, 428, 429, 430, 431, 432, 433, 438, 442, 447],
 }
 const CLONE3 = 435
 

@@ -55,6 +55,11 @@ describe('The filter of system calls', () => {
     ['setns', 308, 268],
     ['process_vm_readv', 310, 270],
     ['mount_setattr', 442, 442],
+    ['memfd_create', 319, 279],
+    ['memfd_secret', 447, 447],
+    ['shmget', 29, 194],
+    ['semget', 64, 190],
+    ['msgget', 68, 186],
   ])('refuses %s', (_name, x64, arm64) => {
     expect(judge(X64, { number: x64 })).toBe(refused(1))
     expect(judge(ARM64, { number: arm64 })).toBe(refused(1))

@@ -76,7 +76,7 @@ describe('The sandbox of the agent', () => {
     const report = await code.verify(signal)
     expect(report).toMatchObject({ kind: 'embedded', ok: false })
     const failed = report.probes.filter(({ ok }) => !ok).map(({ name }) => name)
-    expect(failed).toEqual(['computation', 'files', 'time-out'])
+    expect(failed).toEqual(['computation', 'files', 'output', 'time-out'])
     expect(report.probes.filter(({ ok, remedy }) => !ok && !remedy)).toEqual([])
     expect(await code.record()).toMatchObject({ verified: report })
   })
