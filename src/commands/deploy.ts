@@ -34,7 +34,9 @@ const OPTIONS = {
 /** What deployments are made of. */
 const PROJECT_FILES = [
   ...['Dockerfile', '.dockerignore', 'docker-compose.yml'],
-  ...['deploy/kubernetes/agent-server.yaml', 'deploy/kubernetes/qdrant.yaml'],
+  ...['kustomization', 'namespace', 'agent-server', 'qdrant'].map(
+    (name) => `deploy/kubernetes/${name}.yaml`,
+  ),
 ]
 const ROOT = resolve(import.meta.dirname, '../..')
 

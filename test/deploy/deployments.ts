@@ -5,7 +5,9 @@ import { readText } from './deployment-files.ts'
 
 const PROJECT_FILES = [
   ...['Dockerfile', '.dockerignore', 'docker-compose.yml'],
-  ...['deploy/kubernetes/agent-server.yaml', 'deploy/kubernetes/qdrant.yaml'],
+  ...['kustomization', 'namespace', 'agent-server', 'qdrant'].map(
+    (name) => `deploy/kubernetes/${name}.yaml`,
+  ),
 ]
 const project = {
   version: '1.2.3',
@@ -69,11 +71,18 @@ export const FULL_AGENT = {
 
 /** An agent with everything, on PostgreSQL and Qdrant; on Compose and Kubernetes those that are deployed with it. */
 export function full(target: string): Deployment {
-  const own = { compose: 'postgres', kubernetes: 'postgres' }[target] && {
+  const own = {
     ...(target === 'compose' && { DATABASE_URL: 'postgres://agent:the-password@postgres/agent' }),
-    QDRANT_URL: 'http://qdrant:6333',
+    ...(['compose', 'kubernetes'].includes(target) && { QDRANT_URL: 'http://qdrant:6333' }),
   }
-  const variables = { ...SECRETS, ...ENGINES, ...own, EMBEDDING_MODEL: 'small', CHAT_MODEL: 'a$b' }
+  const variables = {
+    ...SECRETS,
+    ...ENGINES,
+    ...own,
+    EMBEDDING_MODEL: 'small',
+    CHAT_MODEL: 'a$b',
+    UI: 'off',
+  }
   const agent = agentOf(FULL_AGENT, { path: 'config/agent.json' })
   const instances = target === 'compose' ? 1 : 2
   const more = { ...folderOf(target), instances, domain: 'agent.example.org', grace: 4 }

@@ -1,15 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { readText } from './deployment-files.ts'
 import { filesOf, full, minimal } from './deployments.ts'
+import { mistakesOf, OPTIONS, readSchema, SCHEMAS } from './schema-files.ts'
 
-// What the tools' own authors publish, where it lies beside the project; where Compose itself can be had,
-// test/system/compose.test.ts asks it, too.
-const SCHEMAS = new URL('../../../shared/schemas/', import.meta.url)
-const OPTIONS = { strict: false, allErrors: true, validateFormats: false, validateSchema: false }
+// Where Compose itself can be had, test/system/compose.test.ts asks it, too.
 const COMPOSE_FILES = ['docker-compose.yml', 'docker-compose.cluster.yml']
 const MANIFESTS = ['namespace', 'agent-server', 'qdrant'].map(
   (name) => `deploy/kubernetes/${name}.yaml`,
@@ -17,19 +15,11 @@ const MANIFESTS = ['namespace', 'agent-server', 'qdrant'].map(
 const KINDS: Record<string, string> = {
   'v1 Namespace': 'io.k8s.api.core.v1.Namespace',
   'v1 ConfigMap': 'io.k8s.api.core.v1.ConfigMap',
+  'v1 PersistentVolumeClaim': 'io.k8s.api.core.v1.PersistentVolumeClaim',
   'v1 Service': 'io.k8s.api.core.v1.Service',
   'apps/v1 Deployment': 'io.k8s.api.apps.v1.Deployment',
   'apps/v1 StatefulSet': 'io.k8s.api.apps.v1.StatefulSet',
   'policy/v1 PodDisruptionBudget': 'io.k8s.api.policy.v1.PodDisruptionBudget',
-}
-
-function readSchema(name: string): Record<string, unknown> {
-  return JSON.parse(readFileSync(new URL(name, SCHEMAS), 'utf8'))
-}
-
-function mistakesOf(isRight: ValidateFunction, value: unknown): string[] {
-  if (isRight(value)) return []
-  return (isRight.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
 const readFile = (path: string): unknown => parse(readText(path), { merge: true })
@@ -76,6 +66,16 @@ describe.skipIf(!existsSync(SCHEMAS))('The schemas of Kubernetes (needs ../share
     const resources = readResources(path)
     expect(resources.length).toBeGreaterThan(0)
     expect(resources.flatMap(resourceMistakes)).toEqual([])
+  })
+
+  it.each([minimal, full])('take what is generated', (make) => {
+    const files = filesOf(make('kubernetes'))
+    const { resources } = parse(files['kustomization.yaml'] ?? '')
+    for (const name of resources) {
+      const found = parseAllDocuments(files[name] ?? '').map((document) => document.toJS())
+      expect(found.length).toBeGreaterThan(0)
+      expect(found.flatMap(resourceMistakes)).toEqual([])
+    }
   })
 
   const container = { name: 'a', image: 'a' }

@@ -2,9 +2,19 @@ import { writeGuide } from './guide.ts'
 import { isSecret, planDeployment } from './plan.ts'
 import { refusalsOf, warningsOf } from './problems.ts'
 import type { AgentSource, Command, DeploymentSettings, Problem, Target } from './target.ts'
+import { aws } from './targets/aws.ts'
+import { azure } from './targets/azure.ts'
+import { cloudRun } from './targets/cloud-run.ts'
 import { compose } from './targets/compose.ts'
+import { fly } from './targets/fly.ts'
+import { kubernetes } from './targets/kubernetes.ts'
+import { railway } from './targets/railway.ts'
+import { render } from './targets/render.ts'
 
-const TARGETS: readonly Target[] = [compose]
+const TARGETS: readonly Target[] = [
+  ...[compose, kubernetes, fly, render, railway],
+  ...[cloudRun, azure, aws],
+]
 export const TARGET_NAMES = TARGETS.map(({ name }) => name)
 
 /** Places that cannot be deployed to, each with the reason and what to take instead. */
@@ -54,6 +64,7 @@ export function generate(
   if (leaks.length > 0) return { refusals: leaks }
   const { secrets } = plan
   const commands = [
+    ...(rest.prepare ?? []),
     ...secrets.map((one) => ({ title: `Set ${one}`, run: target.setSecret(one, plan) })),
     ...rest.deploy,
   ]

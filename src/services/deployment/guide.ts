@@ -1,17 +1,19 @@
-import type { Plan, Problem, Rendering, Target } from './target.ts'
+import type { Command, Plan, Problem, Rendering, Target } from './target.ts'
 
 /** DEPLOY.md: what to do in which order. It names secrets, and holds none. */
 export function writeGuide(
   target: Target,
   plan: Plan,
-  { deploy, update, rollback, backup, costs }: Omit<Rendering, 'files'>,
+  { prepare = [], deploy, update, rollback, backup, costs }: Omit<Rendering, 'files'>,
   warnings: readonly Problem[],
 ): string {
   const { domain, secrets } = plan
   const url = `https://${domain ?? 'ADDRESS'}`
+  const tell = ({ title, run }: Command) => `${title}.\n\n${shell(run)}`
   const steps = [
-    `Set the secrets. Only their names are here.\n\n${shell(...secrets.map((name) => target.setSecret(name, plan)))}`,
-    ...deploy.map(({ title, run }) => `${title}.\n\n${shell(run)}`),
+    ...prepare.map(tell),
+    `Set the secrets: ${secrets.join(', ')}. Only their names are here.\n\n${shell(...secrets.map((name) => target.setSecret(name, plan)))}`,
+    ...deploy.map(tell),
     `See whether it works, with the project's own client. The key is the SERVER_API_KEY of the deployment.\n\n${shell(`AGENT_SERVER_KEY=… npm run deploy -- verify ${url}`)}`,
   ]
   const known = warnings.map(

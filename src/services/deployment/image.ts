@@ -32,3 +32,7 @@ function ownFiles({ configuration, path }: AgentSource): string[] {
 export function buildCommand({ folder }: Plan, tag: string): string {
   return `docker build --platform linux/amd64 --file ${folder}/Dockerfile --tag ${tag} .`
 }
+
+/** Where nothing of worth is on the servers. */
+export const DATABASE_BACKUP =
+  '# Documents are in PostgreSQL, which is backed up where it is; the index is made of them:\npg_dump "$DATABASE_URL" | gzip > backup.sql.gz'

@@ -1,3 +1,4 @@
+import { stringify } from 'yaml'
 import type { SandboxKind } from '../../schemas/sandbox.ts'
 import type { AgentConfiguration } from '../agent/configuration.ts'
 
@@ -36,7 +37,7 @@ export interface AgentSource {
   missing: readonly string[]
   project: {
     version: string
-    /** By path: Dockerfile, .dockerignore, docker-compose.yml, deploy/kubernetes/agent-server.yaml and qdrant.yaml. */
+    /** By path: Dockerfile, .dockerignore, docker-compose.yml and those of deploy/kubernetes. */
     files: Readonly<Record<string, string>>
   }
 }
@@ -82,6 +83,8 @@ export interface Command {
 export interface Rendering {
   /** By name, within the folder of the deployment. */
   files: Record<string, string>
+  /** Before the secrets can be set. */
+  prepare?: readonly Command[]
   deploy: readonly Command[]
   update: string
   rollback: string
@@ -103,4 +106,11 @@ export const IMAGE = 'agent-server'
 /** `SERVER_API_KEY` as `server-api-key`, for platforms whose secrets have names without underscores. */
 export function dashed(variable: string): string {
   return variable.toLowerCase().replaceAll('_', '-')
+}
+
+export const YAML_OPTIONS = { lineWidth: 0, aliasDuplicateObjects: false }
+
+/** For readers of YAML 1.1, too, to whom `off` without quotes is false. */
+export function toYaml(value: unknown): string {
+  return stringify(value, { ...YAML_OPTIONS, version: '1.1' })
 }

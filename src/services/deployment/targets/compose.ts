@@ -1,9 +1,9 @@
 import { posix } from 'node:path'
-import { parse, stringify } from 'yaml'
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { readSandboxSettings } from '../../sandbox/code-sandbox.ts'
 import { imageFiles } from '../image.ts'
-import { IMAGE, type Plan, type Rendering, type Target } from '../target.ts'
+import { IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
 
 const PASSWORD = 'POSTGRES_PASSWORD'
 const Service = z.record(z.string(), z.unknown())
@@ -38,7 +38,7 @@ function render(plan: Plan): Rendering {
   return {
     files: {
       ...imageFiles(plan),
-      'compose.yaml': stringify(composeFile(plan), { lineWidth: 0 }),
+      'compose.yaml': toYaml(composeFile(plan)),
       Caddyfile: `${domain} {\n\treverse_proxy agent-server:3000\n}\n`,
     },
     deploy: [

@@ -1,0 +1,89 @@
+import { buildCommand, DATABASE_BACKUP, imageFiles } from '../image.ts'
+import { dashed, IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
+
+export const azure: Target = {
+  name: 'azure',
+  title: 'Azure Container Apps',
+  facts: {
+    // Its disks are network shares.
+    storage: 'none',
+    requestSeconds: 240,
+    isRequestDoubtful: true,
+    silenceSeconds: 240,
+    killSeconds: 600,
+    sandboxes: ['e2b'],
+    isServerless: true,
+    hasServiceNames: false,
+    engines: [],
+    instances: 100,
+  },
+  setSecret: (name) => {
+    const set = `az containerapp secret set --name ${IMAGE} --resource-group "$GROUP" --secrets`
+    return name === 'SERVER_API_KEY'
+      ? `${set} "${dashed(name)}=$(openssl rand -hex 24)"`
+      : `read -rs value && ${set} "${dashed(name)}=$value"`
+  },
+  render,
+}
+
+const TAG = '$REGISTRY.azurecr.io/agent-server:$(git rev-parse --short HEAD)'
+
+function render(plan: Plan): Rendering {
+  const app = `--name ${IMAGE} --resource-group "$GROUP"`
+  const deploy = `${buildCommand(plan, '"$IMAGE"')} && docker push "$IMAGE"\naz containerapp update ${app} --yaml <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/containerapp.yaml)`
+  return {
+    files: {
+      ...imageFiles(plan),
+      'containerapp.yaml': toYaml({ properties: { template: template(plan) } }),
+    },
+    prepare: [
+      {
+        title: 'Say where',
+        run: `export GROUP=agent-server REGISTRY=NAME LOCATION=westeurope\nexport IMAGE=${TAG}`,
+      },
+      {
+        title:
+          'Make the place for images, the environment, and the app, with an image of Microsoft at first',
+        run: `az group create --name "$GROUP" --location "$LOCATION"
+az acr create --name "$REGISTRY" --resource-group "$GROUP" --sku Basic && az acr login --name "$REGISTRY"
+az containerapp env create --name ${IMAGE} --resource-group "$GROUP"
+az containerapp create ${app} --environment ${IMAGE} --image mcr.microsoft.com/k8se/quickstart --ingress external --target-port 3000 --registry-server "$REGISTRY.azurecr.io" --registry-identity system`,
+      },
+    ],
+    deploy: [{ title: 'Build, push and start it', run: deploy }],
+    update: `export IMAGE=${TAG}\n${deploy}`,
+    rollback: `az containerapp revision list ${app} --output table\naz containerapp revision copy ${app} --from-revision REVISION`,
+    backup: DATABASE_BACKUP,
+    costs:
+      'processor and memory of every replica around the clock, since none may be scaled to zero; PostgreSQL and Qdrant',
+  }
+}
+
+function template({ plain, secrets, instances, killSeconds }: Plan) {
+  const httpGet = { path: '/health', port: 3000 }
+  return {
+    terminationGracePeriodSeconds: killSeconds,
+    scale: { minReplicas: instances, maxReplicas: instances },
+    containers: [
+      {
+        name: IMAGE,
+        image: IMAGE,
+        resources: { cpu: 1, memory: '2Gi' },
+        env: [
+          ...Object.entries(plain).map(([name, value]) => ({ name, value })),
+          ...secrets.map((name) => ({ name, secretRef: dashed(name) })),
+        ],
+        probes: [
+          { type: 'Startup', httpGet, periodSeconds: 5, failureThreshold: 10, timeoutSeconds: 5 },
+          { type: 'Liveness', httpGet, periodSeconds: 10, timeoutSeconds: 5 },
+          {
+            type: 'Readiness',
+            httpGet: { ...httpGet, path: '/readiness' },
+            periodSeconds: 5,
+            timeoutSeconds: 5,
+          },
+        ],
+      },
+    ],
+  }
+}

@@ -1,0 +1,132 @@
+import { type Document, parse, parseAllDocuments } from 'yaml'
+import { buildCommand, DATABASE_BACKUP, imageFiles } from '../image.ts'
+import {
+  dashed,
+  IMAGE,
+  type Plan,
+  type Rendering,
+  type Target,
+  toYaml,
+  YAML_OPTIONS,
+} from '../target.ts'
+
+/** Kustomize, of what deploy/kubernetes has. */
+export const kubernetes: Target = {
+  name: 'kubernetes',
+  title: 'Kubernetes',
+  facts: {
+    storage: 'disk',
+    killSeconds: 600,
+    sandboxes: ['embedded', 'e2b'],
+    isServerless: false,
+    hasServiceNames: true,
+    engines: ['qdrant'],
+    instances: 100,
+  },
+  setSecret: (name, { folder }) =>
+    name === 'SERVER_API_KEY'
+      ? `echo "${dashed(name)}=$(openssl rand -hex 24)" >> ${folder}/.env`
+      : `read -rs value && echo "${dashed(name)}=$value" >> ${folder}/.env`,
+  render,
+}
+
+const PATH = 'deploy/kubernetes'
+
+function render(plan: Plan): Rendering {
+  const { folder, agent, engines } = plan
+  const { version, files } = agent.project
+  const image = `registry.example.org/${IMAGE}:${version}`
+  const resources = [
+    'namespace.yaml',
+    'agent-server.yaml',
+    ...engines.map((name) => `${name}.yaml`),
+  ]
+  const kustomization = {
+    ...parse(files[`${PATH}/kustomization.yaml`] ?? ''),
+    ...{ resources, images: [{ name: IMAGE, newName: image.split(':')[0], newTag: version }] },
+  }
+  const apply = `kubectl apply --kustomize ${folder}`
+  const own = `--namespace ${IMAGE}`
+  return {
+    files: {
+      ...imageFiles(plan),
+      'kustomization.yaml': toYaml(kustomization),
+      'namespace.yaml': files[`${PATH}/namespace.yaml`] ?? '',
+      'agent-server.yaml': server(plan),
+      ...Object.fromEntries(
+        engines.map((name) => [`${name}.yaml`, files[`${PATH}/${name}.yaml`] ?? '']),
+      ),
+    },
+    deploy: [
+      {
+        title:
+          'Put your own registry in the place of registry.example.org, here and in kustomization.yaml, and build the image',
+        run: `${buildCommand(plan, image)} && docker push ${image}`,
+      },
+      {
+        title: 'Hand the secrets over',
+        run: `kubectl apply --filename ${folder}/namespace.yaml\nkubectl ${own} create secret generic ${IMAGE} --from-env-file ${folder}/.env --dry-run=client --output yaml | kubectl apply --filename -`,
+      },
+      {
+        title: 'Start everything',
+        run: `${apply} && kubectl ${own} rollout status deployment/${IMAGE}`,
+      },
+      {
+        title:
+          'Reach it from here; an ingress of your own leads to the service agent-server, port 80. It must not buffer answers, nor end what is silent for 15 s',
+        run: `kubectl ${own} port-forward service/${IMAGE} 3000:80`,
+      },
+    ],
+    update: `${buildCommand(plan, image)} && docker push ${image}\n${apply} && kubectl ${own} rollout restart deployment/${IMAGE}`,
+    rollback: `kubectl ${own} rollout undo deployment/${IMAGE}`,
+    backup: plan.isShared
+      ? DATABASE_BACKUP
+      : `kubectl ${own} exec deployment/${IMAGE} -- node src/main.ts export /data/backup.zst\nkubectl ${own} cp $(kubectl ${own} get pods --selector app.kubernetes.io/name=${IMAGE} --output name | cut -d/ -f2):/data/backup.zst backup.zst`,
+    costs: 'the nodes, the claims, and the load balancer of the ingress',
+  }
+}
+
+/** deploy/kubernetes/agent-server.yaml with the variables, the disk and the number of servers of this deployment. */
+function server(plan: Plan): string {
+  const text = plan.agent.project.files[`${PATH}/agent-server.yaml`] ?? ''
+  const kept = parseAllDocuments(text, { version: '1.1' }).filter(
+    (document) => plan.instances > 1 || document.get('kind') !== 'PodDisruptionBudget',
+  )
+  for (const document of kept) {
+    if (document.get('kind') === 'ConfigMap') document.set('data', document.createNode(plan.plain))
+    if (document.get('kind') === 'Deployment') adapt(document, plan)
+  }
+  const resources = kept.map((document) =>
+    document
+      .toString(YAML_OPTIONS)
+      .replace(/^---\n/, '')
+      .trimEnd(),
+  )
+  return `${[...(plan.isShared ? [] : [toYaml(CLAIM).trimEnd()]), ...resources].join('\n---\n')}\n`
+}
+
+const CLAIM = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: IMAGE },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '10Gi' } } },
+}
+/** What a stop takes before the server hears of it. */
+const PAUSE_SECONDS = 5
+
+function adapt(deployment: Document, { instances, isShared, killSeconds, secrets }: Plan): void {
+  const pod = ['spec', 'template', 'spec']
+  const set = (path: readonly (string | number)[], value: unknown) =>
+    deployment.setIn(path, deployment.createNode(value))
+  set(['spec', 'replicas'], instances)
+  set([...pod, 'terminationGracePeriodSeconds'], killSeconds + PAUSE_SECONDS)
+  set([...pod, 'containers', 0, 'env'], secrets.map(secret))
+  if (isShared) return
+  // Two servers must never have the disk at the same time.
+  set(['spec', 'strategy'], { type: 'Recreate' })
+  set([...pod, 'volumes', 0], { name: 'data', persistentVolumeClaim: { claimName: IMAGE } })
+}
+
+function secret(name: string) {
+  return { name, valueFrom: { secretKeyRef: { name: IMAGE, key: dashed(name) } } }
+}

@@ -1,0 +1,75 @@
+import { DATABASE_BACKUP, imageFiles } from '../image.ts'
+import { IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
+
+export const render: Target = {
+  name: 'render',
+  title: 'Render',
+  facts: {
+    storage: 'disk',
+    // Without a disk it may be up to 300.
+    killSeconds: 30,
+    sandboxes: ['embedded', 'e2b'],
+    isServerless: false,
+    hasServiceNames: true,
+    engines: [],
+    instances: 100,
+  },
+  setSecret: (name) =>
+    name === 'SERVER_API_KEY'
+      ? `# ${name}: Render makes one, and shows it in the dashboard`
+      : `# ${name}: Render asks for it when the blueprint is applied`,
+  render: renderFiles,
+}
+
+function renderFiles(plan: Plan): Rendering {
+  const { folder, isShared } = plan
+  return {
+    files: { ...imageFiles(plan), 'render.yaml': toYaml(blueprint(plan)) },
+    deploy: [
+      {
+        title: 'See whether the file is right',
+        run: `render blueprints validate ${folder}/render.yaml`,
+      },
+      {
+        title: 'Commit the agent and these files, and push: Render builds from the repository',
+        run: `git add ${folder} && git commit --message "Deploy to Render" && git push`,
+      },
+      {
+        title: `Make a blueprint of the repository, with ${folder}/render.yaml as its path`,
+        run: 'open https://dashboard.render.com/blueprints',
+      },
+    ],
+    update: 'git push',
+    rollback: 'open https://dashboard.render.com   # the service, Events, Rollback',
+    backup: isShared
+      ? DATABASE_BACKUP
+      : 'render ssh   # node src/main.ts export /data/backup.zst; Render keeps snapshots of the disk, too',
+    costs: 'the plan of each instance and the disk, by the month; traffic that leaves',
+  }
+}
+
+function blueprint({ folder, plain, secrets, instances, isShared }: Plan) {
+  const disk = { name: 'data', mountPath: '/data', sizeGB: 10 }
+  return {
+    services: [
+      {
+        type: 'web',
+        name: IMAGE,
+        runtime: 'docker',
+        plan: 'standard',
+        dockerfilePath: `./${folder}/Dockerfile`,
+        dockerContext: '.',
+        // It restarts on this, so it is not readiness.
+        healthCheckPath: '/health',
+        ...(isShared ? { numInstances: instances } : { disk }),
+        envVars: [
+          ...Object.entries(plain).map(([key, value]) => ({ key, value })),
+          { key: 'PORT', value: '3000' },
+          ...secrets.map((key) =>
+            key === 'SERVER_API_KEY' ? { key, generateValue: true } : { key, sync: false },
+          ),
+        ],
+      },
+    ],
+  }
+}

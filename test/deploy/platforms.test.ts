@@ -1,0 +1,169 @@
+import { existsSync } from 'node:fs'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { VARIABLE_NAMES } from '../../src/config.ts'
+import { TARGET_NAMES } from '../../src/services/deployment/generate.ts'
+import { filesOf, full, minimal } from './deployments.ts'
+import { mistakesOf, OPTIONS, readSchema, SCHEMAS } from './schema-files.ts'
+
+const fileOf = (make: typeof full, target: string, name: string) =>
+  filesOf(make(target))[name] ?? ''
+const yamlOf = (...given: Parameters<typeof fileOf>) => parse(fileOf(...given))
+
+/** What the platforms' files are, by the schemas that their authors or users publish. */
+const PUBLISHED = [
+  ['cloud-run-v1.json', '#/$defs/Service', 'cloud-run', 'service.yaml'],
+  ['fly.json', '', 'fly', 'fly.toml'],
+  ['kustomization.json', '', 'kubernetes', 'kustomization.yaml'],
+  ['azure-containerapp-template.json', '', 'azure', 'containerapp.yaml'],
+] as const
+
+describe.skipIf(!existsSync(SCHEMAS)).each(PUBLISHED)(
+  'The schema %s%s (needs ../shared/schemas)',
+  (schema, part, target, name) => {
+    let isRight: ValidateFunction
+    beforeAll(() => {
+      const ajv = new Ajv(OPTIONS).addSchema(readSchema(schema), 'schema')
+      isRight = ajv.compile({ $ref: `schema${part}` })
+    })
+    const read = (make: typeof full) => {
+      if (name === 'fly.toml') return parseToml(fileOf(make, target, name))
+      const content = yamlOf(make, target, name)
+      return target === 'azure' ? content.properties.template : content
+    }
+
+    it.each([minimal, full])(`takes the ${name} that is generated`, (make) => {
+      expect(mistakesOf(isRight, read(make))).toEqual([])
+    })
+
+    it('refuses what is of a wrong kind', () => {
+      const spoilt = Object.entries(read(full)).map(([key, value]) => [
+        key,
+        typeof value === 'object' ? 'a' : { a: 1 },
+      ])
+      expect(mistakesOf(isRight, Object.fromEntries(spoilt))).not.toEqual([])
+    })
+  },
+)
+
+/** Of the files without a published schema that is to be had: the fields that are used, from the documentation. */
+const Variable = z.union([
+  z.strictObject({ key: z.string(), value: z.string() }),
+  z.strictObject({ key: z.string(), sync: z.literal(false) }),
+  z.strictObject({ key: z.string(), generateValue: z.literal(true) }),
+])
+const Blueprint = z.strictObject({
+  services: z.tuple([
+    z.strictObject({
+      type: z.literal('web'),
+      name: z.string(),
+      runtime: z.literal('docker'),
+      plan: z.enum(['starter', 'standard', 'pro']),
+      dockerfilePath: z.string().startsWith('./'),
+      dockerContext: z.string(),
+      healthCheckPath: z.string().startsWith('/'),
+      numInstances: z.int().min(1).optional(),
+      disk: z.strictObject({ name: z.string(), mountPath: z.string(), sizeGB: z.int() }).optional(),
+      envVars: z.array(Variable),
+    }),
+  ]),
+})
+const Railway = z.strictObject({
+  $schema: z.url(),
+  build: z.strictObject({ builder: z.literal('DOCKERFILE'), dockerfilePath: z.string() }),
+  deploy: z.strictObject({
+    healthcheckPath: z.string(),
+    healthcheckTimeout: z.int(),
+    restartPolicyType: z.enum(['ALWAYS', 'ON_FAILURE', 'NEVER']),
+    numReplicas: z.int().min(1),
+    drainingSeconds: z.int(),
+    sleepApplication: z.literal(false),
+    requiredMountPath: z.string().optional(),
+  }),
+})
+const Sub = z.strictObject({ 'Fn::Sub': z.string() })
+const Arn = z.strictObject({ 'Fn::GetAtt': z.tuple([z.string(), z.string()]) })
+const Role = z.looseObject({ Type: z.literal('AWS::IAM::Role') })
+const Stack = z.strictObject({
+  AWSTemplateFormatVersion: z.literal('2010-09-09'),
+  Parameters: z.strictObject({ Image: z.strictObject({ Type: z.literal('String') }) }),
+  Resources: z.strictObject({
+    ExecutionRole: Role,
+    InfrastructureRole: Role,
+    Service: z.strictObject({
+      Type: z.literal('AWS::ECS::ExpressGatewayService'),
+      Properties: z.strictObject({
+        ServiceName: z.string(),
+        ExecutionRoleArn: Arn,
+        InfrastructureRoleArn: Arn,
+        HealthCheckPath: z.string(),
+        Cpu: z.string(),
+        Memory: z.string(),
+        ScalingTarget: z.strictObject({ MinTaskCount: z.int(), MaxTaskCount: z.int() }),
+        PrimaryContainer: z.strictObject({
+          Image: z.strictObject({ Ref: z.literal('Image') }),
+          ContainerPort: z.int(),
+          Environment: z.array(z.strictObject({ Name: z.string(), Value: z.string() })),
+          Secrets: z.array(z.strictObject({ Name: z.string(), ValueFrom: Sub })),
+        }),
+      }),
+    }),
+  }),
+  Outputs: z.strictObject({ Address: z.strictObject({ Value: Arn }) }),
+})
+
+describe.each([minimal, full])('What is generated %o', (make) => {
+  it.each([
+    ['render', 'render.yaml', Blueprint],
+    ['railway', 'railway.json', Railway],
+    ['aws', 'template.yaml', Stack],
+  ] as const)('for %s has the fields of the documentation, and no other', (target, name, shape) => {
+    expect(shape.safeParse(yamlOf(make, target, name)).error?.issues).toBeUndefined()
+  })
+
+  it.each(TARGET_NAMES)('for %s gives the server variables that it knows', (target) => {
+    const files = Object.entries(filesOf(make(target))).filter(([name]) =>
+      /\.(?:ya?ml|toml)$/.test(name),
+    )
+    const text = files.map(([, content]) => content).join('\n')
+    const names = text.matchAll(
+      /\b(?:CHAT|EMBEDDING|SERVER|DATABASE|E2B|WEBHOOK|SHUTDOWN|FILE)_[A-Z_]+\b/g,
+    )
+    const unknown = Array.from(names, ([name]) => name).filter(
+      (name) => !VARIABLE_NAMES.includes(name) && name !== 'FILES_TOKEN',
+    )
+    expect(unknown).toEqual([])
+  })
+})
+
+describe('What is generated', () => {
+  it.each(TARGET_NAMES)('for %s is no other value to readers of YAML 1.1', (target) => {
+    const found = Object.values(filesOf(full(target))).join('\n')
+    expect(found).not.toMatch(/^ *(?:UI|[Vv]alue): off$/m)
+  })
+})
+
+/** As much of TOML as fly.toml has: tables, lists of tables, and values that are written as in JSON. */
+function parseToml(text: string): Record<string, unknown> {
+  const root: Record<string, unknown> = {}
+  let table = root
+  for (const line of text.split('\n').map((each) => each.trim())) {
+    const [, brackets = '', path = ''] = /^(\[\[?)([\w.]+)\]\]?$/.exec(line) ?? []
+    const [, name = '', value = ''] = /^(\w+) = (.+)$/.exec(line) ?? []
+    if (path) table = tableAt(root, path.split('.'), brackets === '[[')
+    else if (name) table[name] = JSON.parse(value)
+    else if (line !== '' && !line.startsWith('#')) throw new Error(`No TOML: ${line}`)
+  }
+  return root
+}
+
+function tableAt(root: Record<string, unknown>, path: readonly string[], isList: boolean) {
+  const [last = '', ...parents] = path.toReversed()
+  let parent = root
+  for (const name of parents.toReversed()) parent = Object(parent[name])
+  const made: Record<string, unknown> = {}
+  parent[last] = isList ? [...(Array.isArray(parent[last]) ? parent[last] : []), made] : made
+  return made
+}
