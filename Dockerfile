@@ -8,11 +8,12 @@ COPY client/package.json client/
 # Nothing that the server needs has an install script, so none may run.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM dependencies AS screen
-COPY client ./client
-COPY src ./src
-COPY ui ./ui
-RUN node src/main.ts prebuild-screen
+# All that .dockerignore lets in: the server, and the agent's own files where there are any. Of the screen the bundle stays.
+FROM dependencies AS assembled
+COPY . ./
+RUN node src/main.ts prebuild-screen && \
+    node -e "for (const name of fs.readdirSync('ui')) if (name !== 'dist') fs.rmSync('ui/' + name, { recursive: true })" && \
+    rm -rf node_modules
 
 FROM node:${NODE_VERSION}-slim
 # HOST is what makes the server reachable from outside its container; the key is asked for at the start.
@@ -26,13 +27,7 @@ WORKDIR /app
 # A new volume takes its owner from here.
 RUN mkdir /data && chown 1000:1000 /data
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY package.json package-lock.json LICENSE .env.example ./
-COPY client ./client
-COPY skills ./skills
-COPY src ./src
-COPY --from=screen /app/ui/dist ./ui/dist
-# In digits, because Kubernetes' runAsNonRoot cannot judge a name.
-USER 1000:1000
+COPY --from=assembled /app ./
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
@@ -40,4 +35,6 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 # The server handles SIGTERM itself and ends every child that it starts. Only while it still loads does process 1 not
 # hear a signal, so a stop then takes the whole grace period, but for `docker run --init`.
 STOPSIGNAL SIGTERM
-CMD ["node", "src/main.ts"]
+# Begins as root only to give /data to the user 1000, since platforms mount volumes as root, and goes on as that user. As
+# any other user, which --user or runAsUser says, it is that user from the beginning.
+CMD ["node", "src/start-container.ts", "/data"]

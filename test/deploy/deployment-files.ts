@@ -33,6 +33,7 @@ const Service = z.strictObject({
   init: z.boolean().optional(),
   read_only: z.boolean().optional(),
   tmpfs: z.array(z.string()).optional(),
+  user: z.literal('1000:1000').optional(),
   cap_drop: z.array(z.string()).optional(),
   security_opt: z.array(z.string()).optional(),
   stop_grace_period: z.string().optional(),

@@ -10,7 +10,7 @@ describe.each(TARGET_NAMES)('A deployment to %s', (target) => {
     ['minimal', minimal],
     ['full', full],
   ])('of the %s agent is what its golden file says', async (size, make) => {
-    const { Dockerfile, ...files } = filesOf(make(target))
+    const { Dockerfile, 'Dockerfile.dockerignore': _ignored, ...files } = filesOf(make(target))
     if (Dockerfile !== undefined) expect(Dockerfile).toBe(readText('Dockerfile'))
     const text = Object.entries(files).map(([name, content]) => `=== ${name}\n${content}\n`)
     await expect(text.join('')).toMatchFileSnapshot(`golden/${target}-${size}.txt`)
@@ -168,6 +168,14 @@ describe('Refusals', () => {
 })
 
 describe('The image', () => {
+  it('holds the agent’s files where they usually are', () => {
+    const ignored = readText('.dockerignore').split('\n')
+    expect(ignored).toEqual(
+      expect.arrayContaining(['!agent.json', '!skills', '!plugins', '!forms']),
+    )
+    expect(readText('Dockerfile')).toContain('COPY . ./')
+  })
+
   it('takes in the agent’s own files, wherever they are, and never what is secret', () => {
     const ignored = filesOf(full('compose'))['Dockerfile.dockerignore']?.split('\n') ?? []
     for (const path of ['!config/agent.json', '!config/more/skills', '!config/tools']) {

@@ -8,7 +8,15 @@ const KEY = 'a-key-for-tests-only'
 const SETTINGS = ['--env', `SERVER_API_KEY=${KEY}`, '--env', 'CHAT_MODEL=extractive']
 /** As docker-compose.yml runs it. */
 const HARDENED = [
-  ...['--read-only', '--tmpfs', '/tmp:size=64m,mode=1777', '--cap-drop', 'ALL'],
+  ...[
+    '--user',
+    '1000:1000',
+    '--read-only',
+    '--tmpfs',
+    '/tmp:size=64m,mode=1777',
+    '--cap-drop',
+    'ALL',
+  ],
   ...['--security-opt', 'no-new-privileges:true', '--memory', '2g', '--pids-limit', '256'],
 ]
 
@@ -32,19 +40,62 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
   afterAll(() => docker('image', 'rm', '--force', IMAGE))
 
   it('holds what the server runs on, and nothing else', async () => {
-    const list = `console.log(fs.readdirSync('.', { withFileTypes: true }).map(({ name }) => name).sort().join())
+    const list = `console.log(fs.readdirSync('.').sort().join(), fs.readdirSync('ui').join())
       console.log(['vitest', 'typescript', 'node'].filter((name) => fs.existsSync('node_modules/' + name)).join())`
     const { stdout } = await docker('run', '--rm', ...ALONE, IMAGE, 'node', '-e', list)
-    expect(stdout.replace(',skills', '')).toBe(
-      'LICENSE,node_modules,package-lock.json,package.json,src\n\n',
+    // The agent's own files come in where the project has any.
+    expect(stdout.replace(/,agent\.json|,forms|,plugins/g, '')).toBe(
+      '.env.example,LICENSE,client,node_modules,package-lock.json,package.json,skills,src,ui dist\n\n',
     )
   })
 
   it('runs as a user without rights, who can write to the data only', async () => {
     const probe = `const writable = (path) => { try { fs.accessSync(path, 2); return true } catch { return false } }
       console.log(process.getuid(), process.getgid(), ['/data', '/app', '/app/src', '/'].filter(writable).join())`
-    const { stdout } = await docker('run', '--rm', ...ALONE, IMAGE, 'node', '-e', probe)
+    const { stdout } = await docker(
+      'run',
+      '--rm',
+      ...ALONE,
+      ...HARDENED,
+      IMAGE,
+      'node',
+      '-e',
+      probe,
+    )
     expect(stdout).toBe('1000 1000 /data\n')
+  })
+
+  it('gives a volume of root to its user, gives root up, and keeps the data', async () => {
+    const volume = await volumeOf(0)
+    const options = [
+      ...['--user', '0:0', '--cap-add', 'CHOWN', '--cap-add', 'SETUID', '--cap-add', 'SETGID'],
+      ...[...SETTINGS, '--volume', `${volume}:/data`],
+    ]
+    const first = await start(options)
+    await healthy(first)
+    const who = `console.log(['/proc/1', '/data', '/data/left'].map((path) => fs.statSync(path).uid).join(), fs.readFileSync('/proc/1/status', 'utf8').match(/CapEff:\\s*(\\w+)/)[1])`
+    const { stdout } = await docker('exec', first, 'node', '-e', who)
+    expect(stdout).toBe('1000,1000,1000 0000000000000000\n')
+    const { body } = await request(first, '/documents', 'POST', { text: 'Otters hold hands.' })
+    await docker('stop', first)
+    expect(await exitCode(first)).toBe(0)
+    const second = await start(options)
+    await healthy(second)
+    expect(await request(second, `/documents/${body.id}`)).toMatchObject({ status: 200 })
+  })
+
+  it('works as any other user', async () => {
+    const volume = await volumeOf(54_321)
+    const name = await start([...SETTINGS, '--user', '54321:54321', '--volume', `${volume}:/data`])
+    await healthy(name)
+    expect(await request(name, '/readiness')).toMatchObject({ status: 200 })
+  })
+
+  it('refuses to go on as root where it cannot give that up, and says what to do', async () => {
+    const flags = [...ALONE, ...HARDENED, '--user', '0:0', ...SETTINGS]
+    const { code, stderr } = await docker('run', '--rm', ...flags, IMAGE)
+    expect(code).toBe(1)
+    expect(stderr).toContain('--user 1000:1000')
   })
 
   it('refuses to start without its settings, and names them all', async () => {
@@ -88,6 +139,19 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     expect(await request(second, `/documents/${created.body.id}`)).toMatchObject({ status: 200 })
   })
 })
+
+/** A volume that a user has, with a file in it; it is removed when the test is over. */
+async function volumeOf(user: number): Promise<string> {
+  const volume = `agent-server-test-${randomUUID()}`
+  onTestFinished(async () => {
+    await docker('volume', 'rm', '--force', volume)
+  })
+  const own = `fs.writeFileSync('/data/left', ''); fs.chownSync('/data/left', ${user}, ${user}); fs.chownSync('/data', ${user}, ${user})`
+  const flags = [...ALONE, '--user', '0:0', '--volume', `${volume}:/data`]
+  const { code, stderr } = await docker('run', '--rm', ...flags, IMAGE, 'node', '-e', own)
+  expect(code, stderr).toBe(0)
+  return volume
+}
 
 /** Starts a container, with the options before the image; it is removed when the test is over. */
 async function start(options: readonly string[]): Promise<string> {

@@ -12,7 +12,7 @@ export function imageFiles({ agent }: Plan): Record<string, string> {
   const added = ownFiles(agent).filter((path) => !USUAL.includes(path.split('/')[0] ?? ''))
   const lines = added.map((path) => `!${path}\n`).join('')
   // The last line that fits decides, so what must never be inside comes last.
-  const never = ['**/.env', '**/.env.*', '**/.git', '**/node_modules'].join('\n')
+  const never = ['**/.env', '**/.env.*', '!.env.example', '**/.git', '**/node_modules'].join('\n')
   return { Dockerfile, 'Dockerfile.dockerignore': `${ignored.trimEnd()}\n${lines}${never}\n` }
 }
 
