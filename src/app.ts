@@ -1,6 +1,7 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import { installAuthentication } from './http/authenticate.ts'
+import { installConnectionLimit } from './http/connection-limit.ts'
 import { createHttpServer, type HttpOptions } from './http/create-http-server.ts'
 import { installErrorHandler } from './http/error-handler.ts'
 import { installSchemas } from './http/openapi.ts'
@@ -69,6 +70,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   // Before authentication: a browser asks for permission without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
   installAuthentication(app, options.serverApiKey, screen && sessionCheck(screen))
+  installConnectionLimit(app)
   installBodyBudget(app, options.bodyLimit)
   await installSchemas(app, { version: options.version, description: DESCRIPTION })
   await installReference(app)

@@ -37,13 +37,16 @@ const upstreamKey = z
 export const EXTRACTIVE = 'extractive'
 
 const MINIMUM_KEY = 16
+/** As documentation writes a key, here or elsewhere. */
+const EXAMPLE_KEY = /^(?:change|replace|your|my|example)[-_]/i
 
 // The defaults are strings, as the environment would hold them; .env.example shows the same.
 const Variables = z.object({
   SERVER_API_KEY: z
     .string({ error: 'is required: the key that every request must present' })
     .min(MINIMUM_KEY, `must have at least ${MINIMUM_KEY} characters`)
-    .regex(...KEY),
+    .regex(...KEY)
+    .refine((key) => !EXAMPLE_KEY.test(key), 'must be a key of your own: that one is an example'),
   HOST: z.string().default('127.0.0.1'),
   PORT: number(0, 65_535).prefault('3000'),
   DATA_DIR: z.string().default('./data'),

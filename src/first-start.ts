@@ -36,6 +36,9 @@ async function writeNew(path: string, text: string): Promise<boolean> {
   }
 }
 
+/** In place of the key where what is printed is kept. */
+export const HIDDEN_KEY = '<the SERVER_API_KEY of .env>'
+
 /** What to do next, to be opened or pasted as it is. The key is shown this once; `page` lets one browser in without it. */
 export function welcome(endpoint: string, key: string, page?: string): string {
   const authorization = `-H 'Authorization: Bearer ${key}'`

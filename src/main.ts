@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { pino } from 'pino'
@@ -11,7 +12,7 @@ import { runExport, runImport, runMigrate } from './commands/transfer.ts'
 import { compose } from './compose/compose.ts'
 import { openScreen } from './compose/screen.ts'
 import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
-import { openBrowser, prepareFirstStart, welcome } from './first-start.ts'
+import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { isMissing } from './lib/files.ts'
 import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
@@ -87,9 +88,11 @@ async function main(): Promise<void> {
   })
   const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })
   if (newKey) {
-    const token = screen?.sessions.issueToken()
+    // Whoever may read a log is not meant to have the key.
+    const isFile = fstatSync(process.stdout.fd).isFile()
+    const token = isFile ? undefined : screen?.sessions.issueToken()
     const page = token && `${endpoint}/#token=${token}`
-    process.stdout.write(welcome(endpoint, newKey, page))
+    process.stdout.write(welcome(endpoint, isFile ? HIDDEN_KEY : newKey, page))
     if (page && process.stdout.isTTY) openBrowser(page, process.env, log)
   }
   void closeOn(stop, restart.signal, config, log, {

@@ -26,6 +26,15 @@ describe('an environment', () => {
     expect(mistakesOf(LEAST)).toEqual([])
   })
 
+  it.each(['change-me-to-a-long-key', 'your_server_api_key'])(
+    'needs a key of its own, not one of an example: %s',
+    (SERVER_API_KEY) => {
+      expect(mistakesOf({ ...LEAST, SERVER_API_KEY })).toEqual([
+        expect.stringContaining('must be a key of your own'),
+      ])
+    },
+  )
+
   it('is refused with every mistake at once, each with the name of its variable', () => {
     const mistakes = mistakesOf({
       SERVER_API_KEY: 'short',

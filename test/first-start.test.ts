@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { loadConfig } from '../src/config.ts'
-import { prepareFirstStart, welcome } from '../src/first-start.ts'
+import { HIDDEN_KEY, prepareFirstStart, welcome } from '../src/first-start.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..')
 
@@ -101,6 +101,12 @@ describe('the welcome', () => {
   const text = welcome('http://127.0.0.1:3000', 'the-key')
   // A command begins at the start of a line and goes on after a backslash.
   const commands = text.match(/^curl(?:.*\\\n)*.*$/gm) ?? []
+
+  it('of a start whose output is kept in a file does not hold the key', () => {
+    expect(welcome('http://127.0.0.1:3000', HIDDEN_KEY)).toMatch(
+      /Your key is <the SERVER_API_KEY of/,
+    )
+  })
 
   it('names the endpoint, the key and the reference', () => {
     expect(text).toContain('runs at http://127.0.0.1:3000 ')

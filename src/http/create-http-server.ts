@@ -4,7 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import { speakPlainly } from '../schemas/invalid-request.ts'
 import { createBrokenRequestHandler, sendError } from './error-handler.ts'
 import { formRouting } from './multipart.ts'
-import { installBodyDeadline, installExpectContinue } from './request-body.ts'
+import { installBodyDeadline, installExpectContinue, leaveUnreadBodies } from './request-body.ts'
 import { rewriteScreenUrl } from './screen-access.ts'
 
 export interface HttpOptions {
@@ -53,6 +53,7 @@ export function createHttpServer({ log, bodyLimit, hasScreen }: HttpOptions): Fa
   refuseCompressedBodies(app)
   installExpectContinue(app)
   installBodyDeadline(app)
+  leaveUnreadBodies(app)
   ignoreTypesOfNothing(app)
   // Without it, text would reach the routes and be refused for its shape and not for its media type.
   app.removeContentTypeParser('text/plain')

@@ -76,6 +76,26 @@ export function installExpectContinue(app: FastifyInstance): void {
   })
 }
 
+/** How long a caller who is still sending gets to read the refusal. */
+const LINGER_MS = 2_000
+
+/**
+ * Closes the connection after a refusal that leaves a body unread, which could come as slowly as it likes. Not at
+ * once: a caller who is still sending would be cut off before it has read why.
+ */
+export function leaveUnreadBodies(app: FastifyInstance, milliseconds = LINGER_MS): void {
+  app.addHook('onSend', async ({ raw, headers }, reply) => {
+    if (reply.statusCode < 400 || raw.complete || declaredBytes(headers) === 0) return
+    reply.header('connection', 'close')
+    const { socket } = raw
+    // Called by Node when the answer is written; its own would discard what is not sent yet.
+    socket.destroySoon = () => {
+      socket.end()
+      setTimeout(() => socket.destroy(), milliseconds)
+    }
+  })
+}
+
 /** Without a byte for so long the sender is taken to be gone. */
 const IDLE_MS = 60_000
 

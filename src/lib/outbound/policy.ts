@@ -5,6 +5,8 @@ type Range = [Address, number]
 
 /** All of IPv6 that is given out for the public; `::7f00:1`, an old way to write 127.0.0.1, lies outside. */
 const PUBLIC_IPV6: Range = ipaddr.parseCIDR('2000::/3')
+/** Azure's own services, which every machine there reaches under this address. */
+const AZURE_PLATFORM = '168.63.129.16'
 
 export type OutboundPolicy = ReturnType<typeof createOutboundPolicy>
 
@@ -60,7 +62,7 @@ function plainName(hostname: string): string {
 
 /** `unicast` is all that is left once private, local, reserved, translated and tunnelled ranges are taken away. */
 function isPublic(address: Address): boolean {
-  if (address.range() !== 'unicast') return false
+  if (address.range() !== 'unicast' || address.toString() === AZURE_PLATFORM) return false
   return address.kind() === 'ipv4' || isWithin(address, PUBLIC_IPV6)
 }
 

@@ -176,6 +176,8 @@ const SECRETS = [
 
 /** Takes out of upstream words what nobody may see: `apiKey`, what looks like a key, and addresses. */
 function redact(words: string, apiKey: string): string {
-  const keyless = apiKey.length < SHORTEST_SECRET ? words : words.replaceAll(apiKey, HIDDEN)
+  // First what nobody sees: within a key it would hide the key from what looks for it.
+  const plain = words.replace(/(?![\r\n\t])[\p{Cc}\p{Cf}]/gu, '')
+  const keyless = apiKey.length < SHORTEST_SECRET ? plain : plain.replaceAll(apiKey, HIDDEN)
   return SECRETS.reduce((text, pattern) => text.replace(pattern, HIDDEN), keyless)
 }

@@ -8,7 +8,7 @@ import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
 import { Connection, type ConnectionLog } from './connection.ts'
 import { explainFailure } from './explain-failure.ts'
 import type { ToolLock } from './lock-file.ts'
-import { type Fetch, type RemoteTool, toSessionTarget } from './session.ts'
+import { type Fetch, type RemoteTool, type SessionTarget, toSessionTarget } from './session.ts'
 import type { McpServer } from './settings.ts'
 import { mcpToolName, type ResolvedTool, readResult, resolveTools } from './tools.ts'
 
@@ -19,6 +19,9 @@ const TRUSTED_MS = 30_000
 const MAX_DESCRIPTION = 4_000
 /** UTF-16 code units of a server's own words on a call that it refuses. */
 const MAX_MESSAGE = 1_000
+
+/** UTF-16 code units; what is shorter stands in any text. */
+const SHORTEST_SECRET = 6
 
 export interface RemoteServerOptions {
   name: string
@@ -77,6 +80,8 @@ export function createRemoteServer(options: RemoteServerOptions) {
     return found.remote
   }
 
+  const hide = (text: string) => hideCredentials(text, target())
+
   /** What the model reads of a call. Throws `ToolFailure`, and what `signal` was aborted with. */
   async function run(tool: string, input: unknown, artifacts: Artifacts, signal: AbortSignal) {
     const parsed = Input.safeParse(input)
@@ -86,13 +91,13 @@ export function createRemoteServer(options: RemoteServerOptions) {
     try {
       const result = await connection.call(call, signal)
       const readResource = (uri: string) => connection.readResource(uri, signal)
-      const text = await readResult(result, { artifacts, readResource }, signal)
+      const text = hide(await readResult(result, { artifacts, readResource }, signal))
       if (result.isError) throw new ToolFailure(text)
       return text
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof ToolFailure) throw error
-      throw new ToolFailure(explainCall(error), { cause: error })
+      throw new ToolFailure(hide(explainCall(error)), { cause: error })
     }
   }
 
@@ -109,6 +114,17 @@ export function createRemoteServer(options: RemoteServerOptions) {
       await onTools(remotes)
     },
   }
+}
+
+/** Some servers repeat the credentials that they were sent, above all in what they refuse. */
+function hideCredentials(
+  text: string,
+  { headers, oauth }: Pick<SessionTarget, 'headers' | 'oauth'>,
+): string {
+  const values = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)])
+  return [...values, oauth?.clientSecret ?? '']
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .reduce((words, secret) => words.replaceAll(secret, '[hidden]'), text)
 }
 
 /** A tool as the model is told of it. */

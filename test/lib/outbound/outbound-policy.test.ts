@@ -27,6 +27,7 @@ describe('Without a list', () => {
     ['private', 'fc00::1'],
     ['the metadata of a cloud', '169.254.169.254'],
     ['the metadata of a cloud', 'fd00:ec2::254'],
+    ['the platform of a cloud', '168.63.129.16'],
     ['link-local', 'fe80::1'],
     ['link-local with a zone', 'fe80::1%eth0'],
     ['site-local', 'fec0::1'],

@@ -50,6 +50,7 @@ describe('the key', () => {
     ['sk-proj-Ab12****************wxyz'],
     ['https://user:pass@10.0.0.7/internal'],
     ['org-AbCdEfGhIjKl'],
+    ['sk-\u200bAb12cd34Ef56'],
   ])('of others, and addresses, are taken out of what a caller sees: %s', async (secret) => {
     const { upstream, ask } = await startModel()
     upstream.script(errorReply(400, `Bad value ${secret} given`))
@@ -58,6 +59,7 @@ describe('the key', () => {
       message: 'The chat model refused the request: Bad value [hidden] given',
     })
     expect(inspect(error, { depth: 20 })).not.toContain(secret)
+    expect(inspect(error, { depth: 20 })).not.toContain('Ab12cd34')
   })
 
   it.each([['with\nnewline'], ['with space'], ['naïve'], ['']])(

@@ -35,6 +35,18 @@ describe('a call', () => {
     await aborted
   })
 
+  it('shows nobody the credentials that the server repeats', async () => {
+    const { url } = await startModernServer(
+      serverThat(async () => {
+        throw new Error('The token tok-1234567890 has expired')
+      }),
+    )
+    const headers = { authorization: 'Bearer tok-1234567890' }
+    const { connection, call } = await connectTo(url, { headers })
+    await connection.prove(0)
+    await expect(call('work')).rejects.toThrow('The token [hidden] has expired')
+  })
+
   it.runIf(isLong)('may take longer than its timeout as long as it reports progress', async () => {
     const { url } = await startModernServer(
       serverThat(async ({ progress }) => {

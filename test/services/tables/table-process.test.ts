@@ -153,6 +153,9 @@ describe('a statement', () => {
         ['a reset', 'RESET ALL'],
         ['the settings', 'SELECT * FROM duckdb_settings()'],
         ['the paths', 'SELECT * FROM duckdb_databases()'],
+        ['a view of the settings', 'SELECT * FROM duckdb_settings'],
+        ['the catalogue', 'SELECT * FROM information_schema.tables'],
+        ['a setting by a name in quotes', `SELECT "current_setting"('memory_limit')`],
         ['an environment', `SELECT getenv('HOME')`],
         ['a plan that is run', 'EXPLAIN ANALYZE SELECT 1'],
         ['a call', 'CALL pragma_version()'],
@@ -166,6 +169,21 @@ describe('a statement', () => {
     const refused = await query(sql).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(JobRefusal)
     expect(String(refused)).not.toContain(directory)
+  })
+
+  it.each([
+    `SELECT * FROM query('SELECT * FROM duckdb' || '_settings()')`,
+    `SELECT * FROM query_table('duckdb' || '_settings')`,
+    `SELECT * FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))`,
+    `SELECT (SELECT count(*) FROM query('SELECT 1')) FROM data`,
+    `WITH x AS MATERIALIZED (FROM query('SELECT 1')) SELECT * FROM x`,
+  ])('cannot hide another statement in a text: %s', async (sql) => {
+    await expect(sales.query(sql)).rejects.toThrow(/^The function \w+ cannot be called$/)
+  })
+
+  it('may read what it defines itself, and functions that give rows', async () => {
+    const sql = `WITH Own AS (SELECT 'pragma query(' AS a) SELECT a, r.range FROM own, range(2) r`
+    expect((await sales.query(sql)).rowCount).toBe(2)
   })
 
   it('that takes all memory is refused', async () => {

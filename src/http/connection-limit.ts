@@ -1,0 +1,51 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../errors.ts'
+
+/** Of the descriptors that the process may open: the rest is for files, models and databases. */
+const SHARE_OF_DESCRIPTORS = 0.5
+const MAX_CONNECTIONS = 10_000
+/** Of all connections, those kept for whoever has not shown a key: public checks, and clients about to show theirs. */
+const STRANGERS_SHARE = 0.1
+const RETRY_AFTER_SECONDS = 5
+
+/**
+ * Bounds the connections. Where there are too many, the one that has shown no key for the longest is closed, so
+ * that `/health` is reachable whatever strangers hold open; who shows a key when all places for these are
+ * taken is refused. To be installed after authentication.
+ */
+export function installConnectionLimit(app: FastifyInstance, most = mostConnections()): void {
+  const strangers = new Set<Socket>()
+  const known = new Set<Socket>()
+  const kept = Math.ceil(most * STRANGERS_SHARE)
+
+  app.server.on('connection', (socket) => {
+    strangers.add(socket)
+    socket.once('close', () => {
+      strangers.delete(socket)
+      known.delete(socket)
+    })
+    const [longest] = strangers
+    if (strangers.size + known.size > most) longest?.destroy()
+  })
+  app.addHook('onRequest', async ({ raw: { socket }, routeOptions }, reply) => {
+    if (routeOptions.config.public || known.has(socket)) return
+    if (known.size >= most - kept) {
+      reply.header('connection', 'close')
+      const retryAfter = RETRY_AFTER_SECONDS
+      throw new AppError('too_much_at_once', 'Too many connections; try again shortly', {
+        retryAfter,
+      })
+    }
+    if (strangers.delete(socket)) known.add(socket)
+  })
+}
+
+function mostConnections(): number {
+  // Or it would ask for the names of whoever is connected.
+  Object.assign(process.report, { excludeNetwork: true })
+  const { userLimits } = JSON.parse(JSON.stringify(process.report.getReport()))
+  const descriptors = Number(userLimits?.open_files?.soft)
+  if (!Number.isFinite(descriptors)) return MAX_CONNECTIONS
+  return Math.min(MAX_CONNECTIONS, Math.floor(descriptors * SHARE_OF_DESCRIPTORS))
+}
