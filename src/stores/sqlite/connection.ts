@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { Query, Value } from '../sql/query.ts'
-import { type Row, text } from '../sql/rows.ts'
+import { integer, type Row, text } from '../sql/rows.ts'
 import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
 
@@ -33,6 +33,7 @@ export function openForWriting(file: string): DatabaseSync {
       PRAGMA synchronous = FULL;
       PRAGMA fullfsync = ON;
       PRAGMA checkpoint_fullfsync = ON;
+      PRAGMA secure_delete = ON;
       PRAGMA foreign_keys = ON;
       PRAGMA cache_size = -${CACHE_KIBIBYTES};
       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
@@ -42,6 +43,19 @@ export function openForWriting(file: string): DatabaseSync {
   } catch (error) {
     database.close()
     throw error
+  }
+}
+
+/**
+ * Empties the log, where what was deleted or replaced still stands. Answers false where a reader needs it at
+ * this moment; waits for none.
+ */
+export function emptyLog(database: DatabaseSync): boolean {
+  database.exec('PRAGMA busy_timeout = 0')
+  try {
+    return integer(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), 'busy') === 0
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${WRITER_BUSY_TIMEOUT_MS}`)
   }
 }
 

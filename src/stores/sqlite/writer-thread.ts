@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import { serveThread } from '../../lib/thread.ts'
-import { openForWriting } from './connection.ts'
+import { emptyLog, openForWriting } from './connection.ts'
 import { toStoreError } from './error.ts'
 import { type Migration, migrate } from './migrate.ts'
 import { createGroupRunner, createWrites, type Outcome, type Write } from './writes.ts'
@@ -16,6 +16,24 @@ export type WriterMethods = typeof methods
 
 let database: DatabaseSync | undefined
 let runGroup: ReturnType<typeof createGroupRunner> | undefined
+/** Set while the log may hold what was deleted. */
+let emptying: NodeJS.Timeout | undefined
+
+/** Without a write for so long, the log is emptied. */
+const QUIET_MS = 1_000
+
+function emptyLogWhenQuiet(): void {
+  clearTimeout(emptying)
+  emptying = setTimeout(() => {
+    try {
+      if (database && !emptyLog(database)) emptyLogWhenQuiet()
+    } catch (error) {
+      // A disk that is full or away, of which the next write tells; until then there is only the log to be emptied.
+      if (toStoreError(error) instanceof AppError) emptyLogWhenQuiet()
+      else throw error
+    }
+  }, QUIET_MS).unref()
+}
 
 const methods = {
   open({ file, queueLimit }: WriterOptions): Migration {
@@ -35,11 +53,13 @@ const methods = {
 
   write(group: readonly Write[]): Outcome[] {
     if (!runGroup) throw new Error('The writer is not open')
+    emptyLogWhenQuiet()
     return runGroup(group)
   },
 
   /** Moves what the log holds into the database, which the last connection does as it closes. */
   close(): void {
+    clearTimeout(emptying)
     database?.close()
   },
 }

@@ -41,8 +41,9 @@ describe('a call', () => {
         throw new Error('The token tok-1234567890 has expired')
       }),
     )
-    const headers = { authorization: 'Bearer tok-1234567890' }
-    const { connection, call } = await connectTo(url, { headers })
+    const headers = { authorization: 'Bearer ${TOKEN}' }
+    const environment = { TOKEN: 'tok-1234567890' }
+    const { connection, call } = await connectTo(url, { headers }, environment)
     await connection.prove(0)
     await expect(call('work')).rejects.toThrow('The token [hidden] has expired')
   })

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -29,6 +29,23 @@ describe('The SQLite store', () => {
     data = await createSqliteData()
   })
   afterEach(() => data.remove())
+
+  it('keeps nothing on the disk of what was deleted or replaced', async () => {
+    const store = await data.open()
+    const texts = { kept: 'Owls hoot at dusk.', secret: 'The quagga sleeps.'.repeat(2_000) }
+    const onDisk = async (words: string) => {
+      const names = await readdir(data.directory)
+      const files = await Promise.all(names.map((name) => readFile(join(data.directory, name))))
+      return files.some((bytes) => bytes.includes(words))
+    }
+    await store.add({ id: 'kept', text: texts.kept })
+    await store.add({ id: 'deleted', text: texts.secret })
+    await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(true))
+    await store.delete('deleted')
+    await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(false), 10_000)
+    expect(await onDisk(texts.kept)).toBe(true)
+    await store.close()
+  })
 
   it('writes what comes at once in few transactions', async () => {
     const store = await data.open()
