@@ -96,6 +96,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/models/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** List the models that a model’s server says it has */
+        post: operations["listProviderModels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/models/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a model through the very path that chat and search take
+         * @description With the settings as they are on disk, and as `set` and `clear` would change them. What fails is told in `error`, with status 200.
+         */
+        post: operations["testModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/restart": {
         parameters: {
             query?: never;
@@ -1442,6 +1479,61 @@ export interface components {
             /** @constant */
             object: "list";
         };
+        ModelTest: {
+            chat?: {
+                answer: string;
+                /** @description Until the first words of the answer. */
+                firstMilliseconds?: number;
+                /** @description Whether the answer came in parts. */
+                streams: boolean;
+                /**
+                 * @description `called`: it calls tools. `ignored`: it was given one and did not call it. `none`: it takes none.
+                 * @enum {string}
+                 */
+                tools: "called" | "ignored" | "none";
+            };
+            embedding?: {
+                dimension: number;
+            };
+            /** @description What fails, and what to do about it. */
+            error?: string;
+            /** @enum {string} */
+            kind: "chat" | "embedding" | "reranking";
+            /** @description For everything that was asked. */
+            milliseconds: number;
+            model: string;
+            ok: boolean;
+            reranking?: {
+                /** @description Whether the passage that answers comes first. */
+                ranksRight: boolean;
+                scores: number[];
+            };
+        };
+        /**
+         * @description With `set` and `clear`, settings are tried that are not saved.
+         * @example {
+         *       "kind": "chat",
+         *       "set": {
+         *         "CHAT_MODEL": "gpt-5-mini"
+         *       }
+         *     }
+         */
+        ModelTestRequest: {
+            /**
+             * @description Variables that get their default again, or none.
+             * @default []
+             */
+            clear?: string[] | null;
+            /** @enum {string} */
+            kind: "chat" | "embedding" | "reranking";
+            /**
+             * @description New values by the names of variables. What is not named stays as it is.
+             * @default {}
+             */
+            set?: {
+                [key: string]: string;
+            } | null;
+        };
         /**
          * @example {
          *       "title": "Opening hours",
@@ -1512,6 +1604,9 @@ export interface components {
          *     ]
          */
         NewDocuments: components["schemas"]["NewDocumentItem"][];
+        ProviderModels: {
+            models: string[];
+        };
         /**
          * @example {
          *       "query": "When does the library open?",
@@ -1846,10 +1941,13 @@ export type Metadata = components['schemas']['Metadata'];
 export type Mistake = components['schemas']['Mistake'];
 export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
+export type ModelTest = components['schemas']['ModelTest'];
+export type ModelTestRequest = components['schemas']['ModelTestRequest'];
 export type NewDocument = components['schemas']['NewDocument'];
 export type NewDocumentFile = components['schemas']['NewDocumentFile'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
 export type NewDocuments = components['schemas']['NewDocuments'];
+export type ProviderModels = components['schemas']['ProviderModels'];
 export type QueryRequest = components['schemas']['QueryRequest'];
 export type QueryResponse = components['schemas']['QueryResponse'];
 export type Readiness = components['schemas']['Readiness'];
@@ -2006,6 +2104,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentSaved"];
+                };
+            };
+        };
+    };
+    listProviderModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelTestRequest"];
+            };
+        };
+        responses: {
+            /** @description Their names. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderModels"];
+                };
+            };
+        };
+    };
+    testModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelTestRequest"];
+            };
+        };
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTest"];
                 };
             };
         };

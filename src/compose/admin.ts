@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
 import { type Config, DEFAULTS, findMistakes, loadConfig } from '../config.ts'
 import type { Environment } from '../lib/environment.ts'
 import { createAgentFile } from '../services/admin/agent-file.ts'
+import { createModelTrials } from '../services/admin/model-trial.ts'
 import { createServerState } from '../services/admin/server-state.ts'
 import { createSettings } from '../services/admin/settings.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
+import { createTriedModels } from './models.ts'
 
 /** Says of every variable what it is. */
 const EXAMPLE = join(import.meta.dirname, '../../.env.example')
@@ -20,6 +23,7 @@ export interface GivenEnvironment {
 
 interface Parts {
   config: Config
+  log: FastifyBaseLogger
   /** What the server runs with. */
   environment: Environment
   given: GivenEnvironment
@@ -34,7 +38,7 @@ interface Parts {
 
 /** How the server is set up, for whoever runs it. */
 export async function composeAdmin(parts: Parts) {
-  const { config, environment, given, loaded, catalogue, restart, checkStart } = parts
+  const { config, log, environment, given, loaded, catalogue, restart, checkStart } = parts
   const agentFile = createAgentFile({
     path: config.AGENT_CONFIG,
     directory: join(config.DATA_DIR, 'agent-versions'),
@@ -59,5 +63,9 @@ export async function composeAdmin(parts: Parts) {
       await checkStart(next)
     },
   })
-  return { agentFile, settings, server }
+  const models = createModelTrials({
+    settings,
+    createModels: (variables) => createTriedModels(loadConfig(variables), log),
+  })
+  return { agentFile, settings, server, models }
 }

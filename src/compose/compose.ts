@@ -63,7 +63,7 @@ export async function compose(
       admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
       ...agent.services,
       admin: await composeAdmin({
-        ...{ config, environment, given, loaded, catalogue: agent.catalogue },
+        ...{ config, log, environment, given, loaded, catalogue: agent.catalogue },
         restart,
         checkStart: (next) => checkNextStart(next, config, store),
       }),

@@ -4,9 +4,13 @@ import type { ChatModel } from '../models/chat-model.ts'
 import type { Embedder } from '../models/embedder.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
 import { createOpenAiModel } from '../models/openai/chat.ts'
+import type { ModelServer } from '../models/openai/connection.ts'
 import { createOpenAiEmbedder } from '../models/openai/embedder.ts'
+import { CHAT_MODEL, EMBEDDING_MODEL, RERANK_MODEL } from '../models/openai/explain-failure.ts'
+import { listModels } from '../models/openai/models.ts'
 import { createOpenAiReranker } from '../models/openai/reranker.ts'
 import type { Reranker } from '../models/reranker.ts'
+import type { TriedModels } from '../services/admin/model-trial.ts'
 
 /** The chat model that is configured. */
 export function createModel(config: Config, log: FastifyBaseLogger): ChatModel {
@@ -48,17 +52,34 @@ export function createNextEmbedder(config: Config, log: FastifyBaseLogger): Embe
 
 /** The reranker that is configured, if one is; its server is the embedder's unless it has one of its own. */
 export function createReranker(config: Config, log: FastifyBaseLogger): Reranker | undefined {
-  const { RERANK_MODEL: model, RERANK_BASE_URL, RERANK_API_KEY } = config
+  const { RERANK_MODEL: model } = config
   if (model === undefined) return undefined
-  const embedding = embeddingServer(config)
-  return createOpenAiReranker({
-    apiKey: RERANK_API_KEY ?? embedding.apiKey,
-    baseUrl: RERANK_BASE_URL ?? embedding.baseUrl,
-    ...{ model, log },
-  })
+  return createOpenAiReranker({ ...rerankingServer(config), ...{ model, log } })
 }
 
-function embeddingServer(config: Config): { apiKey: string; baseUrl: string } {
+/** Every model of a server with this configuration, made anew to be tried. */
+export function createTriedModels(config: Config, log: FastifyBaseLogger): TriedModels {
+  const { EMBEDDING_MODEL: model, CHAT_API_KEY: apiKey = 'none', CHAT_BASE_URL: baseUrl } = config
+  const servers = {
+    chat: { server: { apiKey, baseUrl }, names: CHAT_MODEL },
+    embedding: { server: embeddingServer(config), names: EMBEDDING_MODEL },
+    reranking: { server: rerankingServer(config), names: RERANK_MODEL },
+  }
+  return {
+    chat: createModel(config, log),
+    embedding: model === undefined ? undefined : createEmbedder(config, model, undefined, log),
+    reranking: createReranker(config, log),
+    list: (kind, signal) => listModels(servers[kind].server, servers[kind].names, signal),
+  }
+}
+
+function rerankingServer(config: Config): ModelServer {
+  const { apiKey, baseUrl } = embeddingServer(config)
+  const { RERANK_API_KEY, RERANK_BASE_URL } = config
+  return { apiKey: RERANK_API_KEY ?? apiKey, baseUrl: RERANK_BASE_URL ?? baseUrl }
+}
+
+function embeddingServer(config: Config): ModelServer {
   return {
     apiKey: config.EMBEDDING_API_KEY ?? config.CHAT_API_KEY ?? '',
     baseUrl: config.EMBEDDING_BASE_URL ?? config.CHAT_BASE_URL,

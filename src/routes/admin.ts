@@ -10,6 +10,9 @@ import {
   AgentVersion,
   AgentVersionParams,
   AgentVersions,
+  ModelList,
+  ModelTest,
+  ModelTestRequest,
   Restarting,
   ServerState,
   Settings,
@@ -18,6 +21,7 @@ import {
 } from '../schemas/admin.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { AgentFileService } from '../services/admin/agent-file.ts'
+import type { ModelTrials } from '../services/admin/model-trial.ts'
 import type { ServerStateService } from '../services/admin/server-state.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
 
@@ -27,11 +31,12 @@ export interface AdminServices {
   agentFile: AgentFileService
   settings: SettingsService
   server: ServerStateService
+  models: ModelTrials
 }
 
 /** How the server is set up, for whoever runs it. */
 export function adminRoutes(
-  { agentFile, settings, server }: AdminServices,
+  { agentFile, settings, server, models }: AdminServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -42,6 +47,35 @@ export function adminRoutes(
     app.register(agentFileRoutes(agentFile, stopping))
     app.register(settingsRoutes(settings, stopping))
     app.register(serverRoutes(server))
+    app.register(modelRoutes(models, stopping))
+  }
+}
+
+function modelRoutes(models: ModelTrials, stopping: AbortSignal): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post('/admin/models/test', {
+      schema: {
+        operationId: 'testModel',
+        summary: 'Ask a model through the very path that chat and search take',
+        description:
+          'With the settings as they are on disk, and as `set` and `clear` would change them. What fails is told in `error`, with status 200.',
+        tags,
+        body: ModelTestRequest,
+        response: { 200: ModelTest.describe('What was found.'), ...errorResponses() },
+      },
+      handler: ({ body }, reply) => models.test(body, callSignal(reply, stopping)),
+    })
+
+    app.post('/admin/models/list', {
+      schema: {
+        operationId: 'listProviderModels',
+        summary: 'List the models that a model’s server says it has',
+        tags,
+        body: ModelTestRequest,
+        response: { 200: ModelList.describe('Their names.'), ...errorResponses(502, 504) },
+      },
+      handler: ({ body }, reply) => models.list(body, callSignal(reply, stopping)),
+    })
   }
 }
 

@@ -45,6 +45,45 @@ export const SettingsPatch = z
     examples: [{ basedOn: DIGEST_EXAMPLE, set: { TOP_K: '8' }, clear: ['CORS_ORIGIN'] }],
   })
 
+export const ModelTestRequest = SettingsPatch.omit({ basedOn: true })
+  .extend({ kind: z.enum(['chat', 'embedding', 'reranking']) })
+  .meta({
+    id: 'ModelTestRequest',
+    description: 'With `set` and `clear`, settings are tried that are not saved.',
+    examples: [{ kind: 'chat', set: { CHAT_MODEL: 'gpt-5-mini' } }],
+  })
+
+export const ModelTest = z
+  .object({
+    kind: z.enum(['chat', 'embedding', 'reranking']),
+    model: z.string(),
+    ok: z.boolean(),
+    milliseconds: z.number().describe('For everything that was asked.'),
+    error: z.string().optional().describe('What fails, and what to do about it.'),
+    chat: z
+      .object({
+        answer: z.string(),
+        firstMilliseconds: z.number().optional().describe('Until the first words of the answer.'),
+        streams: z.boolean().describe('Whether the answer came in parts.'),
+        tools: z
+          .enum(['called', 'ignored', 'none'])
+          .describe(
+            '`called`: it calls tools. `ignored`: it was given one and did not call it. `none`: it takes none.',
+          ),
+      })
+      .optional(),
+    embedding: z.object({ dimension: z.int() }).optional(),
+    reranking: z
+      .object({
+        scores: z.array(z.number()),
+        ranksRight: z.boolean().describe('Whether the passage that answers comes first.'),
+      })
+      .optional(),
+  })
+  .meta({ id: 'ModelTest' })
+
+export const ModelList = z.object({ models: z.array(z.string()) }).meta({ id: 'ProviderModels' })
+
 const Setting = z
   .object({
     name: z.string(),
@@ -164,6 +203,10 @@ export const Restarting = z
   .meta({ id: 'Restarting' })
 
 export type ServerState = z.output<typeof ServerState>
+export type ModelTestRequest = z.output<typeof ModelTestRequest>
+export type ModelKind = ModelTestRequest['kind']
+export type ModelTest = z.output<typeof ModelTest>
+export type ModelList = z.output<typeof ModelList>
 export type SettingsPatch = z.output<typeof SettingsPatch>
 export type Settings = z.output<typeof Settings>
 export type SettingsSaved = z.output<typeof SettingsSaved>

@@ -55,7 +55,7 @@ describe.runIf(canReplace)('POST /admin/restart (needs a system that replaces pr
         streamReply(
           { pauseMs: 300 },
           chunk({ content: 'Half' }),
-          chunk({ content: ' and half.' }),
+          chunk({ content: ' and half.' }, 'stop'),
           DONE,
         ),
       )
@@ -79,7 +79,9 @@ describe.runIf(canReplace)('POST /admin/restart (needs a system that replaces pr
         202,
         { startedAt: before.startedAt, graceSeconds: 10 },
       ])
-      expect((await answer).answer).toBe('Half and half.')
+      expect(await answer).toMatchObject({
+        ...{ answer: 'Half and half.', done: { finishReason: 'stop' } },
+      })
 
       const after = await back(server, before.startedAt)
       expect(after.restart).toMatchObject({ required: false, agent: [], settings: [] })

@@ -141,6 +141,8 @@ const CALLS: Record<
       body: { basedOn: hash('sha256', '') },
     },
   ],
+  testModel: [{ body: { kind: 'chat' } }, { body: {} }],
+  listProviderModels: [{ body: { kind: 'chat' } }, { body: {} }],
   getServerState: [{}],
   restartServer: [{}],
   getSettings: [{}],

@@ -5,6 +5,7 @@ export const ADMIN = {
     'admin.agent.save': 'PUT /admin/agent writes the whole file or nothing, and no mistake.',
     'admin.agent.conflict': 'Who saves over what they have not seen is answered 409.',
     'admin.agent.versions': 'The last ten versions that were replaced can be brought back.',
+    'admin.models.test': 'POST /admin/models/test says what chat and search would meet.',
     'admin.restart':
       'POST /admin/restart ends open streams in order and begins anew, same process id.',
     'admin.restart.checked': 'What would not start again is refused before anything is closed.',

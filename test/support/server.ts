@@ -58,6 +58,8 @@ export interface StartOptions {
   begin?: boolean
   /** Other sources of the screen than `ui/`. */
   screenSources?: string
+  /** What the environment itself sets, and cannot be changed over HTTP; everything without it. */
+  given?: Record<string, string>
   /** What a restart does; without it none is possible. */
   restart?: () => void
 }
@@ -76,7 +78,7 @@ export function modelAt(
  */
 export async function startServer(
   environment: Record<string, string> = {},
-  { beforeListen, begin = true, screenSources = SCREEN_SOURCES, restart }: StartOptions = {},
+  { beforeListen, begin = true, screenSources = SCREEN_SOURCES, given, restart }: StartOptions = {},
 ): Promise<StartedServer> {
   const own = environment.DATA_DIR === undefined
   const directory = environment.DATA_DIR ?? join(tmpdir(), `agent-server-${randomUUID()}`)
@@ -97,7 +99,7 @@ export async function startServer(
   }
   const composition = await compose(config, log, onFatal, {
     environment: variables,
-    given: { variables, file: join(directory, '.env') },
+    given: { variables: given ?? variables, file: join(directory, '.env') },
     restart,
   })
   const screen = await openScreen(config, screenSources, log)

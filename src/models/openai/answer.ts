@@ -4,9 +4,9 @@ import {
   type BodyReader,
   createIdleTimer,
   type ModelServer,
-  post,
   readerOf,
   readText,
+  send,
 } from './connection.ts'
 import { failureInStream, toUpstreamFailure, UpstreamFailure, unreadable } from './failures.ts'
 import { objectOf, parseJson } from './json.ts'
@@ -38,7 +38,7 @@ export async function* streamAnswer(
   let isRead = false
   let failure = new UpstreamFailure({ kind: 'ended-early' })
   try {
-    reader = readerOf(await idle.watch(post(server, '/chat/completions', body, stop)), idle)
+    reader = readerOf(await idle.watch(send(server, '/chat/completions', body, stop)), idle)
     const readEvents = eventReader(reader)
     while (!isRead) {
       batch = []

@@ -1,0 +1,28 @@
+import { type ModelServer, requestJson } from './connection.ts'
+import { explainFailure, type UpstreamNames } from './explain-failure.ts'
+import { unreadable } from './failures.ts'
+import { nonEmptyString, objectOf, parseJson } from './json.ts'
+
+const DEADLINE_MS = 15_000
+/** The longest list that is known, of an aggregator, has under a megabyte. */
+const MAX_ANSWER_BYTES = 8 * 2 ** 20
+const MAX_MODELS = 2_000
+
+/** The names of the models that a server says it has. Throws AppError `upstream_*`, or what `signal` was aborted with. */
+export async function listModels(
+  server: ModelServer,
+  names: UpstreamNames,
+  signal: AbortSignal,
+): Promise<string[]> {
+  try {
+    const bounds = { deadlineMs: DEADLINE_MS, maxAnswerBytes: MAX_ANSWER_BYTES }
+    const answer = await requestJson({ ...server, path: '/models', ...bounds }, signal)
+    const { data } = objectOf(parseJson(answer))
+    if (!Array.isArray(data)) throw unreadable(answer)
+    return data.flatMap((model) => nonEmptyString(objectOf(model).id) ?? []).slice(0, MAX_MODELS)
+  } catch (error) {
+    signal.throwIfAborted()
+    const asked = { names: { ...names, path: '/models' }, model: 'any', apiKey: server.apiKey }
+    throw explainFailure(error, asked)
+  }
+}
