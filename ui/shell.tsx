@@ -1,9 +1,12 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { RestartBanner } from './admin/restart-banner.tsx'
+import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
 import { DocumentsPage } from './pages/documents.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
+import { SettingsPage } from './pages/settings.tsx'
 import { href, route } from './route.ts'
 import { signOut, version } from './session.ts'
 import { THEMES, theme } from './theme.ts'
@@ -21,6 +24,8 @@ const PAGES: readonly PageEntry[] = [
   { path: 'documents', title: 'Documents', Page: DocumentsPage },
   { path: 'search', title: 'Search', Page: SearchPage },
   { path: 'chat', title: 'Chat', Page: ChatPage },
+  { path: 'agent', title: 'Agent', Page: AgentPage },
+  { path: 'settings', title: 'Settings', Page: SettingsPage },
 ]
 
 export function Shell() {
@@ -30,6 +35,10 @@ export function Shell() {
   const title = entry?.title ?? 'Not found'
   useEffect(() => {
     document.title = `${title} · Agent Server`
+    // On a narrow screen the navigation scrolls.
+    document
+      .querySelector('nav [aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [title])
 
   return (
@@ -55,6 +64,7 @@ export function Shell() {
         <Foot />
       </header>
       <main ref={main} id="main" tabIndex={-1} class={`page ${path}`}>
+        <RestartBanner />
         {entry ? <entry.Page id={id} /> : <NotFound />}
       </main>
     </div>

@@ -8,6 +8,8 @@ import type {
   AgentVersions,
   Health,
   Readiness,
+  Restarting,
+  ServerState,
   Settings,
   SettingsPatch,
   SettingsSaved,
@@ -34,6 +36,17 @@ export class Admin {
   /** Whether every part works; one that does not is `not_ready`, no error. Needs no key. */
   readiness(options?: RequestOptions): Call<Readiness> {
     const request = { method: 'GET', path: '/readiness', alsoTaken: 503 } as const
+    return this.#transport.json(request, options)
+  }
+
+  /** Whether a restart is needed, and for what. */
+  server(options?: RequestOptions): Call<ServerState> {
+    return this.#transport.json({ method: 'GET', path: '/admin/server' }, options)
+  }
+
+  /** Restarts the server in its place, once; what would not start again is refused. */
+  restart(options?: RequestOptions): Call<Restarting> {
+    const request = { method: 'POST', path: '/admin/restart', isRepeatable: false } as const
     return this.#transport.json(request, options)
   }
 

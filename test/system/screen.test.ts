@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
   })
 })
 
-const PATHS = ['overview', 'documents', 'search', 'chat']
+const PATHS = ['overview', 'documents', 'search', 'agent', 'settings', 'chat']
 
 describe.skipIf(!hasBrowser)('For everybody (needs Chromium)', () => {
   it.each(['light', 'dark'] as const)(

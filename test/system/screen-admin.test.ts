@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { startServerProcess } from '../support/server-process.ts'
+
+const SECRET = 'sk-a-secret-that-nobody-may-see-1234'
+
+let browser: Browser
+beforeAll(async () => {
+  if (hasBrowser) browser = await launchBrowser()
+})
+afterAll(() => browser?.close())
+
+const save = (page: Page) => page.getByRole('button', { name: 'Save' }).first().click()
+
+async function freePort(): Promise<string> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  return String(typeof address === 'object' && address?.port)
+}
+
+/** Writes a configuration and confirms the difference. */
+async function saveAgent(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: /agent\.json/ }).fill(text)
+  await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
+  await save(page)
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+}
+
+describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () => {
+  it('names every mistake, saves after showing the difference, and tells the second of two editors', async () => {
+    const server = await startServerProcess()
+    const { page, complaints } = await openScreen(browser, server.url, 'agent')
+    const other = await openScreen(browser, server.url, 'agent')
+    const field = page.getByRole('textbox', { name: /agent\.json/ })
+    await field.fill('{ "prompt": 7 }')
+    const mistakes = page.getByRole('list', { name: 'Mistakes' })
+    expect(await mistakes.innerText()).toContain('prompt')
+    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
+
+    await saveAgent(page, '{ "prompt": "Answer like a librarian." }')
+    await page.getByText('Saved: prompt.').waitFor()
+    await page.getByText('Changed since the start: agent prompt.').waitFor()
+    await page.getByText('All of it, with this configuration').click()
+    await page.getByText('Answer like a librarian.').last().waitFor()
+    await expectAccessible(page)
+    expect(complaints).toEqual([])
+
+    await saveAgent(other.page, '{ "prompt": "Answer like a sailor." }')
+    await other.page.getByRole('alert').filter({ hasText: /\S/ }).waitFor()
+    expect(await (await server.request('/admin/agent')).text()).toContain('librarian')
+  })
+
+  it('sets a variable and a secret that is never shown again', async () => {
+    const server = await startServerProcess()
+    const { page, complaints } = await openScreen(browser, server.url, 'settings')
+    await page.getByLabel('TOP_K').fill('0')
+    await save(page)
+    await page.getByRole('alert').filter({ hasText: 'TOP_K' }).waitFor()
+    await page.getByLabel('TOP_K').fill('8')
+    await page.getByLabel('CHAT_API_KEY', { exact: true }).fill(SECRET)
+    await save(page)
+    await page
+      .getByText('Saved: TOP_K, CHAT_API_KEY.')
+      .or(page.getByText('Saved: CHAT_API_KEY, TOP_K.'))
+      .waitFor()
+    expect(await page.getByLabel('CHAT_API_KEY', { exact: true }).inputValue()).toBe('')
+    expect(await page.content()).not.toContain(SECRET)
+    expect(await page.getByLabel('PORT', { exact: true }).getAttribute('readonly')).not.toBeNull()
+    await expectAccessible(page)
+    expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
+  })
+
+  it('restarts in its place, and the page goes on with its session', async () => {
+    // Another start would take another port, where it could choose.
+    const PORT = await freePort()
+    const server = await startServerProcess({ PORT })
+    const { page } = await openScreen(browser, server.url, 'settings')
+    await page.getByLabel('TOP_K').fill('8')
+    await save(page)
+    const banner = page.getByRole('status').filter({ hasText: 'Restart needed' })
+    await banner.getByText('Changed since the start: TOP_K.').waitFor()
+    await banner.getByRole('button', { name: 'Restart' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click()
+    await banner.waitFor({ state: 'detached', timeout: 60_000 })
+    await page.getByText('This page goes on by itself').waitFor({ state: 'detached' })
+    await page.reload()
+    await page.getByRole('heading', { name: 'Settings' }).waitFor()
+    expect(await page.getByLabel('TOP_K').inputValue()).toBe('8')
+  })
+})

@@ -1,0 +1,57 @@
+import { computed, signal } from '@preact/signals'
+import type { AgentCheck, AgentFile } from '../../client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
+import { readServerState } from './server-state.ts'
+
+/** What stands in the field where there is no file yet. */
+const EMPTY = '{\n  "prompt": ""\n}\n'
+
+/** The agent configuration while somebody writes it. */
+export function createAgentEditor() {
+  const file = signal<AgentFile | undefined>(undefined)
+  const text = signal('')
+  const found = signal<AgentCheck | undefined>(undefined)
+  const failure = signal('')
+  const note = signal('')
+
+  const take = (read: AgentFile) => {
+    file.value = read
+    found.value = read
+    text.value = read.text || EMPTY
+  }
+  const attempt = async (act: () => Promise<void>) => {
+    try {
+      await act()
+      failure.value = ''
+    } catch (error) {
+      failure.value = messageOf(error)
+    }
+  }
+  return {
+    ...{ file, text, found, failure, note },
+    isChanged: computed(
+      () => file.value !== undefined && text.value !== (file.value.text || EMPTY),
+    ),
+    read: () => attempt(async () => take(await client.admin.agent.get())),
+
+    check: () =>
+      attempt(async () => {
+        const checked = text.value
+        if (checked.trim() === '') return
+        const result = await client.admin.agent.check(checked)
+        if (checked === text.value) found.value = result
+      }),
+
+    save: () =>
+      attempt(async () => {
+        const basedOn = file.value?.digest ?? ''
+        const saved = await client.admin.agent.save({ text: text.value, basedOn })
+        take(saved.file)
+        note.value =
+          saved.changed.length > 0
+            ? `Saved: ${saved.changed.join(', ')}.`
+            : 'Saved; it means the same as before.'
+        await readServerState()
+      }),
+  }
+}

@@ -1,0 +1,52 @@
+export interface DiffLine {
+  kind: 'same' | 'removed' | 'added'
+  text: string
+}
+
+/** Lines of a text that are compared at most, which bounds the table to a million cells. */
+const MAX_LINES = 1_000
+
+/** The lines that make the one text into the other, by their longest common subsequence. */
+export function diffLines(before: string, after: string): DiffLine[] {
+  const old = before.split('\n').slice(0, MAX_LINES)
+  const fresh = after.split('\n').slice(0, MAX_LINES)
+  const lengths = commonLengths(old, fresh)
+  const found: DiffLine[] = []
+  let [i, j] = [0, 0]
+  while (i < old.length || j < fresh.length) {
+    const [gone = '', come = ''] = [old[i], fresh[j]]
+    const isIn = i < old.length && j < fresh.length
+    if (isIn && gone === come) {
+      found.push({ kind: 'same', text: gone })
+      i += 1
+      j += 1
+    } else if (
+      j >= fresh.length ||
+      (i < old.length && lengthAt(lengths, i + 1, j) >= lengthAt(lengths, i, j + 1))
+    ) {
+      found.push({ kind: 'removed', text: gone })
+      i += 1
+    } else {
+      found.push({ kind: 'added', text: come })
+      j += 1
+    }
+  }
+  return found
+}
+
+const lengthAt = (lengths: readonly Uint16Array[], i: number, j: number) => lengths[i]?.[j] ?? 0
+
+/** For each pair of places, how many lines the rests have in common. */
+function commonLengths(old: readonly string[], fresh: readonly string[]): Uint16Array[] {
+  const lengths = Array.from({ length: old.length + 1 }, () => new Uint16Array(fresh.length + 1))
+  for (let i = old.length - 1; i >= 0; i -= 1) {
+    const row = lengths[i]
+    for (let j = fresh.length - 1; row && j >= 0; j -= 1) {
+      row[j] =
+        old[i] === fresh[j]
+          ? lengthAt(lengths, i + 1, j + 1) + 1
+          : Math.max(lengthAt(lengths, i + 1, j), lengthAt(lengths, i, j + 1))
+    }
+  }
+  return lengths
+}

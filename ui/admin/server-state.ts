@@ -1,0 +1,52 @@
+import { signal } from '@preact/signals'
+import type { ServerState } from '../../client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
+
+const POLL_MS = 1_000
+/** Beside the grace period; after it somebody should look at the log. */
+const MAX_START_MS = 120_000
+
+export const serverState = signal<ServerState | undefined>(undefined)
+export const isRestarting = signal(false)
+export const restartFailure = signal('')
+
+/** Whether a restart is needed; keeps the last answer where the server does not give one. */
+export async function readServerState(): Promise<void> {
+  try {
+    serverState.value = await client.admin.server()
+  } catch (error) {
+    if (!isRestarting.value && serverState.value === undefined)
+      restartFailure.value = messageOf(error)
+  }
+}
+
+/** Restarts the server and waits until it is back. */
+export async function restart(): Promise<void> {
+  restartFailure.value = ''
+  isRestarting.value = true
+  try {
+    const { startedAt, graceSeconds } = await client.admin.restart()
+    const deadline = performance.now() + graceSeconds * 1_000 + MAX_START_MS
+    while (!(await isBack(startedAt))) {
+      if (performance.now() > deadline) {
+        throw new Error('The server is not back. Its log says why.')
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  } catch (error) {
+    restartFailure.value = messageOf(error)
+  }
+  isRestarting.value = false
+}
+
+async function isBack(before: string): Promise<boolean> {
+  try {
+    const state = await client.admin.server({ maxRetries: 0, timeout: 5_000 })
+    if (state.startedAt === before) return false
+    serverState.value = state
+    return true
+  } catch {
+    // It is away, or on its way out.
+    return false
+  }
+}
