@@ -131,6 +131,11 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
   const reader = createInterface({ input, output, prompt: terminal.style('bold', '> ') })
   let messages: Messages = []
   let answering: AbortController | undefined
+  // Input may end while an answer comes.
+  let isOpen = true
+  reader.once('close', () => {
+    isOpen = false
+  })
   const interrupt = () => (answering ? answering.abort() : reader.close())
   reader.on('SIGINT', interrupt)
   signal.addEventListener('abort', () => reader.close(), { once: true })
@@ -138,17 +143,28 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
   for await (const line of reader) {
     if (line.trim() !== '') {
       answering = new AbortController()
-      const asked: Messages = [...messages, { role: 'user', content: line }]
-      try {
-        const { text } = await ask(talk, asked, AbortSignal.any([signal, answering.signal]))
-        messages = [...asked, { role: 'assistant' as const, content: text }].slice(-MAX_MESSAGES)
-      } catch (error) {
-        if (signal.aborted || !(error instanceof Error)) throw error
-        terminal.note(`\n${terminal.style('red', plain(error.message))}`)
-      }
+      const either = AbortSignal.any([signal, answering.signal])
+      messages = await answer(talk, [...messages, { role: 'user', content: line }], either, signal)
       answering = undefined
     }
-    reader.prompt()
+    if (isOpen) reader.prompt()
   }
   return EXIT.done
+}
+
+/** The conversation with its answer; without its last question where there is none, which is told. */
+async function answer(
+  talk: Talk,
+  asked: Messages,
+  either: AbortSignal,
+  ended: AbortSignal,
+): Promise<Messages> {
+  try {
+    const { text } = await ask(talk, asked, either)
+    return [...asked, { role: 'assistant' as const, content: text }].slice(-MAX_MESSAGES)
+  } catch (error) {
+    if (ended.aborted || !(error instanceof Error)) throw error
+    talk.terminal.note(`\n${talk.terminal.style('red', plain(error.message))}`)
+    return asked.slice(0, -1)
+  }
 }
