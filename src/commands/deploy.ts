@@ -9,6 +9,7 @@ import { fromProject } from '../services/deployment/problems.ts'
 import type { AgentSource, Problem } from '../services/deployment/target.ts'
 import { isRemoteSource } from '../services/skills/remote.ts'
 import type { Command, CommandContext } from './command.ts'
+import { verifyDeployment } from './verify-deployment.ts'
 
 const USAGE = `Usage: npm run deploy -- <target> [options]
 
@@ -20,6 +21,8 @@ Targets: ${TARGET_NAMES.join(', ')}
   --force            replace files that were edited
   --instances N      servers side by side; by itself 1
   --domain NAME      the name that it will be called by
+
+npm run deploy -- verify <url> tries a server that was deployed.
 `
 
 const OPTIONS = {
@@ -40,8 +43,12 @@ const PROJECT_FILES = [
 ]
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** `npm run deploy -- <target>`. Answers 1 where something stands against it, or `--check` finds a difference. */
-export const runDeploy: Command = async (context) => {
+/** `npm run deploy -- <target>`, or `-- verify <url>`. */
+export const runDeploy: Command = (context) =>
+  context.parameters[0] === 'verify' ? verifyDeployment(context) : writeDeployment(context)
+
+/** Answers 1 where something stands against it, or `--check` finds a difference. */
+async function writeDeployment(context: CommandContext): Promise<number> {
   const { stderr } = context
   const parsed = readDeployParameters(context.parameters)
   if (!parsed) {

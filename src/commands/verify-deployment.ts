@@ -1,0 +1,181 @@
+import { parseArgs } from 'node:util'
+import { AgentServer, AuthenticationError } from '../../client/src/agent-server.ts'
+import { untilAborted } from '../lib/abort.ts'
+import type { CommandContext } from './command.ts'
+
+const USAGE = `Usage: AGENT_SERVER_KEY=… npm run deploy -- verify <url> [--seconds N]
+
+Tries a deployed server as its clients use it, removes what it added, and ends with 1 where something failed.
+
+  --seconds N    how long a stream is held open, 1 to 3600; by itself 60
+`
+const UPLOAD_BYTES = 20_000_000
+/** As the server shows life in a stream. */
+const HEARTBEAT_MS = 15_000
+/** Between a line that is sent and its answer. */
+const ANSWER_MS = 20_000
+const MAX_CLOCK_SECONDS = 60
+/** An answer that took so long and yet came all at once was held back on its way. */
+const BUFFERED_MS = 2_000
+const TEXT = 'The lantern of the eastern lighthouse was lit by Ottilie Brandt in 1893.'
+
+interface Target {
+  url: string
+  client: AgentServer
+  key: string
+  seconds: number
+  signal: AbortSignal
+  /** What is to be deleted at the end. */
+  added: Set<string>
+}
+type Check = (target: Target) => Promise<string>
+
+/** `npm run deploy -- verify <url>`: a line for each check, each tried whatever became of the others. */
+export async function verifyDeployment(context: CommandContext): Promise<number> {
+  const { parameters, environment, stderr, signal } = context
+  const options = { seconds: { type: 'string', default: '60' } } as const
+  const { values, positionals } = parseArgs({
+    args: [...parameters],
+    options,
+    allowPositionals: true,
+  })
+  const [, url] = positionals
+  const seconds = Number(values.seconds)
+  if (url === undefined || !(seconds >= 1 && seconds <= 3_600)) {
+    stderr.write(USAGE)
+    return 2
+  }
+  const key = environment.AGENT_SERVER_KEY ?? environment.SERVER_API_KEY
+  if (!key) throw new Error('AGENT_SERVER_KEY is required: the key of the deployed server')
+  const client = new AgentServer({ baseURL: url, apiKey: key })
+  const target = { url: client.baseURL, client, key, seconds, signal, added: new Set<string>() }
+  let passed = 0
+  for (const [name, check] of CHECKS) {
+    const started = performance.now()
+    const { ok, words } = await outcomeOf(check, target)
+    signal.throwIfAborted()
+    const took = `${Math.round(performance.now() - started)} ms`.padStart(9)
+    stderr.write(`${ok ? 'ok    ' : 'FAILED'} ${name.padEnd(14)}${took}  ${words}\n`)
+    if (ok) passed += 1
+  }
+  stderr.write(`${passed} of ${CHECKS.length} passed\n`)
+  return passed === CHECKS.length ? 0 : 1
+}
+
+async function outcomeOf(check: Check, target: Target): Promise<{ ok: boolean; words: string }> {
+  try {
+    return { ok: true, words: await check(target) }
+  } catch (error) {
+    return { ok: false, words: String(error) }
+  }
+}
+
+const health: Check = async ({ client, signal }) => {
+  const { response } = await client.admin.health({ signal }).withResponse()
+  const clock = Date.parse(response.headers.get('date') ?? '')
+  const apart = Math.round(Math.abs(Date.now() - clock) / 1_000)
+  if (apart > MAX_CLOCK_SECONDS) throw new Error(`its clock is ${apart} s apart from the one here`)
+  return `its clock is ${Number.isNaN(clock) ? 'not told' : `${apart} s apart`}`
+}
+
+const readiness: Check = async ({ client, signal }) => {
+  const { status, checks } = await client.admin.readiness({ signal })
+  if (status !== 'ready') throw new Error(JSON.stringify(checks))
+  return Object.keys(checks).join(', ')
+}
+
+const reference: Check = async ({ url, signal }) => {
+  const page = await fetch(`${url}/reference`, { signal })
+  const contract = await fetch(`${url}/openapi.json`, { signal })
+  if (!page.ok || !contract.ok) throw new Error(`answers ${page.status} and ${contract.status}`)
+  const { info } = Object(await contract.json())
+  return `version ${info?.version}`
+}
+
+const wrongKey: Check = async ({ url, signal }) => {
+  const stranger = new AgentServer({ baseURL: url, apiKey: 'a-key-that-is-wrong', maxRetries: 0 })
+  const outcome = await stranger.agent.get({ signal }).catch((error: unknown) => error)
+  if (!(outcome instanceof AuthenticationError)) throw new Error('it is let in')
+  return 'refused'
+}
+
+const ingest: Check = async ({ client, added, signal }) => {
+  const { id } = await client.documents.create({ title: 'deploy verify', text: TEXT }, { signal })
+  added.add(id)
+  await client.documents.waitUntilReady(id, { signal, maxWait: 120_000 })
+  return 'ready'
+}
+
+const query: Check = async ({ client, added, signal }) => {
+  const { hits } = await client.query({ query: 'Ottilie Brandt lighthouse lantern' }, { signal })
+  if (!hits.some(({ documentId }) => added.has(documentId))) throw new Error('does not find it')
+  return `${hits.length} hits`
+}
+
+const chat: Check = async ({ client, added, signal }) => {
+  const started = performance.now()
+  const times: number[] = []
+  const stream = client.chat(
+    { messages: [{ role: 'user', content: 'Who lit the lantern of the eastern lighthouse?' }] },
+    { signal },
+  )
+  for await (const _event of stream) times.push(performance.now() - started)
+  const { hits, text } = await stream.result()
+  if (!hits.some(({ documentId }) => added.has(documentId))) throw new Error('does not cite it')
+  if (text === '') throw new Error('has no text')
+  const [first = 0, last = 0] = [times[0], times.at(-1)]
+  const told = `first frame after ${Math.round(first)} ms, last ${Math.round(last - first)} ms later`
+  if (first > BUFFERED_MS && last - first < 20) throw new Error(`is held back on its way: ${told}`)
+  return told
+}
+
+/** One document every few seconds, on one request that stays open: each is answered before the next is sent. */
+const longStream: Check = async ({ url, key, seconds, added, signal }) => {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  const send = (index: number) =>
+    writer.write(new TextEncoder().encode(`${JSON.stringify({ text: `${TEXT} ${index}` })}\n`))
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' }
+  const request = { method: 'POST', headers, body: readable, signal, duplex: 'half' } as const
+  const answering = fetch(`${url}/documents/batch`, request)
+  const inTime = () => AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)])
+  const end = performance.now() + seconds * 1_000
+  void send(0).catch(() => undefined)
+  const response = await untilAborted(answering, inTime())
+  if (!response.ok || !response.body) throw new Error(`is answered ${response.status}`)
+  const lines = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  for (let index = 1; ; index++) {
+    const { value = '', done } = await untilAborted(lines.read(), inTime())
+    if (done) throw new Error(`ended before ${seconds} s`)
+    for (const [, id = ''] of value.matchAll(/"id":"([^"]+)"/g)) added.add(id)
+    const left = end - performance.now()
+    if (left <= 0) break
+    await new Promise((resolve) => setTimeout(resolve, Math.min(HEARTBEAT_MS, left)))
+    await send(index)
+  }
+  await writer.close()
+  return `open for ${seconds} s`
+}
+
+const upload: Check = async ({ client, added, signal }) => {
+  const bytes = new Uint8Array(UPLOAD_BYTES).fill(97)
+  for (let index = 60; index < bytes.length; index += 61) bytes[index] = 32
+  const { id } = await client.documents.upload(bytes, { name: 'deploy-verify.txt', signal })
+  added.add(id)
+  return `${UPLOAD_BYTES / 1_000_000} MB taken`
+}
+
+const remove: Check = async ({ client, added, signal }) => {
+  for (const id of added) await client.documents.delete(id, { signal })
+  const { hits } = await client.query({ query: 'Ottilie Brandt lighthouse lantern' }, { signal })
+  if (hits.some(({ documentId }) => added.has(documentId))) throw new Error('is still found')
+  return `${added.size} documents`
+}
+
+const CHECKS: readonly (readonly [string, Check])[] = [
+  ...[['health', health] as const, ['readiness', readiness] as const],
+  ...[['reference', reference] as const, ['wrong key', wrongKey] as const],
+  ...[['ingest', ingest] as const, ['query', query] as const, ['chat', chat] as const],
+  ...[['long stream', longStream] as const, ['upload', upload] as const],
+  ['delete', remove],
+]

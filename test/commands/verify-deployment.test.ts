@@ -1,0 +1,40 @@
+import { pino } from 'pino'
+import { describe, expect, it } from 'vitest'
+import { verifyDeployment } from '../../src/commands/verify-deployment.ts'
+import { loadConfig } from '../../src/config.ts'
+import { startServer, TEST_KEY } from '../support/server.ts'
+
+async function verify(url: string, key = TEST_KEY) {
+  const said: string[] = []
+  const environment = { AGENT_SERVER_KEY: key }
+  const code = await verifyDeployment({
+    parameters: ['verify', url, '--seconds', '1'],
+    environment,
+    config: () => loadConfig(environment),
+    createLog: () => pino({ level: 'silent' }),
+    stderr: { isTTY: false, write: (text: string) => void said.push(text) },
+    signal: new AbortController().signal,
+  })
+  return { code, said: said.join('') }
+}
+
+describe('npm run deploy -- verify', () => {
+  it('passes on a server that works, and leaves nothing behind', async () => {
+    const { url, request } = await startServer()
+    const { code, said } = await verify(url)
+    expect(said).not.toContain('FAILED')
+    expect(said).toContain('10 of 10 passed')
+    expect(code).toBe(0)
+    expect(await (await request('/documents')).json()).toMatchObject({ documents: [] })
+  })
+
+  it('names what failed, tries the rest, and ends with 1', async () => {
+    const { url } = await startServer()
+    const { code, said } = await verify(url, 'another-key-than-that')
+    expect(code).toBe(1)
+    expect(said).toMatch(/^ok +health/m)
+    expect(said).toMatch(/^FAILED ingest/m)
+    expect(said).toMatch(/^FAILED long stream/m)
+    expect(said).not.toContain('another-key-than-that')
+  })
+})
