@@ -78,6 +78,43 @@ class SettingsPatch(TypedDict):
     clear: NotRequired[list[ClearItem] | None]
 
 
+class ModelTestRequest(TypedDict):
+    set: NotRequired[dict[str, str] | None]
+    clear: NotRequired[list[ClearItem] | None]
+    kind: Literal['chat', 'embedding', 'reranking']
+
+
+class Chat(TypedDict):
+    answer: str
+    firstMilliseconds: NotRequired[float]
+    streams: bool
+    tools: Literal['called', 'ignored', 'none']
+
+
+class Embedding(TypedDict):
+    dimension: int
+
+
+class Reranking(TypedDict):
+    scores: list[float]
+    ranksRight: bool
+
+
+class ModelTest(TypedDict):
+    kind: Literal['chat', 'embedding', 'reranking']
+    model: str
+    ok: bool
+    milliseconds: float
+    error: NotRequired[str]
+    chat: NotRequired[Chat]
+    embedding: NotRequired[Embedding]
+    reranking: NotRequired[Reranking]
+
+
+class ProviderModels(TypedDict):
+    models: list[str]
+
+
 class Setting(TypedDict):
     name: str
     group: str
@@ -257,6 +294,11 @@ class SandboxProbe(TypedDict):
         'host-files',
         'network',
         'memory',
+        'total-memory',
+        'processes',
+        'cpus',
+        'file-space',
+        'output',
         'time-out',
     ]
     ok: bool
@@ -338,7 +380,7 @@ class Plugin(TypedDict):
     reason: NotRequired[str]
 
 
-class Chat(TypedDict):
+class Chat1(TypedDict):
     model: str
     tools: bool
 
@@ -354,7 +396,7 @@ class Capabilities(TypedDict):
     sandbox: Sandbox
     mcp: list[McpItem]
     plugins: list[Plugin]
-    chat: Chat
+    chat: Chat1
     retrieval: Literal['lexical', 'hybrid']
     reranker: Reranker
     restartRequired: bool
