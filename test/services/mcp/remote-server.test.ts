@@ -41,6 +41,7 @@ describe('a call', () => {
         throw new Error('The token tok-1234567890 has expired')
       }),
     )
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how it is to be written
     const headers = { authorization: 'Bearer ${TOKEN}' }
     const environment = { TOKEN: 'tok-1234567890' }
     const { connection, call } = await connectTo(url, { headers }, environment)
