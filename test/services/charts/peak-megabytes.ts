@@ -24,7 +24,7 @@ export async function peakMegabytes<T>(
 }
 
 /** Of every thread: each has its own. */
-async function children(): Promise<string[]> {
+export async function children(): Promise<string[]> {
   const threads = await readdir('/proc/self/task').catch(() => [])
   const listed = await Promise.all(
     threads.map((thread) => read(`/proc/self/task/${thread}/children`)),

@@ -7,6 +7,7 @@ import {
 import { fixture } from '../../support/forms.ts'
 import { isLong } from '../../support/long.ts'
 import { zipFile } from '../../support/zip-file.ts'
+import { children } from '../charts/peak-megabytes.ts'
 
 const never = () => new AbortController().signal
 
@@ -118,6 +119,25 @@ describe('A process that a file is too much for is replaced', () => {
     expect(await extract('a.txt', 'Whole.')).toEqual({ text: 'Whole.' })
   })
 })
+
+it.runIf(process.platform === 'linux')(
+  'A file that a kept process does not survive is read once more, in a fresh one (needs Linux)',
+  async () => {
+    const { extractor, extract, warnings } = openExtractor()
+    await extract('a.txt', 'The first one.')
+    const [reader = ''] = (await children()).slice(-1)
+    let opened = 0
+    const open = async () => {
+      opened += 1
+      if (opened === 1) process.kill(Number(reader), 'SIGSEGV')
+      return inPieces(Buffer.from('The next one.'))
+    }
+    const file = { name: 'b.txt', mediaType: 'text/plain', size: 13 }
+    expect(toText(await extractor.extract(file, open, never()))).toEqual({ text: 'The next one.' })
+    expect(opened).toBe(2)
+    expect(warnings).toMatchObject([{ err: { name: 'JobCrashed', message: 'ended with SIGSEGV' } }])
+  },
+)
 
 it('Closing ends what is under way', async () => {
   const { extractor, extract } = openExtractor()
