@@ -33,10 +33,17 @@ const HEADERS = {
   'x-xss-protection': '0',
 }
 
+const isHost = (name: string) => name.length === 4 && name.toLowerCase() === 'host'
+
 /** Headers that keep a browser from doing with a reply what nobody meant. */
 export function installSecurityHeaders(app: FastifyInstance): void {
-  app.addHook('onRequest', async (_request, reply) => {
+  app.addHook('onRequest', async ({ raw }, reply) => {
     reply.headers(HEADERS)
+    // RFC 9112, 3.2: of several, or of none that can be read, each proxy on the way may take another.
+    const isUnclear = raw.rawHeaders.filter((name, at) => at % 2 === 0 && isHost(name)).length > 1
+    if (isUnclear || (raw.headers.host && !URL.canParse(`http://${raw.headers.host}`))) {
+      throw new AppError('invalid_request', 'There must be one Host, and a valid one')
+    }
   })
 }
 

@@ -50,12 +50,13 @@ export function mcpRoutes(
 }
 
 function toWebRequest(
-  { method, host, headers }: FastifyRequest,
+  { method, headers }: FastifyRequest,
   reply: FastifyReply,
   stopping: AbortSignal,
 ): Request {
   const sent = Object.entries(headers).map(([name, value]) => [name, String(value)])
-  return new Request(`http://${host || 'localhost'}/mcp`, {
+  // Not the host that the caller names, which may be none.
+  return new Request('http://localhost/mcp', {
     method,
     headers: Object.fromEntries(sent),
     signal: callSignal(reply, stopping),

@@ -322,3 +322,32 @@ describe('An upload that is abandoned', () => {
     },
   )
 })
+
+describe('The host of a request', () => {
+  const initialize = JSON.stringify({
+    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    params: {
+      ...{ protocolVersion: '2025-11-25', capabilities: {} },
+      clientInfo: { name: 'test', version: '1' },
+    },
+  })
+  const accept = 'accept: application/json, text/event-stream'
+  const ask = async (headers: string[]) => {
+    const connection = await openConnection(server)
+    onTestFinished(() => connection.vanish())
+    const request = rawRequest({ path: '/mcp', body: initialize, headers: [accept, ...headers] })
+    connection.send(request.toString().replace('host: localhost\r\n', ''))
+    return connection.received(/\r\n\r\n[\s\S]*\}/)
+  }
+
+  it.each([
+    ['that is none', ['host: a b[']],
+    ['that is there twice', ['host: a.org', 'Host: b.org']],
+  ])('%s is refused in the envelope', async (_case, headers) => {
+    expect(await ask(headers)).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"/)
+  })
+
+  it('may be any other', async () => {
+    expect(await ask(['host: [::1]:3000'])).toMatch(/^HTTP\/1\.1 200 /)
+  })
+})

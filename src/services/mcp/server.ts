@@ -21,7 +21,7 @@ export interface McpDependencies {
   documents: Pick<Documents, 'get' | 'chunks'>
   chat: Pick<Chat, 'frames'>
   version: string
-  log: { error(fields: object, message: string): void }
+  log: Record<'error' | 'warn', (fields: object, message: string) => void>
 }
 
 /** The corpus and the agent as an MCP server, for clients of both eras of the protocol. Nothing is kept between two requests. */
@@ -29,7 +29,8 @@ export function createHandler(dependencies: McpDependencies): McpHttpHandler {
   const { log } = dependencies
   return createMcpHandler(() => createServer(dependencies), {
     maxSubscriptions: MAX_SUBSCRIPTIONS,
-    onerror: ({ name, message }) => log.error({ name }, `MCP request failed: ${message}`),
+    // Of the exchange, which is the client's; what a tool fails with is logged by `answer`.
+    onerror: ({ name, message }) => log.warn({ name }, `MCP request failed: ${message}`),
   })
 }
 
