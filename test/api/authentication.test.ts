@@ -116,7 +116,8 @@ describe('Every operation of the contract but the public ones', () => {
     async (authorization) => {
       const guarded = operations.filter(({ isPublic, method }) => !isPublic && method === 'GET')
       for (const operation of guarded) {
-        expect([200, 404]).toContain((await call(operation, { authorization })).status)
+        // 400: the name that stands in the path is of no form that the operation knows.
+        expect([200, 400, 404]).toContain((await call(operation, { authorization })).status)
       }
     },
   )

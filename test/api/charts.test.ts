@@ -56,7 +56,7 @@ describe.each(someOf(WAYS, 1))('A chart, asked for by %s', (way) => {
         mark: { type: 'bar' },
         data: { values: [{ month: '2026-01', visits: 120 }, {}, {}] },
       })
-      expect(lastResult()).toMatch(/Sources to cite:\n\[\d+\] visits: visits\.csv/)
+      expect(lastResult()).toMatch(/Sources to cite:\nsource-\w+ \[\d+\] visits: visits\.csv/)
       expect(extras.hits.some(({ title }) => title === 'visits.csv')).toBe(true)
     },
   )

@@ -142,7 +142,7 @@ describe('query_table', () => {
   it('keeps to the filter of the request', verifies('tables.filter'), async () => {
     upstream.script(call('query_table', { sql: 'SELECT * FROM managers' }), textReply('None.'))
     await ask(server, 'What?', { filter: { field: 'secret', eq: true } })
-    expect(lastResult()).toMatch(/^The tool failed: .*managers does not exist/s)
+    expect(lastResult()).toMatch(/^The tool failed: There is no table "managers"/)
   })
 
   it('sees a document that was replaced as it is now', verifies('tables.current'), async () => {
@@ -156,7 +156,9 @@ describe('query_table', () => {
     await put('item,n\nbolt,2\n')
     expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n2')
     await server.request('/documents/stock', { method: 'DELETE' })
-    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toMatch(/does not exist/)
+    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toMatch(
+      /There is no table "stock"/,
+    )
   })
 })
 

@@ -59,6 +59,22 @@ const NOT_RUN = new Map([
   ],
   ['docker compose --file docker-compose.cluster.yml up', 'as above'],
   ['kubectl create namespace agent-server', 'needs a cluster'],
+  [
+    `curl -s -X PATCH $URL/admin/settings -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
+    'needs jq; test/api/admin-settings.test.ts sends such changes',
+  ],
+  [
+    'digest=$(curl -s $URL/admin/agent -H "Authorization: Bearer $KEY" | jq -r .digest)',
+    'needs jq; test/api/admin-agent.test.ts does the same',
+  ],
+  [
+    'npm run deploy -- compose --domain agent.example.org',
+    'writes into the project; test/commands/deploy.test.ts runs it elsewhere',
+  ],
+  [
+    'AGENT_SERVER_KEY=… npm run deploy -- verify https://agent.example.org',
+    'needs a deployment; test/commands/verify-deployment.test.ts has one',
+  ],
 ])
 
 const blocks = shellBlocks(README).filter((block) => !NOT_RUN.has(firstLine(block)))

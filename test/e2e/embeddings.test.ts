@@ -82,7 +82,8 @@ describe('npm run re-embed', () => {
     expect(command.stderr).toContain('embedded with model-b')
 
     const second = await startServerProcess(environment('model-b'), { directory })
-    expect(await titles(second, { query: 'automobile', topK: 1 })).toEqual(['Vehicles'])
+    // The vectors enter the index after the start has ended.
+    await expect.poll(() => titles(second, { query: 'automobile', topK: 1 })).toEqual(['Vehicles'])
   })
 
   it.runIf(isLong).each([

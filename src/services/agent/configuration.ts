@@ -74,7 +74,7 @@ export async function loadConfiguration(path: string): Promise<LoadedConfigurati
   const text = await read()
   const { configuration, mistakes, cause } = readConfiguration(text ?? '{}')
   if (!configuration) {
-    const lines = mistakes.map(({ field, message }) => `  ${field} ${message}`)
+    const lines = mistakes.map(({ field, message }) => `  ${`${field} ${message}`.trimStart()}`)
     throw new Error(`${path} is not a valid agent configuration:\n${lines.join('\n')}`, { cause })
   }
   return {

@@ -57,9 +57,13 @@ export function isVisible(id: string, { citations, filter }: Scope): boolean {
   return !filter || citations.all().some(({ documentId }) => documentId === id)
 }
 
+/** Failures that say nothing against the file: a form has fields and no text, a picture is for code to read. */
+const HARMLESS: readonly unknown[] = ['empty_document', 'unsupported_file']
+
 /** Why no tool opens a document: ingestion has not read it, or found that it cannot be read. */
-export function unservedReason({ id, status, servedRevision }: StoredDocument): string | undefined {
-  if (servedRevision !== undefined) return undefined
+export function unservedReason(document: StoredDocument): string | undefined {
+  const { id, status, error, servedRevision } = document
+  if (servedRevision !== undefined || HARMLESS.includes(error?.code)) return undefined
   return `the document "${id}" cannot be opened: it is ${status}, not ready`
 }
 

@@ -88,7 +88,7 @@ describe('the agent configuration', () => {
   ])('is refused when the file is %s', async (_case, text) => {
     const path = await newPath(text)
     await expect(loadConfiguration(path)).rejects.toThrow(
-      `${path} is not a valid agent configuration:\n   is not valid JSON`,
+      `${path} is not a valid agent configuration:\n  is not valid JSON`,
     )
   })
 

@@ -80,7 +80,12 @@ describe('The source of a document', () => {
   it('is missing where the file is', async () => {
     const openSource = createSources({
       store: { readFile: async () => undefined },
-      extractor: { extract: () => Promise.reject(new Error('never asked')) },
+      extractor: {
+        async extract(_file, open) {
+          await open()
+          throw new Error('never read')
+        },
+      },
     })
     await expect(openSource(JOB, never())).rejects.toMatchObject({ code: 'damaged_file' })
   })
