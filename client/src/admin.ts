@@ -7,6 +7,9 @@ import type {
   AgentVersion,
   AgentVersions,
   Health,
+  ModelTest,
+  ModelTestRequest,
+  ProviderModels,
   Readiness,
   Restarting,
   ServerState,
@@ -19,12 +22,14 @@ import type { RequestOptions, Transport } from './transport.ts'
 /** What whoever runs the server asks it. */
 export class Admin {
   readonly agent: AgentFiles
+  readonly models: ModelTests
   readonly settings: SettingsFile
   readonly #transport: Transport
 
   constructor(transport: Transport) {
     this.#transport = transport
     this.agent = new AgentFiles(transport)
+    this.models = new ModelTests(transport)
     this.settings = new SettingsFile(transport)
   }
 
@@ -135,5 +140,29 @@ class SettingsFile {
   save(patch: SettingsPatch, options?: RequestOptions): Call<SettingsSaved> {
     const request = { method: 'PATCH', path: '/admin/settings', json: patch } as const
     return this.#transport.json({ ...request, isRepeatable: false }, options)
+  }
+}
+
+/** The models that the server asks, also with settings that are not saved. */
+class ModelTests {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Asks a model as chat and search would: what it answers, how soon, whether it streams and calls tools. */
+  test(request: ModelTestRequest, options?: RequestOptions): Call<ModelTest> {
+    return this.#ask('/admin/models/test', request, options)
+  }
+
+  /** The models that the provider's own list names. */
+  list(request: ModelTestRequest, options?: RequestOptions): Call<ProviderModels['models']> {
+    const answer = this.#ask<ProviderModels>('/admin/models/list', request, options)
+    return mapCall(answer, ({ models }) => models)
+  }
+
+  #ask<Answer>(path: string, json: ModelTestRequest, options?: RequestOptions): Call<Answer> {
+    return this.#transport.json({ method: 'POST', path, json, isRepeatable: false }, options)
   }
 }

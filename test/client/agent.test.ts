@@ -5,8 +5,10 @@ import { ConflictError } from '../../client/src/agent-server.ts'
 import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
 import { clientOf } from '../support/client.ts'
 import { startModernServer } from '../support/mcp-servers.ts'
-import { startServer } from '../support/server.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { MODEL_KEY, startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
+import { textReply } from '../support/upstream-replies.ts'
 
 it('The agent is described: its profile, its tools, what works', async () => {
   const { agent } = clientOf(await startServer())
@@ -75,4 +77,14 @@ it('The agent’s configuration is read, checked, saved, and taken back; the set
   expect(settings.settings).toContainEqual(expect.objectContaining({ name: 'TOP_K' }))
   const patch = { basedOn: settings.digest, set: { TOP_K: '1000' } }
   await expect(admin.settings.save(patch)).rejects.toMatchObject({ status: 400 })
+})
+
+it('A model is tried with settings that are not saved', async () => {
+  const upstream = await startScriptedUpstream()
+  upstream.always(textReply('Yes.'))
+  const { admin } = clientOf(await startServer({}, { given: { SERVER_API_KEY: TEST_KEY } }))
+  const set = { CHAT_MODEL: 'drafted', CHAT_API_KEY: MODEL_KEY, CHAT_BASE_URL: upstream.url }
+  const tried = await admin.models.test({ kind: 'chat', set })
+  expect(tried).toMatchObject({ ok: true, model: 'drafted', chat: { answer: 'Yes.' } })
+  expect(await admin.models.list({ kind: 'chat', set })).toEqual(['scripted'])
 })
