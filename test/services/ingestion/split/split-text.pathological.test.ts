@@ -7,7 +7,7 @@ import { isLong } from '../../../support/long.ts'
 /** A short form tells quadratic from linear as well: what is ten times shorter takes a hundredth of a quadratic pass. */
 const LENGTH = isLong ? 10_000_000 : 300_000
 /** Many times what any of these takes, and a small part of what a quadratic pass over any would. */
-const MAX_MS = LENGTH === 10_000_000 ? 20_000 : 10_000
+const MAX_MS = LENGTH === 10_000_000 ? 40_000 : 10_000
 
 const many = (text: string, length = LENGTH) => text.repeat(Math.floor(length / text.length))
 
