@@ -88,7 +88,9 @@ describe('A process that a file is too much for is replaced', () => {
       ...{ code: 'file_too_complex', message: expect.stringMatching(/memory/) },
     })
     expect(await extract('a.txt', 'The next one.')).toEqual({ text: 'The next one.' })
-    const cause = { message: expect.stringMatching(/out of memory|allocation failed|It held \d+ bytes/i) }
+    const cause = {
+      message: expect.stringMatching(/out of memory|allocation failed|It held \d+ bytes/i),
+    }
     expect(warnings).toMatchObject([{ err: { name: 'JobExhausted', cause } }])
   })
 
