@@ -105,7 +105,11 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
 
   it.each([
     ['no JSON', '{"name": ', /agent\.json is not a valid .+is not valid JSON/s],
-    ['not an agent', '{"nmae": "x", "prompt": 3}', /agent\.json is not a valid .+prompt must be a string.+nmae/s],
+    [
+      'not an agent',
+      '{"nmae": "x", "prompt": 3}',
+      /agent\.json is not a valid .+prompt must be a string.+nmae/s,
+    ],
   ])('agent.json is %s', async (_what, text, why) => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'agent.json'), text)
