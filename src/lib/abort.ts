@@ -51,7 +51,7 @@ export function startDeadline(
 export async function withDeadline<Result>(
   milliseconds: number,
   work: (signal: AbortSignal) => Promise<Result>,
-  late: () => Error,
+  late: (cause: unknown) => Error,
   signal?: AbortSignal,
 ): Promise<Result> {
   using deadline = startDeadline(milliseconds, signal)
@@ -59,7 +59,7 @@ export async function withDeadline<Result>(
     return await work(deadline.signal)
   } catch (error) {
     signal?.throwIfAborted()
-    throw deadline.isOver ? late() : error
+    throw deadline.isOver ? late(error) : error
   }
 }
 

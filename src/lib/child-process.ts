@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
-import { untilAborted } from './abort.ts'
+import { startDeadline, untilAborted } from './abort.ts'
 import { boundMemory } from './bound-memory.ts'
 import { type JobAnswer, JobCrashed, JobExhausted, JobRefusal } from './job.ts'
 import { residentBytes } from './resident-memory.ts'
@@ -122,16 +122,16 @@ export async function runJob(
   const answered = Promise.withResolvers<JobAnswer>()
   const handlers = { onMessage: answered.resolve, onEnd: answered.reject }
   const child = startProcess({ entry: JOB_ENTRY, job: { module, run } }, limits, handlers)
-  const deadline = AbortSignal.timeout(deadlineMs)
+  using deadline = startDeadline(deadlineMs, signal)
   try {
     void child.send({ input })
-    const answer = await untilAborted(answered.promise, AbortSignal.any([signal, deadline]))
+    const answer = await untilAborted(answered.promise, deadline.signal)
     if ('refusal' in answer) throw new JobRefusal(answer.refusal)
     if ('failure' in answer) throw new Error(`The job failed: ${answer.failure}`)
     return answer.output
   } catch (error) {
     signal.throwIfAborted()
-    const exhausted = error === deadline.reason ? new JobExhausted('took too long') : error
+    const exhausted = error === deadline.signal.reason ? new JobExhausted('took too long') : error
     if (!(exhausted instanceof JobExhausted)) throw error
     const { message, cause } = exhausted
     throw new JobExhausted(`${task} ${message}${advice ? `: ${advice}` : ''}`, { cause })

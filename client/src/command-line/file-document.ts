@@ -88,8 +88,8 @@ async function readText(file: string): Promise<string | undefined> {
 
 const bytes = (...values: number[]) => Buffer.from(values)
 
-/** What the server does not read, by the first bytes: to send it would only make failed documents. */
-const NOT_READ: readonly (readonly [string, Buffer])[] = [
+/** What the server does not read, by the first bytes, as its own list has it: to send it would only make failed documents. */
+export const NOT_READ: readonly (readonly [string, Buffer])[] = [
   ['a Windows program', Buffer.from('MZ')],
   ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
   ['a program', bytes(0xcf, 0xfa, 0xed, 0xfe)],

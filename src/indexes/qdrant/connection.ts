@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { startDeadline } from '../../lib/abort.ts'
+import { withDeadline } from '../../lib/abort.ts'
 import { type Backoff, backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { readBoundedText } from '../../lib/bounded-body.ts'
 
@@ -51,15 +51,10 @@ export function connectToQdrant(address: QdrantAddress) {
      */
     async call<Result>(request: QdrantRequest<Result>, signal?: AbortSignal): Promise<Result> {
       const { deadlineMs = address.deadlineMs } = request
-      using deadline = startDeadline(deadlineMs, signal)
-      try {
-        return await callUntilDone(address, request, deadline.signal)
-      } catch (error) {
-        signal?.throwIfAborted()
-        if (!deadline.isOver) throw error
-        const seconds = deadlineMs / 1_000
-        throw unavailable(`The search index did not answer within ${seconds} s`, error)
-      }
+      const late = (cause: unknown) =>
+        unavailable(`The search index did not answer within ${deadlineMs / 1_000} s`, cause)
+      const call = (limit: AbortSignal) => callUntilDone(address, request, limit)
+      return withDeadline(deadlineMs, call, late, signal)
     },
   }
 }

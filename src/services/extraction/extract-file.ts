@@ -186,7 +186,7 @@ type Signature = 'pdf' | 'zip' | 'parquet' | 'none'
 const bytes = (...values: number[]) => Buffer.from(values)
 
 /** What is told apart only to be refused with a better reason. */
-const REFUSED: readonly (readonly [string, Buffer])[] = [
+export const REFUSED: readonly (readonly [string, Buffer])[] = [
   ['a Windows program', Buffer.from('MZ')],
   ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],
   ['a program', bytes(0xcf, 0xfa, 0xed, 0xfe)],

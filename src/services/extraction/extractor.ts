@@ -1,4 +1,4 @@
-import { untilAborted } from '../../lib/abort.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { type ProcessLimits, startProcess } from '../../lib/child-process.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { JobCrashed, JobExhausted } from '../../lib/job.ts'
@@ -55,10 +55,9 @@ export function createExtractor(options: ExtractorOptions) {
   }
 
   async function readIn(reader: Reader, file: StoredFile, open: OpenPieces, signal: AbortSignal) {
-    const deadline = AbortSignal.timeout(deadlineMs)
+    using deadline = startDeadline(deadlineMs, signal)
     try {
-      const either = AbortSignal.any([signal, deadline])
-      const answered = await untilAborted(reader.read(file, await open()), either)
+      const answered = await untilAborted(reader.read(file, await open()), deadline.signal)
       readers.giveBack(reader)
       return answered
     } catch (error) {
@@ -66,7 +65,7 @@ export function createExtractor(options: ExtractorOptions) {
       signal.throwIfAborted()
       const { mediaType, size } = file
       log?.warn({ err: error, mediaType, size }, 'the process that reads files is replaced')
-      if (error === deadline.reason) {
+      if (error === deadline.signal.reason) {
         throw new ExtractionError('extraction_timeout', 'Reading the file took too long')
       }
       if (!(error instanceof JobExhausted)) throw error

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { createFailureLimit } from '../../lib/failure-limit.ts'
-import { readIfPresent } from '../../lib/files.ts'
+import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
 
 /** Of a session, counted from the sign-in; using it does not prolong it. */
@@ -117,6 +117,5 @@ function parseJson(text: string): unknown {
 
 async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(`${file}.new`, JSON.stringify(kept), { mode: 0o600 })
-  await rename(`${file}.new`, file)
+  await replaceFile(file, JSON.stringify(kept), 0o600)
 }

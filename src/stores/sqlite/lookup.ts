@@ -1,4 +1,4 @@
-import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import { untilAborted, withDeadline } from '../../lib/abort.ts'
 import { startThread, type Thread } from '../../lib/thread.ts'
 import type { DocumentStore } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
@@ -61,14 +61,12 @@ function createAsker(file: string, refuse: () => void) {
       refuse()
       if (waiting >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
       waiting++
-      using deadline = startDeadline(DEADLINE_MS, signal)
       try {
         thread ??= start()
-        return await untilAborted(question(thread), deadline.signal)
-      } catch (error) {
-        signal?.throwIfAborted()
-        if (!deadline.isOver) throw error
-        throw unavailable('The document store has not answered the look-up in time', error)
+        const answer = question(thread)
+        const late = (cause: unknown) =>
+          unavailable('The document store has not answered the look-up in time', cause)
+        return await withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)
       } finally {
         waiting--
       }
