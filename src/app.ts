@@ -89,7 +89,11 @@ export async function buildApp(services: Services, options: AppOptions): Promise
 
 function corsOptions(origins: string[]) {
   const origin = origins.includes('*') ? '*' : origins
-  return { origin, methods: ['GET', 'POST', 'PUT', 'DELETE'], exposedHeaders: EXPOSED_HEADERS }
+  return {
+    origin,
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    exposedHeaders: EXPOSED_HEADERS,
+  }
 }
 
 const EXPOSED_HEADERS = ['location', 'retry-after', 'x-request-id']

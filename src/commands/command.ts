@@ -1,3 +1,4 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import type { ProgressTarget } from '../lib/progress-bar.ts'
@@ -17,3 +18,15 @@ export interface CommandContext {
 
 /** Something that the program does instead of serving; answers the code to exit with. */
 export type Command = (context: CommandContext) => Promise<number>
+
+/** The options of a command and what stands beside them. Throws an Error, in words, for an option that there is not. */
+export function parseParameters<Options extends ParseArgsConfig['options']>(
+  parameters: readonly string[],
+  options: Options,
+) {
+  try {
+    return parseArgs({ args: [...parameters], options, allowPositionals: true })
+  } catch (error) {
+    throw error instanceof TypeError ? new Error(error.message) : error
+  }
+}

@@ -1,6 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { parseArgs } from 'node:util'
 import { VARIABLE_NAMES } from '../config.ts'
 import { exists, readIfPresent } from '../lib/files.ts'
 import { loadConfiguration } from '../services/agent/configuration.ts'
@@ -8,7 +7,7 @@ import { generate, TARGET_NAMES } from '../services/deployment/generate.ts'
 import { fromProject } from '../services/deployment/problems.ts'
 import type { AgentSource, Problem } from '../services/deployment/target.ts'
 import { isRemoteSource } from '../services/skills/remote.ts'
-import type { Command, CommandContext } from './command.ts'
+import { type Command, type CommandContext, parseParameters } from './command.ts'
 import { verifyDeployment } from './verify-deployment.ts'
 
 const USAGE = `Usage: npm run deploy -- <target> [options]
@@ -97,7 +96,7 @@ interface DeployParameters {
 
 /** Nothing where the command is to say how it is called. Throws an Error that names the option at fault. */
 export function readDeployParameters(parameters: readonly string[]): DeployParameters | undefined {
-  const { values, positionals } = parse([...parameters])
+  const { values, positionals } = parseParameters(parameters, OPTIONS)
   const [target, ...more] = positionals
   if (target === undefined || more.length > 0 || values.help) return undefined
   const { out, instances: count = '1', ...options } = values
@@ -107,14 +106,6 @@ export function readDeployParameters(parameters: readonly string[]): DeployParam
   }
   const folder = toRelative(resolve(out ?? join(ROOT, 'deployment', basename(target))))
   return { target, folder, options, instances: Number(count) }
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: true })
-  } catch (error) {
-    throw error instanceof TypeError ? new Error(error.message) : error
-  }
 }
 
 function toRelative(path: string): string {

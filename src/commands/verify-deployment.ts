@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
 import { AgentServer, AuthenticationError } from '../../client/src/agent-server.ts'
 import { untilAborted } from '../lib/abort.ts'
-import type { CommandContext } from './command.ts'
+import { type CommandContext, parseParameters } from './command.ts'
 
 const USAGE = `Usage: AGENT_SERVER_KEY=… npm run deploy -- verify <url> [--seconds N]
 
@@ -34,11 +33,7 @@ type Check = (target: Target) => Promise<string>
 export async function verifyDeployment(context: CommandContext): Promise<number> {
   const { parameters, environment, stderr, signal } = context
   const options = { seconds: { type: 'string', default: '60' } } as const
-  const { values, positionals } = parseArgs({
-    args: [...parameters],
-    options,
-    allowPositionals: true,
-  })
+  const { values, positionals } = parseParameters(parameters, options)
   const [, url] = positionals
   const seconds = Number(values.seconds)
   if (url === undefined || !(seconds >= 1 && seconds <= 3_600)) {

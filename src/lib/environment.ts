@@ -1,3 +1,5 @@
+/** Variables of which every value is secret. */
+const SECRET_NAME = /_(?:KEY|SECRET)(?:_NEXT)?$|^(?:DATABASE|WEBHOOK)_URL$/
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -33,4 +35,10 @@ export function withoutVariables(text: string): string {
 /** The names of the variables that a text refers to. */
 export function variablesIn(text: string): string[] {
   return Array.from(text.matchAll(REFERENCE), ([, name = '']) => name)
+}
+
+/** Whether nobody is to see the value: by the variable's name, or because it is a URL with a user, a password or parameters. */
+export function isSecret(name: string, value = ''): boolean {
+  const { username = '', password = '', search = '' } = URL.parse(value) ?? {}
+  return SECRET_NAME.test(name) || `${username}${password}${search}` !== ''
 }

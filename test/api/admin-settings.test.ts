@@ -71,9 +71,12 @@ describe('GET /admin/settings', () => {
   })
 
   it('tells of secrets no more than their end', verifies('admin.settings.secrets'), async () => {
-    await writeFile(file, `${AT_START}QDRANT_URL=http://me:hidden@q\nSEARCH_LANGUAGE=klingon\n`)
+    const urls =
+      'QDRANT_URL=http://me:hidden@q\nWEBHOOK_URL=https://hooks.example/in?to=whispered\nWEBHOOK_SECRET=a-secret-of-the-webhook\n'
+    await writeFile(file, `${AT_START}${urls}SEARCH_LANGUAGE=klingon\n`)
     const text = await readText()
-    for (const secret of [SECRET, 'short', 'hidden']) expect(text).not.toContain(secret)
+    for (const secret of [SECRET, 'short', 'hidden', 'hooks.example'])
+      expect(text).not.toContain(secret)
     const settings = Settings.parse(JSON.parse(text))
     const key = find(settings, 'CHAT_API_KEY')
     expect(key).toMatchObject({ secret: true, source: 'file', ending: 'abcd' })

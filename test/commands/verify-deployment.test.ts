@@ -4,11 +4,11 @@ import { verifyDeployment } from '../../src/commands/verify-deployment.ts'
 import { loadConfig } from '../../src/config.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
-async function verify(url: string, key = TEST_KEY) {
+async function verify(url: string, key = TEST_KEY, seconds = ['--seconds', '1']) {
   const said: string[] = []
   const environment = { AGENT_SERVER_KEY: key }
   const code = await verifyDeployment({
-    parameters: ['verify', url, '--seconds', '1'],
+    parameters: ['verify', url, ...seconds],
     environment,
     config: () => loadConfig(environment),
     createLog: () => pino({ level: 'silent' }),
@@ -36,5 +36,12 @@ describe('npm run deploy -- verify', () => {
     expect(said).toMatch(/^FAILED ingest/m)
     expect(said).toMatch(/^FAILED long stream/m)
     expect(said).not.toContain('another-key-than-that')
+  })
+
+  it('says in words that there is no such option', async () => {
+    const called = verify('http://127.0.0.1:9', TEST_KEY, ['--second', '1'])
+    await expect(called).rejects.toMatchObject({
+      ...{ name: 'Error', message: expect.stringContaining('--second') },
+    })
   })
 })

@@ -1,11 +1,10 @@
 import { parseEnv } from 'node:util'
-import type { Environment } from '../../lib/environment.ts'
+import { type Environment, isSecret } from '../../lib/environment.ts'
 import type { Settings, SettingsPatch, SettingsSaved } from '../../schemas/admin.ts'
 import { type Issue, invalidRequest } from '../../schemas/invalid-request.ts'
 import { type FileContent, openEditedFile } from './edited-file.ts'
 import { editEnvironment, readMeanings } from './env-file.ts'
 
-const SECRET_NAME = /_KEY(?:_NEXT)?$|_SECRET$|^DATABASE_URL$/
 /** Of a shorter secret, four characters would tell too much. */
 const MIN_SHOWN_LENGTH = 16
 const SHOWN = 4
@@ -86,12 +85,12 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
   }
 
   function describeOne(name: string, initial: string | undefined, value: string | undefined) {
-    const isSecret = SECRET_NAME.test(name) || holdsPassword(value)
+    const secret = isSecret(name, value)
     return {
-      ...{ name, secret: isSecret, ...(initial !== undefined && { default: initial }) },
+      ...{ name, secret, ...(initial !== undefined && { default: initial }) },
       ...(meanings.get(name) ?? { group: '', meaning: '' }),
       source: sourceOf(given[name], value),
-      ...(isSecret ? endingOf(value) : { value: value ?? initial }),
+      ...(secret ? endingOf(value) : { value: value ?? initial }),
       restartRequired: (value ?? initial) !== (running[name] || initial),
     }
   }
@@ -134,11 +133,6 @@ function refuseNames({ set, clear }: Changes, { defaults, given, path }: Depende
 function refusalOfValue(value: string): string | undefined {
   if (value === '') return 'must not be empty: name it in `clear` instead'
   return /\p{Cc}/u.test(value) ? 'must not hold control characters' : undefined
-}
-
-function holdsPassword(value = ''): boolean {
-  const { username, password } = URL.parse(value) ?? {}
-  return Boolean(username || password)
 }
 
 function endingOf(value = '') {

@@ -1,5 +1,6 @@
+import { isSecret } from '../../lib/environment.ts'
 import { writeGuide } from './guide.ts'
-import { isSecret, planDeployment } from './plan.ts'
+import { planDeployment } from './plan.ts'
 import { refusalsOf, warningsOf } from './problems.ts'
 import type { AgentSource, Command, DeploymentSettings, Problem, Target } from './target.ts'
 import { aws } from './targets/aws.ts'

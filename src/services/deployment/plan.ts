@@ -1,10 +1,9 @@
-import { variablesIn } from '../../lib/environment.ts'
+import { isSecret, variablesIn } from '../../lib/environment.ts'
 import type { AgentSource, DeploymentSettings, Engine, Plan, Target } from './target.ts'
 
 /** The image or the platform says these. */
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG']
 const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
-const SECRET = /_(?:KEY|SECRET)(?:_NEXT)?$|^(?:DATABASE|WEBHOOK)_URL$/
 /** What closing takes beside `SHUTDOWN_GRACE`, and what it may take where the platform has the patience. */
 export const LEAST_CLOSING_SECONDS = 4
 const CLOSING_SECONDS = 20
@@ -49,12 +48,6 @@ export function planDeployment(
     killSeconds: Math.min(grace + CLOSING_SECONDS, facts.killSeconds),
     requestSeconds: agent.configuration.limits.seconds + ANSWER_SECONDS,
   }
-}
-
-/** By its name, or because it is a URL with a user, a password or parameters. */
-export function isSecret(name: string, value: string): boolean {
-  const url = /^[a-z]+:\/\//.test(value) ? URL.parse(value) : null
-  return SECRET.test(name) || (url !== null && `${url.username}${url.password}${url.search}` !== '')
 }
 
 function byName([a]: [string, string], [b]: [string, string]): number {
