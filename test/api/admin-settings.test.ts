@@ -71,8 +71,8 @@ describe('GET /admin/settings', () => {
   })
 
   it('tells of secrets no more than their end', verifies('admin.settings.secrets'), async () => {
-    const urls =
-      'QDRANT_URL=http://me:hidden@q\nWEBHOOK_URL=https://hooks.example/in?to=whispered\nWEBHOOK_SECRET=a-secret-of-the-webhook\n'
+    const webhook = `WEBHOOK_URL=https://hooks.example/in\nWEBHOOK_SECRET=whsec_${'c2Vj'.repeat(8)}\n`
+    const urls = `QDRANT_URL=http://me:hidden@q\n${webhook}`
     await writeFile(file, `${AT_START}${urls}SEARCH_LANGUAGE=klingon\n`)
     const text = await readText()
     for (const secret of [SECRET, 'short', 'hidden', 'hooks.example'])

@@ -13,12 +13,13 @@ function waste(): void {
 }
 
 describe('Freeing what is young', () => {
-  it('gives back the memory of buffers that nobody holds', () => {
+  it('gives back the memory of buffers that nobody holds', async () => {
     freeYoungMemory()
     const before = held()
     waste()
     freeYoungMemory()
-    expect(held() - before).toBeLessThan(4 * PIECE)
+    // Counted off by a thread of V8, which may have to wait for a core.
+    await expect.poll(() => held() - before, { timeout: 2_000 }).toBeLessThan(4 * PIECE)
   })
 
   it('leaves what is held', () => {
