@@ -45,15 +45,14 @@ export function addTableRules(service: TurndownService): void {
   service.addRule('cell', {
     filter: ['th', 'td'],
     replacement: (content, node: PageElement) =>
-      isArrangement(node.closest('table')) ? `\n\n${content}\n\n` : `${oneLine(content)} |`,
+      shapeOf(node).isArrangement ? `\n\n${content}\n\n` : `${oneLine(content)} |`,
   })
   service.addRule('row', {
     filter: 'tr',
     replacement(content, node: PageElement) {
-      const table = node.closest('table')
-      if (isArrangement(table)) return content
-      const isHead = table?.querySelector('tr') === node
-      return `\n|${content}${isHead ? `\n|${' --- |'.repeat(node.children.length)}` : ''}`
+      const { isArrangement, head } = shapeOf(node)
+      if (isArrangement) return content
+      return `\n|${content}${head === node ? `\n|${' --- |'.repeat(node.children.length)}` : ''}`
     },
   })
   service.addRule('rows', {
@@ -66,10 +65,26 @@ export function addTableRules(service: TurndownService): void {
   })
 }
 
-/** Mails and old pages put everything into tables. */
-function isArrangement(table: PageElement | null): boolean {
-  if (!table || table.querySelector('table')) return true
-  return Array.from(table.querySelectorAll('tr')).every(({ children }) => children.length < 2)
+interface TableShape {
+  /** Mails and old pages put everything into tables. */
+  isArrangement: boolean
+  head: PageElement | undefined
+}
+
+/** Looked at once, and not for each of its cells. */
+const shapes = new WeakMap<PageElement, TableShape>()
+
+/** How the table is made that a row or a cell belongs to. */
+function shapeOf(node: PageElement): TableShape {
+  const table = node.closest('table')
+  if (!table) return { isArrangement: true, head: undefined }
+  const known = shapes.get(table)
+  if (known) return known
+  const rows = Array.from(table.querySelectorAll('tr'))
+  const isPlain = rows.every(({ children }) => children.length < 2)
+  const shape = { isArrangement: isPlain || table.querySelector('table') !== null, head: rows[0] }
+  shapes.set(table, shape)
+  return shape
 }
 
 function oneLine(content: string): string {

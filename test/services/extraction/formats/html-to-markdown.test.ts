@@ -49,5 +49,12 @@ describe('A table becomes a table', () => {
     expect(htmlToMarkdown(`<table>${rows(['One.'], ['Two.'])}</table>`)).toBe('One.\n\nTwo.')
   })
 
+  it('in a time that grows with its rows, and not with their square', () => {
+    const many = Array.from({ length: 4_000 }, (_, i) => [`name ${i}`, String(i), 'x'])
+    const started = performance.now()
+    expect(htmlToMarkdown(`<table>${rows(...many)}</table>`)).toMatch(/name 3999 \| 3999 \| x \|$/)
+    expect(performance.now() - started).toBeLessThan(20_000)
+  })
+
   it('though it is empty', () => expect(htmlToMarkdown('<table></table>')).toBe(''))
 })
