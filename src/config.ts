@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { ANALYSER_LANGUAGES } from './indexes/analyser/languages.ts'
 import { MEMORY_PLACEMENTS, QUANTISATIONS } from './indexes/qdrant-settings.ts'
@@ -103,6 +104,10 @@ const Variables = z.object({
     (origins) => origins.every(isOrigin),
     'must be origins like https://example.org, separated by commas, or *',
   ),
+  TRUST_PROXY: list(
+    areProxies,
+    'must be the number of proxies in front, 1 to 10, or their addresses and ranges like 10.0.0.0/8, separated by commas',
+  ).transform((entries) => Number(entries?.[0]) || entries),
   OUTBOUND_ALLOW: list(
     areOutboundEntries,
     'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
@@ -124,6 +129,19 @@ const Variables = z.object({
 /** Browsers send scheme, host and port alone, so nothing else could ever match. */
 function isOrigin(text: string): boolean {
   return text === '*' || (/^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text)
+}
+
+const MAX_PROXIES = 32
+
+/** A range of everything would believe whatever any caller says of itself. */
+function areProxies(entries: string[]): boolean {
+  if (entries.length === 1 && /^(?:[1-9]|10)$/.test(entries[0] ?? '')) return true
+  return entries.length <= MAX_PROXIES && entries.every(isAddressOrRange)
+}
+
+function isAddressOrRange(entry: string): boolean {
+  const [, address = '', bits = '1'] = /^([\da-f.:]+)(?:\/([1-9]\d{0,2}))?$/i.exec(entry) ?? []
+  return isIP(address) !== 0 && Number(bits) <= (isIP(address) === 4 ? 32 : 128)
 }
 
 function areOutboundEntries(entries: string[]): boolean {

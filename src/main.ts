@@ -84,6 +84,7 @@ async function main(): Promise<void> {
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
+    trustProxy: config.TRUST_PROXY,
     shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })
   const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })

@@ -121,6 +121,14 @@ describe('a variable', () => {
     ['CORS_ORIGIN', 'https://example.org/app', /^must be origins like https:\/\/example\.org/],
     ['CORS_ORIGIN', 'https://a.example,', /^must be origins like https:\/\/example\.org/],
     ['CORS_ORIGIN', 'https://*.example.org', /^must be origins like https:\/\/example\.org/],
+    ...[
+      ...['true', '0', '11', '1.5', '1,2', 'proxy.internal', '10.0.0.0/0', '10.0.0.0/33', '10.0.0'],
+      ...['::1/129', 'fe80::1%eth0', '10.0.0.1,', Array(33).fill('10.0.0.1').join()],
+    ].map((value): [string, string, RegExp] => [
+      'TRUST_PROXY',
+      value,
+      /^must be the number of proxies in front/,
+    ]),
   ])('%s is refused when it is %j', (name, value, complaint) => {
     const told = mistakesOf({ ...LEAST, [name]: value }).map((line) => line.trim())
     expect(told).toHaveLength(1)
@@ -145,6 +153,8 @@ describe('a variable', () => {
       ['https://a.example', 'http://localhost:5173'],
     ],
     ['CHAT_MODEL', 'extractive', 'extractive'],
+    ['TRUST_PROXY', '2', 2],
+    ['TRUST_PROXY', '10.0.0.0/8, fd00::1', ['10.0.0.0/8', 'fd00::1']],
   ])('%s may be %j', (name, value, read) => {
     expect(loadConfig({ ...LEAST, [name]: value })).toMatchObject({ [name]: read })
   })

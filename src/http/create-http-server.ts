@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import sensible from '@fastify/sensible'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { speakPlainly } from '../schemas/invalid-request.ts'
 import { createBrokenRequestHandler, sendError } from './error-handler.ts'
 import { formRouting } from './multipart.ts'
@@ -13,6 +14,8 @@ export interface HttpOptions {
   bodyLimit: number
   /** Whether the screen's own paths are routed. */
   hasScreen?: boolean
+  /** Which proxies in front are believed about the caller's address, host and HTTPS: how many, or where. */
+  trustProxy?: number | string[] | undefined
 }
 
 /** From the first byte of a request to its last. For uploads on a slow line; what is read whole gets less. */
@@ -24,12 +27,14 @@ const MAX_PARAMETER_LENGTH = 256
 /** Identifiers of callers are kept for tracing across services, where they are harmless in a log. */
 const REQUEST_ID = /^[\w.:-]{1,100}$/
 
-export function createHttpServer({ log, bodyLimit, hasScreen }: HttpOptions): FastifyInstance {
+export function createHttpServer(options: HttpOptions): FastifyInstance {
+  const { log, bodyLimit, hasScreen, trustProxy: trusted = false } = options
   speakPlainly()
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
+    trustProxy: typeof trusted === 'number' ? proxies(trusted) : trusted,
     ...(hasScreen && { rewriteUrl: rewriteScreenUrl }),
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -58,6 +63,13 @@ export function createHttpServer({ log, bodyLimit, hasScreen }: HttpOptions): Fa
   // Without it, text would reach the routes and be refused for its shape and not for its media type.
   app.removeContentTypeParser('text/plain')
   return app
+}
+
+const { allowsAddress: isPublic } = createOutboundPolicy([])
+
+/** The nearest ones, where the first of them is in a network of the server's own: whoever comes from elsewhere is no proxy. */
+function proxies(count: number) {
+  return (address: string, hop: number) => hop < count && (hop > 0 || !isPublic(address))
 }
 
 /** Said at once: the bytes would be refused anyway, but for not being JSON. */

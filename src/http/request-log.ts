@@ -18,6 +18,8 @@ export function installRequestLog(
 ): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
+    // Nobody knows it any more once the connection is closed.
+    const { ip: address } = request
     // Not Fastify's `onResponse`, which never comes for a caller who hangs up.
     reply.raw.once('close', () => {
       const { method, originalUrl, routeOptions } = request
@@ -25,7 +27,8 @@ export function installRequestLog(
       const milliseconds = Math.round(reply.elapsedTime * 10) / 10
       const status = statusOf(reply)
       ended({ operation, status, milliseconds })
-      request.log.info({ method, path: originalUrl.split('?')[0], status, milliseconds }, operation)
+      const [path] = originalUrl.split('?')
+      request.log.info({ address, method, path, status, milliseconds }, operation)
     })
   })
 }

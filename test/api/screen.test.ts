@@ -131,6 +131,18 @@ describe('A session', () => {
     expect(response.headers.get('set-cookie')).toMatch(/; Secure$/)
   })
 
+  it('has a Secure cookie where a proxy says so that is believed', async () => {
+    const behind = async (environment: Record<string, string>) => {
+      const server = await startServer(environment)
+      const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'agent.example' }
+      const headers = { ...SCREEN, 'sec-fetch-site': 'same-origin', ...forwarded }
+      const response = await signIn(server, { key: TEST_KEY }, headers)
+      return response.headers.get('set-cookie')
+    }
+    expect(await behind({ TRUST_PROXY: '127.0.0.1' })).toMatch(/; Secure$/)
+    expect(await behind({})).toMatch(/; SameSite=Strict$/)
+  })
+
   it('ends when somebody signs out, also for whoever has copied the cookie', async () => {
     const server = await startServer()
     const cookie = await openSession(server)
@@ -263,6 +275,15 @@ describe('A wrong key', () => {
       expect((await server.request('/agent')).status).toBe(200)
     },
   )
+
+  it('keeps out its own address alone, behind a proxy that is believed', async () => {
+    const server = await startServer({ TRUST_PROXY: '1' })
+    const from = (address: string, key: string) =>
+      signIn(server, { key }, { ...own(server), 'x-forwarded-for': `192.0.2.1, ${address}` })
+    for (let attempt = 0; attempt < 10; attempt += 1) await from('203.0.113.7', 'a-wrong-key')
+    expect((await from('203.0.113.7', TEST_KEY)).status).toBe(429)
+    expect((await from('203.0.113.8', TEST_KEY)).status).toBe(204)
+  })
 
   it.each([[{}], [{ key: '' }], [{ key: TEST_KEY, token: 'both' }], [{ key: 7 }], [[]]])(
     'must be one: %j',

@@ -16,6 +16,7 @@ export const open = { config: { public: true } }
 interface Options {
   bodyLimit?: number
   graceMs?: number
+  trustProxy?: number | string[] | undefined
 }
 
 export interface OpenApp {
@@ -42,14 +43,14 @@ export const ERROR_LEVEL = 50
 /** The real HTTP parts around the routes of one test, on a free port; closes itself after the test. */
 export async function openApp(
   addRoutes: (app: FastifyInstance, stopping: AbortSignal) => void,
-  { bodyLimit = 100_000, graceMs = 0 }: Options = {},
+  { bodyLimit = 100_000, graceMs = 0, trustProxy }: Options = {},
 ): Promise<OpenApp> {
   const log: LogLine[] = []
   const ended: EndedRequest[] = []
   const waiting: ((request: EndedRequest) => void)[] = []
   const logger = pino({ level: 'debug' }, { write: (line) => void log.push(JSON.parse(line)) })
 
-  const app = createHttpServer({ log: logger, bodyLimit })
+  const app = createHttpServer({ log: logger, bodyLimit, trustProxy })
   onTestFinished(() => app.close())
   installErrorHandler(app)
   installRequestLog(app, (request) => {

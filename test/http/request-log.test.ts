@@ -44,7 +44,33 @@ describe('an ended request', () => {
     const lines = log.filter(({ reqId }) => reqId !== undefined)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatchObject({ msg: 'readKnown', method: 'GET', path: '/known', status: 200 })
+    expect(lines[0]).toMatchObject({ address: '127.0.0.1' })
     expect(JSON.stringify(log)).not.toContain('my-secret')
+  })
+
+  it.each([
+    ['nobody', undefined, '203.0.113.7', '127.0.0.1'],
+    ['one proxy', 1, '198.51.100.1, 203.0.113.7', '203.0.113.7'],
+    ['two proxies', 2, '198.51.100.1, 203.0.113.7, 192.0.2.1', '203.0.113.7'],
+    ['more proxies than there are', 3, '203.0.113.7', '203.0.113.7'],
+    ['addresses', ['127.0.0.1', '192.0.2.0/24'], '203.0.113.7, 192.0.2.1', '203.0.113.7'],
+    ['the addresses of others', ['10.0.0.0/8'], '203.0.113.7', '127.0.0.1'],
+  ])(
+    'has the address of the caller, as far as %s is believed',
+    async (_who, trustProxy, forwarded, address) => {
+      const { url, log, nextEnded } = await openApp(routes, { trustProxy })
+      const ended = nextEnded()
+      await fetch(`${url}/known`, { headers: { 'x-forwarded-for': forwarded } })
+      await ended
+      expect(log.find(({ reqId }) => reqId !== undefined)).toMatchObject({ address })
+    },
+  )
+
+  it('has the address of who comes from the public network, whatever he says of himself', async () => {
+    const { app, log } = await openApp(routes, { trustProxy: 1 })
+    const headers = { 'x-forwarded-for': '203.0.113.7' }
+    await app.inject({ url: '/known', remoteAddress: '8.8.8.8', headers })
+    expect(log.find(({ reqId }) => reqId !== undefined)).toMatchObject({ address: '8.8.8.8' })
   })
 
   it('is no log line on a route that is quiet, but is told', async () => {

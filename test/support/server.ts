@@ -110,6 +110,7 @@ export async function startServer(
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
+    trustProxy: config.TRUST_PROXY,
     shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })
   beforeListen?.(app)

@@ -1,8 +1,8 @@
 import { isSecret, variablesIn } from '../../lib/environment.ts'
 import type { AgentSource, DeploymentSettings, Engine, Plan, Target } from './target.ts'
 
-/** The image or the platform says these. */
-const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG']
+/** The image or the platform says these; the engine of this machine is not the one of another. */
+const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST']
 const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
 /** What closing takes beside `SHUTDOWN_GRACE`, and what it may take where the platform has the patience. */
 export const LEAST_CLOSING_SECONDS = 4
@@ -27,6 +27,7 @@ export function planDeployment(
   const plain = Object.fromEntries(open ?? [])
   if (grace !== DEFAULT_GRACE) plain.SHUTDOWN_GRACE = String(grace)
   if (fileLimit !== settings.fileLimit) plain.FILE_LIMIT = String(fileLimit)
+  if (facts.proxies !== undefined) plain.TRUST_PROXY ??= String(facts.proxies)
   if (agent.path !== undefined && agent.path !== 'agent.json') {
     plain.AGENT_CONFIG = `/app/${agent.path}`
   }

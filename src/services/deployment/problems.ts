@@ -221,6 +221,10 @@ const doubts: Check = ({ agent, settings: { variables, instances: count }, targe
       remedy: 'a machine for this alone, or embedded or e2b',
     })
   }
+  if (facts.proxies === undefined && variables.TRUST_PROXY === undefined) {
+    const message = `is not set, and how many proxies are in front on ${title} is not known: all callers seem to come from one address`
+    found.push({ field: 'TRUST_PROXY', message, remedy: 'set it, see docs/operations.md' })
+  }
   if (variables.CHAT_MODEL === 'extractive') {
     const message = 'is extractive: answers are quotes, and no tools are called'
     found.push({ field: 'CHAT_MODEL', message, remedy: 'set a model, see docs/models.md' })

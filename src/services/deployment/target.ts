@@ -24,6 +24,8 @@ export interface Facts {
   /** Engines that are deployed beside the server where a URL has their name as its host. */
   engines: readonly Engine[]
   instances: number
+  /** How many proxies of the platform each add an address to `X-Forwarded-For`; nothing where that is not known. */
+  proxies?: number
 }
 
 export type Engine = 'postgres' | 'qdrant'

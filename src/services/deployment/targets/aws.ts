@@ -14,6 +14,7 @@ export const aws: Target = {
     hasServiceNames: false,
     engines: [],
     instances: 100,
+    proxies: 1,
   },
   setSecret: (name) => {
     const put = `aws ssm put-parameter --overwrite --type SecureString --name /${IMAGE}/${name} --value`

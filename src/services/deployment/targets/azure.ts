@@ -16,6 +16,7 @@ export const azure: Target = {
     hasServiceNames: false,
     engines: [],
     instances: 100,
+    proxies: 1,
   },
   setSecret: (name) => {
     const set = `az containerapp secret set --name ${IMAGE} --resource-group "$GROUP" --secrets`

@@ -14,6 +14,7 @@ export const cloudRun: Target = {
     hasServiceNames: false,
     engines: [],
     instances: 100,
+    proxies: 1,
   },
   setSecret: (name) =>
     name === 'SERVER_API_KEY'

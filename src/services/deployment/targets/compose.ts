@@ -24,6 +24,7 @@ export const compose: Target = {
     hasServiceNames: true,
     engines: ['postgres', 'qdrant'],
     instances: 1,
+    proxies: 1,
   },
   setSecret: (name, { folder }) =>
     name === 'SERVER_API_KEY'

@@ -16,6 +16,7 @@ export const fly: Target = {
     hasServiceNames: false,
     engines: [],
     instances: 100,
+    proxies: 2,
   },
   setSecret: (name, { folder }) =>
     name === 'SERVER_API_KEY'
