@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { search } from '../support/knowledge.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, someOf } from '../support/long.ts'
 import { defaults, launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -81,14 +81,19 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await failedStart({ directory })).toMatch(/Cannot make the data directory/)
   })
 
-  it.each([
-    [
-      'of a newer server',
-      'PRAGMA application_id = 0x41675376; PRAGMA user_version = 99',
-      /newer server/,
-    ],
-    ['of another program', 'CREATE TABLE songs (name TEXT)', /belongs to another program/],
-  ])('the database is %s, and stays as it is', async (_whose, sql, why) => {
+  it.each(
+    someOf(
+      [
+        [
+          'of a newer server',
+          'PRAGMA application_id = 0x41675376; PRAGMA user_version = 99',
+          /newer server/,
+        ],
+        ['of another program', 'CREATE TABLE songs (name TEXT)', /belongs to another program/],
+      ],
+      1,
+    ),
+  )('the database is %s, and stays as it is', async (_whose, sql, why) => {
     const directory = await temporaryDirectory()
     const file = await makeDatabase(directory, sql)
     const before = await readFile(file)
@@ -103,14 +108,19 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await failedStart({ directory })).toMatch(/agent-server\.db: .+\(not a database\)/)
   })
 
-  it.each([
-    ['no JSON', '{"name": ', /agent\.json is not a valid .+is not valid JSON/s],
-    [
-      'not an agent',
-      '{"nmae": "x", "prompt": 3}',
-      /agent\.json is not a valid .+prompt must be a string.+nmae/s,
-    ],
-  ])('agent.json is %s', async (_what, text, why) => {
+  it.each(
+    someOf(
+      [
+        ['no JSON', '{"name": ', /agent\.json is not a valid .+is not valid JSON/s],
+        [
+          'not an agent',
+          '{"nmae": "x", "prompt": 3}',
+          /agent\.json is not a valid .+prompt must be a string.+nmae/s,
+        ],
+      ],
+      1,
+    ),
+  )('agent.json is %s', async (_what, text, why) => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'agent.json'), text)
     expect(await failedStart({ directory })).toMatch(why)
@@ -163,7 +173,7 @@ describe('A start on a search index that is', () => {
     ],
   ]
 
-  it.each(isLong ? damage : damage.filter((_, place) => place % 2 === 1))(
+  it.each(isLong ? damage : damage.slice(3, 4))(
     '%s makes it again, and says so',
     async (_what, said, break_) => {
       expect(await segments()).not.toEqual([])
@@ -185,36 +195,42 @@ describe('A start on a search index that is', () => {
     expect(await search(server, 'lighthouse')).toHaveLength(1)
   })
 
-  it('left behind by another database makes it again, though that gave out the same keys', async () => {
-    const other = await startServerProcess()
-    await other.ingest({ title: 'Otters', text: 'Otters hold hands while they sleep.' })
-    await other.stop()
-    const file = join('data', 'agent-server.db')
-    await cp(join(other.directory, file), join(directory, file))
-    const server = await startServerProcess({}, { directory })
-    expect(server.log().map(({ msg }) => msg)).toContainEqual(
-      expect.stringMatching(/of another database: starting afresh/),
-    )
-    expect(await search(server, 'otters')).toHaveLength(1)
-    expect(await search(server, 'lighthouse')).toEqual([])
-  })
+  it.runIf(isLong)(
+    'left behind by another database makes it again, though that gave out the same keys',
+    async () => {
+      const other = await startServerProcess()
+      await other.ingest({ title: 'Otters', text: 'Otters hold hands while they sleep.' })
+      await other.stop()
+      const file = join('data', 'agent-server.db')
+      await cp(join(other.directory, file), join(directory, file))
+      const server = await startServerProcess({}, { directory })
+      expect(server.log().map(({ msg }) => msg)).toContainEqual(
+        expect.stringMatching(/of another database: starting afresh/),
+      )
+      expect(await search(server, 'otters')).toHaveLength(1)
+      expect(await search(server, 'lighthouse')).toEqual([])
+    },
+  )
 })
 
 describe('A server of which a thread dies', () => {
-  it.each(['writer', 'index'])('ends with code 1 if it is the %s, losing nothing', async (name) => {
-    const directory = await temporaryDirectory()
-    const environment = { NODE_OPTIONS: `--import ${END_THREAD}` }
-    const server = await startServerProcess(environment, { directory })
-    await server.ingest({ text: 'The lighthouse was lit in 1811.' })
-    await mkdir(join(directory, `end-${name}`))
-    expect(await server.exited).toEqual(FAILED)
-    // A request that ends meanwhile may have its line after it.
-    const fatal = server.log().filter(({ level }) => level === 60)
-    expect(fatal).toMatchObject([{ msg: expect.stringMatching(/a vital part has failed/) }])
+  it.each(someOf(['writer', 'index'], 1))(
+    'ends with code 1 if it is the %s, losing nothing',
+    async (name) => {
+      const directory = await temporaryDirectory()
+      const environment = { NODE_OPTIONS: `--import ${END_THREAD}` }
+      const server = await startServerProcess(environment, { directory })
+      await server.ingest({ text: 'The lighthouse was lit in 1811.' })
+      await mkdir(join(directory, `end-${name}`))
+      expect(await server.exited).toEqual(FAILED)
+      // A request that ends meanwhile may have its line after it.
+      const fatal = server.log().filter(({ level }) => level === 60)
+      expect(fatal).toMatchObject([{ msg: expect.stringMatching(/a vital part has failed/) }])
 
-    const next = await startServerProcess({}, { directory })
-    expect(await search(next, 'lighthouse')).toHaveLength(1)
-  })
+      const next = await startServerProcess({}, { directory })
+      expect(await search(next, 'lighthouse')).toHaveLength(1)
+    },
+  )
 
   it.runIf(isLong)('goes on if it is the one that splits documents', async () => {
     const server = await startServerProcess({ NODE_OPTIONS: `--import ${END_THREAD}` })

@@ -13,8 +13,7 @@ const Rendered = z.object({ svg: z.string(), png: z.instanceof(Uint8Array) })
 export type Charts = ReturnType<typeof createCharts>
 
 /** Draws charts, a few at a time, each in a process of its own. */
-export function createCharts() {
-  const run = createJobRunner()
+export function createCharts(run = createJobRunner()) {
   return {
     /** Throws `JobRefusal` in words for the model. */
     render: (specification: ChartSpecification, signal: AbortSignal): Promise<RenderedChart> =>

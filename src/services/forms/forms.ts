@@ -9,8 +9,7 @@ const FILLING = {
 export type Forms = ReturnType<typeof createForms>
 
 /** Fills forms, a few at a time, each in a process of its own: somebody else has made them. */
-export function createForms() {
-  const run = createJobRunner()
+export function createForms(run = createJobRunner()) {
   return {
     /** Reads a form and, with values that fit, fills it. Throws `JobRefusal` in words for the model. */
     fill: (

@@ -1,4 +1,4 @@
-import { createJobRunner, type Job } from '../../lib/child-process.ts'
+import { createJobRunner, type Job, type JobRunner } from '../../lib/child-process.ts'
 import { JobRefusal } from '../../lib/job.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
@@ -71,13 +71,13 @@ interface Dependencies {
   directory: string
   store: Pick<FileStore, 'readFile'>
   lookup: Pick<DocumentLookup, 'findDocuments' | 'readText'>
+  run?: JobRunner
 }
 
 export type Tables = ReturnType<typeof createTables>
 
 /** Documents that are tables, as something to ask in SQL. */
-export function createTables({ directory, store, lookup }: Dependencies) {
-  const run = createJobRunner()
+export function createTables({ directory, store, lookup, run = createJobRunner() }: Dependencies) {
   const files = createTableFiles({ directory, store, lookup, run })
 
   const entries = (filter: Filter | undefined, signal: AbortSignal) =>

@@ -4,6 +4,7 @@ import { JobRefusal } from '../../../src/lib/job.ts'
 import { fontsFor } from '../../../src/services/charts/chart-fonts.ts'
 import { createCharts } from '../../../src/services/charts/charts.ts'
 import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
+import { createRunnerHere } from '../../support/run-job.ts'
 
 const USUAL = ['DejaVuSans.ttf', 'DejaVuSans-Bold.ttf']
 const CHINESE = 'NotoSansHans-Regular.otf'
@@ -40,7 +41,7 @@ describe('A chart in any script', () => {
     const more = { x: { field: 'city' }, y: { field: 'n' } }
     const request = ChartRequest.parse({ mark: 'bar', rows, ...more, width: 200, height: 100 })
     const { signal } = new AbortController()
-    return createCharts().render(toSpecification(request, rows), signal)
+    return createCharts(createRunnerHere()).render(toSpecification(request, rows), signal)
   }
 
   it('is drawn with its words: each gives another picture', async () => {

@@ -4,9 +4,10 @@ import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { createCharts, RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
 import { isLong, someOf } from '../../support/long.ts'
+import { createRunnerHere } from '../../support/run-job.ts'
 
 const { signal } = new AbortController()
-const charts = createCharts()
+const charts = createCharts(createRunnerHere())
 const ROWS = [
   { region: 'north', amount: 12, day: '2026-01-01' },
   { region: 'südwest & <co>', amount: 7, day: '2026-01-02' },

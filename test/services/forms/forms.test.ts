@@ -6,10 +6,11 @@ import { JobRefusal } from '../../../src/lib/job.ts'
 import type { FormKind, FormValues } from '../../../src/services/forms/form.ts'
 import { createForms } from '../../../src/services/forms/forms.ts'
 import { isLong } from '../../support/long.ts'
+import { createRunnerHere } from '../../support/run-job.ts'
 import { zipFile } from '../../support/zip-file.ts'
 
 const { signal } = new AbortController()
-const forms = createForms()
+const forms = createForms(createRunnerHere())
 const fill = (kind: FormKind, form: string | Uint8Array, values: FormValues = {}) =>
   forms.fill(kind, typeof form === 'string' ? Buffer.from(form) : form, values, signal)
 const textOf = (bytes: Uint8Array | undefined) => Buffer.from(bytes ?? []).toString()

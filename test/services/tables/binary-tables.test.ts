@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { quoteText, withDatabase } from '../../../src/services/tables/duckdb.ts'
 import { createTables } from '../../../src/services/tables/tables.ts'
 import { isLong } from '../../support/long.ts'
+import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { zipFile } from '../../support/zip-file.ts'
 import { createFakeLookup, type FakeTable } from './stored-table.ts'
@@ -66,7 +67,11 @@ async function parquet(sql: string): Promise<Uint8Array> {
 
 async function open(tables: FakeTable[]) {
   const directory = await temporaryDirectory()
-  const { query, close } = createTables({ ...createFakeLookup(tables), directory })
+  const { query, close } = createTables({
+    ...createFakeLookup(tables),
+    directory,
+    run: createRunnerHere(),
+  })
   onTestFinished(close)
   return (sql: string) => query({ sql, maximumRows: 100, filter: undefined }, signal)
 }
@@ -98,6 +103,7 @@ describe('Rows of a workbook', () => {
     const { lookUp, close } = createTables({
       ...createFakeLookup([{ id: '1', file: 'orders.xlsx', content }]),
       directory: await temporaryDirectory(),
+      run: createRunnerHere(),
     })
     onTestFinished(close)
     const find = (table: string) => {

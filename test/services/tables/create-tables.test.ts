@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job.ts'
 import { createTables } from '../../../src/services/tables/tables.ts'
 import { isLong } from '../../support/long.ts'
+import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, type FakeTable } from './stored-table.ts'
 
@@ -19,6 +20,7 @@ async function open(tables: FakeTable[] = TABLES) {
   const { close, ...opened } = createTables({
     ...parts,
     directory: await temporaryDirectory(),
+    run: createRunnerHere(),
   })
   const query = (sql: string, maximumRows = 100) =>
     opened.query({ sql, maximumRows, filter: undefined }, signal)

@@ -1,10 +1,10 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createJobRunner } from '../../../src/lib/child-process.ts'
 import { JobRefusal } from '../../../src/lib/job.ts'
 import { createTableFiles } from '../../../src/services/tables/table-files.ts'
 import { isLong } from '../../support/long.ts'
+import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, documentOf, type FakeTable } from './stored-table.ts'
 
@@ -15,7 +15,7 @@ const FILE: FakeTable = { id: 'file', file: 'b.jsonl', content: '{"n":1}\n{"n":2
 async function open(tables: FakeTable[], directory?: string) {
   const parts = createFakeLookup(tables)
   const place = directory ?? (await temporaryDirectory())
-  const files = createTableFiles({ ...parts, directory: place, run: createJobRunner() })
+  const files = createTableFiles({ ...parts, directory: place, run: createRunnerHere() })
   return { ...parts, files, directory: place }
 }
 

@@ -6,6 +6,7 @@ import { makeRoom } from '../../../src/services/tables/table-files.ts'
 import type { RowCondition } from '../../../src/services/tables/table-job.ts'
 import { createTables } from '../../../src/services/tables/tables.ts'
 import { isLong } from '../../support/long.ts'
+import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, type FakeTable } from './stored-table.ts'
 
@@ -18,7 +19,7 @@ const STORED: FakeTable[] = [{ id: '1', title: 'Sales.csv', content: SALES }]
 async function open(tables: FakeTable[] = STORED) {
   const directory = await temporaryDirectory()
   const { lookup, store, reads } = createFakeLookup(tables)
-  const opened = createTables({ lookup, store, directory })
+  const opened = createTables({ lookup, store, directory, run: createRunnerHere() })
   const find = (conditions: RowCondition[], table = 'sales') =>
     opened.lookUp({ table, conditions, maximumRows: 10, filter: undefined }, signal)
   return { find, reads, directory, close: opened.close }
