@@ -6,7 +6,11 @@ import {
   type QdrantIndexOptions,
 } from '../indexes/qdrant/qdrant-index.ts'
 import { reEmbed } from '../services/embedding/re-embed.ts'
-import { completeIndex, type Filling, replaceIndex } from '../services/ingestion/replace-index.ts'
+import {
+  completeIndex,
+  type Replacement,
+  replaceIndex,
+} from '../services/ingestion/replace-index.ts'
 import { qdrantOptions } from './chunk-index.ts'
 import { openPreparer } from './knowledge.ts'
 import { createEmbedder } from './models.ts'
@@ -31,7 +35,8 @@ export async function rebuildIndex(task: Task, signal: AbortSignal): Promise<voi
       await served.open(signal)
       return served
     }
-    await replaceIndex({ ...filling, next: next.index, serve }, signal)
+    const { index, drop } = next
+    await replaceIndex({ ...filling, next: index, serve, drop }, signal)
   })
 }
 
@@ -46,7 +51,10 @@ export async function fillIndex(task: Task, signal: AbortSignal): Promise<void> 
 
 async function fillFromStore(
   { config, log, progress }: Task,
-  fill: (filling: Filling, options: QdrantIndexOptions) => Promise<void>,
+  fill: (
+    filling: Omit<Replacement, 'next' | 'serve' | 'drop'>,
+    options: QdrantIndexOptions,
+  ) => Promise<void>,
 ): Promise<void> {
   await withStore(config, log, async (store) => {
     const preparer = openPreparer(config, log)

@@ -31,7 +31,7 @@ export function createChunkKeyAllocator(
   }
 
   /** The first of `count` consecutive keys. Throws `RangeError` unless `count` is a positive integer. */
-  return async function take(count: number): Promise<number> {
+  const take = async (count: number): Promise<number> => {
     if (!Number.isSafeInteger(count) || count < 1) {
       throw new RangeError(`Cannot reserve ${count} chunk keys`)
     }
@@ -44,4 +44,9 @@ export function createChunkKeyAllocator(
     next += count
     return first
   }
+  /** What is left of the block is not used any more. */
+  const drop = () => {
+    staleAt = 0
+  }
+  return { take, drop }
 }

@@ -234,6 +234,11 @@ export interface DocumentStore extends FileStore {
 
   /** Durably reserves `count` consecutive chunk keys, answering the first. */
   reserveChunkKeys(count: number): Promise<number>
+  /**
+   * Makes every key that was reserved so far, by whomever, of no use for chunks that are not kept yet: to complete with
+   * one is refused with `StaleKeysError`. What was being completed is kept, or refused, when this resolves.
+   */
+  retireChunkKeys(): Promise<void>
   /** The chunks with these keys, in the order of the keys; what does not exist is left out. */
   readChunks(keys: readonly number[]): Promise<StoredChunk[]>
   /** Every key that exists, ascending. */
@@ -262,6 +267,15 @@ export interface DocumentStore extends FileStore {
   /** Throws `store_unavailable` when the document store cannot read and write. */
   check(signal: AbortSignal): Promise<void>
   close(): Promise<void>
+}
+
+/** The chunks were put into an index that does not serve any more: nothing is kept of them, and they need keys anew. */
+export class StaleKeysError extends AppError {
+  constructor() {
+    super('store_unavailable', 'The chunk keys of this attempt are of no use any more', {
+      retryAfter: RETRY_SECONDS,
+    })
+  }
 }
 
 // About what a worker takes to make room for some of those who were refused.

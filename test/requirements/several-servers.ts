@@ -8,6 +8,8 @@ export const SEVERAL_SERVERS = {
       'While PostgreSQL is away answers are 503 in bounded time, readiness names it, and nothing needs a restart.',
     'shared.start':
       'A start waits a minute for a PostgreSQL that is away, and then ends with what is wrong.',
+    'shared.rebuild':
+      'An index that is made anew while servers ingest lacks nothing of what they made ready.',
     'shared.reindex': 'Vectors are made anew by one process at a time; another one is refused.',
     'shared.webhook': 'A server without WEBHOOK_URL leaves it to the others to tell of documents.',
     'shared.artifacts': 'An artifact of one server is read from every other.',

@@ -12,24 +12,24 @@ function createCounter() {
 describe('A block of chunk keys', () => {
   it('is taken once for many', async () => {
     const reserve = createCounter()
-    const take = createChunkKeyAllocator(reserve, { keysPerBlock: 10 })
+    const { take } = createChunkKeyAllocator(reserve, { keysPerBlock: 10 })
     expect([await take(4), await take(4)]).toEqual([1, 5])
     expect(reserve).toHaveBeenCalledTimes(1)
   })
 
   it('is left where it has not enough in a row', async () => {
-    const take = createChunkKeyAllocator(createCounter(), { keysPerBlock: 10 })
+    const { take } = createChunkKeyAllocator(createCounter(), { keysPerBlock: 10 })
     expect([await take(7), await take(4), await take(6)]).toEqual([1, 11, 15])
   })
 
   it('is passed by where more are wanted than it has', async () => {
-    const take = createChunkKeyAllocator(createCounter(), { keysPerBlock: 10 })
+    const { take } = createChunkKeyAllocator(createCounter(), { keysPerBlock: 10 })
     expect([await take(1), await take(25), await take(1)]).toEqual([1, 11, 2])
   })
 
   it('is not used any more once it is stale', async () => {
     const reserve = createCounter()
-    const take = createChunkKeyAllocator(reserve, { keysPerBlock: 10, freshMs: 60_000 })
+    const { take } = createChunkKeyAllocator(reserve, { keysPerBlock: 10, freshMs: 60_000 })
     const now = vi.spyOn(performance, 'now')
     now.mockReturnValue(0)
     expect(await take(1)).toBe(1)
@@ -43,13 +43,13 @@ describe('A block of chunk keys', () => {
   it('is asked for again after a failure', async () => {
     const reserve = createCounter()
     reserve.mockRejectedValueOnce(new Error('away'))
-    const take = createChunkKeyAllocator(reserve, { keysPerBlock: 10 })
+    const { take } = createChunkKeyAllocator(reserve, { keysPerBlock: 10 })
     await expect(take(1)).rejects.toThrow('away')
     expect(await take(1)).toBe(1)
   })
 
   it('is shared by those who ask at the same time, without a key for two', async () => {
-    const take = createChunkKeyAllocator(createCounter(), { keysPerBlock: 16 })
+    const { take } = createChunkKeyAllocator(createCounter(), { keysPerBlock: 16 })
     const firsts = await Promise.all(Array.from({ length: 40 }, () => take(3)))
     const keys = firsts.flatMap((first) => [first, first + 1, first + 2])
     expect(new Set(keys).size).toBe(120)

@@ -13,7 +13,7 @@ const Done = z.literal(true)
 const Aliases = z.object({
   aliases: z.array(z.object({ alias_name: z.string(), collection_name: z.string() })),
 })
-const Existence = z.object({ exists: z.boolean() })
+const Names = z.object({ collections: z.array(z.object({ name: z.string() })) })
 const Info = z.object({
   config: z.object({ metadata: z.unknown().optional() }),
   payload_schema: z.record(z.string(), z.unknown()),
@@ -46,9 +46,10 @@ export function createCollections({ call }: QdrantConnection) {
     /** The collection that an alias names now. */
     behind: async (alias: string, signal?: AbortSignal) => (await aliases(signal)).get(alias),
 
-    async exists(name: string, signal?: AbortSignal) {
-      const request = { method: 'GET', path: `${pathOf(name)}/exists`, result: Existence } as const
-      return (await call(request, signal)).exists
+    /** Of all collections there are, ours or not. */
+    async names(signal?: AbortSignal) {
+      const request = { method: 'GET', path: '/collections', result: Names } as const
+      return (await call(request, signal)).collections.map(({ name }) => name)
     },
 
     /** What a collection says about itself. */

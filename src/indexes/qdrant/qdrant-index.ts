@@ -42,13 +42,14 @@ export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
 
 /**
  * An index beside the one that serves: as yet without anything that was not put into it, by this run or by one that
- * was interrupted. `serve` puts it in the place of the one that serves, in one step, and removes that.
+ * was interrupted. `serve` puts it in the place of the one that serves, in one step; `drop` removes that.
  */
 export async function createNextIndex(options: QdrantIndexOptions, signal?: AbortSignal) {
   const connection = connectToQdrant(options.address)
   const collections = createCollections(connection)
   const next = await createNextCollections({ ...options, collections }, signal)
-  return { index: indexOn(connection, collections, next, options.settings), serve: next.serve }
+  const { serve, drop } = next
+  return { index: indexOn(connection, collections, next, options.settings), serve, drop }
 }
 
 export interface QdrantIndex extends ChunkIndex {

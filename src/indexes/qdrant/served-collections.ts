@@ -105,6 +105,12 @@ function nameAfter(alias: string, former: string | undefined): string {
   return `${alias}-${number + 1}`
 }
 
+function isBefore(name: string, other: string): boolean {
+  const [, alias, number] = /^(.*)-(\d+)$/.exec(name) ?? []
+  const [, otherAlias, otherNumber] = /^(.*)-(\d+)$/.exec(other) ?? []
+  return alias === otherAlias && Number(number) < Number(otherNumber)
+}
+
 function foreign(name: string): Error {
   return new Error(
     `The collection ${name} was not made by this server, or by another version of it: set QDRANT_COLLECTION to another name, or ${REMEDY}`,
@@ -112,8 +118,10 @@ function foreign(name: string): Error {
 }
 
 interface NextCollections extends ServedCollections {
-  /** Moves the aliases to these collections, all in one step, and removes those that served before. */
+  /** Moves the aliases to these collections, all in one step. */
   serve(): Promise<void>
+  /** Removes those that served before, and what interrupted runs have left of such. */
+  drop(): Promise<void>
 }
 
 /** Collections beside those that serve: what an interrupted run has left of the same kind is gone on with. */
@@ -143,7 +151,7 @@ export async function createNextCollections(
     },
 
     async vectors(inTime) {
-      if (!(await collections.exists(vectorsName, inTime))) return undefined
+      if (!(await collections.names(inTime)).includes(vectorsName)) return undefined
       const held = await kinds.vectorsIn(vectorsName, inTime)
       hasVectors = held?.fingerprint === vectorFingerprint
       return hasVectors ? held : undefined
@@ -165,8 +173,15 @@ export async function createNextCollections(
         [termsAlias]: termsName,
         [vectorsAlias]: hasVectors ? vectorsName : undefined,
       })
-      if (formerTerms !== undefined) await collections.drop(formerTerms)
-      if (formerVectors !== undefined) await collections.drop(formerVectors)
+      // The first vectors to come make one of this name.
+      if (!hasVectors && formerVectors !== undefined) await collections.drop(formerVectors, signal)
+    },
+
+    async drop() {
+      for (const name of await collections.names(signal)) {
+        const isFormer = isBefore(name, termsName) || (hasVectors && isBefore(name, vectorsName))
+        if (isFormer) await collections.drop(name, signal)
+      }
     },
   }
 }

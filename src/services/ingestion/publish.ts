@@ -4,7 +4,11 @@ import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { freeYoungMemory } from '../../lib/free-young-memory.ts'
 import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
-import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import {
+  type DocumentStore,
+  type IngestionJob,
+  StaleKeysError,
+} from '../../stores/document-store.ts'
 import { IndexError, type IngestionLog } from './availability.ts'
 import { MAX_WHOLE_CHARACTERS, type Segment } from './segments.ts'
 
@@ -74,7 +78,8 @@ export function createPublisher({ store, index, log }: Dependencies) {
     const { number: file } = await store.stageFile(pack())
     let published: Published
     try {
-      const publishing = publishStaged(store, additions, job, { file, count, characters })
+      const staged = { file, count, characters }
+      const publishing = withFreshKeys(() => publishStaged(store, additions, job, staged))
       published = await untilAborted(publishing, signal)
     } finally {
       // What cannot be dropped now is dropped by the next start.
@@ -98,8 +103,26 @@ export function createPublisher({ store, index, log }: Dependencies) {
     ): Promise<Published> {
       if (characters > MAX_WHOLE_CHARACTERS) return publishLong(job, segments, characters, signal)
       const [segment] = await Array.fromAsync(segments)
-      return segment && untilAborted(rounds.submit({ job, segment }), signal)
+      if (!segment) return undefined
+      return untilAborted(
+        withFreshKeys(() => rounds.submit({ job, segment })),
+        signal,
+      )
     },
+  }
+}
+
+/** One for each index that may take another's place meanwhile, which is rare. */
+const MAX_TRIES = 3
+
+/** Publishes once more where the index was put in another's place meanwhile. */
+async function withFreshKeys(publish: () => Promise<Published>): Promise<Published> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await publish()
+    } catch (error) {
+      if (!(error instanceof StaleKeysError) || tries === MAX_TRIES) throw error
+    }
   }
 }
 
@@ -135,8 +158,9 @@ async function publishRound(
       resolve(replaced && keys.length)
       return replaced ?? keys
     } catch (cause) {
-      reject(new UnconfirmedError(keys, cause))
-      return []
+      const isRefused = cause instanceof StaleKeysError
+      reject(isRefused ? cause : new UnconfirmedError(keys, cause))
+      return isRefused ? keys : []
     }
   }
   await forget((await Promise.all(entries.map(complete))).flat())
@@ -165,8 +189,11 @@ async function publishStaged(
       freeYoungMemory()
     }
   })
-  const replaced = await store.completeStaged(job, { ...staged, firstKey }).catch((cause) => {
-    throw new UnconfirmedError(keys, cause)
+  const completing = store.completeStaged(job, { ...staged, firstKey })
+  const replaced = await completing.catch(async (cause: unknown) => {
+    if (!(cause instanceof StaleKeysError)) throw new UnconfirmedError(keys, cause)
+    await forget(keys)
+    throw cause
   })
   await forget(replaced ?? keys)
   return replaced && keys.length

@@ -15,7 +15,7 @@ type FilledIndex = Pick<
   'keys' | 'add' | 'remove' | 'vectorKeys' | 'addVectors' | 'keepsMetadata'
 >
 
-export interface Filling {
+interface Filling {
   store: Pick<DocumentStore, 'chunkKeys' | 'readChunks' | 'vectorKeys' | 'readVectors'>
   preparer: Pick<Preparer, 'analyse'>
   /** Whether there are vectors. */
@@ -25,25 +25,34 @@ export interface Filling {
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
 
-interface Replacement extends Filling {
+export interface Replacement extends Filling {
+  store: Filling['store'] & Pick<DocumentStore, 'retireChunkKeys'>
   /** Not served yet, and written by nobody else. */
   next: FilledIndex
   /** Puts it in the place of the one that serves; answers it under the name that servers use. */
   serve(): Promise<FilledIndex>
+  /** Removes the one that served before. */
+  drop(): Promise<void>
 }
 
 /**
  * Fills an index from the document store while another one serves, puts it in that one's place, and adds what
  * came in between. Throws the reason of `signal`; run again, it goes on from there.
+ *
+ * Servers put chunks into an index first and keep them in the document store after it: what one has put into the
+ * former index could be kept once all has been compared. So whatever was begun before is refused, and begun anew.
  */
 export async function replaceIndex(
-  { serve, next, ...parts }: Replacement,
+  { serve, drop, next, ...parts }: Replacement,
   signal: AbortSignal,
 ): Promise<void> {
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     if ((await fill(next, parts, signal)) <= FEW) break
   }
-  await completeIndex(await serve(), parts, signal)
+  const served = await serve()
+  await untilAvailable(parts.store.retireChunkKeys, parts.log, signal)
+  await completeIndex(served, parts, signal)
+  await drop()
 }
 
 /** Adds what an index that serves lacks. What it holds beyond the document store may be the servers' and stays. */
@@ -52,7 +61,10 @@ export async function completeIndex(
   parts: Filling,
   signal: AbortSignal,
 ): Promise<void> {
-  await fill(index, { ...parts, sweep: { suspect: () => undefined } }, signal)
+  const kept = { ...parts, sweep: { suspect: () => undefined } }
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
+    if ((await fill(index, kept, signal)) === 0) break
+  }
 }
 
 /** Answers how much was missing. */

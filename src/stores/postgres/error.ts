@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg'
 import { AppError } from '../../errors.ts'
-import { idempotencyConflict, queueFull } from '../document-store.ts'
+import { idempotencyConflict, queueFull, StaleKeysError } from '../document-store.ts'
 
 /** What is away for a moment is mostly back by then: a restart, or a standby that takes over. */
 const RETRY_AFTER_SECONDS = 5
@@ -84,7 +84,7 @@ const OURS = new Map<string | undefined, () => Error>([
   ['AS003', () => new AppError('document_not_found', 'There is no such document')],
   ['AS004', () => new AppError('document_not_failed', 'Only a failed document can be retried')],
   ['AS005', () => new EmbeddingError('The vectors are of another embedding')],
-  ['AS006', () => unavailable('The chunk keys of this attempt are too old')],
+  ['AS006', () => new StaleKeysError()],
   ['AS007', () => new AppError('storage_full', 'The document store has used up its chunk keys')],
   ['AS008', () => new Error('Some chunks have no new vector yet')],
   ['AS009', () => unavailable(BEING_MOVED)],

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { toHalfFloats } from '../chunk-codec.ts'
-import type {
-  ChunkVectors,
-  Claim,
-  DocumentStore,
-  IngestionJob,
-  NewChunk,
+import {
+  type ChunkVectors,
+  type Claim,
+  type DocumentStore,
+  type IngestionJob,
+  type NewChunk,
+  StaleKeysError,
 } from '../document-store.ts'
 import type { FileStore } from '../file-store.ts'
 import type { Query } from '../sql/query.ts'
@@ -48,6 +49,8 @@ interface Dependencies {
   database: Database
   leases: Leases
   files: Pick<FileStore, 'readStaged' | 'dropStaged'>
+  /** Uses no more of the chunk keys that were reserved. */
+  dropKeys: () => void
   /** Says that there is a job to claim that was not there before. */
   jobCame: () => void
   /** Says that a document is ready, or has failed. */
@@ -59,6 +62,7 @@ export function createJobWrites({
   database,
   leases,
   files,
+  dropKeys,
   jobCame,
   documentEnded,
 }: Dependencies): Pick<
@@ -76,7 +80,10 @@ export function createJobWrites({
       ...vectorColumns(chunks, vectors),
       ...[readText, characters],
     ]
-    const [row] = await database.write(COMPLETE, values).catch(nameEmbedding(vectors))
+    const [row] = await database.write(COMPLETE, values).catch((error: unknown) => {
+      if (error instanceof StaleKeysError) dropKeys()
+      throw nameEmbedding(error, vectors)
+    })
     leases.letGo(job.claim)
     const keys = keysIn(row)
     if (keys) documentEnded(job.documentId)
@@ -136,12 +143,10 @@ function vectorColumns(chunks: readonly NewChunk[], vectors: ChunkVectors | unde
   return [model, dimension, toHalfFloats(values)]
 }
 
-function nameEmbedding(vectors: ChunkVectors | undefined) {
-  return (error: unknown): never => {
-    if (!(error instanceof EmbeddingError) || !vectors) throw error
-    const { model, dimension } = vectors
-    throw new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)
-  }
+function nameEmbedding(error: unknown, vectors: ChunkVectors | undefined): unknown {
+  if (!(error instanceof EmbeddingError) || !vectors) return error
+  const { model, dimension } = vectors
+  return new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)
 }
 
 /** How long after its last sign of life a server's claims are taken over by others. */

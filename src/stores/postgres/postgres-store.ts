@@ -14,7 +14,7 @@ import type { Query } from '../sql/query.ts'
 import { integer } from '../sql/rows.ts'
 import { createArtifacts, createLockFiles, createSkillCopies } from './artifacts.ts'
 import { matchingKeys, readAllKeys } from './chunks.ts'
-import { awaitDatabase, type StartDeadline } from './connection.ts'
+import { awaitDatabase, type Session, type StartDeadline, withSession } from './connection.ts'
 import { refuseHalfCorpus } from './corpus-copies.ts'
 import { checkDatabase, openDatabase } from './database.ts'
 import { POSTGRES } from './dialect.ts'
@@ -42,6 +42,19 @@ const LOOKUP_MS = 30_000
 
 /** Keys of an hour ago are refused: see `complete_job` in the schema. */
 const KEY_BLOCKS = { keysPerBlock: 1_024, freshMs: 1_200_000 }
+
+/**
+ * `complete_job` refuses keys below the mark of 45 minutes ago, which becomes that of now. It has read the marks before
+ * it keeps anything: the lock waits for those that are under way, and the marks that go were lower.
+ */
+async function retireKeys({ run }: Session): Promise<void> {
+  await run('BEGIN')
+  await run('LOCK TABLE agent_server.key_marks IN ACCESS EXCLUSIVE MODE')
+  await run('DELETE FROM agent_server.key_marks')
+  await run(`INSERT INTO agent_server.key_marks (minute, next_key)
+    SELECT agent_server.now_ms() / 60000 - 46, value FROM agent_server.meta WHERE name = 'next_chunk_key'`)
+  await run('COMMIT')
+}
 
 interface Log {
   info(fields: object, message: string): void
@@ -89,6 +102,10 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   const { read } = database
   const files = createFiles(read, POSTGRES, fileWrites)
   const { begun, chunksWithout, ...vectors } = createVectorReads(read, POSTGRES)
+  const keys = createChunkKeyAllocator(async (count) => {
+    const [row] = await database.write(RESERVE, [count])
+    return integer(row, 'first')
+  }, KEY_BLOCKS)
   let closing: Promise<void> | undefined
 
   const close = async () => {
@@ -99,7 +116,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
 
   return {
     ...createDocumentWrites({ database, queueLimit, jobCame: notifications.jobCame }),
-    ...createJobWrites({ database, leases, files, ...notifications }),
+    ...createJobWrites({ database, leases, files, dropKeys: keys.drop, ...notifications }),
     ...createDocumentReads(read, POSTGRES),
     ...createChunkReads(read, POSTGRES),
     ...vectors,
@@ -115,10 +132,8 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
       const [row] = await read(NEXT_JOB, [leases.owner])
       return row && integer(row, 'due_at')
     },
-    reserveChunkKeys: createChunkKeyAllocator(async (count) => {
-      const [row] = await database.write(RESERVE, [count])
-      return integer(row, 'first')
-    }, KEY_BLOCKS),
+    reserveChunkKeys: keys.take,
+    retireChunkKeys: () => withSession(url, retireKeys),
     replacement: { ...createVectorWrites(url, database), begun, chunksWithout },
     lookup: createLookup(async (query, values, signal) => {
       signal?.throwIfAborted()

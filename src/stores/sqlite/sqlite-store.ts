@@ -5,7 +5,12 @@ import type { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { startThread } from '../../lib/thread.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
-import type { Claim, DocumentStore, VectorReplacement } from '../document-store.ts'
+import {
+  type Claim,
+  type DocumentStore,
+  StaleKeysError,
+  type VectorReplacement,
+} from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import type { Outbox } from '../outbox.ts'
 import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
@@ -114,6 +119,13 @@ async function makeDirectory(directory: string): Promise<void> {
 
 /** What changes the database, each through the queue to the writer's thread. */
 function createWrites(write: WriteQueue['write']) {
+  const keys = createChunkKeyAllocator((count) => write('reserveChunkKeys', count))
+  /** Chunks with a smaller key are not kept any more. */
+  let least = 0
+  const refuseStale = (key = least) => {
+    if (key < least) throw new StaleKeysError()
+  }
+
   return {
     add: (document, idempotency) => write('add', document, idempotency),
     put: (document) => write('put', document),
@@ -121,12 +133,23 @@ function createWrites(write: WriteQueue['write']) {
     retry: (id) => write('retry', id),
     recoverJobs: () => write('recoverJobs'),
     claimJobs: (limit) => write('claimJobs', limit),
-    completeJob: (job, chunks, vectors, text) =>
-      write('completeJob', toClaim(job), chunks, vectors, text),
-    completeStaged: (job, staged) => write('completeStaged', toClaim(job), staged),
+    async completeJob(job, chunks, vectors, text) {
+      refuseStale(chunks[0]?.key)
+      return write('completeJob', toClaim(job), chunks, vectors, text)
+    },
+    async completeStaged(job, staged) {
+      refuseStale(staged.firstKey)
+      return write('completeStaged', toClaim(job), staged)
+    },
     failJob: (job, failure, retryAt) => write('failJob', toClaim(job), failure, retryAt),
     releaseJob: (job, failure) => write('releaseJob', toClaim(job), failure),
-    reserveChunkKeys: createChunkKeyAllocator((count) => write('reserveChunkKeys', count)),
+    reserveChunkKeys: keys.take,
+    async retireChunkKeys() {
+      keys.drop()
+      least = await write('reserveChunkKeys', 1)
+      // One write comes after the other: what was on its way has been kept.
+      await write('check')
+    },
     outbox: {
       announce: (isWanted) => write('announce', isWanted),
       takeEvents: (limit, milliseconds) => write('takeEvents', limit, milliseconds),

@@ -38,13 +38,14 @@ describe('An index beside the one that serves', () => {
   })
 
   it('takes the place of the one that serves in one step, which is then gone', async () => {
-    const { index, serve } = await openNext({
+    const { index, serve, drop } = await openNext({
       fingerprint: 'german-1',
       vectorFingerprint: 'model-2',
     })
     await addTo(index, { 3: ['wing'] })
     await index.addVectors(vectorBatch([3]), [])
     await serve()
+    await drop()
     const changes = fake.requests.filter(({ call }) => call === 'POST /collections/aliases')
     expect(changes.at(-1)?.body).toMatchObject({ actions: { length: 4 } })
     expect(collections()).toEqual(['test-meaning-2', 'test-terms-2'])
@@ -58,9 +59,10 @@ describe('An index beside the one that serves', () => {
   })
 
   it('takes the place of vectors that nobody has any more, too', async () => {
-    const { index, serve } = await openNext()
+    const { index, serve, drop } = await openNext()
     await addTo(index, { 3: ['wing'] })
     await serve()
+    await drop()
     expect(collections()).toEqual(['test-terms-2'])
     expect([...fake.store.aliases]).toEqual([['test-terms', 'test-terms-2']])
     const serving = qdrantIndexAt(fake.url, { vectorFingerprint: 'model-2' })
@@ -85,6 +87,7 @@ describe('An index beside the one that serves', () => {
     expect(await second.index.keys()).toEqual(Uint32Array.of(3))
     expect(await second.index.vectorKeys()).toEqual(Uint32Array.of(3))
     await second.serve()
+    await second.drop()
     expect(collections()).toEqual(['test-meaning-2', 'test-terms-2'])
   })
 

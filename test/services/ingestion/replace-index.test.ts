@@ -45,6 +45,7 @@ describe('The replacement of an index', () => {
       {
         ...{ store: parts.store, preparer: parts.preparer, log: silent, hybrid: false, next },
         progress: (done, total) => progress.push([done, total]),
+        drop: async () => undefined,
         async serve() {
           heldAtSwitch = (await next.keys()).length
           await addDocuments(parts, 'late', 3)
@@ -65,7 +66,7 @@ describe('The replacement of an index', () => {
     await replaceIndex(
       {
         ...{ store: parts.store, preparer: parts.preparer, log: silent, hybrid: false, next },
-        progress: () => undefined,
+        ...{ progress: () => undefined, drop: async () => undefined },
         async serve() {
           const analysed = await parts.preparer.analyse([
             { title: undefined, heading: '', text: 'A claim under way.' },
@@ -105,7 +106,7 @@ describe('The replacement of an index', () => {
       {
         ...{ store: parts.store, preparer: parts.preparer, log: silent, hybrid: false },
         next: openIndex(),
-        progress: () => undefined,
+        ...{ progress: () => undefined, drop: async () => undefined },
         async serve() {
           served = true
           return openIndex()

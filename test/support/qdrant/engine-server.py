@@ -198,6 +198,8 @@ def perform(method, path, body):
     if path == "/aliases":
         pairs = aliases.items()
         return {"aliases": [{"alias_name": alias, "collection_name": name} for alias, name in pairs]}
+    if path == "/collections":
+        return {"collections": [{"name": name} for name in collections]}
     if path == "/collections/aliases":
         return change_aliases(body["actions"])
     _, _, name, *rest = path.split("/")
@@ -207,8 +209,6 @@ def perform(method, path, body):
     if call == ("DELETE", ""):
         return drop(name)
     held = collections.get(aliases.get(name, name))
-    if call == ("GET", "exists"):
-        return {"exists": held is not None}
     if held is None or call not in CALLS:
         raise Refusal(404, "not found")
     return CALLS[call](held, body)

@@ -43,6 +43,9 @@ export function createFakeCalls(): FakeCalls {
   const perform: FakeCalls['perform'] = (call, name, body, { version, change }) => {
     if (call === 'GET /') return { body: { title: 'qdrant - vector search engine', version } }
     if (call === 'GET /aliases') return ok({ aliases: [...aliases].map(toAlias) })
+    if (call === 'GET /collections') {
+      return ok({ collections: [...collections.keys()].map((each) => ({ name: each })) })
+    }
     if (call === 'POST /collections/aliases') return changeAliases(collections, aliases, body)
     return performOn(name, call.replace(COLLECTION, ''), body, change)
   }
@@ -51,7 +54,6 @@ export function createFakeCalls(): FakeCalls {
     const collection = collections.get(aliases.get(name) ?? name)
     if (part === 'PUT ') return create(collections, name, body)
     if (part === 'DELETE ') return ok(collections.delete(name))
-    if (part === 'GET /exists') return ok({ exists: collection !== undefined })
     if (!collection) {
       return { status: 404, error: `Not found: Collection \`${name}\` doesn't exist!` }
     }
@@ -62,8 +64,8 @@ export function createFakeCalls(): FakeCalls {
 }
 
 const COLLECTION = '/collections/{collection_name}'
-const ALL = ['GET /', 'GET /aliases', 'POST /collections/aliases']
-const OF_NAMES = ['PUT ', 'DELETE ', 'GET /exists']
+const ALL = ['GET /', 'GET /collections', 'GET /aliases', 'POST /collections/aliases']
+const OF_NAMES = ['PUT ', 'DELETE ']
 
 /** The call that a request makes, and the collection that it names; nothing where the fake knows no such call. */
 export function findCall(method: string, path: string): { call: string; name: string } | undefined {

@@ -1,0 +1,38 @@
+import { expect, it, onTestFinished } from 'vitest'
+import type { DocumentStore } from '../../../src/stores/document-store.ts'
+import { createSqliteData } from '../../stores/sqlite/store-data.ts'
+import { isLong } from '../../support/long.ts'
+import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { replaceWhilePublishing } from './replacement-schedule.ts'
+
+const SEEDS = isLong ? 300 : 12
+
+/** The seeds by which chunks were lost. */
+async function findLosses(change: (store: DocumentStore) => DocumentStore): Promise<number[]> {
+  const data = await createSqliteData()
+  const qdrant = await startFakeQdrant()
+  const store = change(await data.open())
+  onTestFinished(async () => {
+    await store.close()
+    await data.remove()
+  })
+  const losses: number[] = []
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const lost = await replaceWhilePublishing({ qdrant, stores: [store, store, store], seed })
+    if (lost.length > 0) losses.push(seed)
+  }
+  expect(qdrant.mistakes).toEqual([])
+  return losses
+}
+
+it('a replaced index lacks nothing, however its steps and those of servers that publish fall', async () => {
+  expect(await findLosses((store) => store)).toEqual([])
+})
+
+it('these schedules find what is lost where keys stay of use', async () => {
+  const losses = await findLosses((store) => ({
+    ...store,
+    retireChunkKeys: async () => undefined,
+  }))
+  expect(losses.length).toBeGreaterThan(0)
+})

@@ -1,0 +1,27 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { verifies } from '../../requirements.ts'
+import { replaceWhilePublishing } from '../../services/ingestion/replacement-schedule.ts'
+import { isLong } from '../../support/long.ts'
+import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
+import { createPostgresData, hasPostgres } from './store-data.ts'
+
+const SEEDS = isLong ? 300 : 20
+
+describe.skipIf(!hasPostgres)('An index of several servers (needs PostgreSQL)', () => {
+  it(
+    'lacks nothing when it has been replaced while they publish, however the steps fall',
+    verifies('shared.rebuild'),
+    async () => {
+      const data = await createPostgresData()
+      onTestFinished(data.remove)
+      const stores = [await data.open(), await data.open(), await data.open()] as const
+      onTestFinished(async () => {
+        for (const store of stores) await store.close()
+      })
+      const qdrant = await startFakeQdrant()
+      for (let seed = 1; seed <= SEEDS; seed++) {
+        expect(await replaceWhilePublishing({ qdrant, stores, seed })).toEqual([])
+      }
+    },
+  )
+})
