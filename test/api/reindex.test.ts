@@ -4,6 +4,7 @@ import { reEmbedAll } from '../../src/compose/rebuild.ts'
 import { loadConfig } from '../../src/config.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
+import { isLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -72,7 +73,7 @@ describe('a start', () => {
     },
   )
 
-  it('with a first model over documents without vectors is refused', async () => {
+  it.runIf(isLong)('with a first model over documents without vectors is refused', async () => {
     const { environment } = await prepare()
     await fill(environment)
     await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })).rejects.toThrow(
@@ -80,16 +81,19 @@ describe('a start', () => {
     )
   })
 
-  it('with another model over no documents is none of anybody’s business', async () => {
-    const { environment } = await prepare()
-    const first = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
-    const id = await first.ingest({ text: 'A text.' })
-    await first.request(`/documents/${id}`, { method: 'DELETE' })
-    await first.close()
-    const second = await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
-    await second.ingest({ text: 'A car.' })
-    expect(await finds(second, 'automobile')).toEqual([''])
-  })
+  it.runIf(isLong)(
+    'with another model over no documents is none of anybody’s business',
+    async () => {
+      const { environment } = await prepare()
+      const first = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
+      const id = await first.ingest({ text: 'A text.' })
+      await first.request(`/documents/${id}`, { method: 'DELETE' })
+      await first.close()
+      const second = await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
+      await second.ingest({ text: 'A car.' })
+      expect(await finds(second, 'automobile')).toEqual([''])
+    },
+  )
 })
 
 describe('a model to change to', () => {
@@ -133,7 +137,7 @@ describe('a model to change to', () => {
     },
   )
 
-  it('that is the one in use is nothing to change to', async () => {
+  it.runIf(isLong)('that is the one in use is nothing to change to', async () => {
     const { environment } = await prepare()
     const model = { EMBEDDING_MODEL: 'model-a', EMBEDDING_MODEL_NEXT: 'model-a' }
     const server = await startServer({ ...environment, ...model })
@@ -179,7 +183,7 @@ describe('embedding anew', () => {
     expect(await finds(server, 'buy')).toEqual(['Shops'])
   })
 
-  it('gives vectors to documents that had none', async () => {
+  it.runIf(isLong)('gives vectors to documents that had none', async () => {
     const { environment } = await prepare()
     await fill(environment)
     const hybrid = { ...environment, EMBEDDING_MODEL: 'model-a' }
@@ -187,7 +191,7 @@ describe('embedding anew', () => {
     expect(await finds(await startServer(hybrid), 'physician')).toEqual(['Medicine'])
   })
 
-  it(
+  it.runIf(isLong)(
     'that fails leaves the old vectors, and can be run again',
     verifies('reindex.resume'),
     async () => {

@@ -66,7 +66,7 @@ describe('run_python', () => {
     },
   )
 
-  it(
+  it.runIf(isLong)(
     'makes artifacts of files that code writes, and gives them to code again',
     verifies('sandbox.artifacts'),
     async () => {

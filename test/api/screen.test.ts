@@ -1,9 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { SessionState } from '../../src/schemas/screen.ts'
 import { verifies } from '../requirements.ts'
-import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { type StartedServer, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const HTML = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
@@ -35,12 +35,19 @@ async function isSignedIn({ url }: TestServer, cookie: string): Promise<boolean>
   return SessionState.parse(await response.json()).signedIn
 }
 
+/** For all that leaves it as it was. */
+let server: StartedServer
+beforeAll(async () => {
+  server = await startServer()
+  return server.close
+})
+
 describe('GET /', () => {
   it(
     'gives a browser the page, compressed, and the files that it names',
     verifies('screen.page'),
     async () => {
-      const { url } = await startServer()
+      const { url } = server
       const response = await fetch(`${url}/`, { headers: HTML })
       expect(response.status).toBe(200)
       expect(response.headers.get('content-type')).toMatch(/^text\/html/)
@@ -61,7 +68,6 @@ describe('GET /', () => {
   )
 
   it('keeps its answer for everybody else', async () => {
-    const server = await startServer()
     expect((await fetch(`${server.url}/`)).status).toBe(401)
     expect(await (await server.request('/')).json()).toMatchObject({
       error: { code: 'route_not_found' },
@@ -71,7 +77,7 @@ describe('GET /', () => {
   })
 
   it('holds the page to a policy without exceptions, that works over plain HTTP', async () => {
-    const { url } = await startServer()
+    const { url } = server
     const { headers } = await fetch(`${url}/`, { headers: HTML })
     const policy = headers.get('content-security-policy') ?? ''
     expect(policy).toContain("default-src 'none'")
@@ -81,7 +87,7 @@ describe('GET /', () => {
   })
 
   it('is asked for again only where it has changed', async () => {
-    const { url } = await startServer()
+    const { url } = server
     const etag = (await fetch(`${url}/`, { headers: HTML })).headers.get('etag') ?? ''
     const again = await fetch(`${url}/`, { headers: { ...HTML, 'if-none-match': etag } })
     expect(again.status).toBe(304)
@@ -112,7 +118,6 @@ describe('A session', () => {
     'begins with the key, and lets the screen use the API',
     verifies('screen.session'),
     async () => {
-      const server = await startServer()
       const response = await signIn(server, { key: TEST_KEY })
       const set = response.headers.get('set-cookie') ?? ''
       expect(set).toMatch(/; Path=\/ui; Max-Age=604800; HttpOnly; SameSite=Strict$/)
@@ -125,7 +130,6 @@ describe('A session', () => {
   )
 
   it('has a Secure cookie where the page came over HTTPS, also through a proxy', async () => {
-    const server = await startServer()
     const headers = { ...SCREEN, origin: 'https://agent.example', 'sec-fetch-site': 'same-origin' }
     const response = await signIn(server, { key: TEST_KEY }, headers)
     expect(response.headers.get('set-cookie')).toMatch(/; Secure$/)
@@ -144,7 +148,6 @@ describe('A session', () => {
   })
 
   it('ends when somebody signs out, also for whoever has copied the cookie', async () => {
-    const server = await startServer()
     const cookie = await openSession(server)
     expect(await isSignedIn(server, cookie)).toBe(true)
     const headers = { ...own(server), cookie }
@@ -177,7 +180,6 @@ describe('A session', () => {
   )
 
   it('shows the key to whoever is signed in, and to nobody else', async () => {
-    const server = await startServer()
     const cookie = await openSession(server)
     const ask = (headers: Record<string, string>) =>
       fetch(`${server.url}/ui/key`, { method: 'POST', headers })
@@ -195,7 +197,6 @@ describe('What is not the screen', () => {
     'finds no use for its cookie on the paths of the API',
     verifies('screen.cookie-paths'),
     async () => {
-      const server = await startServer()
       const headers = { ...own(server), cookie: await openSession(server) }
       for (const path of ['/agent', '/documents', '/metrics', '/unknown']) {
         expect((await fetch(`${server.url}${path}`, { headers })).status, path).toBe(401)
@@ -204,7 +205,6 @@ describe('What is not the screen', () => {
   )
 
   it('finds no use for the key on the paths of the screen', async () => {
-    const server = await startServer()
     const response = await server.request('/ui/api/agent', { headers: SCREEN })
     expect(response.status).toBe(401)
   })
@@ -231,7 +231,6 @@ describe('What is not the screen', () => {
     'is refused with the cookie: %s',
     verifies('screen.same-origin'),
     async (_case, headers, method) => {
-      const server = await startServer()
       const cookie = await openSession(server)
       const path = method === 'GET' ? '/ui/api/documents' : '/ui/api/agent/skills/reload'
       const response = await fetch(`${server.url}${path}`, {
@@ -245,7 +244,6 @@ describe('What is not the screen', () => {
   )
 
   it('cannot have a browser sign in, not even with the right key', async () => {
-    const server = await startServer()
     const headers = {
       ...SCREEN,
       'sec-fetch-site': 'cross-site',
@@ -288,7 +286,7 @@ describe('A wrong key', () => {
   it.each([[{}], [{ key: '' }], [{ key: TEST_KEY, token: 'both' }], [{ key: 7 }], [[]]])(
     'must be one: %j',
     async (body) => {
-      expect((await signIn(await startServer(), body)).status).toBe(400)
+      expect((await signIn(server, body)).status).toBe(400)
     },
   )
 })

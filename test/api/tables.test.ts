@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
-import { someOf } from '../support/long.ts'
+import { isLong, someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -129,13 +129,18 @@ describe('query_table', () => {
     expect(told.split('\n').slice(-3)).toHaveLength(3)
   })
 
-  it.each([
-    `SELECT * FROM read_text('/etc/passwd')`,
-    `COPY sales_2024 TO 'x.csv'`,
-    'DROP VIEW sales_2024',
-    `SELECT 1; SELECT 2`,
-    'SELECT nothing FROM sales_2024',
-  ])('tells the model why it is refused: %s', verifies('tables.locked'), async (sql) => {
+  it.each(
+    someOf(
+      [
+        `SELECT * FROM read_text('/etc/passwd')`,
+        `COPY sales_2024 TO 'x.csv'`,
+        'DROP VIEW sales_2024',
+        `SELECT 1; SELECT 2`,
+        'SELECT nothing FROM sales_2024',
+      ],
+      1,
+    ),
+  )('tells the model why it is refused: %s', verifies('tables.locked'), async (sql) => {
     expect(await toldBy('query_table', { sql })).toMatch(/^The tool failed: /)
   })
 
@@ -145,21 +150,25 @@ describe('query_table', () => {
     expect(lastResult()).toMatch(/^The tool failed: There is no table "managers"/)
   })
 
-  it('sees a document that was replaced as it is now', verifies('tables.current'), async () => {
-    const put = (text: string) =>
-      server.request('/documents/stock?wait=20', {
-        method: 'PUT',
-        body: { title: 'stock.csv', text },
-      })
-    await put('item,n\nbolt,1\n')
-    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n1')
-    await put('item,n\nbolt,2\n')
-    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n2')
-    await server.request('/documents/stock', { method: 'DELETE' })
-    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toMatch(
-      /There is no table "stock"/,
-    )
-  })
+  it.runIf(isLong)(
+    'sees a document that was replaced as it is now',
+    verifies('tables.current'),
+    async () => {
+      const put = (text: string) =>
+        server.request('/documents/stock?wait=20', {
+          method: 'PUT',
+          body: { title: 'stock.csv', text },
+        })
+      await put('item,n\nbolt,1\n')
+      expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n1')
+      await put('item,n\nbolt,2\n')
+      expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n2')
+      await server.request('/documents/stock', { method: 'DELETE' })
+      expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toMatch(
+        /There is no table "stock"/,
+      )
+    },
+  )
 })
 
 describe('Tabular data, switched off', () => {

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { ConflictError } from '../../client/src/agent-server.ts'
 import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
 import { clientOf } from '../support/client.ts'
+import { isLong } from '../support/long.ts'
 import { startModernServer } from '../support/mcp-servers.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, startServer, TEST_KEY } from '../support/server.ts'
@@ -17,20 +18,25 @@ it('The agent is described: its profile, its tools, what works', async () => {
   expect(await agent.capabilities()).toMatchObject({ retrieval: 'lexical', restartRequired: false })
 })
 
-it('Its parts are tried: skills, sandbox, a connection with one of its tools', async () => {
-  const build = () => {
-    const server = new McpServer({ name: 'ours', version: '1.0.0' }, {})
-    server.registerTool('hello', {}, () => ({ content: [{ type: 'text', text: 'Hello there' }] }))
-    return server
-  }
-  const { url } = await startModernServer(build)
-  const file = await writeAgentFile({ sandbox: 'embedded', mcpServers: { ours: { url } } })
-  const { agent } = clientOf(await startServer({ AGENT_CONFIG: file, OUTBOUND_ALLOW: '127.0.0.1' }))
-  expect((await agent.skills.reload()).skills).toEqual(expect.any(Array))
-  expect(await agent.sandbox.verify()).toMatchObject({ kind: 'embedded', ok: true })
-  const tested = await agent.mcp.test('ours', { accept: true, tool: 'hello' })
-  expect(tested).toMatchObject({ ok: true, output: expect.stringContaining('Hello there') })
-})
+it.runIf(isLong)(
+  'Its parts are tried: skills, sandbox, a connection with one of its tools',
+  async () => {
+    const build = () => {
+      const server = new McpServer({ name: 'ours', version: '1.0.0' }, {})
+      server.registerTool('hello', {}, () => ({ content: [{ type: 'text', text: 'Hello there' }] }))
+      return server
+    }
+    const { url } = await startModernServer(build)
+    const file = await writeAgentFile({ sandbox: 'embedded', mcpServers: { ours: { url } } })
+    const { agent } = clientOf(
+      await startServer({ AGENT_CONFIG: file, OUTBOUND_ALLOW: '127.0.0.1' }),
+    )
+    expect((await agent.skills.reload()).skills).toEqual(expect.any(Array))
+    expect(await agent.sandbox.verify()).toMatchObject({ kind: 'embedded', ok: true })
+    const tested = await agent.mcp.test('ours', { accept: true, tool: 'hello' })
+    expect(tested).toMatchObject({ ok: true, output: expect.stringContaining('Hello there') })
+  },
+)
 
 it('A file that a tool made is downloaded, by its id or as an answer names it', async () => {
   const DATA_DIR = await temporaryDirectory()

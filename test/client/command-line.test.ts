@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runAgentServer } from '../support/agent-server.ts'
 import { clientOf } from '../support/client.ts'
+import { isLong, someOf } from '../support/long.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -103,7 +104,7 @@ describe('agent-server documents', () => {
 })
 
 describe('agent-server export', () => {
-  it('writes lines that the server takes again, with the same text', async () => {
+  it.runIf(isLong)('writes lines that the server takes again, with the same text', async () => {
     const source = await startServer()
     const { documents } = clientOf(source)
     const text = `# Owls\n\n${'Owls hunt at night, and rest by day. '.repeat(200)}\n\n## Herons\n\nThey wait.`
@@ -165,30 +166,33 @@ async function agentFile(agent: object): Promise<string> {
 }
 
 describe('agent-server login', () => {
-  it('keeps address and key where only their owner can read them, and sends the key nowhere else', async () => {
-    const directory = await temporaryDirectory()
-    const environment = { XDG_CONFIG_HOME: directory }
-    const own = (parameters: string[], input = '') =>
-      runAgentServer(parameters, { environment, input })
-    expect(await own(['status'])).toMatchObject({
-      code: 4,
-      stderr: expect.stringMatching(/agent-server login/),
-    })
-    expect(await own(['login', server.url], 'wrong-key-of-somebody')).toMatchObject({ code: 4 })
-    expect(await own(['login', `${server.url}/`], `${TEST_KEY}\n`)).toMatchObject({ code: 0 })
-    const file = join(directory, 'agent-server', 'login.json')
-    expect((await stat(file)).mode & 0o777).toBe(0o600)
-    expect((await own(['query', 'owls'])).stdout).toMatch(/^\[1\] Owls/)
-    expect((await own(['query', 'owls', '--url', server.url])).code).toBe(0)
-    expect(await own(['query', 'owls', '--url', 'http://127.0.0.1:9'])).toMatchObject({ code: 4 })
-    await chmod(file, 0o644)
-    expect(await own(['query', 'owls'])).toMatchObject({
-      code: 4,
-      stderr: expect.stringMatching(/can be read by others/),
-    })
-    expect(await own(['logout'])).toMatchObject({ code: 0 })
-    await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' })
-  })
+  it.runIf(isLong)(
+    'keeps address and key where only their owner can read them, and sends the key nowhere else',
+    async () => {
+      const directory = await temporaryDirectory()
+      const environment = { XDG_CONFIG_HOME: directory }
+      const own = (parameters: string[], input = '') =>
+        runAgentServer(parameters, { environment, input })
+      expect(await own(['status'])).toMatchObject({
+        code: 4,
+        stderr: expect.stringMatching(/agent-server login/),
+      })
+      expect(await own(['login', server.url], 'wrong-key-of-somebody')).toMatchObject({ code: 4 })
+      expect(await own(['login', `${server.url}/`], `${TEST_KEY}\n`)).toMatchObject({ code: 0 })
+      const file = join(directory, 'agent-server', 'login.json')
+      expect((await stat(file)).mode & 0o777).toBe(0o600)
+      expect((await own(['query', 'owls'])).stdout).toMatch(/^\[1\] Owls/)
+      expect((await own(['query', 'owls', '--url', server.url])).code).toBe(0)
+      expect(await own(['query', 'owls', '--url', 'http://127.0.0.1:9'])).toMatchObject({ code: 4 })
+      await chmod(file, 0o644)
+      expect(await own(['query', 'owls'])).toMatchObject({
+        code: 4,
+        stderr: expect.stringMatching(/can be read by others/),
+      })
+      expect(await own(['logout'])).toMatchObject({ code: 0 })
+      await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' })
+    },
+  )
 
   it('is not needed beside a server, whose own variables do', async () => {
     const { port } = new URL(server.url)
@@ -198,30 +202,45 @@ describe('agent-server login', () => {
 })
 
 describe('agent-server', () => {
-  it.each<[string, string[], RegExp]>([
-    ['no command', [], /^Usage: agent-server <command>/],
-    ['--help', ['--help'], /^ {2}documents +List, read/m],
-    ['a command’s --help', ['chat', '--help'], /^Usage: agent-server chat.*Examples:/s],
-    ['--version', ['--version'], /^\d+\.\d+\.\d+\n$/],
-  ])('says what it can do: %s', async (_what, parameters, said) => {
+  it.each(
+    someOf<[string, string[], RegExp]>(
+      [
+        ['a command’s --help', ['chat', '--help'], /^Usage: agent-server chat.*Examples:/s],
+        ['no command', [], /^Usage: agent-server <command>/],
+        ['--help', ['--help'], /^ {2}documents +List, read/m],
+        ['--version', ['--version'], /^\d+\.\d+\.\d+\n$/],
+      ],
+      1,
+    ),
+  )('says what it can do: %s', async (_what, parameters, said) => {
     expect((await run(parameters)).stdout).toMatch(said)
   })
 
-  it.each<[string, string[], number, RegExp]>([
-    ['an unknown command', ['fly'], 2, /no command fly/],
-    ['an unknown option', ['query', 'x', '--all'], 2, /Unknown option '--all'/],
-    ['no question', ['query'], 2, /takes a question/],
-    ['a number out of bounds', ['query', 'x', '--top-k', '101'], 2, /--top-k must be/],
-    ['an unknown status', ['documents', 'list', '--status', 'lost'], 2, /--status must be one of/],
-    ['no id', ['documents', 'rm'], 2, /takes an id/],
-    ['arguments that are no JSON', ['mcp', 'test', 'x', '--arguments', '{'], 2, /must be JSON/],
-    [
-      'a server that is not there',
-      ['query', 'x', '--url', 'http://127.0.0.1:9'],
+  it.each(
+    someOf<[string, string[], number, RegExp]>(
+      [
+        [
+          'a server that is not there',
+          ['query', 'x', '--url', 'http://127.0.0.1:9'],
+          3,
+          /cannot be reached/,
+        ],
+        ['an unknown command', ['fly'], 2, /no command fly/],
+        ['an unknown option', ['query', 'x', '--all'], 2, /Unknown option '--all'/],
+        ['no question', ['query'], 2, /takes a question/],
+        ['a number out of bounds', ['query', 'x', '--top-k', '101'], 2, /--top-k must be/],
+        [
+          'an unknown status',
+          ['documents', 'list', '--status', 'lost'],
+          2,
+          /--status must be one of/,
+        ],
+        ['no id', ['documents', 'rm'], 2, /takes an id/],
+        ['arguments that are no JSON', ['mcp', 'test', 'x', '--arguments', '{'], 2, /must be JSON/],
+      ],
       3,
-      /cannot be reached/,
-    ],
-  ])('ends with a code for %s, and says so', async (_what, parameters, code, told) => {
+    ),
+  )('ends with a code for %s, and says so', async (_what, parameters, code, told) => {
     const ended = await run(parameters)
     expect(ended).toMatchObject({ code, stderr: expect.stringMatching(told) })
     expect(ended.stderr).not.toContain('    at ')
@@ -236,7 +255,7 @@ describe('agent-server', () => {
     })
   })
 
-  it.each(['bash', 'zsh', 'fish'])('completes its words in %s', async (shell) => {
+  it.each(someOf(['bash', 'zsh', 'fish'], 1))('completes its words in %s', async (shell) => {
     const { stdout } = await run(['completion', shell])
     expect(stdout).toMatch(/documents/)
     expect(stdout).toMatch(/--status|-l status/)

@@ -9,8 +9,8 @@ import { startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const CLIENT = fileURLToPath(new URL('../../client/src/agent-server.ts', import.meta.url))
-const DOCUMENTS = isLong ? 10_000 : 500
-const FILE_BYTES = isLong ? 190_000_000 : 48_000_000
+const DOCUMENTS = isLong ? 10_000 : 200
+const FILE_BYTES = isLong ? 190_000_000 : 32_000_000
 
 /** Runs a program over a client of its own process, whose memory nobody else uses; answers what it prints as JSON. */
 async function measure(url: string, program: string): Promise<Record<string, number>> {

@@ -9,8 +9,8 @@ import { launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-const DOCUMENTS = isLong ? 40 : 16
-const KILLS = isLong ? 4 : 2
+const DOCUMENTS = isLong ? 40 : 8
+const KILLS = isLong ? 4 : 1
 
 async function prepare() {
   const embedder = await startScriptedEmbedder()

@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
-import { TEST_KEY } from '../support/server.ts'
-import { AGENT_SERVER, launch, startServerProcess } from '../support/server-process.ts'
+import { someOf } from '../support/long.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { AGENT_SERVER, launch } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 async function folderOf(files: Record<string, string>): Promise<string> {
@@ -24,12 +25,17 @@ async function run(parameters: string[], environment: Record<string, string> = {
   return { code, told: running.stderr, said: running.stdout }
 }
 
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+  return server.close
+})
+
 describe('npm run ingest, which is agent-server add beside a server', () => {
   it(
     'brings a folder to a running server, and the second time only what has changed',
     verifies('ingest.folder', 'ingest.resume'),
     async () => {
-      const server = await startServerProcess()
       const folder = await folderOf({ 'a.md': 'Ants march.', 'b.txt': 'Bees hum.' })
       const parameters = [folder, '--server', server.url, '--metadata', 'language=en']
       expect(await run(parameters)).toEqual({
@@ -44,8 +50,7 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
   )
 
   it('ends with 1 where a file failed, and says why', verifies('ingest.failed'), async () => {
-    const server = await startServerProcess()
-    const folder = await folderOf({ 'a.md': 'Ants march.', 'blank.md': ' ' })
+    const folder = await folderOf({ 'c.md': 'Cats nap.', 'blank.md': ' ' })
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 1,
       told: '',
@@ -56,8 +61,7 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
   })
 
   it('succeeds where some files are of a kind which is not read', async () => {
-    const server = await startServerProcess()
-    const folder = await folderOf({ 'a.md': 'Ants march.', 'logo.gif': 'GIF89a' })
+    const folder = await folderOf({ 'd.md': 'Dogs bark.', 'logo.gif': 'GIF89a' })
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 0,
       told: '',
@@ -65,15 +69,20 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
     })
   })
 
-  it.each<[string, string[], Record<string, string>, RegExp, number]>([
-    ['no folder', [], {}, /^add takes files, folders or -/, 2],
-    ['a folder that is not there', ['nowhere'], {}, /ENOENT/, 1],
-    ['an unknown option', ['.', '--all'], {}, /^Unknown option '--all'/, 2],
-    ['a server that is no URL', ['.', '--server', 'localhost:3000'], {}, /^--url must be/, 2],
-    ['metadata without a value', ['.', '--metadata', 'x'], {}, /^--metadata must be/, 2],
-    ['too many files at a time', ['.', '--concurrency', '33'], {}, /^--concurrency must be/, 2],
-    ['no key', ['.'], { SERVER_API_KEY: '' }, /AGENT_SERVER_KEY/, 4],
-  ])('says what is wrong with %s', async (_what, parameters, environment, told, code) => {
+  it.each(
+    someOf<[string, string[], Record<string, string>, RegExp, number]>(
+      [
+        ['no folder', [], {}, /^add takes files, folders or -/, 2],
+        ['a folder that is not there', ['nowhere'], {}, /ENOENT/, 1],
+        ['an unknown option', ['.', '--all'], {}, /^Unknown option '--all'/, 2],
+        ['a server that is no URL', ['.', '--server', 'localhost:3000'], {}, /^--url must be/, 2],
+        ['metadata without a value', ['.', '--metadata', 'x'], {}, /^--metadata must be/, 2],
+        ['too many files at a time', ['.', '--concurrency', '33'], {}, /^--concurrency must be/, 2],
+        ['no key', ['.'], { SERVER_API_KEY: '' }, /AGENT_SERVER_KEY/, 4],
+      ],
+      2,
+    ),
+  )('says what is wrong with %s', async (_what, parameters, environment, told, code) => {
     const ended = await run(parameters, environment)
     expect(ended).toMatchObject({ code, told: expect.stringMatching(told) })
     expect(ended.told).not.toContain('    at ')

@@ -56,7 +56,7 @@ describe('A file is read in a process of its own', () => {
     expect(warnings).toEqual([])
   })
 
-  it('in turn, where there are more than processes', async () => {
+  it.runIf(isLong)('in turn, where there are more than processes', async () => {
     const { extract } = openExtractor({ processes: 2 })
     const texts = Array.from({ length: 7 }, (_, i) => `Text ${i}.`)
     const all = await Promise.all(texts.map((text, i) => extract(`${i}.txt`, text)))
@@ -101,7 +101,7 @@ describe('A process that a file is too much for is replaced', () => {
     })
   })
 
-  it('when nobody wants the text any more', async () => {
+  it.runIf(isLong)('when nobody wants the text any more', async () => {
     const { extract } = openExtractor()
     const leaving = new AbortController()
     const abandoned = extract('a.json', memoryHog(), leaving.signal)

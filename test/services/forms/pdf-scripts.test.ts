@@ -2,6 +2,7 @@ import { PDFDocument } from '@cantoo/pdf-lib'
 import { getDocumentProxy } from 'unpdf'
 import { describe, expect, it } from 'vitest'
 import { openPdfForm } from '../../../src/services/forms/pdf-form.ts'
+import { someOf } from '../../support/long.ts'
 import { drawnText, fontSizes } from './drawn-text.ts'
 
 interface Shape {
@@ -39,19 +40,24 @@ async function readBack(bytes: Uint8Array): Promise<object[]> {
 }
 
 describe('A value of a PDF form', () => {
-  it.each([
-    ['Latin', 'Ångström žluťoučký ẞ Tiếng Việt'],
-    ['Greek', 'Ωμέγα Ελλάς ἄνθρωπος'],
-    ['Cyrillic', 'Привет, Щука Ґанок'],
-    ['Armenian and Georgian', 'Հայաստան გამარჯობა'],
-    ['simplified Chinese', '北京市朝阳区 Beijing 100000'],
-    ['traditional Chinese', '臺灣臺北市國學'],
-    ['Japanese', '東京都渋谷区 山田太郎、カタカナ「ひらがな」'],
-    ['Korean', '서울특별시 김철수 Kim'],
-    ['Korean with Chinese signs', '大韓民國 서울'],
-    ['signs of a wide form', 'ＡＢＣ１２３'],
-    ['emoji and symbols', 'ok ☺ 😀 ✓ €'],
-  ])('is drawn sign for sign, and read as it was given: %s', async (_script, text) => {
+  it.each(
+    someOf(
+      [
+        ['Latin', 'Ångström žluťoučký ẞ Tiếng Việt'],
+        ['Korean', '서울특별시 김철수 Kim'],
+        ['emoji and symbols', 'ok ☺ 😀 ✓ €'],
+        ['Japanese', '東京都渋谷区 山田太郎、カタカナ「ひらがな」'],
+        ['Greek', 'Ωμέγα Ελλάς ἄνθρωπος'],
+        ['Cyrillic', 'Привет, Щука Ґанок'],
+        ['Armenian and Georgian', 'Հայաստան გამარჯობა'],
+        ['simplified Chinese', '北京市朝阳区 Beijing 100000'],
+        ['traditional Chinese', '臺灣臺北市國學'],
+        ['Korean with Chinese signs', '大韓民國 서울'],
+        ['signs of a wide form', 'ＡＢＣ１２３'],
+      ],
+      4,
+    ),
+  )('is drawn sign for sign, and read as it was given: %s', async (_script, text) => {
     const bytes = await fill(text)
     const drawn = await drawnText(bytes, 'text')
     expect(drawn.text).toBe(text)
@@ -107,7 +113,7 @@ describe('A value of a PDF form', () => {
     }
   })
 
-  it.each(['東京 Tokyo', '서울 Seoul', '東京都渋谷区恵比寿南一丁目二番三号'])(
+  it.each(someOf(['서울 Seoul', '東京 Tokyo', '東京都渋谷区恵比寿南一丁目二番三号'], 1))(
     'is drawn in a size that its frame holds: %s',
     async (text) => {
       const { size } = await drawnText(await fill(text, { width: 160 }), 'text')
@@ -130,10 +136,15 @@ describe('A value of a PDF form', () => {
 describe('A value of several lines', () => {
   const LONG = '这是一个很长的句子，没有空格，所以需要在任何字符之间换行，否则会超出字段。'
 
-  it.each([
-    ['in the size of the form', { fontSize: 12 }],
-    ['in a size that fits', {}],
-  ])('is broken between Chinese signs, %s, and stays one text', async (_case, shape) => {
+  it.each(
+    someOf(
+      [
+        ['in a size that fits', {}],
+        ['in the size of the form', { fontSize: 12 }],
+      ],
+      1,
+    ),
+  )('is broken between Chinese signs, %s, and stays one text', async (_case, shape) => {
     const bytes = await fill(LONG, { multiline: true, width: 120, ...shape })
     const { text, lines, size } = await drawnText(bytes, 'text')
     expect(lines).toBeGreaterThan(3)

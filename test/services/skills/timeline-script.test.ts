@@ -1,16 +1,22 @@
 import { readFile } from 'node:fs/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createEmbeddedSandbox } from '../../../src/sandboxes/embedded/embedded-sandbox.ts'
+import type { SandboxSession } from '../../../src/sandboxes/sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 
 const SCRIPT = new URL('../../../skills/timeline/scripts/sort_events.py', import.meta.url)
 const { signal } = new AbortController()
 
-/** Runs the script of the skill in the sandbox that comes with the server. */
-async function sort(events: unknown) {
+/** Of the sandbox that comes with the server. */
+let session: SandboxSession
+beforeAll(async () => {
   const sandbox = createEmbeddedSandbox({ limits: SandboxLimits.parse({}) })
-  onTestFinished(() => sandbox.close())
-  const session = await sandbox.open(signal)
+  session = await sandbox.open(signal)
+  return sandbox.close
+})
+
+/** Runs the script of the skill. */
+async function sort(events: unknown) {
   const code = await readFile(SCRIPT, 'utf8')
   return session.run({ code, stdin: JSON.stringify(events) }, signal)
 }
