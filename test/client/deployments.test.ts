@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { StreamInterruptedError } from '../../client/src/agent-server.ts'
-import { createCertificateAuthority } from '../support/certificates.ts'
+import { itServesTheWholeClient } from '../contracts/whole-client.contract.ts'
+import { createCertificateAuthority, trust } from '../support/certificates.ts'
 import { clientOf } from '../support/client.ts'
 import { startHttpProxy } from '../support/http-proxy.ts'
 import { isLong } from '../support/long.ts'
@@ -22,48 +21,35 @@ beforeAll(async () => {
   return server.close
 })
 
-/** Everything that goes over the wire in a way of its own: JSON, forms, streams, files, refusals. */
-async function useAll({ url }: { url: string }): Promise<void> {
-  const client = clientOf({ url })
-  const { id } = await client.documents.create(
-    { title: 'Owls', text: 'Owls hunt at night.' },
-    { wait: 20 },
-  )
-  const file = new File(['Herons fish by day.'], 'herons.txt')
-  const uploaded = await client.documents.upload(file, { wait: 20 })
-  expect(await (await client.documents.file(uploaded.id)).text()).toBe('Herons fish by day.')
-  const { hits } = await client.query({ query: 'When do owls hunt?' })
-  expect(hits[0]?.documentId).toBe(id)
-  const request = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
-  expect(await client.chat(request).text()).toContain('Owls hunt at night. [1]')
-  await expect(client.documents.get('none')).rejects.toMatchObject({ code: 'document_not_found' })
-  await client.documents.delete(id)
-  await client.documents.delete(uploaded.id)
-}
+describe('A server on the loopback', () => {
+  itServesTheWholeClient(async (more) => clientOf(server, more))
+})
 
-describe('The whole client works', () => {
-  it('with a server on the loopback', () => useAll(server))
-
-  it('with a server behind a path', async () => {
+describe('A server behind a path', () => {
+  itServesTheWholeClient(async (more) => {
     const proxy = await startHttpProxy(server, { prefix: '/team/agent' })
-    await useAll({ url: `${proxy.url}/` })
-    expect(proxy.requests.every(({ path }) => path.startsWith('/team/agent/'))).toBe(true)
+    return clientOf({ url: `${proxy.url}/` }, more)
+  })
+})
+
+describe.skipIf(!hasProgram('openssl'))('A server behind TLS and a path (needs openssl)', () => {
+  const start = async () => {
+    const authority = await createCertificateAuthority()
+    const tls = await authority.issue('IP:127.0.0.1')
+    return { authority, proxy: await startHttpProxy(server, { prefix: '/agent', tls }) }
+  }
+
+  itServesTheWholeClient(async (more) => {
+    const { authority, proxy } = await start()
+    trust(authority.certificate)
+    return clientOf(proxy, more)
   })
 
-  it.skipIf(!hasProgram('openssl'))(
-    'with a server behind TLS and a path (needs openssl)',
-    async () => {
-      const authority = await createCertificateAuthority()
-      const tls = await authority.issue('IP:127.0.0.1')
-      const proxy = await startHttpProxy(server, { prefix: '/agent', tls })
-      const failure = clientOf(proxy, { maxRetries: 0 }).agent.get()
-      await expect(failure).rejects.toMatchObject({ name: 'ConnectionError' })
-      const before = getCACertificates('default')
-      onTestFinished(() => setDefaultCACertificates(before))
-      setDefaultCACertificates([...before, readFileSync(authority.certificate, 'utf8')])
-      await useAll(proxy)
-    },
-  )
+  it('is not reached where its authority is not trusted', async () => {
+    const { proxy } = await start()
+    const failure = clientOf(proxy, { maxRetries: 0 }).agent.get()
+    await expect(failure).rejects.toMatchObject({ name: 'ConnectionError' })
+  })
 })
 
 describe('A server that is killed and started again', () => {

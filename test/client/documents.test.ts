@@ -2,12 +2,7 @@ import { openAsBlob } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import {
-  ConflictError,
-  IngestionError,
-  NotFoundError,
-  TimeoutError,
-} from '../../client/src/agent-server.ts'
+import { ConflictError, IngestionError, TimeoutError } from '../../client/src/agent-server.ts'
 import { clientOf } from '../support/client.ts'
 import { type StartedServer, startServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -17,30 +12,6 @@ let server: StartedServer
 beforeAll(async () => {
   server = await startServer()
   return server.close
-})
-
-it('Documents are created, read, listed, replaced, split, found and deleted', async () => {
-  const client = clientOf(server)
-  const { documents } = client
-  const { id, status } = await documents.create(
-    { title: 'Owls', text: 'Owls hunt at night.', metadata: { kind: 'bird' } },
-    { wait: 20 },
-  )
-  expect(status).toBe('ready')
-  expect(await documents.get(id)).toMatchObject({ id, title: 'Owls', revision: 1 })
-  await documents.replace('herons', { text: 'Herons wait in shallow water.' }, { wait: 20 })
-  await documents.replace('herons', { text: 'Herons fish.' }, { wait: 20 })
-  expect(await documents.get('herons')).toMatchObject({ revision: 2 })
-  expect(await Array.fromAsync(documents.list(), (each) => each.id)).toEqual(['herons', id])
-  expect(await Array.fromAsync(documents.chunks('herons'))).toMatchObject([
-    { text: 'Herons fish.' },
-  ])
-  const filter = { field: 'kind', eq: 'bird' }
-  const { hits } = await client.query({ query: 'hunt fish', filter })
-  expect(hits.map(({ documentId }) => documentId)).toEqual([id])
-  expect(await documents.delete(id)).toBeUndefined()
-  await expect(documents.get(id)).rejects.toThrow(NotFoundError)
-  await expect(documents.delete(id)).rejects.toThrow(NotFoundError)
 })
 
 it('A list is read page by page, and only as far as it is gone through', async () => {

@@ -2,6 +2,8 @@ import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { verifyDeployment } from '../../src/commands/verify-deployment.ts'
 import { loadConfig } from '../../src/config.ts'
+import { isLong } from '../support/long.ts'
+import { startPlatformProxy } from '../support/platform-proxy.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
 async function verify(url: string, key = TEST_KEY, seconds = ['--seconds', '1']) {
@@ -36,6 +38,18 @@ describe('npm run deploy -- verify', () => {
     expect(said).toMatch(/^FAILED ingest/m)
     expect(said).toMatch(/^FAILED long stream/m)
     expect(said).not.toContain('another-key-than-that')
+  })
+
+  it('passes through a proxy, and fails where that holds answers back until they are whole', async () => {
+    const server = await startServer()
+    expect((await verify((await startPlatformProxy(server, {})).url)).code).toBe(0)
+    if (!isLong) return
+    const { code, said } = await verify(
+      (await startPlatformProxy(server, { isBuffering: true })).url,
+    )
+    expect(code).toBe(1)
+    expect(said).toMatch(/^FAILED long stream/m)
+    expect(said).toContain('9 of 10 passed')
   })
 
   it('says in words that there is no such option', async () => {

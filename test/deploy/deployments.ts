@@ -84,7 +84,7 @@ export function full(target: string): Deployment {
     UI: 'off',
   }
   const agent = agentOf(FULL_AGENT, { path: 'config/agent.json' })
-  const instances = target === 'compose' ? 1 : 2
+  const instances = ['compose', 'kamal'].includes(target) ? 1 : 2
   const more = { ...folderOf(target), instances, domain: 'agent.example.org', grace: 4 }
   const settings = settingsOf({ ...variables, SHUTDOWN_GRACE: '4' }, more)
   return generate(agent, settings, target)

@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { generate, TARGET_NAMES } from '../../src/services/deployment/generate.ts'
 import { refusalsOf, warningsOf } from '../../src/services/deployment/problems.ts'
 import { compose } from '../../src/services/deployment/targets/compose.ts'
+import { kubernetes } from '../../src/services/deployment/targets/kubernetes.ts'
+import { createSeededRandom } from '../e2e/crash/seeded-random.ts'
 import { readText } from './deployment-files.ts'
 import { agentOf, FULL_AGENT, filesOf, full, minimal, SECRETS, settingsOf } from './deployments.ts'
+
+/** `DEPLOY_SEED` repeats a run. */
+const SEED = Number(process.env.DEPLOY_SEED ?? Date.now() % 1_000_000)
 
 describe.each(TARGET_NAMES)('A deployment to %s', (target) => {
   it.each([
@@ -38,6 +43,43 @@ describe.each(TARGET_NAMES)('A deployment to %s', (target) => {
       refusals: [{ field: 'CHAT_API_KEY' }],
     })
   })
+})
+
+describe('Values of secrets', () => {
+  const random = createSeededRandom(SEED)
+  const letters = [...'abcdefghijklmnopqrstuvwxyz0123456789-_/+=.:@ $"\'\\']
+  const value = () =>
+    Array.from({ length: random.between(8, 40) }, () => random.pick(letters)).join('')
+
+  /** Settings with secrets, and how each of these may be written. */
+  const invent = () => {
+    const names = Object.keys(SECRETS).filter(
+      (name) => !name.endsWith('_URL') && random.chance(0.7),
+    )
+    const values = Object.fromEntries(names.map((name) => [name, value()]))
+    const [password, parameter] = [encodeURIComponent(value()), encodeURIComponent(value())]
+    const secrets = [...Object.values(values), password, parameter]
+    const settings = settingsOf({
+      ...{ ...values, ...engines(), WEBHOOK_URL: `https://hooks.example.org/${password}` },
+      DATABASE_URL: `postgres://agent:${password}@db.example.org/agent`,
+      EMBEDDING_BASE_URL: `https://models.example.org/v1?key=${parameter}`,
+    })
+    return { settings, written: secrets.flatMap((one) => [one, JSON.stringify(one).slice(1, -1)]) }
+  }
+
+  it.each(TARGET_NAMES)(
+    `are in no file, command, warning or refusal of %s, whatever they are (DEPLOY_SEED=${SEED})`,
+    (target) => {
+      for (let round = 0; round < 40; round += 1) {
+        const { settings, written } = invent()
+        const agent = agentOf(random.chance(0.5) ? FULL_AGENT : { tools: { run_python: false } })
+        const made = generate(agent, settings, target)
+        const files = 'files' in made ? Object.values(made.files) : []
+        const text = [JSON.stringify(made), ...files].join('\n')
+        for (const one of written) expect(text).not.toContain(one)
+      }
+    },
+  )
 })
 
 describe('Refusals', () => {
@@ -94,6 +136,14 @@ describe('Refusals', () => {
       'RERANK_BASE_URL',
     ],
     ['a database on this machine', { DATABASE_URL: 'postgres://a:b@localhost/a' }, 'DATABASE_URL'],
+    ['an index in a home', { QDRANT_URL: 'http://qdrant.local:6333' }, 'QDRANT_URL'],
+    ['a webhook of IPv6’s own', { WEBHOOK_URL: 'http://[fd00::8]/hook' }, 'WEBHOOK_URL'],
+    [
+      'the next embedder',
+      { EMBEDDING_BASE_URL_NEXT: 'http://172.16.0.1' },
+      'EMBEDDING_BASE_URL_NEXT',
+    ],
+    ['a sandbox on this machine', { E2B_API_URL: 'http://localhost:49999' }, 'E2B_API_URL'],
   ])('take %s, and name the variable', (_case, variables, field) => {
     const made = generate(agentOf(), settingsOf(variables), 'compose')
     expect(made).toMatchObject({ refusals: [{ field }] })
@@ -134,6 +184,17 @@ describe('Refusals', () => {
     expect(refusalsOf(agentOf(), settingsOf(variables, more), compose)).toEqual([])
   })
 
+  it.each([
+    ['a host without dots where services have no names', 'fly', { CHAT_BASE_URL: 'http://ollama' }],
+    ['more instances than its files run', 'compose', engines(), { instances: 2 }],
+    ['a sandbox that only a machine of one’s own has', 'fly', {}, {}, { sandbox: 'docker' }],
+  ])('take %s', (_case, target, variables, more?: object, agent?: object) => {
+    const refused = (where: string, settings: object | undefined) =>
+      'refusals' in generate(agentOf(agent), settingsOf(variables, settings), where)
+    expect(refused(target, more)).toBe(true)
+    expect(refused(target === 'fly' ? 'compose' : 'kubernetes', more)).toBe(false)
+  })
+
   it('come all at once', () => {
     const agent = agentOf({ ...FULL_AGENT, plugins: ['../a.ts'] })
     const made = generate(agent, settingsOf({}, { instances: 0 }), 'compose')
@@ -164,6 +225,27 @@ describe('Refusals', () => {
     expect(warningsOf(agentOf(), settingsOf(), target)).toContainEqual(
       expect.objectContaining({ field: 'limits.seconds', remedy: '180 is safe' }),
     )
+  })
+})
+
+describe('What is deployed', () => {
+  it('is not told of the container engine of this machine, nor of its folders and ports', () => {
+    const own = { DOCKER_HOST: 'unix:///run/own.sock', DATA_DIR: '/own', PORT: '4711', HOST: '::1' }
+    for (const target of ['compose', 'fly', 'kubernetes']) {
+      const text = JSON.stringify(generate(agentOf(), settingsOf(own), target))
+      for (const value of Object.values(own)) expect(text).not.toContain(value)
+    }
+  })
+
+  it('believes as many proxies as the platform has, or those that were named', () => {
+    const made = (variables: Record<string, string>) => {
+      const { 'fly.toml': file } = filesOf(generate(agentOf(), settingsOf(variables), 'fly'))
+      return /TRUST_PROXY = (.*)/.exec(file ?? '')?.[1]
+    }
+    expect(made({})).toBe('"2"')
+    expect(made({ TRUST_PROXY: '3' })).toBe('"3"')
+    const told = warningsOf(agentOf(), settingsOf(), kubernetes).map(({ field }) => field)
+    expect(told).toContain('TRUST_PROXY')
   })
 })
 

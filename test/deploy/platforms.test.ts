@@ -114,11 +114,44 @@ const Stack = z.strictObject({
   Outputs: z.strictObject({ Address: z.strictObject({ Value: Arn }) }),
 })
 
+const Kamal = z.strictObject({
+  service: z.string(),
+  image: z.string(),
+  servers: z.strictObject({
+    web: z.strictObject({
+      hosts: z.array(z.string()),
+      options: z.record(z.string(), z.union([z.string(), z.literal(true)])),
+    }),
+  }),
+  registry: z.strictObject({
+    server: z.string(),
+    username: z.string(),
+    password: z.tuple([z.string().regex(/^[A-Z_]+$/)]),
+  }),
+  builder: z.strictObject({ arch: z.string(), context: z.literal('.'), dockerfile: z.string() }),
+  secrets_path: z.string(),
+  env: z.strictObject({
+    clear: z.record(z.string(), z.string()),
+    secret: z.array(z.string().regex(/^\w+$/)),
+  }),
+  proxy: z.strictObject({
+    host: z.string(),
+    ssl: z.literal(true),
+    app_port: z.int(),
+    response_timeout: z.int(),
+    healthcheck: z.strictObject({ path: z.string(), interval: z.int(), timeout: z.int() }),
+    buffering: z.strictObject({ requests: z.literal(false), responses: z.literal(false) }),
+  }),
+  deploy_timeout: z.int(),
+  drain_timeout: z.int(),
+})
+
 describe.each([minimal, full])('What is generated %o', (make) => {
   it.each([
     ['render', 'render.yaml', Blueprint],
     ['railway', 'railway.json', Railway],
     ['aws', 'template.yaml', Stack],
+    ['kamal', 'deploy.yml', Kamal],
   ] as const)('for %s has the fields of the documentation, and no other', (target, name, shape) => {
     expect(shape.safeParse(yamlOf(make, target, name)).error?.issues).toBeUndefined()
   })

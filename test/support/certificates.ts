@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
+import { onTestFinished } from 'vitest'
 import { temporaryDirectory } from './temporary-files.ts'
 
 const run = promisify(execFile)
@@ -37,4 +40,11 @@ export async function createCertificateAuthority(): Promise<CertificateAuthority
       return { certificate: at(`${name}.crt`), key: at(`${name}.key`) }
     },
   }
+}
+
+/** Trusts an authority, whose certificate lies there, until the test is over. */
+export function trust(certificate: string): void {
+  const before = getCACertificates('default')
+  onTestFinished(() => setDefaultCACertificates(before))
+  setDefaultCACertificates([...before, readFileSync(certificate, 'utf8')])
 }

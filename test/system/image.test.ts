@@ -27,7 +27,7 @@ const ALONE = ['--network', 'none', '--health-interval', '1s']
 const REQUEST = `
 const [path, method, body] = process.argv.slice(1)
 const headers = { authorization: 'Bearer ${KEY}', 'content-type': 'application/json' }
-const response = await fetch('http://127.0.0.1:3000' + path, { method, headers, body })
+const response = await fetch('http://127.0.0.1:' + process.env.PORT + path, { method, headers, body })
 console.log(JSON.stringify({ status: response.status, body: await response.json() }))`
 
 const Reply = z.object({ status: z.number(), body: z.record(z.string(), z.unknown()) })
@@ -84,9 +84,10 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     expect(await request(second, `/documents/${body.id}`)).toMatchObject({ status: 200 })
   })
 
-  it('works as any other user', async () => {
+  it('works as any other user, at the port that the platform says', async () => {
     const volume = await volumeOf(54_321)
-    const name = await start([...SETTINGS, '--user', '54321:54321', '--volume', `${volume}:/data`])
+    const own = ['--user', '54321:54321', '--env', 'PORT=8080', '--volume', `${volume}:/data`]
+    const name = await start([...SETTINGS, ...own])
     await healthy(name)
     expect(await request(name, '/readiness')).toMatchObject({ status: 200 })
   })

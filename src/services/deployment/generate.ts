@@ -8,13 +8,14 @@ import { azure } from './targets/azure.ts'
 import { cloudRun } from './targets/cloud-run.ts'
 import { compose } from './targets/compose.ts'
 import { fly } from './targets/fly.ts'
+import { kamal } from './targets/kamal.ts'
 import { kubernetes } from './targets/kubernetes.ts'
 import { railway } from './targets/railway.ts'
 import { render } from './targets/render.ts'
 
 const TARGETS: readonly Target[] = [
   ...[compose, kubernetes, fly, render, railway],
-  ...[cloudRun, azure, aws],
+  ...[cloudRun, azure, aws, kamal],
 ]
 export const TARGET_NAMES = TARGETS.map(({ name }) => name)
 

@@ -55,7 +55,7 @@ const storage: Check = ({ settings: { variables }, target, facts }) => {
     .filter((name) => variables[name] === undefined)
     .map((field) => ({
       field,
-      message: `is not set, and ${target.title} keeps no disk for documents and index`,
+      message: `is not set, and no server has a disk to itself on ${target.title}`,
       remedy: 'set DATABASE_URL to a PostgreSQL and QDRANT_URL to a Qdrant, see docs/scaling.md',
     }))
 }

@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as open, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+
+/** What a platform holds every request to; nothing is no limit. */
+export interface PlatformLimits {
+  /** Until a request is cut, whatever it does. */
+  requestMs?: number
+  /** Without a byte in either direction. */
+  silenceMs?: number
+  bodyBytes?: number
+  /** Answers are passed on once they are whole. */
+  isBuffering?: boolean
+}
+
+/** Imitates the proxy of a platform before a real server; ends with the test. */
+export async function startPlatformProxy(
+  { url: target }: { url: string },
+  limits: PlatformLimits,
+): Promise<{ url: string }> {
+  const server = createServer((incoming, response) => {
+    hold(incoming, response, limits)
+    const { method = 'GET', url = '', headers } = incoming
+    if (Number(headers['content-length'] ?? 0) > (limits.bodyBytes ?? Number.POSITIVE_INFINITY)) {
+      incoming.resume()
+      return void response.writeHead(413, { connection: 'close' }).end('<h1>Too large</h1>')
+    }
+    const outgoing = open(new URL(url, target), { method, headers }, async (answer) => {
+      answer.on('error', () => incoming.socket.destroy())
+      if (limits.isBuffering) {
+        const body = await text(answer).catch(() => undefined)
+        if (body === undefined) return void incoming.socket.destroy()
+        const { 'transfer-encoding': _coding, ...kept } = answer.headers
+        return void response.writeHead(answer.statusCode ?? 502, kept).end(body)
+      }
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      response.flushHeaders()
+      return void answer.pipe(response)
+    })
+    outgoing.on('error', () => incoming.socket.destroy())
+    response.on('close', () => outgoing.destroy())
+    return void incoming.pipe(outgoing)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const address = server.address()
+  if (typeof address !== 'object' || !address) throw new Error('The proxy has no port')
+  return { url: `http://127.0.0.1:${address.port}` }
+}
+
+/** Cuts the connection of a request that outlives its time or is silent for too long. */
+function hold(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { requestMs, silenceMs }: PlatformLimits,
+): void {
+  const { socket } = incoming
+  if (silenceMs !== undefined) socket.setTimeout(silenceMs, () => socket.destroy())
+  if (requestMs === undefined) return
+  const timer = setTimeout(() => socket.destroy(), requestMs)
+  response.on('close', () => clearTimeout(timer))
+}
