@@ -1,5 +1,6 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
+import { AppError } from './errors.ts'
 import { installAuthentication } from './http/authenticate.ts'
 import { installConnectionLimit } from './http/connection-limit.ts'
 import { createHttpServer, type HttpOptions } from './http/create-http-server.ts'
@@ -48,7 +49,7 @@ export interface Services {
   metrics: Metrics
 }
 
-interface AppOptions extends HttpOptions {
+export interface AppOptions extends HttpOptions {
   serverApiKey: string
   corsOrigin: string[] | undefined
   shutdownGraceMs: number
@@ -60,20 +61,7 @@ interface AppOptions extends HttpOptions {
 /** The whole server without its process: what stands in front of every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { screen } = options
-  const app = createHttpServer({ ...options, hasScreen: screen !== undefined })
-  const requestEnded = (request: EndedRequest) => services.metrics.requestEnded(request)
-
-  installErrorHandler(app)
-  installRequestLog(app, requestEnded)
-  const stopping = installShutdown(app, options.shutdownGraceMs)
-  installSecurityHeaders(app)
-  // Before authentication: a browser asks for permission without the key.
-  if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
-  installAuthentication(app, options.serverApiKey, screen && sessionCheck(screen))
-  installConnectionLimit(app)
-  installBodyBudget(app, options.bodyLimit)
-  await installSchemas(app, { version: options.version, description: DESCRIPTION })
-  await installReference(app)
+  const { app, stopping } = await openApp(options, (ended) => services.metrics.requestEnded(ended))
 
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
   await app.register(knowledgeRoutes(services, stopping))
@@ -85,6 +73,45 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(opsRoutes(services))
   if (screen) await app.register(screenRoutes(screen, options.version))
   return app
+}
+
+/** A server that is not launched: how it is set up, and how it is launched. */
+export async function buildIdleApp(
+  services: Pick<Services, 'admin' | 'readiness'>,
+  options: AppOptions,
+): Promise<FastifyInstance> {
+  const { screen } = options
+  const refusal = new AppError('not_launched', NOT_LAUNCHED)
+  const { app, stopping } = await openApp(options, () => undefined, refusal)
+  await app.register(adminRoutes(services.admin, stopping))
+  await app.register(opsRoutes({ readiness: services.readiness }))
+  if (screen) await app.register(screenRoutes(screen, options.version))
+  return app
+}
+
+const NOT_LAUNCHED =
+  'The server is not launched: launch it on the Overview page of its screen, or with POST /admin/launch; GET /admin/server says what keeps it from starting'
+
+/** What stands in front of every route. */
+async function openApp(
+  options: AppOptions,
+  requestEnded: (request: EndedRequest) => void,
+  unknownRoute?: AppError,
+) {
+  const { screen } = options
+  const app = createHttpServer({ ...options, hasScreen: screen !== undefined })
+  installErrorHandler(app, unknownRoute)
+  installRequestLog(app, requestEnded)
+  const stopping = installShutdown(app, options.shutdownGraceMs)
+  installSecurityHeaders(app)
+  // Before authentication: a browser asks for permission without the key.
+  if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
+  installAuthentication(app, options.serverApiKey, screen && sessionCheck(screen))
+  installConnectionLimit(app)
+  installBodyBudget(app, options.bodyLimit)
+  await installSchemas(app, { version: options.version, description: DESCRIPTION })
+  await installReference(app)
+  return { app, stopping }
 }
 
 function corsOptions(origins: string[]) {

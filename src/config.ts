@@ -99,6 +99,8 @@ const Variables = z.object({
   E2B_API_KEY: upstreamKey,
   E2B_API_URL: httpUrl.optional(),
   AGENT_CONFIG: z.string().default('./agent.json'),
+  SERVER_MODE: oneOf(['agent', 'knowledge']).default('agent'),
+  FAILED_START: oneOf(['exit', 'screen']).optional(),
   UI: oneOf(['on', 'off']).default('on'),
   CORS_ORIGIN: list(
     (origins) => origins.every(isOrigin),
@@ -184,6 +186,15 @@ export function loadConfig(environment: NodeJS.ProcessEnv): Config {
   const mistakes = [...(result.error ? issuesOf(result.error) : []), ...crossMistakes(set)]
   if (!result.success || mistakes.length > 0) throw new ConfigError(mistakes)
   return Object.freeze(result.data)
+}
+
+/** What is right of an environment that `loadConfig` refuses, for a server that shows what is wrong; `key` where it has none. */
+export function salvageConfig(environment: NodeJS.ProcessEnv, key: string): Config {
+  const set = Object.entries(environment).filter(([, value]) => value !== '')
+  const { error } = Variables.safeParse(Object.fromEntries(set))
+  const wrong = new Set(error ? issuesOf(error).map(({ field }) => field) : [])
+  const right = Object.fromEntries(set.filter(([name]) => !wrong.has(name)))
+  return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
 }
 
 /** What `loadConfig` would refuse. */

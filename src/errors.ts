@@ -39,6 +39,7 @@ export const ERRORS = {
   index_not_ready: { status: 503, type: 'server_error' },
   sandbox_unavailable: { status: 503, type: 'server_error' },
   store_unavailable: { status: 503, type: 'server_error' },
+  not_launched: { status: 503, type: 'server_error' },
   shutting_down: { status: 503, type: 'server_error' },
   storage_full: { status: 507, type: 'server_error' },
 } as const satisfies Record<string, { status: number; type: string }>

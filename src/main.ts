@@ -1,21 +1,25 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { buildApp } from './app.ts'
+import { type AppOptions, buildApp, buildIdleApp } from './app.ts'
 import type { Command } from './commands/command.ts'
 import { runDeploy } from './commands/deploy.ts'
 import { runPrebuildScreen } from './commands/prebuild-screen.ts'
 import { runRebuildIndex, runReEmbed, runReindex } from './commands/rebuild.ts'
 import { runExport, runImport, runMigrate } from './commands/transfer.ts'
-import { compose } from './compose/compose.ts'
+import { compose, composeIdle, type ProcessParts } from './compose/compose.ts'
 import { openScreen } from './compose/screen.ts'
-import { type Config, loadConfig, VARIABLE_NAMES } from './config.ts'
+import { type Config, ConfigError, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
 import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { isMissing } from './lib/files.ts'
 import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
+import type { BeginAnew, Phase } from './services/admin/server-state.ts'
+import { AgentConfigurationError } from './services/agent/configuration.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MS = 15_000
@@ -32,8 +36,17 @@ const COMMANDS = new Map<string, Command>([
   ['prebuild-screen', runPrebuildScreen],
 ])
 
+/** Begins a server that waits for its launch. */
+const STOPPED = 'stopped'
+
+/** Of a key that nobody is told, where the environment has none. */
+const KEY_BYTES = 24
+
 /** The names of errors that an operator can do something about. */
-const SAID_IN_WORDS = ['Error', 'AppError', 'ConfigError', 'EmbedderError', 'StoppedEarly']
+const SAID_IN_WORDS = [
+  ...['Error', 'AppError', 'AgentConfigurationError', 'ConfigError', 'EmbedderError'],
+  'StoppedEarly',
+]
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -60,51 +73,100 @@ async function main(): Promise<void> {
   const newKey = await prepareFirstStart(process.cwd(), ROOT, process.env)
   const given = { variables: { ...process.env }, file: resolve('.env') }
   loadEnvironmentFile()
-  const config = loadConfig(process.env)
-  const log = createLog(config)
-
-  const onFatal = (error: Error) => {
-    log.fatal(
-      { err: error },
-      'a vital part has failed; the server ends, nothing acknowledged is lost',
-    )
-    process.exit(1)
-  }
-  const restart = new AbortController()
-  const composition = await compose(config, log, onFatal, {
+  const next = new AbortController()
+  const opened = await openServer({
     ...{ environment: process.env, given, signal: stop },
-    ...(isReplaceable() && { restart: () => restart.abort() }),
+    ...(isReplaceable() && { restart: (as) => next.abort(as) }),
   })
+  const { config, log, app } = opened
+  const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })
+  greet(opened, endpoint, newKey)
+  void closeOn(stop, next.signal, config, log, {
+    close: opened.close,
+    beginAnew(as) {
+      // Without what .env added, which may say something else by now.
+      const parameters = as === 'stopped' ? [STOPPED] : []
+      replaceProcess(process.argv[1] ?? '', given.variables, parameters)
+    },
+  })
+  await opened.start()
+}
+
+/** Says where to begin, to who has just cloned it; and lets in who has no key that works. */
+function greet({ config, log, screen }: Opened, endpoint: string, newKey?: string): void {
+  if (!newKey && config.SERVER_API_KEY === process.env.SERVER_API_KEY) return
+  // Whoever may read a log is not meant to have the key.
+  const isFile = fstatSync(process.stdout.fd).isFile()
+  const token = isFile ? undefined : screen?.sessions.issueToken()
+  const page = token && `${endpoint}/#token=${token}`
+  if (newKey) process.stdout.write(welcome(endpoint, isFile ? HIDDEN_KEY : newKey, page))
+  else if (page) process.stdout.write(`Open it once, within 30 minutes: ${page}\n`)
+  if (page && process.stdout.isTTY) openBrowser(page, process.env, log)
+}
+
+type Opened = Awaited<ReturnType<typeof openServer>>
+
+/** Everything, or only what shows how the server is set up where it is to be stopped, or where that is wrong. */
+async function openServer(parts: ProcessParts) {
+  if (process.argv[2] === STOPPED) return openIdle(parts, { state: 'stopped' })
+  try {
+    const config = loadConfig(process.env)
+    const log = createLog(config)
+    const composition = await compose(config, log, (error) => endAfter(error, log), parts)
+    const { app, screen } = await openApp(config, log, (options) =>
+      buildApp(composition.services, options),
+    )
+    const close = async () => {
+      await app.close()
+      await composition.close()
+    }
+    return { config, log, app, screen, start: composition.start, close }
+  } catch (error) {
+    if (!(error instanceof ConfigError || error instanceof AgentConfigurationError)) throw error
+    const { FAILED_START: then, NODE_ENV } = process.env
+    const ends = then ? then === 'exit' : NODE_ENV === 'production'
+    if (ends || process.env.UI === 'off') throw error
+    process.stderr.write(`${error.message}\n`)
+    return openIdle(parts, { state: 'failed', reason: error.message })
+  }
+}
+
+async function openIdle(parts: ProcessParts, phase: Phase) {
+  const config = salvageConfig(process.env, randomBytes(KEY_BYTES).toString('base64url'))
+  const log = createLog(config)
+  log.warn(
+    { state: phase.state },
+    'not launched: the screen and /admin say how the server is set up',
+  )
+  const services = await composeIdle(config, log, phase, parts)
+  const { app, screen } = await openApp(config, log, (options) => buildIdleApp(services, options))
+  return { config, log, app, screen, start: async () => undefined, close: () => app.close() }
+}
+
+async function openApp(
+  config: Config,
+  log: ReturnType<typeof createLog>,
+  build: (options: AppOptions) => Promise<FastifyInstance>,
+) {
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const screen = await openScreen(config, resolve(ROOT, 'ui'), log)
-  const app = await buildApp(composition.services, {
-    log,
-    version,
-    screen,
+  const app = await build({
+    ...{ log, version, screen },
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,
     corsOrigin: config.CORS_ORIGIN,
     trustProxy: config.TRUST_PROXY,
     shutdownGraceMs: config.SHUTDOWN_GRACE * 1_000,
   })
-  const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })
-  if (newKey) {
-    // Whoever may read a log is not meant to have the key.
-    const isFile = fstatSync(process.stdout.fd).isFile()
-    const token = isFile ? undefined : screen?.sessions.issueToken()
-    const page = token && `${endpoint}/#token=${token}`
-    process.stdout.write(welcome(endpoint, isFile ? HIDDEN_KEY : newKey, page))
-    if (page && process.stdout.isTTY) openBrowser(page, process.env, log)
-  }
-  void closeOn(stop, restart.signal, config, log, {
-    async close() {
-      await app.close()
-      await composition.close()
-    },
-    // Without what .env added, which may say something else by now.
-    beginAnew: () => replaceProcess(process.argv[1] ?? '', given.variables),
-  })
-  await composition.start()
+  return { app, screen }
+}
+
+function endAfter(error: Error, log: ReturnType<typeof createLog>): void {
+  log.fatal(
+    { err: error },
+    'a vital part has failed; the server ends, nothing acknowledged is lost',
+  )
+  process.exit(1)
 }
 
 async function runCommand(command: Command): Promise<void> {
@@ -157,21 +219,21 @@ function stopSignal(reason: (name: string) => Error): AbortSignal {
   return stop.signal
 }
 
-/** Closes at a signal to stop or to restart; a signal to stop that comes while it closes wins. */
+/** Closes at a signal to stop or to begin anew; a signal to stop that comes while it closes wins. */
 async function closeOn(
   stop: AbortSignal,
-  restart: AbortSignal,
+  next: AbortSignal,
   { SHUTDOWN_GRACE }: Config,
   log: ReturnType<typeof createLog>,
-  { close, beginAnew }: { close: () => Promise<void>; beginAnew: () => void },
+  { close, beginAnew }: { close: () => Promise<void>; beginAnew: BeginAnew },
 ): Promise<void> {
-  const either = AbortSignal.any([stop, restart])
+  const either = AbortSignal.any([stop, next])
   if (!either.aborted) await once(either, 'abort')
-  const asked = stop.aborted ? stop.reason.signal : 'restart'
+  const asked = stop.aborted ? stop.reason.signal : `to be ${next.reason}`
   log.info(`${asked}: closing; a second signal ends the server at once`)
   const late = () => {
     log.error('closing took too long; the server ends, nothing acknowledged is lost')
-    if (!stop.aborted) beginAnew()
+    if (!stop.aborted) beginAnew(next.reason)
     process.exit(1)
   }
   setTimeout(late, SHUTDOWN_GRACE * 1_000 + CLOSING_MS).unref()
@@ -182,7 +244,7 @@ async function closeOn(
     log.error({ err: error }, 'closing failed')
     process.exitCode = 1
   }
-  if (!stop.aborted) beginAnew()
+  if (!stop.aborted) beginAnew(next.reason)
 }
 
 try {

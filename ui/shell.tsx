@@ -1,6 +1,8 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { RestartBanner } from './admin/restart-banner.tsx'
+import { NotLaunched } from './admin/server-panel.tsx'
+import { serverState } from './admin/server-state.ts'
 import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
 import { DocumentsPage } from './pages/documents.tsx'
@@ -12,6 +14,8 @@ import { signOut, version } from './session.ts'
 import { THEMES, theme } from './theme.ts'
 
 interface PageEntry {
+  /** Whether it shows something of a server that is not launched. */
+  isAlways?: boolean
   path: string
   title: string
   /** `id` is what stands behind the page's path in the address. */
@@ -20,12 +24,12 @@ interface PageEntry {
 
 /** In the order of the navigation. A page has its entry here once all of it works. */
 const PAGES: readonly PageEntry[] = [
-  { path: 'overview', title: 'Overview', Page: OverviewPage },
+  { path: 'overview', title: 'Overview', Page: OverviewPage, isAlways: true },
   { path: 'documents', title: 'Documents', Page: DocumentsPage },
   { path: 'search', title: 'Search', Page: SearchPage },
   { path: 'chat', title: 'Chat', Page: ChatPage },
-  { path: 'agent', title: 'Agent', Page: AgentPage },
-  { path: 'settings', title: 'Settings', Page: SettingsPage },
+  { path: 'agent', title: 'Agent', Page: AgentPage, isAlways: true },
+  { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
 ]
 
 export function Shell() {
@@ -65,10 +69,17 @@ export function Shell() {
       </header>
       <main ref={main} id="main" tabIndex={-1} class={`page ${path}`}>
         <RestartBanner />
-        {entry ? <entry.Page id={id} /> : <NotFound />}
+        <PageOf entry={entry} id={id} />
       </main>
     </div>
   )
+}
+
+function PageOf({ entry, id }: { entry: PageEntry | undefined; id: string | undefined }) {
+  if (!entry) return <NotFound />
+  const { state = 'running' } = serverState.value ?? {}
+  if (state !== 'running' && !entry.isAlways) return <NotLaunched title={entry.title} />
+  return <entry.Page id={id} />
 }
 
 function NotFound() {

@@ -55,6 +55,18 @@ export class Admin {
     return this.#transport.json(request, options)
   }
 
+  /** Launches a server that is stopped, or whose start failed; what would not start is refused. */
+  launch(options?: RequestOptions): Call<Restarting> {
+    const request = { method: 'POST', path: '/admin/launch', isRepeatable: false } as const
+    return this.#transport.json(request, options)
+  }
+
+  /** Stops the server until it is launched: it answers how it is set up, and nothing else. */
+  stop(options?: RequestOptions): Call<Restarting> {
+    const request = { method: 'POST', path: '/admin/stop', isRepeatable: false } as const
+    return this.#transport.json(request, options)
+  }
+
   /** The metrics in the text format of Prometheus. */
   metrics(options?: RequestOptions): Call<string> {
     const request = { method: 'GET', path: '/metrics', accept: 'text/plain' } as const

@@ -96,6 +96,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/launch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Launch a server that is stopped, or whose start failed
+         * @description As `POST /admin/restart`, which it is for a server that runs.
+         */
+        post: operations["launchServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/models/list": {
         parameters: {
             query?: never;
@@ -192,6 +212,26 @@ export interface paths {
          * @description Checked as a whole first: with a mistake nothing is written. Comments and order stay. What the environment itself sets is refused by name. It takes effect with a restart.
          */
         patch: operations["saveSettings"];
+        trace?: never;
+    };
+    "/admin/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the server until it is launched again
+         * @description Open streams get SHUTDOWN_GRACE to finish. Then the public paths and `/admin` answer, and everything else is 503 `not_launched`, until `POST /admin/launch` or another start of the process.
+         */
+        post: operations["stopServer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/agent": {
@@ -1197,7 +1237,7 @@ export interface components {
              * @description Stable name of the error; see the table in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and what can be done about it. */
             message: string;
             /** @description The field at fault as a dotted path, or null. */
@@ -1723,6 +1763,18 @@ export interface components {
             verifiedAt: string;
         };
         ServerState: {
+            /** @description What would keep the server from starting, as it stands on disk now. */
+            mistakes: {
+                agent: components["schemas"]["Mistake"][];
+                settings: components["schemas"]["Mistake"][];
+            };
+            /**
+             * @description SERVER_MODE: everything, or documents, search and grounded chat without tools, skills, MCP and sandbox.
+             * @enum {string}
+             */
+            mode: "agent" | "knowledge";
+            /** @description Why the start failed. */
+            reason?: string;
             restart: {
                 /** @description The fields of the agent configuration that it would. */
                 agent: string[];
@@ -1740,6 +1792,11 @@ export interface components {
              * @description Another one after a restart.
              */
             startedAt: string;
+            /**
+             * @description What is not `running` answers 503 `not_launched` to all but the public paths and `/admin`.
+             * @enum {string}
+             */
+            state: "running" | "stopped" | "failed";
         };
         Setting: {
             /** @description Absent where there is none. */
@@ -2108,6 +2165,26 @@ export interface operations {
             };
         };
     };
+    launchServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It begins. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restarting"];
+                };
+            };
+        };
+    };
     listProviderModels: {
         parameters: {
             query?: never;
@@ -2236,6 +2313,26 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SettingsSaved"];
+                };
+            };
+        };
+    };
+    stopServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It begins. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restarting"];
                 };
             };
         };

@@ -5,7 +5,7 @@ import { type Config, DEFAULTS, findMistakes, loadConfig } from '../config.ts'
 import type { Environment } from '../lib/environment.ts'
 import { createAgentFile } from '../services/admin/agent-file.ts'
 import { createModelTrials } from '../services/admin/model-trial.ts'
-import { createServerState } from '../services/admin/server-state.ts'
+import { type BeginAnew, createServerState, type Phase } from '../services/admin/server-state.ts'
 import { createSettings } from '../services/admin/settings.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
 import { createTriedModels } from './models.ts'
@@ -30,15 +30,16 @@ interface Parts {
   loaded: Pick<LoadedConfiguration, 'changedFields'>
   /** What there is to say of the skills at this moment. */
   catalogue: () => string
-  /** Closes the server and begins it anew; absent where the process cannot. */
-  restart: (() => void) | undefined
+  phase: Phase
+  /** Absent where the process cannot. */
+  restart: BeginAnew | undefined
   /** Throws where the store that is open would refuse a start with this configuration. */
   checkStart: (next: Config) => Promise<void>
 }
 
 /** How the server is set up, for whoever runs it. */
 export async function composeAdmin(parts: Parts) {
-  const { config, log, environment, given, loaded, catalogue, restart, checkStart } = parts
+  const { config, log, environment, given, loaded, catalogue, checkStart } = parts
   const agentFile = createAgentFile({
     path: config.AGENT_CONFIG,
     directory: join(config.DATA_DIR, 'agent-versions'),
@@ -55,7 +56,8 @@ export async function composeAdmin(parts: Parts) {
     findMistakes,
   })
   const server = createServerState({
-    ...{ agentFile, settings, restart },
+    ...{ agentFile, settings, phase: parts.phase, restart: parts.restart },
+    mode: config.SERVER_MODE,
     graceSeconds: config.SHUTDOWN_GRACE,
     checkStart: async (variables) => {
       const next = loadConfig(variables)

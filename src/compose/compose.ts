@@ -2,6 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { Environment } from '../lib/environment.ts'
+import type { Readiness } from '../schemas/ops.ts'
+import type { BeginAnew, Phase } from '../services/admin/server-state.ts'
 import { loadConfiguration } from '../services/agent/configuration.ts'
 import { createLineIngestion } from '../services/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../services/ingestion/documents.ts'
@@ -23,8 +25,8 @@ export interface ProcessParts {
   given?: GivenEnvironment
   /** Ends the wait for a database that is away. */
   signal?: AbortSignal
-  /** Closes the server and begins it anew; absent where the process cannot. */
-  restart?: (() => void) | undefined
+  /** Absent where the process cannot. */
+  restart?: BeginAnew | undefined
 }
 
 /** Puts the whole server together; with `src/compose/` alone it knows which stores, indexes and models there are. */
@@ -36,7 +38,7 @@ export async function compose(
 ) {
   const { environment = {}, signal, restart } = parts
   const { given = { variables: environment, file: '.env' } } = parts
-  const loaded = await loadConfiguration(config.AGENT_CONFIG)
+  const loaded = await loadConfiguration(config.AGENT_CONFIG, config.SERVER_MODE)
   const { AGENT_CONFIG: file } = config
   log.info({ file }, loaded.found ? 'agent configuration read' : 'no agent configuration: defaults')
   const knowledge = await openKnowledge(config, log, onFatal, signal)
@@ -64,7 +66,7 @@ export async function compose(
       ...agent.services,
       admin: await composeAdmin({
         ...{ config, log, environment, given, loaded, catalogue: agent.catalogue },
-        restart,
+        ...{ restart, phase: { state: 'running' } },
         checkStart: (next) => checkNextStart(next, config, store),
       }),
       readiness: createReadiness({
@@ -93,6 +95,29 @@ export async function compose(
       await agent.close()
       await knowledge.close()
     },
+  }
+}
+
+/** What a server has that is not launched: how it is set up. Nothing that keeps or finds documents is opened. */
+export async function composeIdle(
+  config: Config,
+  log: FastifyBaseLogger,
+  phase: Phase,
+  { environment = {}, given = { variables: environment, file: '.env' }, restart }: ProcessParts,
+) {
+  const message = phase.reason ?? 'The server is stopped until it is launched'
+  return {
+    admin: await composeAdmin({
+      ...{ config, log, environment, given, restart, phase },
+      loaded: { changedFields: async () => [] },
+      catalogue: () => '',
+      checkStart: async () => undefined,
+    }),
+    readiness: async (): Promise<Readiness> => ({
+      status: 'not_ready',
+      checks: { launch: { state: 'failed', milliseconds: 0, message } },
+      retrieval: config.EMBEDDING_MODEL === undefined ? 'lexical' : 'hybrid',
+    }),
   }
 }
 

@@ -8,12 +8,13 @@ import type { ErrorBody, ErrorDetail } from '../schemas/error.ts'
 import { invalidRequest } from '../schemas/invalid-request.ts'
 import { CallerLeft } from './shutdown.ts'
 
-/** One envelope for every failure, whoever raised it. */
-export function installErrorHandler(app: FastifyInstance): void {
+/** One envelope for every failure, whoever raised it; `unknownRoute` where no route fits for another reason than a wrong path. */
+export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppError): void {
   app.setErrorHandler<FastifyError>((error, request, reply) => sendError(error, request, reply))
-  app.setNotFoundHandler(({ method, url }, reply) =>
-    reply.notFound(`No route ${method} ${url.split('?')[0]}`),
-  )
+  app.setNotFoundHandler((request, reply) => {
+    if (unknownRoute) return sendError(unknownRoute, request, reply)
+    reply.notFound(`No route ${request.method} ${request.url.split('?')[0]}`)
+  })
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -34,7 +35,8 @@ export function report(error: unknown, request: FastifyRequest): ErrorBody {
 
 /** Neither a caller who left nor an orderly end is one, whatever status they go with. */
 function isServersFault(error: unknown, { status, code }: AppError): boolean {
-  return status >= 500 && code !== 'shutting_down' && !(error instanceof CallerLeft)
+  const isMeant = code === 'shutting_down' || code === 'not_launched'
+  return status >= 500 && !isMeant && !(error instanceof CallerLeft)
 }
 
 function toDetail(failure: AppError, requestId: string): ErrorDetail {

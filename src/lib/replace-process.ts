@@ -3,8 +3,12 @@ export function isReplaceable(): boolean {
   return process.execve !== undefined && !process.connected
 }
 
-/** Runs another file with the parameters of this process in its place and under its id. What is open closes without a word. */
-export function replaceProcess(file: string, environment: NodeJS.ProcessEnv): void {
-  const parameters = [process.execPath, ...process.execArgv, file, ...process.argv.slice(2)]
-  process.execve?.(process.execPath, parameters, environment)
+/** Runs another file in the place of this process and under its id, with its parameters unless there are others. What is open closes without a word. */
+export function replaceProcess(
+  file: string,
+  environment: NodeJS.ProcessEnv,
+  parameters: readonly string[] = process.argv.slice(2),
+): void {
+  const command = [process.execPath, ...process.execArgv, file, ...parameters]
+  process.execve?.(process.execPath, command, environment)
 }

@@ -91,6 +91,29 @@ function serverRoutes(server: ServerStateService): FastifyPluginAsyncZod {
       handler: () => server.read(),
     })
 
+    app.post('/admin/launch', {
+      schema: {
+        operationId: 'launchServer',
+        summary: 'Launch a server that is stopped, or whose start failed',
+        description: 'As `POST /admin/restart`, which it is for a server that runs.',
+        tags,
+        response: { 202: Restarting.describe('It begins.'), ...errorResponses(409) },
+      },
+      handler: async (_request, reply) => reply.status(202).send(await server.restart()),
+    })
+
+    app.post('/admin/stop', {
+      schema: {
+        operationId: 'stopServer',
+        summary: 'Stop the server until it is launched again',
+        description:
+          'Open streams get SHUTDOWN_GRACE to finish. Then the public paths and `/admin` answer, and everything else is 503 `not_launched`, until `POST /admin/launch` or another start of the process.',
+        tags,
+        response: { 202: Restarting.describe('It begins.'), ...errorResponses(409) },
+      },
+      handler: async (_request, reply) => reply.status(202).send(server.stop()),
+    })
+
     app.post('/admin/restart', {
       schema: {
         operationId: 'restartServer',

@@ -6,7 +6,8 @@ import type { Metrics } from '../services/ops/metrics.ts'
 
 interface Services {
   readiness: () => Promise<Readiness>
-  metrics: Pick<Metrics, 'render' | 'contentType'>
+  /** Absent where nothing runs that could be measured. */
+  metrics?: Pick<Metrics, 'render' | 'contentType'>
 }
 
 const tags = ['ops']
@@ -45,6 +46,7 @@ export function opsRoutes({ readiness, metrics }: Services): FastifyPluginAsyncZ
       },
     })
 
+    if (!metrics) return
     app.get('/metrics', {
       ...quiet,
       schema: {

@@ -185,6 +185,20 @@ const STARTED_AT = z.iso.datetime().describe('Another one after a restart.')
 export const ServerState = z
   .object({
     startedAt: STARTED_AT,
+    state: z
+      .enum(['running', 'stopped', 'failed'])
+      .describe(
+        'What is not `running` answers 503 `not_launched` to all but the public paths and `/admin`.',
+      ),
+    mode: z
+      .enum(['agent', 'knowledge'])
+      .describe(
+        'SERVER_MODE: everything, or documents, search and grounded chat without tools, skills, MCP and sandbox.',
+      ),
+    reason: z.string().optional().describe('Why the start failed.'),
+    mistakes: z
+      .object({ agent: z.array(Mistake), settings: z.array(Mistake) })
+      .describe('What would keep the server from starting, as it stands on disk now.'),
     restart: z.object({
       required: z.boolean().describe('Whether a restart would change anything.'),
       agent: z.array(z.string()).describe('The fields of the agent configuration that it would.'),

@@ -77,6 +77,11 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     const body = { text: '{}', basedOn: hash('sha256', '') }
     return homeless.request('/admin/agent', { method: 'PUT', body })
   },
+  not_launched: async () => {
+    const command = [process.execPath, MAIN, 'stopped'] as const
+    const stopped = await startServerProcess({}, { until: 'listening', command })
+    return stopped.request('/query', { body: { query: 'x' } })
+  },
   model_not_found: () => server.request('/v1/models/unknown'),
   route_not_found: () => server.request('/unknown'),
   request_timeout: async () => {

@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { ServerState, Settings } from '../../src/schemas/admin.ts'
@@ -10,7 +8,7 @@ import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
-import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
+import { freePort, type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
 import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
 
@@ -23,14 +21,6 @@ const setTopK = async (server: TestServer, value: string) => {
   const { digest } = Settings.parse(await (await server.request('/admin/settings')).json())
   const body = { basedOn: digest, set: { TOP_K: value } }
   return server.request('/admin/settings', { method: 'PATCH', body })
-}
-
-async function freePort(): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  return String(typeof address === 'object' && address?.port)
 }
 
 /** Waits for a server that started later than `startedAt`. */

@@ -24,7 +24,7 @@ interface Attempt {
 async function failedStart({ directory, environment }: Attempt): Promise<string> {
   const process = launch({
     directory: directory ?? (await temporaryDirectory()),
-    environment: { ...defaults(), ...environment },
+    environment: { ...defaults(), FAILED_START: 'exit', ...environment },
   })
   expect(await process.exited).toEqual(FAILED)
   expect(process.log().filter(({ msg }) => msg.startsWith('listening'))).toEqual([])
@@ -51,7 +51,8 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
 
   it.runIf(isLong)('in production, what is missing, without making up a key', async () => {
     const directory = await temporaryDirectory()
-    const environment = { NODE_ENV: 'production', SERVER_API_KEY: undefined, CHAT_MODEL: undefined }
+    const without = { SERVER_API_KEY: undefined, CHAT_MODEL: undefined, FAILED_START: undefined }
+    const environment = { NODE_ENV: 'production', ...without }
     const said = await failedStart({ directory, environment })
     expect(said).toMatch(/SERVER_API_KEY is required/)
     expect(said).toMatch(/CHAT_API_KEY is required/)

@@ -8,6 +8,11 @@ export const ADMIN = {
     'admin.models.test': 'POST /admin/models/test says what chat and search would meet.',
     'admin.restart':
       'POST /admin/restart ends open streams in order and begins anew, same process id.',
+    'admin.launch.stopped':
+      'A stopped server answers its public paths and /admin, and 503 not_launched to all else.',
+    'admin.launch.failed':
+      'A start that variables or agent.json make fail shows every mistake, and is launched once they are mended.',
+    'admin.launch.knowledge': 'In the mode knowledge there are no tools, skills, MCP and sandbox.',
     'admin.restart.checked': 'What would not start again is refused before anything is closed.',
     'admin.restart.needed':
       'GET /admin/server names what a restart would change, and nothing else.',

@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { freePort, startServerProcess } from '../support/server-process.ts'
 
 const SECRET = 'sk-a-secret-that-nobody-may-see-1234'
 
@@ -14,14 +12,6 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).first().click()
-
-async function freePort(): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  return String(typeof address === 'object' && address?.port)
-}
 
 /** Writes a configuration and confirms the difference. */
 async function saveAgent(page: Page, text: string): Promise<void> {

@@ -1,32 +1,31 @@
-import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Confirm } from '../parts/dialog.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import {
-  isRestarting,
+  asking,
+  begin,
   readServerState,
-  restart,
   restartFailure,
   serverState,
+  transition,
 } from './server-state.ts'
 
 const POLL_MS = 15_000
 
 /** Says that a restart is needed, and for what; nothing where it is not. */
 export function RestartBanner() {
-  const isAsking = useSignal(false)
   useEffect(() => {
     void readServerState()
     const timer = setInterval(() => {
-      if (!document.hidden && !isRestarting.value) void readServerState()
+      if (!document.hidden && !transition.value) void readServerState()
     }, POLL_MS)
     return () => clearInterval(timer)
   }, [])
   const state = serverState.value?.restart
-  if (isRestarting.value) {
+  if (transition.value) {
     return (
       <div class="note banner" role="status">
-        <Status tone="busy">Restarting. This page goes on by itself.</Status>
+        <Status tone="busy">{transition.value}. This page goes on by itself.</Status>
       </div>
     )
   }
@@ -43,7 +42,7 @@ export function RestartBanner() {
             <button
               type="button"
               onClick={() => {
-                isAsking.value = true
+                asking.value = 'restart'
               }}
             >
               Restart
@@ -51,25 +50,29 @@ export function RestartBanner() {
           )}
         </div>
       )}
-      {isAsking.value && (
-        <Confirm
-          title="Restart the server?"
-          action="Restart"
-          onConfirm={() => {
-            isAsking.value = false
-            void restart()
-          }}
-          onClose={() => {
-            isAsking.value = false
-          }}
-        >
-          <p>
-            Answers that are under way get some seconds to finish. Documents in work are taken up
-            again.
-          </p>
-        </Confirm>
-      )}
+      {asking.value && <AskFirst what={asking.value} />}
     </>
+  )
+}
+
+function AskFirst({ what }: { what: 'restart' | 'stop' }) {
+  const name = what === 'restart' ? 'Restart' : 'Stop'
+  return (
+    <Confirm
+      title={`${name} the server?`}
+      action={name}
+      onConfirm={() => void begin(what)}
+      onClose={() => {
+        asking.value = ''
+      }}
+    >
+      <p>
+        Answers that are under way get some seconds to finish.{' '}
+        {what === 'restart'
+          ? 'Documents in work are taken up again.'
+          : 'Until it is launched again, programs are answered 503.'}
+      </p>
+    </Confirm>
   )
 }
 

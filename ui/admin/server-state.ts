@@ -7,25 +7,31 @@ const POLL_MS = 1_000
 const MAX_START_MS = 120_000
 
 export const serverState = signal<ServerState | undefined>(undefined)
-export const isRestarting = signal(false)
+/** What the server is on its way to; the page goes on by itself. */
+export const transition = signal<'' | 'Launching' | 'Restarting' | 'Stopping'>('')
 export const restartFailure = signal('')
+/** What somebody is asked to confirm. */
+export const asking = signal<'' | 'restart' | 'stop'>('')
 
 /** Whether a restart is needed; keeps the last answer where the server does not give one. */
 export async function readServerState(): Promise<void> {
   try {
     serverState.value = await client.admin.server()
   } catch (error) {
-    if (!isRestarting.value && serverState.value === undefined)
+    if (!transition.value && serverState.value === undefined)
       restartFailure.value = messageOf(error)
   }
 }
 
-/** Restarts the server and waits until it is back. */
-export async function restart(): Promise<void> {
+const NAMES = { launch: 'Launching', restart: 'Restarting', stop: 'Stopping' } as const
+
+/** Launches, restarts or stops the server, and waits until it is back. */
+export async function begin(what: keyof typeof NAMES): Promise<void> {
   restartFailure.value = ''
-  isRestarting.value = true
+  asking.value = ''
+  transition.value = NAMES[what]
   try {
-    const { startedAt, graceSeconds } = await client.admin.restart()
+    const { startedAt, graceSeconds } = await client.admin[what]()
     const deadline = performance.now() + graceSeconds * 1_000 + MAX_START_MS
     while (!(await isBack(startedAt))) {
       if (performance.now() > deadline) {
@@ -36,7 +42,7 @@ export async function restart(): Promise<void> {
   } catch (error) {
     restartFailure.value = messageOf(error)
   }
-  isRestarting.value = false
+  transition.value = ''
 }
 
 async function isBack(before: string): Promise<boolean> {

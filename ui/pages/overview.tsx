@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
+import { ServerPanel } from '../admin/server-panel.tsx'
+import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { client, messageOf, session } from '../api.ts'
 import { formatNumber } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
@@ -12,6 +14,8 @@ import { href } from '../route.ts'
 const POLL_MS = 10_000
 
 async function readAll() {
+  await readServerState()
+  if (serverState.value?.state !== 'running') return undefined
   const [readiness, capabilities] = await Promise.all([
     client.admin.readiness(),
     client.agent.capabilities(),
@@ -21,16 +25,23 @@ async function readAll() {
 
 export function OverviewPage() {
   const { value, failure } = usePolled(readAll, POLL_MS)
-  const state = value.value
+  const state = serverState.value?.state === 'running' ? value.value : undefined
   return (
     <>
       <div class="page-head">
         <h1>Overview</h1>
         {state && <StateLine readiness={state.readiness} lost={failure.value !== ''} />}
       </div>
-      <ErrorNote message={failure.value} />
+      {!transition.value && <ErrorNote message={failure.value} />}
+      {!state && (
+        <div class="columns">
+          <ServerPanel />
+          <Access />
+        </div>
+      )}
       {state && (
         <div class="columns">
+          <ServerPanel />
           <Access />
           <Counts readiness={state.readiness} />
           <Works readiness={state.readiness} capabilities={state.capabilities} />

@@ -53,6 +53,7 @@ class ErrorDetail(TypedDict):
         'index_not_ready',
         'sandbox_unavailable',
         'store_unavailable',
+        'not_launched',
         'shutting_down',
         'storage_full',
     ]
@@ -196,6 +197,11 @@ class AgentVersion(TypedDict):
     text: str
 
 
+class Mistakes(TypedDict):
+    agent: list[Mistake]
+    settings: list[Mistake]
+
+
 class Restart(TypedDict):
     required: bool
     agent: list[str]
@@ -206,6 +212,10 @@ class Restart(TypedDict):
 
 class ServerState(TypedDict):
     startedAt: str
+    state: Literal['running', 'stopped', 'failed']
+    mode: Literal['agent', 'knowledge']
+    reason: NotRequired[str]
+    mistakes: Mistakes
     restart: Restart
 
 

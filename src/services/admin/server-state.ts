@@ -3,13 +3,25 @@ import type { ServerState } from '../../schemas/admin.ts'
 import type { AgentFileService } from './agent-file.ts'
 import type { SettingsService } from './settings.ts'
 
+/** What a server does now; one that is not running shows how it is set up, and nothing else. */
+export interface Phase {
+  state: ServerState['state']
+  /** Why its start failed, for people. */
+  reason?: string
+}
+
+/** Closes the server and begins it anew, to run or to wait for a launch. */
+export type BeginAnew = (as: 'running' | 'stopped') => void
+
 interface Dependencies {
+  phase: Phase
+  mode: ServerState['mode']
   agentFile: Pick<AgentFileService, 'read'>
   settings: Pick<SettingsService, 'read' | 'preview'>
   /** Throws an Error, for people, for what would keep a server with these variables from starting. */
   checkStart: (environment: Record<string, string | undefined>) => Promise<void>
-  /** Closes the server and begins it anew; absent where this process cannot. */
-  restart: (() => void) | undefined
+  /** Absent where this process cannot. */
+  restart: BeginAnew | undefined
   /** Seconds that open streams get to finish. */
   graceSeconds: number
 }
@@ -21,30 +33,37 @@ const IRREPLACEABLE =
 
 /** What the server runs with and what it would run with after a restart. */
 export function createServerState(dependencies: Dependencies) {
-  const { agentFile, settings, checkStart, restart, graceSeconds } = dependencies
+  const { agentFile, settings, checkStart, restart, graceSeconds, phase, mode } = dependencies
   const startedAt = new Date().toISOString()
+
+  function begin(as: 'running' | 'stopped') {
+    if (!restart) throw new AppError('restart_unavailable', IRREPLACEABLE)
+    // The answer leaves first: from then on requests are refused.
+    setImmediate(() => restart(as))
+    return { startedAt, graceSeconds }
+  }
 
   return {
     async read(): Promise<ServerState> {
-      const [agent, { settings: variables }] = await Promise.all([
+      const [agent, { settings: variables, mistakes }] = await Promise.all([
         agentFile.read(),
         settings.read(),
       ])
       const changed = variables.filter(({ restartRequired }) => restartRequired)
       const names = changed.map(({ name }) => name)
       return {
-        startedAt,
+        ...{ startedAt, mode, ...phase },
+        mistakes: { agent: agent.mistakes, settings: mistakes },
         restart: {
-          required: agent.restartFields.length + names.length > 0,
+          required: phase.state === 'running' && agent.restartFields.length + names.length > 0,
           ...{ agent: agent.restartFields, settings: names },
           ...(restart ? { possible: true } : { possible: false, reason: IRREPLACEABLE }),
         },
       }
     },
 
-    /** Throws `restart_unavailable`, and `not_startable` where the server would not come back; then nothing happens. */
+    /** Launches, again where it runs. Throws `restart_unavailable`, and `not_startable` where the server would not come back; then nothing happens. */
     async restart() {
-      if (!restart) throw new AppError('restart_unavailable', IRREPLACEABLE)
       try {
         await checkStart(await settings.preview({ set: {}, clear: [] }))
       } catch (error) {
@@ -52,9 +71,10 @@ export function createServerState(dependencies: Dependencies) {
         const param = error instanceof AppError ? error.param : undefined
         throw new AppError('not_startable', error.message, { param, cause: error })
       }
-      // The answer leaves first: from then on requests are refused.
-      setImmediate(restart)
-      return { startedAt, graceSeconds }
+      return begin('running')
     },
+
+    /** Throws `restart_unavailable`. */
+    stop: () => begin('stopped'),
   }
 }

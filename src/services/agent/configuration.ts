@@ -58,6 +58,8 @@ export const AgentConfiguration = z
   })
   .meta({ id: 'AgentConfiguration' })
 
+const TOOL_SWITCHES = AgentConfiguration.shape.tools.unwrap().keyof().options
+
 export type AgentConfiguration = z.output<typeof AgentConfiguration>
 
 export interface LoadedConfiguration {
@@ -68,25 +70,47 @@ export interface LoadedConfiguration {
   changedFields(): Promise<string[]>
 }
 
-/** Reads the file; without one the agent is the default one. Throws an Error that names every mistake. */
-export async function loadConfiguration(path: string): Promise<LoadedConfiguration> {
+/** A file that is no agent configuration, with every mistake in its message. */
+export class AgentConfigurationError extends Error {
+  override readonly name = 'AgentConfigurationError'
+}
+
+/** `agent` is everything; `knowledge` answers from the documents alone, without tools, skills, MCP and sandbox. */
+export type ServerMode = 'agent' | 'knowledge'
+
+/** Reads the file; without one the agent is the default one. Throws `AgentConfigurationError`. */
+export async function loadConfiguration(
+  path: string,
+  mode: ServerMode = 'agent',
+): Promise<LoadedConfiguration> {
   const read = async () => (await readIfPresent(path))?.toString()
   const text = await read()
   const { configuration, mistakes, cause } = readConfiguration(text ?? '{}')
   if (!configuration) {
     const lines = mistakes.map(({ field, message }) => `  ${`${field} ${message}`.trimStart()}`)
-    throw new Error(`${path} is not a valid agent configuration:\n${lines.join('\n')}`, { cause })
+    const message = `${path} is not a valid agent configuration:\n${lines.join('\n')}`
+    throw new AgentConfigurationError(message, { cause })
   }
+  const loaded = inMode(mode, configuration)
   return {
-    configuration,
+    configuration: loaded,
     found: text !== undefined,
     changedFields: async () => {
       const now = readConfiguration((await read()) ?? '{}')
-      if (now.configuration) return differentFields(configuration, now.configuration)
+      if (now.configuration) return differentFields(loaded, inMode(mode, now.configuration))
       const wrong = now.mistakes.map(({ field }) => field.split('.')[0] ?? '')
       return wrong.includes('') ? Object.keys(configuration) : [...new Set(wrong)]
     },
   }
+}
+
+/** What counts in a mode. */
+function inMode(mode: ServerMode, configuration: AgentConfiguration): AgentConfiguration {
+  if (mode === 'agent') return configuration
+  const tools = { ...configuration.tools }
+  for (const name of TOOL_SWITCHES) tools[name] = false
+  const skills = SkillSettings.parse({})
+  return { ...configuration, tools, skills, mcpServers: {}, plugins: [], sandbox: 'none' }
 }
 
 interface ReadConfiguration {

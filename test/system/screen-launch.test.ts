@@ -1,0 +1,64 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { freePort, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  if (hasBrowser) browser = await launchBrowser()
+})
+afterAll(() => browser?.close())
+
+const goTo = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name }).click()
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+describe.skipIf(!hasBrowser)('Launch and stop (needs Chromium)', () => {
+  it('shows every mistake of a start that failed, lets them be mended, and launches', async () => {
+    const directory = await temporaryDirectory()
+    await writeFile(join(directory, 'agent.json'), '{"prompt": 3}')
+    await writeFile(join(directory, '.env'), 'TOP_K=0\n')
+    const PORT = await freePort()
+    const server = await startServerProcess({ PORT }, { directory, until: 'listening' })
+    const { page } = await openScreen(browser, server.url)
+    await page.getByText('Failed to start').waitFor()
+    const mistakes = page.getByRole('list', { name: 'Mistakes' })
+    expect(await mistakes.innerText()).toMatch(/TOP_K must be at least 1[\s\S]*prompt must be/)
+    await expectAccessible(page)
+    await goTo(page, 'Documents')
+    await page.getByText('The server is not launched').waitFor()
+
+    await goTo(page, 'Settings')
+    await page.getByLabel('TOP_K').fill('7')
+    await press(page, 'Save')
+    await page.getByText('Saved: TOP_K.').waitFor()
+    await goTo(page, 'Agent')
+    await page.getByRole('textbox', { name: /agent\.json/ }).fill('{"name": "desk"}')
+    await press(page, 'Save')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/^Saved/).waitFor()
+    await goTo(page, 'Overview')
+    await page.getByText('Every mistake is mended').waitFor()
+    await press(page, 'Launch')
+    await page.getByRole('heading', { name: 'What works' }).waitFor({ timeout: 60_000 })
+  })
+
+  it('chooses a mode, stops, and launches in it', async () => {
+    const server = await startServerProcess({ PORT: await freePort() })
+    const { page } = await openScreen(browser, server.url)
+    await page.getByLabel('Knowledge').check()
+    await page.getByText('Changed since the start: SERVER_MODE.').waitFor()
+    await press(page, 'Stop')
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Stopped', { exact: true }).waitFor({ timeout: 60_000 })
+    expect((await server.request('/query', { body: { query: 'x' } })).status).toBe(503)
+    await press(page, 'Launch')
+    await page.getByRole('heading', { name: 'What works' }).waitFor({ timeout: 60_000 })
+    expect(await (await server.request('/admin/server')).json()).toMatchObject({
+      ...{ state: 'running', mode: 'knowledge', restart: { required: false } },
+    })
+  })
+})

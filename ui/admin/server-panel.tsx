@@ -1,0 +1,156 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { ServerState, Setting } from '../../client/src/agent-server.ts'
+import { client, messageOf } from '../api.ts'
+import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
+import { href } from '../route.ts'
+import { asking, begin, readServerState, serverState, transition } from './server-state.ts'
+
+const STATES = {
+  running: { tone: 'good', name: 'Running' },
+  stopped: { tone: 'off', name: 'Stopped' },
+  failed: { tone: 'bad', name: 'Failed to start' },
+} as const
+
+/** The state of the server, what keeps it from starting, its mode, and what launches and stops it. */
+export function ServerPanel() {
+  const state = serverState.value
+  if (!state) return null
+  const { tone, name } = STATES[state.state]
+  const isRunning = state.state === 'running'
+  const isBusy = transition.value !== '' || !state.restart.possible
+  const ask = (what: 'restart' | 'stop') => () => {
+    asking.value = what
+  }
+  return (
+    <section class="panel wide stack" aria-labelledby="server">
+      <div class="page-head">
+        <h2 id="server">Server</h2>
+        <div class="row">
+          {isRunning ? (
+            <>
+              <button type="button" disabled={isBusy} onClick={ask('stop')}>
+                Stop
+              </button>
+              <button type="button" disabled={isBusy} onClick={ask('restart')}>
+                Restart
+              </button>
+            </>
+          ) : (
+            <button
+              type="button"
+              class="primary"
+              disabled={isBusy}
+              onClick={() => void begin('launch')}
+            >
+              Launch
+            </button>
+          )}
+        </div>
+      </div>
+      {!isRunning && <Status tone={tone}>{name}</Status>}
+      <Mistakes state={state} />
+      {!state.restart.possible && <p class="hint">{state.restart.reason}</p>}
+      <Mode />
+    </section>
+  )
+}
+
+/** What would keep the server from starting, each with where it is mended. */
+function Mistakes({ state: { state, mistakes } }: { state: ServerState }) {
+  const all = [
+    ...mistakes.settings.map((mistake) => ({ ...mistake, path: 'settings', page: 'Settings' })),
+    ...mistakes.agent.map((mistake) => ({ ...mistake, path: 'agent', page: 'Agent' })),
+  ]
+  if (all.length === 0) {
+    return state === 'failed' ? <p>Every mistake is mended: launch the server.</p> : null
+  }
+  return (
+    <div class="error-note">
+      <p>
+        {state === 'running'
+          ? 'It would not start again:'
+          : 'It cannot start before this is mended:'}
+      </p>
+      <ul aria-label="Mistakes">
+        {all.map(({ field, message, path, page }) => (
+          <li key={path + field + message}>
+            {field && <code>{field}</code>} {message} (<a href={href(path)}>{page}</a>)
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+const MODES = [
+  ['agent', 'Agent', 'Everything: documents, search, chat, tools, skills, MCP and code.'],
+  ['knowledge', 'Knowledge', 'Documents, search and grounded chat; nothing that acts.'],
+] as const
+
+/** Written into `.env` when it is chosen; it counts from the next launch. */
+function Mode() {
+  const setting = useSignal<Setting | undefined>(undefined)
+  const failure = useSignal('')
+  const read = async () => {
+    const { settings, digest } = await client.admin.settings.get()
+    setting.value = settings.find(({ name }) => name === 'SERVER_MODE')
+    return digest
+  }
+  const attempt = (act: () => Promise<unknown>) =>
+    act().then(
+      () => {
+        failure.value = ''
+      },
+      (error: unknown) => {
+        failure.value = messageOf(error)
+      },
+    )
+  useEffect(() => void attempt(read), [])
+  const choose = (mode: string) =>
+    attempt(async () => {
+      if (setting.value) setting.value = { ...setting.value, value: mode }
+      await client.admin.settings.save({ basedOn: await read(), set: { SERVER_MODE: mode } })
+      await read()
+      await readServerState()
+    })
+  if (!setting.value) return <ErrorNote message={failure.value} />
+  const { value, source } = setting.value
+  return (
+    <div class="stack">
+      <fieldset class="choice" disabled={source === 'environment'}>
+        <legend class="visually-hidden">Mode</legend>
+        {MODES.map(([mode, name]) => (
+          <label key={mode}>
+            <input
+              type="radio"
+              name="mode"
+              checked={value === mode}
+              onChange={() => void choose(mode)}
+            />
+            <span>{name}</span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="hint">
+        {MODES.find(([mode]) => mode === value)?.[2]}
+        {source === 'environment' && ' Set by the environment; changed there.'}
+      </p>
+      <ErrorNote message={failure.value} />
+    </div>
+  )
+}
+
+/** In place of a page that a server which is not launched cannot fill. */
+export function NotLaunched({ title }: { title: string }) {
+  return (
+    <>
+      <h1>{title}</h1>
+      <Empty title="The server is not launched">
+        <p>
+          <a href={href()}>Launch it on the overview</a>; this page has nothing to show before.
+        </p>
+      </Empty>
+    </>
+  )
+}
