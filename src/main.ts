@@ -11,15 +11,20 @@ import { runDeploy } from './commands/deploy.ts'
 import { runPrebuildScreen } from './commands/prebuild-screen.ts'
 import { runRebuildIndex, runReEmbed, runReindex } from './commands/rebuild.ts'
 import { runExport, runImport, runMigrate } from './commands/transfer.ts'
-import { compose, composeIdle, type ProcessParts } from './compose/compose.ts'
+import {
+  type BeginAnew,
+  compose,
+  composeIdle,
+  isMendable,
+  type Phase,
+  type ProcessParts,
+} from './compose/compose.ts'
 import { openScreen } from './compose/screen.ts'
-import { type Config, ConfigError, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
+import { type Config, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
 import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { isMissing } from './lib/files.ts'
 import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
-import type { BeginAnew, Phase } from './services/admin/server-state.ts'
-import { AgentConfigurationError } from './services/agent/configuration.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MS = 15_000
@@ -122,7 +127,7 @@ async function openServer(parts: ProcessParts) {
     }
     return { config, log, app, screen, start: composition.start, close }
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof AgentConfigurationError)) throw error
+    if (!isMendable(error)) throw error
     const { FAILED_START: then, NODE_ENV } = process.env
     const ends = then ? then === 'exit' : NODE_ENV === 'production'
     if (ends || process.env.UI === 'off') throw error

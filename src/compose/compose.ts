@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Config } from '../config.ts'
+import { type Config, ConfigError } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { Environment } from '../lib/environment.ts'
 import type { Readiness } from '../schemas/ops.ts'
 import type { BeginAnew, Phase } from '../services/admin/server-state.ts'
-import { loadConfiguration } from '../services/agent/configuration.ts'
+import { AgentConfigurationError, loadConfiguration } from '../services/agent/configuration.ts'
 import { createLineIngestion } from '../services/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../services/ingestion/documents.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
@@ -96,6 +96,13 @@ export async function compose(
       await knowledge.close()
     },
   }
+}
+
+export type { BeginAnew, Phase } from '../services/admin/server-state.ts'
+
+/** Whether a start failed for what can be mended on the screen. */
+export function isMendable(error: unknown): error is Error {
+  return error instanceof ConfigError || error instanceof AgentConfigurationError
 }
 
 /** What a server has that is not launched: how it is set up. Nothing that keeps or finds documents is opened. */
