@@ -9,7 +9,8 @@ import { createLineIngestion } from '../services/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../services/ingestion/documents.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
-import { withFeedback } from '../services/retrieval/feedback.ts'
+import { createFeedback } from '../services/retrieval/feedback.ts'
+import { createHybridSearch } from '../services/retrieval/hybrid-search.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
 import { createRetrieval, watchSearches } from '../services/retrieval/search.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
@@ -138,18 +139,15 @@ function createSearch(
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
   const reranker = createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
+  const feedback = createFeedback({ index, store, analyser, hybrid: embedding !== undefined })
   const retrieval = createRetrieval({
-    index: {
-      ...withFeedback({ index, store, analyser, hybrid: embedding !== undefined }),
-      filters: index.filters,
-    },
+    index: { search: feedback.search, filters: index.filters },
     ...{ store, analyseQuery: analyser.query, reranking },
-    dense: embedding && {
+    hybrid: embedding && {
+      search: createHybridSearch({ index, feedback, store }),
       // Half of the vectors would find half of the chunks, and nobody would know.
       embed: async (text, signal) =>
         reconciliation.progress().state === 'ready' ? embedding.query(text, signal) : undefined,
-      nearest: index.nearest,
-      readVectors: store.readVectors,
     },
   })
   return {

@@ -31,6 +31,11 @@ export interface IndexQuery {
   limit: number
 }
 
+export interface HybridQuery extends IndexQuery {
+  /** A unit vector. */
+  vector: Float32Array<ArrayBuffer>
+}
+
 export interface NearestQuery {
   /** A unit vector. */
   vector: Float32Array<ArrayBuffer>
@@ -45,6 +50,21 @@ export interface IndexMatch {
   key: number
   /** Higher is better; comparable within one answer only. */
   score: number
+}
+
+/** A match of words and vectors, with what each of them made of it. */
+export interface HybridMatch extends IndexMatch {
+  /** BM25; absent where the chunk is not among the best by words. */
+  lexical?: number
+  /** The cosine to the question, moved towards its first hits; absent where the chunk has no vector, or was not asked for one. */
+  dense?: number
+}
+
+export interface HybridRanking {
+  /** Best first. */
+  candidates: HybridMatch[]
+  /** True where a higher limit would find nothing more. */
+  exhausted: boolean
 }
 
 /** The metadata of each chunk's document, in the order of the keys; beyond its end there is none. */
@@ -87,6 +107,11 @@ export interface ChunkIndex {
    * cosines to about a hundredth. Throws what `signal` was aborted with.
    */
   nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]>
+  /**
+   * What `search` and `nearest` find, fused, in one step; with feedback the very best by words keeps its place among
+   * them. Absent where the index does not compare vectors itself. Throws what `signal` was aborted with.
+   */
+  searchHybrid?(query: HybridQuery, signal?: AbortSignal): Promise<HybridRanking>
   /** As `keys`, for the vectors. */
   vectorKeys(): Promise<Uint32Array>
   /** Every key held, ascending: what a start compares with the document store. */

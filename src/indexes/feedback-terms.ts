@@ -1,4 +1,4 @@
-import type { Feedback } from './chunk-index.ts'
+import type { Feedback, IndexMatch } from './chunk-index.ts'
 import { type LengthNorm, type QueryTerms, termWeight } from './term-batch.ts'
 
 // Measured on many judged collections, see docs/retrieval-quality.md.
@@ -77,6 +77,12 @@ export function addedTerms(
     terms: Uint32Array.from(added, ({ term }) => term),
     counts: Float32Array.from(added, ({ weight }) => weight * scale),
   }
+}
+
+/** `best` before all others, with a score that says so. */
+export function keepFirst(best: number, others: IndexMatch[], limit: number): IndexMatch[] {
+  const score = others[0]?.score ?? 0
+  return [{ key: best, score }, ...others.filter(({ key }) => key !== best)].slice(0, limit)
 }
 
 function heaviest<Term extends { term: number; weight: number }>(

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { untilAborted } from '../../lib/abort.ts'
 import { startThread } from '../../lib/thread.ts'
-import type { ChunkIndex, IndexMatch, Ranking } from '../chunk-index.ts'
+import type { ChunkIndex } from '../chunk-index.ts'
+import { toHybridMatches, toMatches } from './columns.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
 
 /** How long a close waits for the last changes to be written. */
@@ -61,11 +62,16 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
 
     async search(query, signal) {
       signal?.throwIfAborted()
-      return toMatches(thread.call('search', query), signal)
+      return toMatches(await answered(thread.call('search', query), signal))
+    },
+    async searchHybrid(query, signal) {
+      signal?.throwIfAborted()
+      const found = await answered(thread.call('searchHybrid', query), signal)
+      return { candidates: toHybridMatches(found), exhausted: found.exhausted }
     },
     async nearest(query, signal) {
       signal?.throwIfAborted()
-      return toMatches(thread.call('nearest', query), signal)
+      return toMatches(await answered(thread.call('nearest', query), signal))
     },
 
     vectorKeys: () => thread.call('vectorKeys', undefined),
@@ -78,7 +84,6 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
   }
 }
 
-async function toMatches(found: Promise<Ranking>, signal?: AbortSignal): Promise<IndexMatch[]> {
-  const { keys, scores } = await (signal ? untilAborted(found, signal) : found)
-  return Array.from(keys, (key, i) => ({ key, score: scores[i] ?? 0 }))
+function answered<Answer>(found: Promise<Answer>, signal?: AbortSignal): Promise<Answer> {
+  return signal ? untilAborted(found, signal) : found
 }

@@ -1,6 +1,7 @@
 import type { Index, Matches, MetricKind, ScalarKind } from 'usearch'
 import type { Ranking } from '../chunk-index.ts'
-import type { VectorIndex, VectorIndexKind } from './scan.ts'
+import type { QuantisedVectors } from './quantised-vectors.ts'
+import type { VectorSearch, VectorSearchKind } from './scan.ts'
 import { createTopHits } from './top-hits.ts'
 
 /**
@@ -19,18 +20,17 @@ const MAX_LOOKED_AT = 6_400
 type Library = typeof import('usearch')
 
 /** A graph of vectors of 8-bit numbers. Throws where usearch has no build for the machine. */
-export async function loadGraphVectors(): Promise<VectorIndexKind> {
+export async function loadGraphSearch(): Promise<VectorSearchKind> {
   const library = await import('usearch')
-  return {
-    create: (dimension) => wrap(open(library, dimension), dimension, new Set()),
-    load(path, dimension, keys) {
-      const index = open(library, dimension)
+  return (vectors, path) => {
+    const index = open(library, vectors.dimension)
+    if (path !== undefined) {
       index.load(path)
-      if (index.dimensions() !== dimension || index.size() !== keys.length) {
+      if (index.dimensions() !== vectors.dimension || index.size() !== vectors.size) {
         throw new Error('the file holds other vectors')
       }
-      return wrap(index, dimension, new Set(keys))
-    },
+    }
+    return wrap(index, vectors)
   }
 }
 
@@ -45,10 +45,10 @@ function open({ Index, MetricKind: metrics, ScalarKind: scalars }: Library, dime
   })
 }
 
-function rank({ keys, distances }: Matches, limit: number, allowed: ReadonlySet<number>) {
+function rank({ keys, distances }: Matches, limit: number, isAllowed: (key: number) => boolean) {
   const hits = createTopHits(limit)
   keys.forEach((key, i) => {
-    if (allowed.has(Number(key))) hits.offer(Number(key), 1 - (distances[i] ?? 1))
+    if (isAllowed(Number(key))) hits.offer(Number(key), 1 - (distances[i] ?? 1))
   })
   return hits.take()
 }
@@ -57,49 +57,41 @@ function rank({ keys, distances }: Matches, limit: number, allowed: ReadonlySet<
  * A walk through the graph may miss vectors that nearly equal many others. Where it found fewer than there
  * are, the rest follows as if as far as the farthest: whoever asked for all compares them exactly.
  */
-function fillUp({ keys, scores }: Ranking, limit: number, held: ReadonlySet<number>): Ranking {
+function fillUp({ keys, scores }: Ranking, limit: number, held: Uint32Array): Ranking {
   const known = new Set(keys)
-  const missing = [...held].filter((key) => !known.has(key)).slice(0, limit - keys.length)
+  const missing = held.filter((key) => !known.has(key)).subarray(0, limit - keys.length)
   const least = scores.at(-1) ?? 0
   return {
     keys: Uint32Array.of(...keys, ...missing),
-    scores: Float64Array.of(...scores, ...missing.map(() => least)),
+    scores: Float64Array.of(...scores, ...Array.from(missing, () => least)),
   }
 }
 
-/** The library lists no keys, so they are kept beside it. */
-function wrap(index: Index, dimension: number, held: Set<number>): VectorIndex {
-  const remove = (keys: Iterable<number>) => {
-    const known = [...new Set(keys)].filter((key) => held.delete(key))
-    if (known.length > 0) index.remove(known.map(BigInt))
-    return known.length
+function wrap(index: Index, vectors: QuantisedVectors): VectorSearch {
+  const remove = (keys: readonly number[]) => {
+    if (keys.length > 0) index.remove(keys.map(BigInt))
   }
   return {
-    dimension,
-    get size() {
-      return held.size
-    },
     add(keys, values) {
-      remove(keys)
+      remove([...keys].filter(vectors.has))
       index.add(BigUint64Array.from(keys, BigInt), values, THREADS)
-      for (const key of keys) held.add(key)
     },
     remove,
     nearest({ vector, limit, only }) {
       const allowed = only && new Set(only)
+      const isAllowed = (key: number) => (allowed ? allowed.has(key) : vectors.has(key))
       // A new one each time: its arrays are handed away.
       let found: Ranking = { keys: new Uint32Array(), scores: new Float64Array() }
       // The graph knows no filter, so it is asked for more until enough of them pass.
-      for (let wanted = limit; held.size > 0; wanted *= DEEPER) {
-        const most = Math.min(wanted, held.size)
-        found = rank(index.search(vector, most, THREADS), limit, allowed ?? held)
-        if (found.keys.length >= limit || most === held.size || wanted >= MAX_LOOKED_AT) break
+      for (let wanted = limit; vectors.size > 0; wanted *= DEEPER) {
+        const most = Math.min(wanted, vectors.size)
+        found = rank(index.search(vector, most, THREADS), limit, isAllowed)
+        if (found.keys.length >= limit || most === vectors.size || wanted >= MAX_LOOKED_AT) break
       }
-      return found.keys.length < Math.min(limit, held.size) && !only
-        ? fillUp(found, limit, held)
+      return found.keys.length < Math.min(limit, vectors.size) && !only
+        ? fillUp(found, limit, vectors.keys())
         : found
     },
-    keys: () => Uint32Array.from(held).sort(),
     save: (path) => index.save(path),
   }
 }

@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '../../lib/thread.ts'
-import type { IndexQuery, NearestQuery, VectorBatch } from '../chunk-index.ts'
+import type { HybridQuery, IndexQuery, NearestQuery, VectorBatch } from '../chunk-index.ts'
+import { keepFirst } from '../feedback-terms.ts'
+import { rankHybrid } from '../hybrid-ranking.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { MAX_CHUNKS_BUILT } from './build-segment.ts'
+import { toColumns, toMatches } from './columns.ts'
 import { createLexicalIndex } from './lexical.ts'
 import { createMaintenance } from './maintenance.ts'
 import { openSnapshot } from './snapshot.ts'
@@ -47,6 +50,23 @@ const methods = {
       ? index.rescore(terms, limit, feedback)
       : index.search(terms, limit, only)
     return transferring({ keys, scores }, [keys.buffer, scores.buffer])
+  },
+
+  async searchHybrid({ terms, limit, feedback, only, vector }: HybridQuery) {
+    const words = toMatches(
+      feedback ? index.rescore(terms, limit, feedback) : index.search(terms, limit, only),
+    )
+    const first = feedback?.found.keys[0]
+    const lexical = first === undefined ? words : keepFirst(first, words, limit)
+    const { candidates, exhausted } = await rankHybrid(
+      {
+        nearest: () => [...vectors.nearest({ vector, only, limit }).keys],
+        read: (keys) => vectors.read(keys, vector.length),
+      },
+      lexical,
+      { vector, only, limit },
+    )
+    return { ...toColumns(candidates), exhausted }
   },
 
   nearest(query: NearestQuery) {

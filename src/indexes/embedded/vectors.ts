@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import type { NearestQuery, Ranking, VectorBatch } from '../chunk-index.ts'
-import { loadGraphVectors } from './graph.ts'
+import { loadGraphSearch } from './graph.ts'
 import { type IndexFilesOptions, openIndexFiles, syncToDisk, writeDurably } from './index-files.ts'
-import { SCANNED_VECTORS, type VectorIndex, type VectorIndexKind } from './scan.ts'
+import { createQuantisedVectors, type QuantisedVectors } from './quantised-vectors.ts'
+import { scanVectors, type VectorSearch, type VectorSearchKind } from './scan.ts'
 
 /** Vectors added between two chances to answer a search; one takes about a millisecond at worst. */
 const VECTORS_PER_STEP = 16
@@ -15,33 +16,39 @@ const UNWRITTEN_SHARE = 1 / 4
 
 interface PartOptions extends IndexFilesOptions {
   /** How vectors are searched; where that has no build for the machine, each is looked at. */
-  loadKind?: () => Promise<VectorIndexKind>
+  loadKind?: () => Promise<VectorSearchKind>
+}
+
+/** Vectors, and a way to find the nearest of them. */
+interface Held {
+  vectors: QuantisedVectors
+  search: VectorSearch
 }
 
 /** The vectors of the index: made with the first of them, kept on the disk. */
-export async function openVectorPart({ loadKind = loadGraphVectors, ...options }: PartOptions) {
+export async function openVectorPart({ loadKind = loadGraphSearch, ...options }: PartOptions) {
   const { notify } = options
   const kind = await loadKind().catch((error: unknown) => {
     notify({
       message: 'usearch has no build for this machine: vectors are searched one by one',
       fields: { err: error },
     })
-    return SCANNED_VECTORS
+    return scanVectors
   })
   const snapshot = await openVectorSnapshot(kind, options)
-  let index: VectorIndex | undefined = snapshot.loaded
+  let held: Held | undefined = snapshot.loaded
   let unwritten = 0
 
   /** Resolves when all that is held now is on the disk, where it can be kept there. */
   const flush = async () => {
-    if (!index || unwritten === 0) return
+    if (!held || unwritten === 0) return
     unwritten = 0
-    await snapshot.save(index)
+    await snapshot.save(held)
   }
 
   const changed = async (changes: number) => {
     unwritten += changes
-    const limit = Math.max(MIN_UNWRITTEN, (index?.size ?? 0) * UNWRITTEN_SHARE)
+    const limit = Math.max(MIN_UNWRITTEN, (held?.vectors.size ?? 0) * UNWRITTEN_SHARE)
     if (unwritten <= limit) return
     // What is added must not fail because the disk does: the next start adds it again.
     await flush().catch((error: unknown) => {
@@ -49,35 +56,55 @@ export async function openVectorPart({ loadKind = loadGraphVectors, ...options }
     })
   }
 
+  const openFor = (dimension: number): Held => {
+    if (!held || held.vectors.size === 0) held = create(kind, createQuantisedVectors(dimension))
+    const { vectors } = held
+    if (vectors.dimension === dimension) return held
+    throw new RangeError(`The index holds vectors of ${vectors.dimension}, not ${dimension}`)
+  }
+
   return {
     async add({ keys, dimension, values }: VectorBatch): Promise<void> {
       if (keys.length === 0) return
-      if (!index || index.size === 0) index = kind.create(dimension)
-      if (index.dimension !== dimension) {
-        throw new RangeError(`The index holds vectors of ${index.dimension}, not ${dimension}`)
-      }
+      const { vectors, search } = openFor(dimension)
       for (let from = 0; from < keys.length; from += VECTORS_PER_STEP) {
         if (from > 0) await setImmediate()
         const to = Math.min(from + VECTORS_PER_STEP, keys.length)
-        index.add(keys.subarray(from, to), values.subarray(from * dimension, to * dimension))
+        const part = values.subarray(from * dimension, to * dimension)
+        search.add(keys.subarray(from, to), part)
+        vectors.set(keys.subarray(from, to), part)
       }
       await changed(keys.length)
     },
-    remove: (keys: readonly number[]) => changed(index?.remove(keys) ?? 0),
+    async remove(keys: readonly number[]): Promise<void> {
+      const known = [...new Set(keys)].filter((key) => held?.vectors.has(key))
+      held?.search.remove(known)
+      for (const key of known) held?.vectors.delete(key)
+      await changed(known.length)
+    },
     nearest: (query: NearestQuery): Ranking =>
-      index?.dimension === query.vector.length
-        ? index.nearest(query)
+      held?.vectors.dimension === query.vector.length
+        ? held.search.nearest(query)
         : { keys: new Uint32Array(), scores: new Float64Array() },
-    keys: () => index?.keys() ?? new Uint32Array(),
+    /** The vectors of those keys that have one of this dimension. */
+    read: (keys: readonly number[], dimension: number): VectorBatch =>
+      held?.vectors.dimension === dimension
+        ? held.vectors.read(keys)
+        : { keys: new Uint32Array(), dimension, values: new Float32Array() },
+    keys: () => held?.vectors.keys() ?? new Uint32Array(),
     flush,
   }
+}
+
+function create(kind: VectorSearchKind, vectors: QuantisedVectors, path?: string): Held {
+  return { vectors, search: kind(vectors, path) }
 }
 
 const UNREADABLE = 'the vectors of the search index cannot be read: they will be indexed again'
 
 const VECTORS = {
   manifestName: 'vectors.json',
-  numbered: /^(\d+)\.(?:graph|keys)$/,
+  numbered: /^(\d+)\.(?:graph|keys|vectors)$/,
   messages: {
     other: 'the vectors have been made anew: indexing them afresh',
     unreadable: UNREADABLE,
@@ -86,28 +113,29 @@ const VECTORS = {
 
 interface Manifest {
   dimension: number
-  graphChecksum: number
-  keysChecksum: number
+  vectorsChecksum: number
+  /** Absent where the vectors are searched without a graph. */
+  graphChecksum: number | undefined
 }
 
-/** The vector index on the disk. Whatever is damaged, missing or of other vectors is reported and left out. */
-async function openVectorSnapshot(kind: VectorIndexKind, options: IndexFilesOptions) {
+/** The vectors on the disk. Whatever is damaged, missing or of another kind is reported and left out. */
+async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOptions) {
   const files = await openIndexFiles<Manifest>(VECTORS, options)
-  const namesOf = (generation: number) => [`${generation}.graph`, `${generation}.keys`] as const
+  const namesOf = (generation: number) => [`${generation}.vectors`, `${generation}.graph`] as const
   const pathOf = (name: string) => join(options.directory, name)
 
-  const load = async (): Promise<VectorIndex | undefined> => {
+  const load = async (): Promise<Held | undefined> => {
     const manifest = files.content
-    if (!manifest || !kind.load) return undefined
-    const [graph, keys] = namesOf(manifest.generation)
-    const held = await readFile(pathOf(keys))
+    if (!manifest) return undefined
+    const [vectorsName, graphName] = namesOf(manifest.generation)
+    const bytes = await readFile(pathOf(vectorsName))
+    const { dimension, graphChecksum } = manifest
     // The library trusts what it loads: a damaged file must not reach it.
     const isWhole =
-      crc32(held) === manifest.keysChecksum &&
-      crc32(await readFile(pathOf(graph))) === manifest.graphChecksum
+      crc32(bytes) === manifest.vectorsChecksum &&
+      (graphChecksum === undefined || crc32(await readFile(pathOf(graphName))) === graphChecksum)
     if (!isWhole) throw new Error('a checksum does not match')
-    const numbers = new Uint32Array(new Uint8Array(held).buffer)
-    return kind.load(pathOf(graph), manifest.dimension, numbers)
+    return create(kind, createQuantisedVectors(dimension, bytes), pathOf(graphName))
   }
 
   const loaded = await load().catch((error: unknown) => {
@@ -119,18 +147,17 @@ async function openVectorSnapshot(kind: VectorIndexKind, options: IndexFilesOpti
   return {
     /** What could be read at the start. */
     loaded,
-    /** Makes the index the one that a start finds. */
-    async save(index: VectorIndex): Promise<void> {
-      if (!index.save) return
+    /** Makes the vectors those that a start finds. */
+    async save({ vectors, search }: Held): Promise<void> {
       const names = namesOf(files.nextNumber())
-      const [graph, keys] = names
-      const held = new Uint8Array(index.keys().buffer)
-      index.save(pathOf(graph))
-      await syncToDisk(pathOf(graph), 'r+')
-      await writeDurably(pathOf(keys), held)
-      const graphChecksum = crc32(await readFile(pathOf(graph)))
-      const { dimension } = index
-      await files.save({ dimension, graphChecksum, keysChecksum: crc32(held) }, names)
+      const [vectorsName, graphName] = names
+      const { dimension } = vectors
+      const bytes = vectors.save()
+      search.save?.(pathOf(graphName))
+      if (search.save) await syncToDisk(pathOf(graphName), 'r+')
+      await writeDurably(pathOf(vectorsName), bytes)
+      const graphChecksum = search.save && crc32(await readFile(pathOf(graphName)))
+      await files.save({ dimension, vectorsChecksum: crc32(bytes), graphChecksum }, names)
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
-import type { ChunkIndex, Feedback, IndexMatch } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex, Feedback, IndexMatch, IndexQuery } from '../../indexes/chunk-index.ts'
+import { keepFirst } from '../../indexes/feedback-terms.ts'
 import { joinTermBatches, type TermBatch } from '../../indexes/term-batch.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 
@@ -21,32 +22,47 @@ interface Dependencies {
   hybrid: boolean
 }
 
+export type WordQuery = Omit<IndexQuery, 'feedback'>
+
 /**
- * The same index, with pseudo relevance feedback: what the best chunks say beyond the query raises the score
- * of others that say it, too. The very best one keeps its place, for it is what was asked for where anything
- * is that alone. A query that few chunks match is answered as it is: it names something, and what it does
- * not name would only push it down.
+ * Pseudo relevance feedback: what the best chunks say beyond the query raises the score of others that say it, too.
+ * The very best one keeps its place, for it is what was asked for where anything is that alone. A query that few
+ * chunks match is answered as it is: it names something, and what it does not name would only push it down.
  */
-export function withFeedback(dependencies: Dependencies): Pick<ChunkIndex, 'search'> {
-  const { index, store, analyser, hybrid } = dependencies
+export function createFeedback({ index, store, analyser, hybrid }: Dependencies) {
   const termsOf = rememberTerms(analyser)
   const share = hybrid ? SHARE.hybrid : SHARE.lexical
 
+  /** What the words of a query find, and what can be learned from it; no feedback where they find little. */
+  const learn = async (query: WordQuery, signal?: AbortSignal) => {
+    const limit = Math.max(query.limit, MIN_RESCORED)
+    const found = await index.search({ ...query, limit }, signal)
+    if (found.length < FEEDBACK_CHUNKS) return { found, feedback: undefined }
+    const chunks = await store.readChunks(found.slice(0, FEEDBACK_CHUNKS).map(({ key }) => key))
+    return { found, feedback: { ...learnFrom(found, chunks, termsOf), share } }
+  }
+
+  /** What was found, in the order that was learned. */
+  const apply = async (
+    { found, feedback }: Awaited<ReturnType<typeof learn>>,
+    { terms, limit }: WordQuery,
+    signal?: AbortSignal,
+  ): Promise<IndexMatch[]> => {
+    const [best] = found
+    if (!feedback || !best) return found.slice(0, limit)
+    return keepFirst(best.key, await index.search({ terms, feedback, limit }, signal), limit)
+  }
+
   return {
-    async search(query, signal) {
-      const limit = Math.max(query.limit, MIN_RESCORED)
-      const found = await index.search({ ...query, limit }, signal)
-      const [best] = found
-      if (!best || found.length < FEEDBACK_CHUNKS) return found.slice(0, query.limit)
-      const chunks = await store.readChunks(found.slice(0, FEEDBACK_CHUNKS).map(({ key }) => key))
-      const feedback = { ...learn(found, chunks, termsOf), share }
-      const { terms, limit: wanted } = query
-      return keepFirst(best, await index.search({ terms, feedback, limit: wanted }, signal), wanted)
-    },
+    learn,
+    apply,
+    /** The same search as the index's, with feedback. */
+    search: async (query: WordQuery, signal?: AbortSignal) =>
+      apply(await learn(query, signal), query, signal),
   }
 }
 
-function learn(
+function learnFrom(
   found: readonly IndexMatch[],
   chunks: readonly StoredChunk[],
   termsOf: (chunk: StoredChunk) => TermBatch,
@@ -61,12 +77,6 @@ function learn(
     weights: Float32Array.from(distinct, ({ key }) => ((scores.get(key) ?? 0) / best) ** STEEPNESS),
     found: { keys: Uint32Array.from(scores.keys()), scores: Float64Array.from(scores.values()) },
   }
-}
-
-/** `best` before all others, with a score that says so. */
-function keepFirst({ key: best }: IndexMatch, others: IndexMatch[], limit: number): IndexMatch[] {
-  const score = others[0]?.score ?? 0
-  return [{ key: best, score }, ...others.filter(({ key }) => key !== best)].slice(0, limit)
 }
 
 /** Chunks whose terms are remembered; one takes about two kilobytes. */

@@ -1,11 +1,13 @@
+import type { HybridMatch } from '../../indexes/chunk-index.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import type { Candidate } from './fuse.ts'
 import { createDistinctTexts } from './near-duplicates.ts'
 
-/** A candidate with what the document store knows of it. */
-export interface FoundChunk extends Candidate {
+/** A match with what the document store knows of it. */
+export interface FoundChunk extends HybridMatch {
   chunk: StoredChunk
+  /** What the reranking model made of it; absent where there is none. */
+  rerank?: number
 }
 
 /**
@@ -14,7 +16,7 @@ export interface FoundChunk extends Candidate {
  */
 export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
-  candidates: readonly Candidate[],
+  candidates: readonly HybridMatch[],
   wanted: number,
 ) {
   const found: FoundChunk[] = []

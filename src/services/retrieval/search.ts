@@ -1,10 +1,10 @@
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex, HybridRanking } from '../../indexes/chunk-index.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
 import { createFilterScope, type Scope } from './filter-scope.ts'
-import { type DenseSearch, lexicalOnly, type Ranked, rankHybrid } from './fuse.ts'
+import { type HybridSearch, lexicalOnly } from './hybrid-search.ts'
 import { hydrateChunks, toHit } from './hydrate.ts'
 import { MIN_RERANKED, type Reranking, rerank } from './rerank.ts'
 
@@ -23,7 +23,7 @@ interface Dependencies {
   store: Pick<DocumentStore, 'readChunks' | 'matchingKeys'>
   analyseQuery: (text: string) => QueryTerms
   /** Absent where search goes by words alone. */
-  dense?: (DenseSearch & { embed: Embedding['query'] }) | undefined
+  hybrid?: { search: HybridSearch; embed: Embedding['query'] } | undefined
   /** Absent where hits stay in the order of the search. */
   reranking?: Pick<Reranking, 'scores'> | undefined
 }
@@ -53,24 +53,18 @@ interface Question extends Pick<Search, 'filter'> {
 
 /** From a question to its hits: filter, lexical and dense search at the same time, fuse, hydrate, rerank. */
 export function createRetrieval(dependencies: Dependencies): Retrieval {
-  const { index, store, analyseQuery, dense, reranking } = dependencies
-  const minLimit = dense ? MIN_FUSED : 0
+  const { index, store, analyseQuery, hybrid, reranking } = dependencies
+  const minLimit = hybrid ? MIN_FUSED : 0
 
   const rank = async (
     { terms, embedded }: Question,
     among: Scope & { limit: number },
     signal?: AbortSignal,
-  ): Promise<Ranked> => {
+  ): Promise<HybridRanking> => {
     if (among.only?.length === 0) return { candidates: [], exhausted: true }
-    // The words need not wait for the embedder, which may be far away.
-    const [matches, vector] = await Promise.all([
-      index.search({ terms, ...among }, signal),
-      embedded,
-    ])
-    const lexical = lexicalOnly(matches, among.limit)
-    if (!dense || !vector) return lexical
-    const hybrid = await rankHybrid(dense, matches, { vector, ...among }, signal)
-    return { ...hybrid, exhausted: lexical.exhausted && hybrid.exhausted }
+    return hybrid
+      ? hybrid.search({ terms, vector: embedded, ...among }, signal)
+      : lexicalOnly(await index.search({ terms, ...among }, signal), among.limit)
   }
 
   /** The first `wanted` chunks of the ranking: looks deeper, or anew, where it finds fewer. */
@@ -93,13 +87,13 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     async search({ query, topK, filter, explain = false }, signal) {
       const text = query.slice(0, MAX_QUERY)
       const terms = analyseQuery(text)
-      const embedded = Promise.resolve(dense?.embed(text, signal))
+      const embedded = Promise.resolve(hybrid?.embed(text, signal))
       // Nobody waits for it where the filter fails first.
       embedded.catch(() => undefined)
       const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
       const found = await retrieve({ terms, filter, embedded }, wanted, signal)
       const reranked = await rerank(reranking, text, found, signal)
-      const lacksVector = dense !== undefined && (await embedded) === undefined
+      const lacksVector = hybrid !== undefined && (await embedded) === undefined
       return {
         hits: (reranked ?? found).slice(0, topK).map((chunk) => toHit(chunk, explain)),
         degraded: lacksVector || reranked === undefined,

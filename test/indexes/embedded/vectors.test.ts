@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { loadGraphVectors } from '../../../src/indexes/embedded/graph.ts'
+import { loadGraphSearch } from '../../../src/indexes/embedded/graph.ts'
 import { openVectorPart } from '../../../src/indexes/embedded/vectors.ts'
 import { randomVector, vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -15,7 +15,7 @@ describe('The vectors of the embedded index', () => {
     directory = await temporaryDirectory()
     notices = []
   })
-  const open = (fingerprint = '1', loadKind = loadGraphVectors) =>
+  const open = (fingerprint = '1', loadKind = loadGraphSearch) =>
     openVectorPart({
       directory,
       fingerprint,
@@ -46,7 +46,7 @@ describe('The vectors of the embedded index', () => {
     await vectors.flush()
     await vectors.add(vectorBatch([2]))
     await vectors.flush()
-    expect(await files()).toEqual(['2.graph', '2.keys', 'vectors.json'])
+    expect(await files()).toEqual(['2.graph', '2.vectors', 'vectors.json'])
   })
 
   it('are written by themselves when many have changed', async () => {
@@ -64,7 +64,7 @@ describe('The vectors of the embedded index', () => {
     expect(await files()).toEqual([])
   })
 
-  it.each(['1.graph', '1.keys', 'vectors.json'])(
+  it.each(['1.graph', '1.vectors', 'vectors.json'])(
     'are left out, and told of, where %s is damaged',
     async (file) => {
       const vectors = await open()
@@ -95,21 +95,42 @@ describe('The vectors of the embedded index', () => {
       expect(vectors.nearest({ vector: randomVector(3_000), limit: 1 })).toMatchObject({
         keys: Uint32Array.of(3_000),
       })
-      expect(vectors.nearest({ vector: randomVector(3_000), limit: 1 }).scores[0]).toBeCloseTo(1, 5)
+      expect(vectors.nearest({ vector: randomVector(3_000), limit: 1 }).scores[0]).toBeCloseTo(1, 2)
       expect(vectors.nearest({ vector: randomVector(7), limit: 5 }).keys).not.toContain(7)
       expect(vectors.keys()).toHaveLength(2_500)
       expect(notices).toEqual([expect.stringContaining('searched one by one')])
     })
 
-    it('are not kept on the disk, and what a graph left there is not read', async () => {
+    it('are kept on the disk without a graph, and what a graph left there is read', async () => {
       const graph = await open()
       await graph.add(vectorBatch([1]))
       await graph.flush()
       const vectors = await open('1', NO_BUILD)
-      expect(vectors.keys()).toHaveLength(0)
+      expect(vectors.keys()).toEqual(Uint32Array.of(1))
       await vectors.add(vectorBatch([2]))
       await vectors.flush()
-      expect(await files()).toEqual([])
+      expect(await files()).toEqual(['2.vectors', 'vectors.json'])
+      expect((await open('1', NO_BUILD)).keys()).toEqual(Uint32Array.of(1, 2))
     })
+
+    it('are made anew where a graph can be searched again', async () => {
+      const scanned = await open('1', NO_BUILD)
+      await scanned.add(vectorBatch([1]))
+      await scanned.flush()
+      expect((await open()).keys()).toHaveLength(0)
+    })
+  })
+
+  it('are read as they were added, to a hundredth of their length', async () => {
+    const vectors = await open()
+    const { keys, dimension, values } = vectorBatch([4, 9, 2])
+    await vectors.add({ keys, dimension, values })
+    await vectors.remove([9])
+    await vectors.add(vectorBatch([7]))
+    const read = vectors.read([2, 9, 5, 4, 7], dimension)
+    expect([...read.keys]).toEqual([2, 4, 7])
+    const wanted = [...randomVector(2), ...randomVector(4), ...randomVector(7)]
+    for (const [i, value] of read.values.entries()) expect(value).toBeCloseTo(wanted[i] ?? 0, 2)
+    expect(vectors.read([2], 3)).toMatchObject({ keys: new Uint32Array() })
   })
 })

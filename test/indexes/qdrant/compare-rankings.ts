@@ -7,7 +7,7 @@ import type { ChunkIndex, IndexMatch } from '../../../src/indexes/chunk-index.ts
 import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { withFeedback } from '../../../src/services/retrieval/feedback.ts'
+import { createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { readStoredChunks } from './judged-chunks.ts'
 
 const CRANFIELD = new URL('../../../../shared/data/cranfield', import.meta.url)
@@ -41,7 +41,7 @@ export async function compareRankings(
   for (const { text, relevant } of queries) {
     const rank = async (index: Pick<ChunkIndex, 'search'>) => {
       const query = { terms: analyser.query(text), limit: DEPTH }
-      const found = await withFeedback({ hybrid: false, index, store, analyser }).search(query)
+      const found = await createFeedback({ hybrid: false, index, store, analyser }).search(query)
       return found.map(({ key }) => documents[key]?._id ?? '')
     }
     const [ours, theirs] = [await rank({ search: searchBy(embedded) }), await rank(shared)]

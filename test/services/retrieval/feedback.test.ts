@@ -2,9 +2,9 @@ import { expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { IndexMatch, IndexQuery } from '../../../src/indexes/chunk-index.ts'
 import {
+  createFeedback,
   FEEDBACK_CHUNKS,
   MIN_RESCORED,
-  withFeedback,
 } from '../../../src/services/retrieval/feedback.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
@@ -14,7 +14,7 @@ const query = { terms: analyser.query('turbine'), limit: 3 }
 /** An index that finds the keys 1 … `matching`, and puts the second before the first with feedback. */
 function createForTest(matching: number, textOf = (key: number) => `text ${key}`, hybrid = false) {
   const searches: IndexQuery[] = []
-  const index = withFeedback({
+  const index = createFeedback({
     ...{ analyser, hybrid },
     index: {
       async search(asked, signal): Promise<IndexMatch[]> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { cosinesTo, fuse, lexicalOnly } from '../../../src/services/retrieval/fuse.ts'
+import { cosinesTo, fuse } from '../../../src/indexes/hybrid-ranking.ts'
+import { lexicalOnly } from '../../../src/services/retrieval/hybrid-search.ts'
 
 const words = (scores: Record<number, number>) =>
   Object.entries(scores).map(([key, score]) => ({ key: Number(key), score }))

@@ -1,0 +1,123 @@
+import type { VectorBatch } from '../chunk-index.ts'
+
+/** Numbers of an 8-bit vector lie between the negative of this and this. */
+const LARGEST = 127
+const MIN_CAPACITY = 1_024
+/** Of a saved vector, beside its numbers: a key and a scale. */
+const BYTES_BESIDE = 8
+
+/** Unit vectors of one dimension by key, in memory: a byte for each number and a scale for each vector. A cosine moves by some 0.0005. */
+export interface QuantisedVectors {
+  readonly dimension: number
+  readonly size: number
+  has(key: number): boolean
+  /** Adds unit vectors, one after another; those of keys that are here already are replaced. */
+  set(keys: Uint32Array, values: Float32Array): void
+  delete(key: number): boolean
+  /** Ascending. */
+  keys(): Uint32Array<ArrayBuffer>
+  /** To a unit vector; nothing where there is no such key. */
+  cosine(key: number, vector: Float32Array): number | undefined
+  /** The vectors of those keys that are here, in the order of `keys`. */
+  read(keys: Iterable<number>): VectorBatch
+  /** Keys, scales and numbers, as `createQuantisedVectors` takes them. */
+  save(): Uint8Array<ArrayBuffer>
+}
+
+/** None yet, or those that were saved. */
+export function createQuantisedVectors(dimension: number, saved?: Uint8Array): QuantisedVectors {
+  const held = viewsOf(new Uint8Array(saved ?? []).buffer, dimension)
+  const rows = new Map(Array.from(held.keys, (key, row) => [key, row]))
+  /** Of vectors that were deleted. */
+  const free: number[] = []
+  let { scales, numbers } = held
+
+  const grow = (size: number) => {
+    if (size <= scales.length) return
+    const capacity = Math.max(MIN_CAPACITY, Math.ceil(scales.length * 1.5))
+    const smaller = { scales, numbers }
+    scales = new Float32Array(capacity)
+    scales.set(smaller.scales)
+    numbers = new Int8Array(capacity * dimension)
+    numbers.set(smaller.numbers)
+  }
+  const rowFor = (key: number) => {
+    const row = rows.get(key) ?? free.pop() ?? rows.size
+    rows.set(key, row)
+    grow(row + 1)
+    return row
+  }
+  const setOne = (key: number, values: Float32Array) => {
+    const row = rowFor(key)
+    let largest = 0
+    for (const value of values) largest = Math.max(largest, Math.abs(value))
+    const scale = largest / LARGEST
+    scales[row] = scale
+    const start = row * dimension
+    for (let i = 0; i < dimension; i++) {
+      numbers[start + i] = scale > 0 ? Math.round((values[i] ?? 0) / scale) : 0
+    }
+  }
+  const keys = () => Uint32Array.from(rows.keys()).sort()
+
+  return {
+    dimension,
+    get size() {
+      return rows.size
+    },
+    has: (key) => rows.has(key),
+    set(added, values) {
+      for (const [place, key] of added.entries()) {
+        setOne(key, values.subarray(place * dimension, (place + 1) * dimension))
+      }
+    },
+    delete(key) {
+      const row = rows.get(key)
+      if (row !== undefined) free.push(row)
+      return rows.delete(key)
+    },
+    keys,
+    cosine(key, vector) {
+      const row = rows.get(key)
+      if (row === undefined) return undefined
+      let sum = 0
+      for (let i = 0; i < dimension; i++)
+        sum += (numbers[row * dimension + i] ?? 0) * (vector[i] ?? 0)
+      return sum * (scales[row] ?? 0)
+    },
+    read(wanted) {
+      const known = Uint32Array.from([...wanted].filter((key) => rows.has(key)))
+      const values = new Float32Array(known.length * dimension)
+      let at = 0
+      for (const key of known) {
+        const row = rows.get(key) ?? 0
+        const scale = scales[row] ?? 0
+        const end = (row + 1) * dimension
+        for (let i = row * dimension; i < end; i++) values[at++] = (numbers[i] ?? 0) * scale
+      }
+      return { keys: known, dimension, values }
+    },
+    save() {
+      const bytes = new Uint8Array(rows.size * (BYTES_BESIDE + dimension))
+      const kept = viewsOf(bytes.buffer, dimension)
+      for (const [place, key] of keys().entries()) {
+        const row = rows.get(key) ?? 0
+        kept.keys[place] = key
+        kept.scales[place] = scales[row] ?? 0
+        const vector = numbers.subarray(row * dimension, (row + 1) * dimension)
+        kept.numbers.set(vector, place * dimension)
+      }
+      return bytes
+    },
+  }
+}
+
+/** First all keys, then all scales, then all numbers. */
+function viewsOf(buffer: ArrayBuffer, dimension: number) {
+  const count = Math.floor(buffer.byteLength / (BYTES_BESIDE + dimension))
+  return {
+    keys: new Uint32Array(buffer, 0, count),
+    scales: new Float32Array(buffer, 4 * count, count),
+    numbers: new Int8Array(buffer, BYTES_BESIDE * count, count * dimension),
+  }
+}

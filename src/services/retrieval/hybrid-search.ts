@@ -1,0 +1,43 @@
+import type { ChunkIndex, HybridRanking, IndexMatch } from '../../indexes/chunk-index.ts'
+import { rankHybrid } from '../../indexes/hybrid-ranking.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { createFeedback, WordQuery } from './feedback.ts'
+
+interface Dependencies {
+  index: Pick<ChunkIndex, 'searchHybrid' | 'nearest'>
+  feedback: ReturnType<typeof createFeedback>
+  store: Pick<DocumentStore, 'readVectors'>
+}
+
+interface HybridWordQuery extends WordQuery {
+  /** The question's vector, on the way; nothing where it was not embedded. */
+  vector: Promise<Float32Array<ArrayBuffer> | undefined>
+}
+
+export type HybridSearch = ReturnType<typeof createHybridSearch>
+
+/** Search by words and meaning; by words alone where the question has no vector. They need not wait for the embedder, which may be far away. */
+export function createHybridSearch({ index, feedback, store }: Dependencies) {
+  return async (
+    { vector: embedded, ...query }: HybridWordQuery,
+    signal?: AbortSignal,
+  ): Promise<HybridRanking> => {
+    const { only, filter, limit } = query
+    if (index.searchHybrid) {
+      const [learned, vector] = await Promise.all([feedback.learn(query, signal), embedded])
+      if (!vector) return lexicalOnly(await feedback.apply(learned, query, signal), limit)
+      return index.searchHybrid({ ...query, feedback: learned.feedback, vector }, signal)
+    }
+    const [lexical, vector] = await Promise.all([feedback.search(query, signal), embedded])
+    if (!vector) return lexicalOnly(lexical, limit)
+    const near = async () =>
+      (await index.nearest({ vector, only, filter, limit }, signal)).map(({ key }) => key)
+    return rankHybrid({ nearest: near, read: store.readVectors }, lexical, { vector, only, limit })
+  }
+}
+
+/** The ranking by words alone: their own score is the final one. */
+export function lexicalOnly(matches: readonly IndexMatch[], limit: number): HybridRanking {
+  const candidates = matches.map(({ key, score }) => ({ key, score, lexical: score }))
+  return { candidates, exhausted: matches.length < limit }
+}
