@@ -109,10 +109,10 @@ function moveTowards(
     .map(({ key }) => places.get(key) ?? 0)
   const moved = new Float32Array(question.length)
   let squares = 0
-  for (const [i, value] of question.entries()) {
+  for (let i = 0; i < question.length; i++) {
     let sum = 0
     for (const place of best) sum += values[place * dimension + i] ?? 0
-    const there = value + (best.length > 0 ? (FEEDBACK_WEIGHT * sum) / best.length : 0)
+    const there = (question[i] ?? 0) + (best.length > 0 ? (FEEDBACK_WEIGHT * sum) / best.length : 0)
     moved[i] = there
     squares += there * there
   }

@@ -26,10 +26,61 @@ export interface QuantisedVectors {
 
 /** None yet, or those that were saved. */
 export function createQuantisedVectors(dimension: number, saved?: Uint8Array): QuantisedVectors {
+  const { rows, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
+  const keys = () => Uint32Array.from(rows.keys()).sort()
+
+  return {
+    dimension,
+    get size() {
+      return rows.size
+    },
+    has: (key) => rows.has(key),
+    set(added, values) {
+      for (const [place, key] of added.entries()) {
+        write(key, values.subarray(place * dimension, (place + 1) * dimension))
+      }
+    },
+    delete: free,
+    keys,
+    cosine(key, vector) {
+      const row = rows.get(key)
+      if (row === undefined) return undefined
+      const numbers = numbersOf(row)
+      let sum = 0
+      for (let i = 0; i < dimension; i++) sum += (numbers[i] ?? 0) * (vector[i] ?? 0)
+      return sum * scaleOf(row)
+    },
+    read(wanted) {
+      const known = Uint32Array.from([...wanted].filter((key) => rows.has(key)))
+      const values = new Float32Array(known.length * dimension)
+      let at = 0
+      for (const key of known) {
+        const row = rows.get(key) ?? 0
+        const scale = scaleOf(row)
+        const numbers = numbersOf(row)
+        for (let i = 0; i < dimension; i++) values[at++] = (numbers[i] ?? 0) * scale
+      }
+      return { keys: known, dimension, values }
+    },
+    save() {
+      const bytes = new Uint8Array(rows.size * (BYTES_BESIDE + dimension))
+      const kept = viewsOf(bytes.buffer, dimension)
+      for (const [place, key] of keys().entries()) {
+        const row = rows.get(key) ?? 0
+        kept.keys[place] = key
+        kept.scales[place] = scaleOf(row)
+        kept.numbers.set(numbersOf(row), place * dimension)
+      }
+      return bytes
+    },
+  }
+}
+
+/** The vectors one after another in memory that grows; a row that was freed is the next to be written. */
+function createRows(dimension: number, saved?: Uint8Array) {
   const held = viewsOf(new Uint8Array(saved ?? []).buffer, dimension)
   const rows = new Map(Array.from(held.keys, (key, row) => [key, row]))
-  /** Of vectors that were deleted. */
-  const free: number[] = []
+  const freed: number[] = []
   let { scales, numbers } = held
 
   const grow = (size: number) => {
@@ -41,73 +92,29 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array): Q
     numbers = new Int8Array(capacity * dimension)
     numbers.set(smaller.numbers)
   }
-  const rowFor = (key: number) => {
-    const row = rows.get(key) ?? free.pop() ?? rows.size
-    rows.set(key, row)
-    grow(row + 1)
-    return row
-  }
-  const setOne = (key: number, values: Float32Array) => {
-    const row = rowFor(key)
-    let largest = 0
-    for (const value of values) largest = Math.max(largest, Math.abs(value))
-    const scale = largest / LARGEST
-    scales[row] = scale
-    const start = row * dimension
-    for (let i = 0; i < dimension; i++) {
-      numbers[start + i] = scale > 0 ? Math.round((values[i] ?? 0) / scale) : 0
-    }
-  }
-  const keys = () => Uint32Array.from(rows.keys()).sort()
+  const numbersOf = (row: number) => numbers.subarray(row * dimension, (row + 1) * dimension)
 
   return {
-    dimension,
-    get size() {
-      return rows.size
-    },
-    has: (key) => rows.has(key),
-    set(added, values) {
-      for (const [place, key] of added.entries()) {
-        setOne(key, values.subarray(place * dimension, (place + 1) * dimension))
+    rows,
+    numbersOf,
+    scaleOf: (row: number) => scales[row] ?? 0,
+    write(key: number, values: Float32Array): void {
+      const row = rows.get(key) ?? freed.pop() ?? rows.size
+      rows.set(key, row)
+      grow(row + 1)
+      let largest = 0
+      for (let i = 0; i < dimension; i++) largest = Math.max(largest, Math.abs(values[i] ?? 0))
+      const scale = largest / LARGEST
+      scales[row] = scale
+      const written = numbersOf(row)
+      for (let i = 0; i < dimension; i++) {
+        written[i] = scale > 0 ? Math.round((values[i] ?? 0) / scale) : 0
       }
     },
-    delete(key) {
+    free(key: number): boolean {
       const row = rows.get(key)
-      if (row !== undefined) free.push(row)
+      if (row !== undefined) freed.push(row)
       return rows.delete(key)
-    },
-    keys,
-    cosine(key, vector) {
-      const row = rows.get(key)
-      if (row === undefined) return undefined
-      let sum = 0
-      for (let i = 0; i < dimension; i++)
-        sum += (numbers[row * dimension + i] ?? 0) * (vector[i] ?? 0)
-      return sum * (scales[row] ?? 0)
-    },
-    read(wanted) {
-      const known = Uint32Array.from([...wanted].filter((key) => rows.has(key)))
-      const values = new Float32Array(known.length * dimension)
-      let at = 0
-      for (const key of known) {
-        const row = rows.get(key) ?? 0
-        const scale = scales[row] ?? 0
-        const end = (row + 1) * dimension
-        for (let i = row * dimension; i < end; i++) values[at++] = (numbers[i] ?? 0) * scale
-      }
-      return { keys: known, dimension, values }
-    },
-    save() {
-      const bytes = new Uint8Array(rows.size * (BYTES_BESIDE + dimension))
-      const kept = viewsOf(bytes.buffer, dimension)
-      for (const [place, key] of keys().entries()) {
-        const row = rows.get(key) ?? 0
-        kept.keys[place] = key
-        kept.scales[place] = scales[row] ?? 0
-        const vector = numbers.subarray(row * dimension, (row + 1) * dimension)
-        kept.numbers.set(vector, place * dimension)
-      }
-      return bytes
     },
   }
 }

@@ -71,14 +71,14 @@ export async function openVectorPart({ loadKind = loadGraphSearch, ...options }:
         if (from > 0) await setImmediate()
         const to = Math.min(from + VECTORS_PER_STEP, keys.length)
         const part = values.subarray(from * dimension, to * dimension)
-        search.add(keys.subarray(from, to), part)
+        search.add?.(keys.subarray(from, to), part)
         vectors.set(keys.subarray(from, to), part)
       }
       await changed(keys.length)
     },
     async remove(keys: readonly number[]): Promise<void> {
       const known = [...new Set(keys)].filter((key) => held?.vectors.has(key))
-      held?.search.remove(known)
+      held?.search.remove?.(known)
       for (const key of known) held?.vectors.delete(key)
       await changed(known.length)
     },
