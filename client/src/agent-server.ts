@@ -9,7 +9,13 @@ import { type Fetch, type RequestOptions, Transport } from './transport.ts'
 export type { Call, Outcome } from './call.ts'
 export type { ChatEvent, ChatListeners, ChatResult } from './chat-stream.ts'
 export type * from './contract.ts'
-export type { CreateOptions, ListOptions, UploadOptions, WaitOptions } from './documents.ts'
+export type {
+  CreateOptions,
+  DocumentSelection,
+  ListOptions,
+  UploadOptions,
+  WaitOptions,
+} from './documents.ts'
 // biome-ignore lint/performance/noBarrelFile: the one entry of the package
 export * from './errors.ts'
 export type { Page, Pages } from './pages.ts'

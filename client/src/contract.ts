@@ -415,7 +415,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List documents, newest first */
+        /** List documents: by metadata, title and status, in the order of your choice */
         get: operations["listDocuments"];
         put?: never;
         /**
@@ -1196,11 +1196,15 @@ export interface components {
             size: number;
         };
         DocumentList: {
-            /** @description Newest first. */
+            /** @description In the order of `sort`, newest first by itself. */
             documents: components["schemas"]["Document"][];
             /** @description Hand it back as `cursor` to read on; absent on the last page. */
             nextCursor?: string;
+            /** @description How many there are on all pages; with `total=true`. */
+            total?: number;
         };
+        /** @enum {string} */
+        DocumentSort: "-createdAt" | "createdAt" | "-updatedAt" | "updatedAt" | "title" | "-title" | "characters" | "-characters";
         /**
          * @description `pending` waits, `processing` is being ingested, `ready` is found by the very next query, `failed` carries `error`.
          * @enum {string}
@@ -1975,6 +1979,7 @@ export type DocumentCreated = components['schemas']['DocumentCreated'];
 export type DocumentError = components['schemas']['DocumentError'];
 export type DocumentFile = components['schemas']['DocumentFile'];
 export type DocumentList = components['schemas']['DocumentList'];
+export type DocumentSort = components['schemas']['DocumentSort'];
 export type DocumentStatus = components['schemas']['DocumentStatus'];
 export type DoneFrame = components['schemas']['DoneFrame'];
 export type Error = components['schemas']['Error'];
@@ -2542,9 +2547,16 @@ export interface operations {
             query?: {
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
+                /** @description Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON. */
+                filter?: string;
                 /** @description How many to answer at most. */
                 limit?: number;
+                sort?: components["schemas"]["DocumentSort"];
                 status?: components["schemas"]["DocumentStatus"];
+                /** @description Stands, whatever its case, in the title, or in what goes for it: the file’s name, or the id. */
+                title?: string;
+                /** @description Also tell how many documents there are on all pages. */
+                total?: "true" | "false";
             };
             header?: never;
             path?: never;

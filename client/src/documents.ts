@@ -6,7 +6,9 @@ import type {
   DocumentBatchResult,
   DocumentCreated,
   DocumentList,
+  DocumentSort,
   DocumentStatus,
+  Filter,
   NewDocument,
   NewDocumentItem,
 } from './contract.ts'
@@ -33,10 +35,25 @@ export interface UploadOptions extends CreateOptions, UploadFields {
   id?: string | undefined
 }
 
-export interface ListOptions extends RequestOptions {
-  status?: DocumentStatus | undefined
+interface PageOptions extends RequestOptions {
   /** Items of a page, 1 to 100. */
   limit?: number | undefined
+}
+
+/** Which documents; what is given must hold of them. */
+export interface DocumentSelection {
+  status?: DocumentStatus | undefined
+  /** Stands in the title, whatever its case. */
+  title?: string | undefined
+  /** On the metadata. */
+  filter?: Filter | undefined
+}
+
+export interface ListOptions extends PageOptions, DocumentSelection {
+  /** `-createdAt`, newest first, by itself. */
+  sort?: DocumentSort | undefined
+  /** Also counts those of all pages, into `total` of a page. */
+  total?: boolean | undefined
 }
 
 export interface WaitOptions extends RequestOptions {
@@ -100,14 +117,16 @@ export class Documents {
     return this.#transport.json({ method: 'PUT', path: pathOf(id), query, json: document }, options)
   }
 
-  /** All documents, newest first. */
-  list({ status, limit, ...options }: ListOptions = {}): Pages<Document> {
+  /** The documents, all of them by itself, newest first. */
+  list({ limit, sort, total, ...given }: ListOptions = {}): Pages<Document> {
+    const { query: selection, options } = readSelection(given)
     return new Pages((cursor) => {
-      const query = { limit: limit ?? 100, cursor, status }
+      const counted = total ? 'true' : undefined
+      const query = { ...selection, limit: limit ?? 100, cursor, sort, total: counted }
       const request: Request = { method: 'GET', path: '/documents', query }
       return mapCall(
         this.#transport.json<DocumentList>(request, options),
-        ({ documents, nextCursor }) => ({ items: documents, nextCursor }),
+        ({ documents, nextCursor, total }) => ({ items: documents, nextCursor, total }),
       )
     })
   }
@@ -117,7 +136,7 @@ export class Documents {
   }
 
   /** The passages that the document was split into, in the order of the text. */
-  chunks(id: string, { limit, ...options }: Omit<ListOptions, 'status'> = {}): Pages<Chunk> {
+  chunks(id: string, { limit, ...options }: PageOptions = {}): Pages<Chunk> {
     return new Pages((cursor) => {
       const query = { limit: limit ?? 100, cursor }
       const request: Request = { method: 'GET', path: `${pathOf(id)}/chunks`, query }
@@ -160,6 +179,15 @@ export class Documents {
       await pause(Math.min(milliseconds, MAX_POLL_MS, left), options.signal)
     }
   }
+}
+
+function readSelection<Given extends DocumentSelection>({
+  status,
+  title,
+  filter,
+  ...options
+}: Given) {
+  return { query: { status, title, filter: filter && JSON.stringify(filter) }, options }
 }
 
 function pathOf(id: string): string {

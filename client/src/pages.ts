@@ -5,6 +5,8 @@ export interface Page<Item> {
   items: Item[]
   /** Undefined on the last page. */
   nextCursor: string | undefined
+  /** How many there are on all pages, where that was asked for. */
+  total?: number | undefined
 }
 
 /** A list, of which no more than one page is in memory: iterate over its items, or over its pages. */

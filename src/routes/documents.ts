@@ -46,7 +46,7 @@ export function documentRoutes(
     app.register(writingRoutes(documents, admission, answer))
     app.register(documentFileRoutes(files, admission, answer))
     app.register(batchRoutes({ documents, lines, admission }, stopping))
-    app.register(readingRoutes(documents))
+    app.register(readingRoutes(documents, stopping))
     app.register(changingRoutes(documents))
   }
 }
@@ -108,17 +108,17 @@ function writingRoutes(
   }
 }
 
-function readingRoutes(documents: Documents): FastifyPluginAsyncZod {
+function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
     app.get('/documents', {
       schema: {
         operationId: 'listDocuments',
-        summary: 'List documents, newest first',
+        summary: 'List documents: by metadata, title and status, in the order of your choice',
         tags,
         querystring: DocumentListQuery,
         response: { 200: DocumentList.describe('One page.'), ...errorResponses() },
       },
-      handler: ({ query }) => documents.list(query),
+      handler: ({ query }, reply) => documents.list(query, callSignal(reply, stopping)),
     })
 
     app.get('/documents/:id', {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DocumentFile } from './document-file.ts'
 import { boundedText, filledText, optional } from './fields.ts'
-import { Metadata } from './metadata.ts'
+import { Filter, Metadata } from './metadata.ts'
 
 /** UTF-16 code units; the body limit bounds it further. */
 const MAX_TEXT = 50_000_000
@@ -97,11 +97,59 @@ const PageQuery = z.object({
   cursor: z.string().min(1).max(200).optional().describe('`nextCursor` of the page before.'),
 })
 
-export const DocumentListQuery = PageQuery.extend({ status: DocumentStatus.optional() })
+/** JSON in a query parameter; also bounded by what a request's line may hold. */
+const FilterParameter = z
+  .string()
+  .max(8_000)
+  .transform((text, context): unknown => {
+    try {
+      return JSON.parse(text)
+    } catch {
+      context.issues.push({ code: 'custom', message: 'must be JSON', input: text })
+      return z.NEVER
+    }
+  })
+  .pipe(Filter)
+
+/** Which documents; what is given must hold of them. */
+const Selection = z.object({
+  status: DocumentStatus.optional(),
+  title: filledText(200)
+    .optional()
+    .describe(
+      'Stands, whatever its case, in the title, or in what goes for it: the file’s name, or the id.',
+    ),
+  filter: FilterParameter.optional().describe(
+    'Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON.',
+  ),
+})
+
+const Flag = z.enum(['true', 'false']).transform((value) => value === 'true')
+
+export const DocumentSort = z
+  .enum([
+    '-createdAt',
+    'createdAt',
+    '-updatedAt',
+    'updatedAt',
+    'title',
+    '-title',
+    'characters',
+    '-characters',
+  ])
+  .meta({ id: 'DocumentSort' })
+
+export const DocumentListQuery = PageQuery.extend({
+  ...Selection.shape,
+  cursor: z.string().min(1).max(600).optional().describe('`nextCursor` of the page before.'),
+  sort: DocumentSort.default('-createdAt').describe('`-` turns the order round.'),
+  total: Flag.default(false).describe('Also tell how many documents there are on all pages.'),
+})
 
 export const DocumentList = z
   .object({
-    documents: z.array(Document).describe('Newest first.'),
+    documents: z.array(Document).describe('In the order of `sort`, newest first by itself.'),
+    total: z.int().optional().describe('How many there are on all pages; with `total=true`.'),
     nextCursor: z
       .string()
       .optional()
@@ -162,6 +210,7 @@ export const ChunkList = z
 export type DocumentInput = z.output<typeof DocumentInput>
 export type DocumentCreated = z.output<typeof DocumentCreated>
 export type Document = z.output<typeof Document>
+export type DocumentSort = z.output<typeof DocumentSort>
 export type DocumentListQuery = z.output<typeof DocumentListQuery>
 export type ChunkListQuery = z.output<typeof ChunkListQuery>
 export type ChunkList = z.output<typeof ChunkList>

@@ -3,6 +3,13 @@ import { AppError } from '../errors.ts'
 const BEFORE = 'before'
 const AFTER = 'after'
 
+/** The place of a document in a list by something else than its age. */
+export interface SortedPlace {
+  /** What it is sorted by there. */
+  key: string | number
+  number: number
+}
+
 /** The place of a chunk in its document. */
 interface ChunkPlace {
   revision: number
@@ -19,6 +26,30 @@ export function decodeCursor(cursor: string): number {
   const [number = 0] = decode(cursor, BEFORE, 1)
   if (number > 0) return number
   throw unknownCursor()
+}
+
+/** An opaque word for "the documents after this one" of a list that is sorted in this way. */
+export function encodeSortedCursor(sort: string, { key, number }: SortedPlace): string {
+  return Buffer.from(JSON.stringify([sort, key, number])).toString('base64url')
+}
+
+/** Throws `invalid_request` with param `cursor` for anything `encodeSortedCursor` did not make, or made for another order. */
+export function decodeSortedCursor(sort: string, cursor: string): SortedPlace {
+  const [made, key, number, ...rest] = parsed(cursor)
+  const isKey = typeof key === 'string' || typeof key === 'number'
+  if (made !== sort || !isKey || !Number.isSafeInteger(number) || rest.length > 0) {
+    throw unknownCursor()
+  }
+  return { key, number: Number(number) }
+}
+
+function parsed(cursor: string): unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(parts) ? parts : []
+  } catch {
+    return []
+  }
 }
 
 /** An opaque word for "the chunks after this one". */

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import type { DocumentSort } from '../schemas/document.ts'
 import type { Filter, Metadata } from '../schemas/metadata.ts'
 import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 
@@ -139,6 +140,21 @@ export interface StoreCounts {
   jobs: number
 }
 
+/** Which documents; what is given must hold of them. */
+export interface DocumentSelection {
+  filter?: Filter | undefined
+  status?: DocumentStatus | undefined
+  /** Stands, whatever its case, in the title, or in what goes for it: the file's name, or the id. */
+  title?: string | undefined
+}
+
+export interface ListQuery extends DocumentSelection {
+  limit: number
+  cursor?: string | undefined
+  /** Newest first where it says nothing. */
+  sort?: DocumentSort | undefined
+}
+
 export interface DocumentPage {
   documents: StoredDocument[]
   /** Hand it back to read on; absent on the last page. */
@@ -191,12 +207,10 @@ export interface DocumentStore extends FileStore {
   get(id: string): Promise<StoredDocument | undefined>
   /** Whether there is a document that was stored with this idempotency key. */
   hasKey(key: string): Promise<boolean>
-  /** Newest first. An unknown cursor throws `invalid_request` with param `cursor`. */
-  list(page: {
-    limit: number
-    cursor?: string | undefined
-    status?: DocumentStatus | undefined
-  }): Promise<DocumentPage>
+  /** An unknown cursor, or one of another order, throws `invalid_request` with param `cursor`; what `signal` was aborted with is thrown, too. */
+  list(query: ListQuery, signal?: AbortSignal): Promise<DocumentPage>
+  /** How many documents `list` goes through. */
+  countListed(selection: DocumentSelection, signal?: AbortSignal): Promise<number>
   /** Removes document, text, file, chunks and job at once. Answers the keys of the removed chunks, or nothing if there was no such document. */
   delete(id: string): Promise<number[] | undefined>
   /** Puts a failed document back to `pending`. Throws `document_not_found` or `document_not_failed`. */

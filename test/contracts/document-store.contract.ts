@@ -5,6 +5,7 @@ import { describeFiles } from './files.contract.ts'
 import { describeIngestionQueue } from './ingestion-queue.contract.ts'
 import { describeChunkLists } from './metadata.contract.ts'
 import { describeReplacement } from './replacement.contract.ts'
+import { describeSearchedLists } from './searched-lists.contract.ts'
 import { describeStoredVectors } from './stored-vectors.contract.ts'
 
 /** What every authority does: the sentences of `DocumentStore`, one by one. */
@@ -138,6 +139,8 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
         },
       )
     })
+
+    describeSearchedLists(on)
 
     describe('deletion', () => {
       it('removes document, chunks and job, answering the keys of the chunks', async () => {

@@ -26,7 +26,9 @@ from .contract import (
     Chunk,
     Document,
     DocumentCreated,
+    DocumentSort,
     DocumentStatus,
+    Filter,
     Health,
     McpTestRequest,
     McpTestResult,
@@ -280,11 +282,20 @@ class AsyncDocuments:
         request = Request("PUT", protocol.path_of(id), {"wait": wait}, document)
         return cast(DocumentCreated, await self._transport.json(request))
 
-    def list(self, *, status: DocumentStatus | None = None, limit: int = 100) -> AsyncPages[Document]:
-        """All documents, newest first; ``limit`` are the items of a page."""
+    def list(
+        self,
+        *,
+        status: DocumentStatus | None = None,
+        title: str | None = None,
+        filter: Filter | None = None,
+        sort: DocumentSort | None = None,
+        limit: int = 100,
+    ) -> AsyncPages[Document]:
+        """The documents, all of them by itself, newest first; ``limit`` are the items of a page."""
+        selection = protocol.selection(status, title, filter)
 
         def read(cursor: str | None) -> Awaitable[Any]:
-            query = {"limit": limit, "cursor": cursor, "status": status}
+            query = {**selection, "limit": limit, "cursor": cursor, "sort": sort}
             return self._transport.json(Request("GET", "/documents", query))
 
         return AsyncPages("documents", read)

@@ -927,8 +927,21 @@ class Document(TypedDict):
     updatedAt: str
 
 
+DocumentSort: TypeAlias = Literal[
+    '-createdAt',
+    'createdAt',
+    '-updatedAt',
+    'updatedAt',
+    'title',
+    '-title',
+    'characters',
+    '-characters',
+]
+
+
 class DocumentList(TypedDict):
     documents: list[Document]
+    total: NotRequired[int]
     nextCursor: NotRequired[str]
 
 

@@ -135,6 +135,11 @@ class Request:
         return response.is_success or response.status_code == self.also_taken
 
 
+def selection(status: str | None, title: str | None, filter: Any) -> dict[str, Any]:
+    """Which documents, as the query of a request."""
+    return {"status": status, "title": title, "filter": None if filter is None else json.dumps(filter)}
+
+
 def path_of(id: str, rest: str = "") -> str:
     return f"/documents/{quote(id, safe='')}{rest}"
 

@@ -25,7 +25,9 @@ from .contract import (
     Chunk,
     Document,
     DocumentCreated,
+    DocumentSort,
     DocumentStatus,
+    Filter,
     Health,
     McpTestRequest,
     McpTestResult,
@@ -279,11 +281,20 @@ class Documents:
         request = Request("PUT", protocol.path_of(id), {"wait": wait}, document)
         return cast(DocumentCreated, self._transport.json(request))
 
-    def list(self, *, status: DocumentStatus | None = None, limit: int = 100) -> Pages[Document]:
-        """All documents, newest first; ``limit`` are the items of a page."""
+    def list(
+        self,
+        *,
+        status: DocumentStatus | None = None,
+        title: str | None = None,
+        filter: Filter | None = None,
+        sort: DocumentSort | None = None,
+        limit: int = 100,
+    ) -> Pages[Document]:
+        """The documents, all of them by itself, newest first; ``limit`` are the items of a page."""
+        selection = protocol.selection(status, title, filter)
 
         def read(cursor: str | None) -> Any:
-            query = {"limit": limit, "cursor": cursor, "status": status}
+            query = {**selection, "limit": limit, "cursor": cursor, "sort": sort}
             return self._transport.json(Request("GET", "/documents", query))
 
         return Pages("documents", read)

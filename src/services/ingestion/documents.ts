@@ -20,7 +20,10 @@ import {
 import type { CompletionWaiter } from './completion-waiter.ts'
 
 interface Dependencies {
-  store: Pick<DocumentStore, 'add' | 'put' | 'get' | 'list' | 'listChunks' | 'delete' | 'retry'>
+  store: Pick<
+    DocumentStore,
+    'add' | 'put' | 'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'retry'
+  >
   index: Pick<ChunkIndex, 'remove'>
   completionWaiter: Pick<CompletionWaiter, 'wait'>
   /** Tells the ingestion that there is work. */
@@ -47,7 +50,7 @@ export interface Documents {
   settled(known: DocumentCreated, seconds: number, signal: AbortSignal): Promise<DocumentCreated>
   /** Throws `document_not_found`. */
   get(id: string): Promise<Document>
-  list(query: DocumentListQuery): Promise<DocumentList>
+  list(query: DocumentListQuery, signal?: AbortSignal): Promise<DocumentList>
   /** Throws `document_not_found`. */
   chunks(id: string, page: ChunkListQuery): Promise<ChunkList>
   /** Throws `document_not_found`. The very next query no longer finds it. */
@@ -95,23 +98,7 @@ export function createDocuments(dependencies: Dependencies): Documents {
       return document ? toCreated(document) : known
     },
 
-    async get(id) {
-      const document = await store.get(id)
-      if (!document) throw notFound(id)
-      return toDocument(document)
-    },
-
-    async list(query) {
-      const { documents, nextCursor } = await store.list(query)
-      return { documents: documents.map(toDocument), ...(nextCursor && { nextCursor }) }
-    },
-
-    async chunks(id, page) {
-      const found = await store.listChunks({ documentId: id, ...page })
-      if (!found) throw notFound(id)
-      const { chunks, nextCursor } = found
-      return { chunks: chunks.map(toChunk), ...(nextCursor && { nextCursor }) }
-    },
+    ...createDocumentReads(store),
 
     async remove(id) {
       const keys = await store.delete(id)
@@ -126,6 +113,35 @@ export function createDocuments(dependencies: Dependencies): Documents {
       const { status } = await store.retry(id)
       wake()
       return { id, status }
+    },
+  }
+}
+
+/** What clients read of documents. */
+function createDocumentReads(
+  store: Pick<DocumentStore, 'get' | 'list' | 'countListed' | 'listChunks'>,
+): Pick<Documents, 'get' | 'list' | 'chunks'> {
+  return {
+    async get(id) {
+      const document = await store.get(id)
+      if (!document) throw notFound(id)
+      return toDocument(document)
+    },
+
+    async list({ total, ...query }, signal) {
+      const { documents, nextCursor } = await store.list(query, signal)
+      return {
+        documents: documents.map(toDocument),
+        ...(nextCursor && { nextCursor }),
+        ...(total && { total: await store.countListed(query, signal) }),
+      }
+    },
+
+    async chunks(id, page) {
+      const found = await store.listChunks({ documentId: id, ...page })
+      if (!found) throw notFound(id)
+      const { chunks, nextCursor } = found
+      return { chunks: chunks.map(toChunk), ...(nextCursor && { nextCursor }) }
     },
   }
 }

@@ -9,6 +9,8 @@ export const POSTGRES: SqlDialect = {
       sum(jobs)::bigint AS jobs
     FROM agent_server.counts`,
   nameEnding: `lower("right"(coalesce(file::jsonb ->> 'name', title), 4))`,
+  fileName: `file::jsonb ->> 'name'`,
+  fold: (text) => `lower(${text}) COLLATE "C"`,
   number: 'number',
   string: 'string',
   compare,

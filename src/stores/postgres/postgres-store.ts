@@ -106,6 +106,11 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     const [row] = await database.write(RESERVE, [count])
     return integer(row, 'first')
   }, KEY_BLOCKS)
+  const { list, countListed, ...lookup } = createLookup(async (query, values, signal) => {
+    signal?.throwIfAborted()
+    const reading = read({ milliseconds: LOOKUP_MS, ...query }, values)
+    return signal ? untilAborted(reading, signal) : reading
+  }, POSTGRES)
   let closing: Promise<void> | undefined
 
   const close = async () => {
@@ -135,11 +140,9 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     reserveChunkKeys: keys.take,
     retireChunkKeys: () => withSession(url, retireKeys),
     replacement: { ...createVectorWrites(url, database), begun, chunksWithout },
-    lookup: createLookup(async (query, values, signal) => {
-      signal?.throwIfAborted()
-      const reading = read({ milliseconds: LOOKUP_MS, ...query }, values)
-      return signal ? untilAborted(reading, signal) : reading
-    }, POSTGRES),
+    lookup,
+    list,
+    countListed,
     outbox: createOutbox(database, leases.owner),
     agent: {
       artifacts: createArtifacts(database),

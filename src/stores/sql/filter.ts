@@ -2,7 +2,7 @@ import type { FieldCondition, Filter } from '../../schemas/metadata.ts'
 import type { SqlDialect } from './query.ts'
 
 /** A condition on `documents`, with the values of its parameters, `$1` first. */
-interface Condition {
+export interface Condition {
   sql: string
   values: (string | number)[]
 }

@@ -1,6 +1,6 @@
 import type { Filter, MetadataValue } from '../../schemas/metadata.ts'
 import { textOfChunks } from '../chunk-codec.ts'
-import { decodeCursor } from '../cursor.ts'
+import type { DocumentStore } from '../document-store.ts'
 import {
   type DocumentLookup,
   type LookupQuery,
@@ -8,9 +8,9 @@ import {
   TABLE_ENDINGS,
   type ValueQuery,
 } from '../lookup.ts'
-import { toDocumentPage } from './documents.ts'
 import { toCondition } from './filter.ts'
-import type { Query, SqlDialect, Value } from './query.ts'
+import { type Ask, createLists } from './lists.ts'
+import type { SqlDialect } from './query.ts'
 import { integer, type Row, text, toSpan } from './rows.ts'
 
 /** So many last characters of a name are compared: of longer endings, too, they are enough. */
@@ -22,11 +22,10 @@ export const isTable = ({ nameEnding }: SqlDialect) => `${nameEnding} IN (${ENDI
 
 const SERVED = 'served_revision IS NOT NULL'
 
-type Ask = (query: Query, values: readonly Value[], signal?: AbortSignal) => Promise<Row[]>
-
 /** Questions about the whole of the corpus; `ask` hears of the signal. */
 export function createLookup(ask: Ask, dialect: SqlDialect) {
   const { schema, number, string } = dialect
+  const { pageOf, ...lists } = createLists(ask, dialect)
   const TEXT = {
     name: 'served_text',
     text: `SELECT number, contents.text FROM ${schema}.documents
@@ -40,14 +39,12 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
   }
 
   return {
-    async findDocuments({ filter, tabular, limit, cursor }: LookupQuery, signal?: AbortSignal) {
-      const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeCursor(cursor)
+    ...lists,
+
+    async findDocuments({ filter, tabular, ...page }: LookupQuery, signal?: AbortSignal) {
       const { sql, values } = toCondition(filter, dialect)
-      const query = `SELECT * FROM ${schema}.documents
-        WHERE ${SERVED} ${tabular ? `AND ${isTable(dialect)}` : ''} AND ${sql}
-          AND number < $${values.length + 1} ORDER BY number DESC LIMIT $${values.length + 2}`
-      const rows = await ask({ text: query }, [...values, before, limit + 1], signal)
-      return toDocumentPage(rows, limit)
+      const served = tabular ? `${SERVED} AND ${isTable(dialect)}` : SERVED
+      return pageOf({ sql: `${served} AND ${sql}`, values }, page, signal)
     },
 
     async countDocuments(filter: Filter | undefined, signal?: AbortSignal) {
@@ -94,7 +91,7 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
       const chunks = await ask(CHUNKS, [integer(row, 'number')], signal)
       return textOfChunks(chunks.map(toSpan))
     },
-  } satisfies DocumentLookup
+  } satisfies DocumentLookup & Pick<DocumentStore, 'list' | 'countListed'>
 }
 
 function toField(row: Row): MetadataField {

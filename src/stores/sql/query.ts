@@ -28,6 +28,10 @@ export interface SqlDialect {
   counts: string
   /** The last four characters, in lower case, of the name of a document's file, or of its title; written as in an index. */
   nameEnding: string
+  /** The name of a document's file; NULL where it has none. */
+  fileName: string
+  /** A text as it is compared and sorted without regard to case; by code points. */
+  fold(text: string): string
   /** Of a row of `metadata`: the value that is a number or a boolean, and the one that is a string; NULL otherwise. */
   number: string
   string: string

@@ -4,12 +4,17 @@ import { type Row, text } from '../sql/rows.ts'
 
 const COUNTS = ['pending', 'processing', 'ready', 'failed', 'chunks', 'jobs']
 
+/** The function of ours that connections for look-ups have: SQLite's own knows the cases of ASCII alone. */
+export const FOLD = 'folded'
+
 export const SQLITE: SqlDialect = {
   schema: 'main',
   isInFirst: 'IN (SELECT value FROM json_each($1))',
   counts: `SELECT ${COUNTS.map((name) => `sum(value) FILTER (WHERE name = '${name}') AS ${name}`).join(', ')}
     FROM main.counts`,
   nameEnding: `lower(substr(coalesce(json_extract(file, '$.name'), title), -4))`,
+  fileName: `json_extract(file, '$.name')`,
+  fold: (text) => `${FOLD}(${text})`,
   number: `iif(kind = 'string', NULL, value)`,
   string: `iif(kind = 'string', value, NULL)`,
   compare: (operator, value, parameter) =>

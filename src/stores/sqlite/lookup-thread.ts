@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
 import { serveThread } from '../../lib/thread.ts'
 import type { Filter } from '../../schemas/metadata.ts'
@@ -6,7 +7,7 @@ import { createLookup } from '../sql/lookup.ts'
 import type { Query, Value } from '../sql/query.ts'
 import { integer, type Row } from '../sql/rows.ts'
 import { createRunner, openForReading } from './connection.ts'
-import { SQLITE, toKeys } from './dialect.ts'
+import { FOLD, SQLITE, toKeys } from './dialect.ts'
 import { toStoreError } from './error.ts'
 
 // The index spares reading past the texts.
@@ -23,11 +24,18 @@ let run: ReturnType<typeof createRunner> | undefined
 
 function ask(query: Query, values: readonly Value[] = []): Row[] {
   try {
-    run ??= createRunner(openForReading(file))
+    run ??= createRunner(open())
     return run(query, values)
   } catch (error) {
     throw toStoreError(error)
   }
+}
+
+function open(): DatabaseSync {
+  const database = openForReading(file)
+  const fold = (text: unknown) => (typeof text === 'string' ? text.toLowerCase() : null)
+  database.function(FOLD, { deterministic: true }, fold)
+  return database
 }
 
 let seenVersion = 0

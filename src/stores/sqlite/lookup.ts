@@ -8,7 +8,7 @@ import type { LookupMethods } from './lookup-thread.ts'
 const DEADLINE_MS = 30_000
 const MAX_WAITING = 1_000
 
-interface Lookups extends Pick<DocumentStore, 'matchingKeys'> {
+interface Lookups extends Pick<DocumentStore, 'matchingKeys' | 'list' | 'countListed'> {
   lookup: DocumentLookup
   close(): Promise<void>
 }
@@ -26,6 +26,8 @@ export function createLookups(file: string, refuse: () => void): Lookups {
   return {
     matchingKeys: (filter, signal) =>
       filters.ask(({ call }) => call('matchingKeys', filter), signal),
+    list: (query, signal) => ask(({ call }) => call('list', query), signal),
+    countListed: (selection, signal) => ask(({ call }) => call('countListed', selection), signal),
     lookup: {
       findDocuments: (query, signal) => ask(({ call }) => call('findDocuments', query), signal),
       countDocuments: (filter, signal) => ask(({ call }) => call('countDocuments', filter), signal),

@@ -50,6 +50,10 @@ function createForTest(behaviour: Behaviour = {}) {
         note('list', page)
         return { documents: [stored], nextCursor: page.limit === 1 ? 'next' : undefined }
       },
+      countListed: async (selection) => {
+        note('count', selection)
+        return 7
+      },
       delete: async (id) => {
         note('delete', id)
         return keys
@@ -139,17 +143,28 @@ describe('a stored document', () => {
 })
 
 describe('the list of documents', () => {
+  const EVERY = { limit: 20, sort: '-createdAt', total: false } as const
+
   it('hands the query on, and the cursor of the next page back', async () => {
     const { documents, asked } = createForTest()
-    const query = { limit: 1, cursor: 'c', status: 'failed' as const }
-    const list = await documents.list(query)
+    const query = { limit: 1, cursor: 'c', status: 'failed', sort: 'title' } as const
+    const list = await documents.list({ ...query, total: false })
+    expect(list).not.toHaveProperty('total')
     expect(asked).toEqual([['list', query]])
     expect(list.nextCursor).toBe('next')
     expect(list.documents.map(({ id }) => id)).toEqual(['doc_1'])
   })
 
+  it('counts all that it goes through where it is asked to', async () => {
+    const { documents, asked } = createForTest()
+    expect(await documents.list({ ...EVERY, title: 'owl', total: true })).toMatchObject({
+      total: 7,
+    })
+    expect(asked.at(-1)).toMatchObject(['count', { title: 'owl' }])
+  })
+
   it('has no cursor on its last page', async () => {
-    expect(await createForTest().documents.list({ limit: 20 })).not.toHaveProperty('nextCursor')
+    expect(await createForTest().documents.list(EVERY)).not.toHaveProperty('nextCursor')
   })
 })
 

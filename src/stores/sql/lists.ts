@@ -1,0 +1,97 @@
+import { decodeCursor, decodeSortedCursor, encodeCursor, encodeSortedCursor } from '../cursor.ts'
+import type { DocumentPage, DocumentSelection, ListQuery } from '../document-store.ts'
+import { type Condition, toCondition } from './filter.ts'
+import type { Query, SqlDialect, Value } from './query.ts'
+import { integer, type Row, text, toDocument } from './rows.ts'
+
+const MAX_PAGE = 1_000
+const NEWEST_FIRST = '-createdAt'
+/** Of a title that is sorted by, so that cursors stay short. */
+const SORTED_CHARACTERS = 60
+
+export type Ask = (query: Query, values: readonly Value[], signal?: AbortSignal) => Promise<Row[]>
+
+/** Lists of documents, page by page; each page is one statement. */
+export function createLists(ask: Ask, dialect: SqlDialect) {
+  const table = `${dialect.schema}.documents`
+
+  /** Of the documents for which a condition holds. */
+  const pageOf = async (
+    { sql, values }: Condition,
+    { limit, cursor, sort = NEWEST_FIRST }: Pick<ListQuery, 'limit' | 'cursor' | 'sort'>,
+    signal?: AbortSignal,
+  ): Promise<DocumentPage> => {
+    const length = Math.max(0, Math.min(limit, MAX_PAGE))
+    const key = sortKeys(dialect)[sort.replace('-', '')]
+    const all: Value[] = [...values]
+    const conditions = [sql]
+    if (cursor !== undefined) {
+      const place = placeOf(sort, cursor)
+      const beyond = sort.startsWith('-') ? '<' : '>'
+      const parameters = `($${all.push(place.key)}, $${all.push(place.number)})`
+      conditions.push(`(${key}, number) ${beyond} ${parameters}`)
+    }
+    const order = sort.startsWith('-') ? 'DESC' : 'ASC'
+    const query = `SELECT *, ${key} AS sort_key FROM ${table} WHERE ${conditions.join(' AND ')}
+      ORDER BY ${key} ${order}, number ${order} LIMIT $${all.push(length + 1)}`
+    const rows = await ask({ text: query }, all, signal)
+    const shown = rows.slice(0, length)
+    const last = rows.length > length ? shown.at(-1) : undefined
+    return { documents: shown.map(toDocument), nextCursor: last && cursorAfter(sort, last) }
+  }
+
+  return {
+    pageOf,
+
+    list: (query: ListQuery, signal?: AbortSignal) =>
+      pageOf(toListCondition(query, dialect), query, signal),
+
+    async countListed(selection: DocumentSelection, signal?: AbortSignal) {
+      const { sql, values } = toListCondition(selection, dialect)
+      const [row] = await ask(
+        { text: `SELECT count(*) AS n FROM ${table} WHERE ${sql}` },
+        values,
+        signal,
+      )
+      return integer(row, 'n')
+    },
+  }
+}
+
+/** What goes for the title of a document that has none. */
+const shownTitle = ({ fileName }: SqlDialect) => `coalesce(title, ${fileName}, id)`
+
+/** What documents are sorted by, by the name of the order; equal ones are sorted by their numbers, which grow with time. */
+const sortKeys = (dialect: SqlDialect): Record<string, string> => ({
+  createdAt: 'number',
+  updatedAt: 'updated_at',
+  characters: 'characters',
+  title: dialect.fold(`substr(${shownTitle(dialect)}, 1, ${SORTED_CHARACTERS})`),
+})
+
+function toListCondition(
+  { filter, status, title }: DocumentSelection,
+  dialect: SqlDialect,
+): Condition {
+  const { sql, values } = toCondition(filter, dialect)
+  const parts = [sql]
+  if (status !== undefined) parts.push(`status = $${values.push(status)}`)
+  if (title !== undefined) {
+    const pattern = `$${values.push(`%${title.replaceAll(/[\\%_]/g, '\\$&')}%`)}`
+    parts.push(`${dialect.fold(shownTitle(dialect))} LIKE ${dialect.fold(pattern)} ESCAPE '\\'`)
+  }
+  return { sql: parts.join(' AND '), values }
+}
+
+function placeOf(sort: string, cursor: string) {
+  if (sort !== NEWEST_FIRST) return decodeSortedCursor(sort, cursor)
+  const number = decodeCursor(cursor)
+  return { key: number, number }
+}
+
+function cursorAfter(sort: string, row: Row): string {
+  const number = integer(row, 'number')
+  if (sort === NEWEST_FIRST) return encodeCursor(number)
+  const key = sort.endsWith('title') ? text(row, 'sort_key') : integer(row, 'sort_key')
+  return encodeSortedCursor(sort, { key, number })
+}
