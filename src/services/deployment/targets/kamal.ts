@@ -1,0 +1,74 @@
+import { DATABASE_BACKUP, imageFiles } from '../image.ts'
+import { IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
+
+export const kamal: Target = {
+  name: 'kamal',
+  title: 'Kamal',
+  facts: {
+    // The server before and the one after overlap at each deployment, so none has a volume to itself.
+    storage: 'none',
+    killSeconds: 600,
+    sandboxes: ['embedded', 'e2b'],
+    isServerless: false,
+    hasServiceNames: false,
+    engines: [],
+    // Its certificates are for one machine.
+    instances: 1,
+    proxies: 1,
+  },
+  setSecret: (name, { folder }) =>
+    name === 'SERVER_API_KEY'
+      ? `echo "${name}=$(openssl rand -hex 24)" >> ${folder}/.env`
+      : `read -rs value && echo "${name}=$value" >> ${folder}/.env`,
+  render,
+}
+
+function render(plan: Plan): Rendering {
+  const { folder } = plan
+  const config = `--config-file ${folder}/deploy.yml`
+  return {
+    files: { ...imageFiles(plan), 'deploy.yml': toYaml(configuration(plan)) },
+    prepare: [
+      {
+        title: `Put your own machine, name and registry into ${folder}/deploy.yml, in the places of ADDRESS, agent.example.org and registry.example.org, and set the registry's password`,
+        run: `read -rs value && echo "KAMAL_REGISTRY_PASSWORD=$value" >> ${folder}/.env`,
+      },
+    ],
+    deploy: [{ title: 'Prepare the machine, build and start', run: `kamal setup ${config}` }],
+    update: `kamal deploy ${config}`,
+    rollback: `kamal app containers ${config}   # which names the versions\nkamal rollback VERSION ${config}`,
+    backup: DATABASE_BACKUP,
+    costs: 'the machine; PostgreSQL and Qdrant; nothing by request',
+  }
+}
+
+function configuration(plan: Plan) {
+  const { folder, plain, secrets, domain = 'agent.example.org', killSeconds } = plan
+  const hardened = {
+    ...{ user: '1000:1000', 'read-only': true, tmpfs: '/tmp:size=64m,mode=1777' },
+    ...{ 'cap-drop': 'ALL', 'security-opt': 'no-new-privileges', memory: '2g', init: true },
+  }
+  return {
+    service: IMAGE,
+    image: IMAGE,
+    servers: { web: { hosts: ['ADDRESS'], options: hardened } },
+    registry: {
+      server: 'registry.example.org',
+      username: 'agent',
+      password: ['KAMAL_REGISTRY_PASSWORD'],
+    },
+    builder: { arch: 'amd64', context: '.', dockerfile: `${folder}/Dockerfile` },
+    secrets_path: `${folder}/.env`,
+    env: { clear: plain, secret: secrets },
+    proxy: {
+      host: domain,
+      ssl: true,
+      app_port: 3000,
+      response_timeout: plan.requestSeconds,
+      healthcheck: { path: '/readiness', interval: 3, timeout: 5 },
+      buffering: { requests: false, responses: false },
+    },
+    deploy_timeout: 120,
+    drain_timeout: killSeconds,
+  }
+}
