@@ -6,6 +6,7 @@ import { serverState } from './admin/server-state.ts'
 import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
 import { DocumentsPage } from './pages/documents.tsx'
+import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
 import { SettingsPage } from './pages/settings.tsx'
@@ -29,6 +30,7 @@ const PAGES: readonly PageEntry[] = [
   { path: 'search', title: 'Search', Page: SearchPage },
   { path: 'chat', title: 'Chat', Page: ChatPage },
   { path: 'agent', title: 'Agent', Page: AgentPage, isAlways: true },
+  { path: 'models', title: 'Models', Page: ModelsPage, isAlways: true },
   { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
 ]
 

@@ -7,17 +7,23 @@ import type {
   AgentVersion,
   AgentVersions,
   Health,
+  McpTestResult,
   ModelTest,
   ModelTestRequest,
   ProviderModels,
   Readiness,
   Restarting,
+  SandboxReport,
   ServerState,
   Settings,
   SettingsPatch,
   SettingsSaved,
+  SkillList,
 } from './contract.ts'
 import type { RequestOptions, Transport } from './transport.ts'
+
+/** A verification runs real code until its time is over. */
+const TRIAL_MS = 600_000
 
 /** What whoever runs the server asks it. */
 export class Admin {
@@ -82,10 +88,13 @@ export class Admin {
  * based on: where somebody else saved first that is a `ConflictError`, and so nothing is ever sent twice.
  */
 class AgentFiles {
+  /** Parts of a configuration that need not be saved. */
+  readonly trials: AgentTrials
   readonly #transport: Transport
 
   constructor(transport: Transport) {
     this.#transport = transport
+    this.trials = new AgentTrials(transport)
   }
 
   /** Text and digest, every mistake in it, and what differs from the configuration that runs. */
@@ -133,6 +142,35 @@ class AgentFiles {
 
 function pathOf(digest: string): string {
   return `/admin/agent/versions/${encodeURIComponent(digest)}`
+}
+
+/** The parts of a configuration as they would be in a run; nothing that is found counts as accepted. */
+class AgentTrials {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** Connects to the MCP server of this name. What fails is a step that is not `ok`, no error. */
+  mcp(text: string, name: string, options?: RequestOptions): Call<McpTestResult> {
+    return this.#ask(`/admin/agent/mcp/${encodeURIComponent(name)}/test`, text, options)
+  }
+
+  /** Verifies the sandbox. What fails is a probe that is not `ok`, no error. */
+  sandbox(text: string, options?: RequestOptions): Call<SandboxReport> {
+    return this.#ask('/admin/agent/sandbox/verify', text, options)
+  }
+
+  /** Reads the skills, with the warnings of each. */
+  skills(text: string, options?: RequestOptions): Call<SkillList> {
+    return this.#ask('/admin/agent/skills/check', text, options)
+  }
+
+  #ask<Answer>(path: string, text: string, options?: RequestOptions): Call<Answer> {
+    const request = { method: 'POST', path, json: { text } } as const
+    return this.#transport.json(request, { timeout: TRIAL_MS, ...options })
+  }
 }
 
 /** The server's variables in the file `.env`, which take effect with a restart. */

@@ -8,7 +8,9 @@ import { createModelTrials } from '../services/admin/model-trial.ts'
 import { type BeginAnew, createServerState, type Phase } from '../services/admin/server-state.ts'
 import { createSettings } from '../services/admin/settings.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
+import { composeAgentTrials } from './agent-trials.ts'
 import { createTriedModels } from './models.ts'
+import type { AgentStores } from './stores.ts'
 
 /** Says of every variable what it is. */
 const EXAMPLE = join(import.meta.dirname, '../../.env.example')
@@ -28,6 +30,7 @@ interface Parts {
   environment: Environment
   given: GivenEnvironment
   loaded: Pick<LoadedConfiguration, 'changedFields'>
+  stores: Pick<AgentStores, 'artifacts'>
   /** What there is to say of the skills at this moment. */
   catalogue: () => string
   phase: Phase
@@ -69,5 +72,6 @@ export async function composeAdmin(parts: Parts) {
     settings,
     createModels: (variables) => createTriedModels(loadConfig(variables), log),
   })
-  return { agentFile, settings, server, models }
+  const trials = composeAgentTrials({ config, environment, stores: parts.stores, log })
+  return { agentFile, settings, server, models, trials }
 }

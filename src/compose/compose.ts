@@ -46,10 +46,11 @@ export async function compose(
   const { store, index, embedding, reconciliation, metrics } = knowledge
   const search = createSearch(config, knowledge, log)
   const { retrieval } = search
+  const stores = await openAgentStores(config, store)
   const agent = await composeAgent({
     ...{ config, environment, loaded, log, retrieval, metrics, store },
     reranker: search.reranker?.name,
-    stores: await openAgentStores(config, store),
+    stores,
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
   const { completionWaiter, ingestion } = knowledge
@@ -67,7 +68,7 @@ export async function compose(
       ...agent.services,
       admin: await composeAdmin({
         ...{ config, log, environment, given, loaded, catalogue: agent.catalogue },
-        ...{ restart, phase: { state: 'running' } },
+        ...{ restart, stores, phase: { state: 'running' } },
         checkStart: (next) => checkNextStart(next, config, store),
       }),
       readiness: createReadiness({
@@ -117,6 +118,7 @@ export async function composeIdle(
   return {
     admin: await composeAdmin({
       ...{ config, log, environment, given, restart, phase },
+      stores: await openAgentStores(config, {}),
       loaded: { changedFields: async () => [] },
       catalogue: () => '',
       checkStart: async () => undefined,

@@ -20,6 +20,9 @@ import {
   SettingsSaved,
 } from '../schemas/admin.ts'
 import { errorResponses } from '../schemas/error.ts'
+import { McpConnectionParams, McpTestResult } from '../schemas/mcp.ts'
+import { SandboxReport } from '../schemas/sandbox.ts'
+import { SkillList } from '../schemas/skill.ts'
 import type { AgentFileService } from '../services/admin/agent-file.ts'
 import type { ModelTrials } from '../services/admin/model-trial.ts'
 import type { ServerStateService } from '../services/admin/server-state.ts'
@@ -32,11 +35,17 @@ export interface AdminServices {
   settings: SettingsService
   server: ServerStateService
   models: ModelTrials
+  /** Of parts of an agent configuration that need not be saved. */
+  trials: {
+    mcp(text: string, connection: string, signal: AbortSignal): Promise<McpTestResult>
+    sandbox(text: string, signal: AbortSignal): Promise<SandboxReport>
+    skills(text: string, signal: AbortSignal): Promise<SkillList>
+  }
 }
 
 /** How the server is set up, for whoever runs it. */
 export function adminRoutes(
-  { agentFile, settings, server, models }: AdminServices,
+  { agentFile, settings, server, models, trials }: AdminServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -48,6 +57,7 @@ export function adminRoutes(
     app.register(settingsRoutes(settings, stopping))
     app.register(serverRoutes(server))
     app.register(modelRoutes(models, stopping))
+    app.register(trialRoutes(trials, stopping))
   }
 }
 
@@ -75,6 +85,52 @@ function modelRoutes(models: ModelTrials, stopping: AbortSignal): FastifyPluginA
         response: { 200: ModelList.describe('Their names.'), ...errorResponses(502, 504) },
       },
       handler: ({ body }, reply) => models.list(body, callSignal(reply, stopping)),
+    })
+  }
+}
+
+/** Each takes the configuration as it is being written. */
+function trialRoutes(
+  trials: AdminServices['trials'],
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.post('/admin/agent/mcp/:connection/test', {
+      schema: {
+        operationId: 'tryMcpConnection',
+        summary: 'Connect to an MCP server of a configuration that need not be saved',
+        description: 'As `POST /agent/mcp/{connection}/test`; nothing that it offers is accepted.',
+        tags,
+        params: McpConnectionParams,
+        body: AgentText,
+        response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
+      },
+      handler: ({ params, body }, reply) =>
+        trials.mcp(body.text, params.connection, callSignal(reply, stopping)),
+    })
+
+    app.post('/admin/agent/sandbox/verify', {
+      schema: {
+        operationId: 'trySandbox',
+        summary: 'Verify the sandbox of a configuration that need not be saved',
+        description: 'As `POST /agent/sandbox/verify`.',
+        tags,
+        body: AgentText,
+        response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
+      },
+      handler: ({ body }, reply) => trials.sandbox(body.text, callSignal(reply, stopping)),
+    })
+
+    app.post('/admin/agent/skills/check', {
+      schema: {
+        operationId: 'trySkills',
+        summary: 'Read the skills of a configuration that need not be saved',
+        description: 'With the warnings of each; nothing that is read is accepted.',
+        tags,
+        body: AgentText,
+        response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
+      },
+      handler: ({ body }, reply) => trials.skills(body.text, callSignal(reply, stopping)),
     })
   }
 }

@@ -4,6 +4,8 @@ export const ADMIN = {
     'admin.agent.read': 'GET /admin/agent shows what is on disk, each mistake at its field.',
     'admin.agent.save': 'PUT /admin/agent writes the whole file or nothing, and no mistake.',
     'admin.agent.conflict': 'Who saves over what they have not seen is answered 409.',
+    'admin.agent.trials':
+      'MCP connections, skills and sandbox of a configuration are tried before it is saved.',
     'admin.agent.versions': 'The last ten versions that were replaced can be brought back.',
     'admin.models.test': 'POST /admin/models/test says what chat and search would meet.',
     'admin.restart':

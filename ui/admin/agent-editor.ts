@@ -1,10 +1,13 @@
 import { computed, signal } from '@preact/signals'
 import type { AgentCheck, AgentFile } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
+import { fieldAt, readFields, withField } from './agent-fields.ts'
 import { readServerState } from './server-state.ts'
 
 /** What stands in the field where there is no file yet. */
 const EMPTY = '{\n  "prompt": ""\n}\n'
+
+export type AgentEditor = ReturnType<typeof createAgentEditor>
 
 /** The agent configuration while somebody writes it. */
 export function createAgentEditor() {
@@ -13,6 +16,8 @@ export function createAgentEditor() {
   const found = signal<AgentCheck | undefined>(undefined)
   const failure = signal('')
   const note = signal('')
+
+  const fields = computed(() => readFields(text.value))
 
   const take = (read: AgentFile) => {
     file.value = read
@@ -28,7 +33,12 @@ export function createAgentEditor() {
     }
   }
   return {
-    ...{ file, text, found, failure, note },
+    ...{ file, text, found, failure, note, fields },
+    /** A field of the text as it is written now. */
+    field: (...path: string[]) => fieldAt(fields.value, path),
+    set(path: readonly string[], value: unknown) {
+      text.value = withField(text.value, path, value)
+    },
     isChanged: computed(
       () => file.value !== undefined && text.value !== (file.value.text || EMPTY),
     ),

@@ -2,6 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import type { AgentCheck, AgentVersions } from '../../client/src/agent-server.ts'
 import { createAgentEditor } from '../admin/agent-editor.ts'
+import { AgentForms } from '../admin/agent-forms.tsx'
 import { diffLines } from '../admin/line-diff.ts'
 import { client, messageOf } from '../api.ts'
 import { formatDate } from '../format.ts'
@@ -45,6 +46,7 @@ export function AgentPage() {
       </div>
       <ErrorNote message={failure.value} />
       <p role="status">{note.value}</p>
+      <AgentForms editor={editor} />
       <TextField label={file.value?.path ?? 'agent.json'} text={text} />
       <Mistakes check={found.value} />
       <Prompt check={found.value} />

@@ -5,6 +5,7 @@ import { isMissing } from '../../lib/files.ts'
 import type { AgentCheck, AgentFile, AgentSaved, AgentVersions } from '../../schemas/admin.ts'
 import { invalidRequest } from '../../schemas/invalid-request.ts'
 import {
+  type AgentConfiguration,
   differentFields,
   type LoadedConfiguration,
   readConfiguration,
@@ -53,8 +54,7 @@ export function createAgentFile({ path, directory, changedFields, catalogue }: D
   }
 
   async function save(text: string, basedOn: string, signal: AbortSignal): Promise<AgentSaved> {
-    const { configuration, mistakes, cause } = readConfiguration(text)
-    if (!configuration) throw invalidRequest(mistakes.map(underText), cause)
+    const configuration = configurationOf(text)
     let changed = Object.keys(configuration)
     const edit = async (before: FileContent) => {
       const earlier = readConfiguration(before.found ? before.text : '{}').configuration
@@ -86,6 +86,13 @@ export function createAgentFile({ path, directory, changedFields, catalogue }: D
       return save(await readVersion(directory, digest), basedOn, signal)
     },
   }
+}
+
+/** What a text says that a request holds in `text`. Throws `invalid_request` with every mistake at its field. */
+export function configurationOf(text: string): AgentConfiguration {
+  const { configuration, mistakes, cause } = readConfiguration(text)
+  if (configuration) return configuration
+  throw invalidRequest(mistakes.map(underText), cause)
 }
 
 /** A mistake of the configuration, by the field of the request that holds it. */

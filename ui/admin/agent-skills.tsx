@@ -1,0 +1,96 @@
+import { useSignal } from '@preact/signals'
+import type { SkillList } from '../../client/src/agent-server.ts'
+import { client } from '../api.ts'
+import { ErrorNote, Status } from '../parts/notes.tsx'
+import type { AgentEditor } from './agent-editor.ts'
+import { useWork } from './work.ts'
+
+const asTexts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
+
+/** Where skills come from; each source is read when somebody asks, before it is saved. */
+export function Skills({ editor }: { editor: AgentEditor }) {
+  const added = useSignal('')
+  const check = useWork<SkillList>()
+  const accept = useWork<SkillList>()
+  const sources = asTexts(editor.field('skills', 'sources'))
+  const write = (next: readonly string[]) => editor.set(['skills', 'sources'], next)
+  return (
+    <>
+      <ul class="sources">
+        {sources.map((source) => (
+          <li key={source}>
+            <code>{source}</code>
+            <span class="row tight">
+              <button
+                type="button"
+                class="quiet"
+                disabled={accept.isBusy.value}
+                onClick={() =>
+                  void accept.run(() => client.agent.skills.reload({ source, accept: true }))
+                }
+              >
+                Accept what it has now<span class="visually-hidden"> for {source}</span>
+              </button>
+              <button
+                type="button"
+                class="quiet danger"
+                onClick={() => write(sources.filter((one) => one !== source))}
+              >
+                Remove<span class="visually-hidden"> {source}</span>
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <form
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const source = added.value.trim()
+          if (source && !sources.includes(source)) write([...sources, source])
+          added.value = ''
+        }}
+      >
+        <label class="field grow">
+          <span class="label">URL, folder beside agent.json, or github:owner/repository/path</span>
+          <input
+            value={added.value}
+            onInput={({ currentTarget }) => {
+              added.value = currentTarget.value
+            }}
+          />
+        </label>
+        <button type="submit">Add skill</button>
+      </form>
+      <div class="row">
+        <button
+          type="button"
+          disabled={check.isBusy.value || sources.length === 0}
+          onClick={() => void check.run(() => client.admin.agent.trials.skills(editor.text.value))}
+        >
+          Check skills
+        </button>
+        {check.isBusy.value && <Status tone="busy">Reading</Status>}
+      </div>
+      <ErrorNote message={check.failure.value || accept.failure.value} />
+      <SkillRecords list={accept.result.value ?? check.result.value} />
+    </>
+  )
+}
+
+function SkillRecords({ list }: { list: SkillList | undefined }) {
+  if (!list) return null
+  return (
+    <ul class="parts" aria-label="Skills found">
+      {list.skills.map(({ name, description, state, reason, warnings = [] }) => (
+        <li key={name}>
+          <span class="part-name">{name}</span>
+          <Status tone={state === 'on' ? 'good' : state === 'off' ? 'off' : 'bad'}>{state}</Status>
+          <span class="part-detail">
+            {reason ?? description} {warnings.length > 0 && `Warnings: ${warnings.join('; ')}`}
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}

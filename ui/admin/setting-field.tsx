@@ -1,0 +1,112 @@
+import type { Signal } from '@preact/signals'
+import type { Setting } from '../../client/src/agent-server.ts'
+import { ErrorNote } from '../parts/notes.tsx'
+import type { Draft } from './settings-draft.ts'
+
+/** Saves or discards what was changed, and says how that went. */
+export function SaveBar({
+  draft,
+  failure,
+  note,
+}: {
+  draft: Signal<Draft>
+  failure: string
+  note: string
+}) {
+  const count = Object.keys(draft.value).length
+  return (
+    <div class="save-bar">
+      <ErrorNote message={failure} />
+      <p role="status">{note}</p>
+      <div class="row">
+        <button type="submit" class="primary" disabled={count === 0}>
+          Save
+        </button>
+        {count > 0 && (
+          <button
+            type="button"
+            onClick={() => {
+              draft.value = {}
+            }}
+          >
+            Discard
+          </button>
+        )}
+        <span class="hint">{count > 0 && `Changed: ${Object.keys(draft.value).join(', ')}`}</span>
+      </div>
+    </div>
+  )
+}
+
+/** One variable, with what it means and where its value comes from. */
+export function SettingField({
+  setting,
+  draft,
+  suggestions,
+}: {
+  setting: Setting
+  draft: Signal<Draft>
+  /** The id of a list of values to choose from. */
+  suggestions?: string
+}) {
+  const { name, meaning, secret, source } = setting
+  const typed = draft.value[name]
+  const change = (value: string | null | undefined) => {
+    const { [name]: _, ...others } = draft.value
+    draft.value = value === undefined ? others : { ...others, [name]: value }
+  }
+  const isCleared = typed === null
+  const hint = `hint-${name}`
+  return (
+    <div class="setting">
+      <label class="field">
+        <span class="label">
+          <code>{name}</code>
+        </span>
+        <input
+          {...(secret ? { type: 'password' as const } : { type: 'text' as const })}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby={hint}
+          list={suggestions}
+          readOnly={source === 'environment'}
+          value={typed ?? (isCleared || secret ? '' : (setting.value ?? ''))}
+          placeholder={placeholderOf(setting, isCleared)}
+          onInput={({ currentTarget }) => {
+            const { value } = currentTarget
+            const isAsBefore = secret ? value === '' : value === (setting.value ?? '')
+            change(isAsBefore ? undefined : value || null)
+          }}
+        />
+      </label>
+      <div class="row spread">
+        <p class="hint" id={hint}>
+          {meaning}{' '}
+          {source === 'environment' && <strong>Set by the environment; changed there.</strong>}
+        </p>
+        {source === 'file' && !isCleared && (
+          <button type="button" class="quiet" onClick={() => change(null)}>
+            Clear<span class="visually-hidden"> {name}</span>
+          </button>
+        )}
+        {typed !== undefined && (
+          <button type="button" class="quiet" onClick={() => change(undefined)}>
+            Undo<span class="visually-hidden"> {name}</span>
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** A secret is never shown: that there is one, at most. */
+function placeholderOf(
+  { secret, source, ending, default: initial }: Setting,
+  isCleared: boolean,
+): string {
+  if (isCleared) return initial === undefined ? 'will be cleared' : `default: ${initial}`
+  if (!secret) return initial ?? 'not set'
+  if (source === 'default') return 'not set'
+  const known = ending ? `set, ends with …${ending}` : 'set'
+  return source === 'environment' ? known : `${known}; type to replace`
+}

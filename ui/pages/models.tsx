@@ -1,0 +1,179 @@
+import type { Signal } from '@preact/signals'
+import type { ModelTest, ModelTestRequest, Setting } from '../../client/src/agent-server.ts'
+import { SaveBar, SettingField } from '../admin/setting-field.tsx'
+import { changesOf, type Draft, useSettings } from '../admin/settings-draft.ts'
+import { useWork } from '../admin/work.ts'
+import { client } from '../api.ts'
+import { counted, formatSeconds } from '../format.ts'
+import { ErrorNote, Status } from '../parts/notes.tsx'
+
+interface Role {
+  kind: ModelTestRequest['kind']
+  title: string
+  hint: string
+  /** Model, address and key, then what belongs to them. */
+  names: readonly [string, string, string, ...string[]]
+}
+
+const ROLES: readonly Role[] = [
+  {
+    kind: 'chat',
+    title: 'Chat',
+    hint: 'Writes the answers. The model extractive quotes the documents and needs no key.',
+    names: ['CHAT_MODEL', 'CHAT_BASE_URL', 'CHAT_API_KEY', 'CHAT_CONTEXT_TOKENS'],
+  },
+  {
+    kind: 'embedding',
+    title: 'Embedding',
+    hint: 'Finds by meaning. Where documents have vectors already, a new model goes into the fields that end in NEXT first: after a restart the documents are embedded again in the background, which the overview shows, while the old vectors serve. Once they are ready, put it into EMBEDDING_MODEL.',
+    names: [
+      ...(['EMBEDDING_MODEL', 'EMBEDDING_BASE_URL', 'EMBEDDING_API_KEY'] as const),
+      ...['EMBEDDING_MODEL_NEXT', 'EMBEDDING_BASE_URL_NEXT', 'EMBEDDING_API_KEY_NEXT'],
+    ],
+  },
+  {
+    kind: 'reranking',
+    title: 'Reranking',
+    hint: 'Puts what was found into a better order; not required.',
+    names: ['RERANK_MODEL', 'RERANK_BASE_URL', 'RERANK_API_KEY'],
+  },
+]
+
+/** Where well-known servers are; one that asks for no key is given any. */
+const PRESETS: readonly { name: string; url: string; key?: string }[] = [
+  { name: 'OpenAI', url: 'https://api.openai.com/v1' },
+  { name: 'Ollama, on this machine', url: 'http://localhost:11434/v1', key: 'none' },
+  { name: 'vLLM, on this machine', url: 'http://localhost:8000/v1', key: 'none' },
+  { name: 'LM Studio, on this machine', url: 'http://localhost:1234/v1', key: 'none' },
+  { name: 'OpenRouter', url: 'https://openrouter.ai/api/v1' },
+  { name: 'Azure OpenAI', url: 'https://RESOURCE.openai.azure.com/openai/v1' },
+  { name: 'Gemini', url: 'https://generativelanguage.googleapis.com/v1beta/openai' },
+]
+
+/** The models that are asked: chosen, tried as they are typed, and saved. */
+export function ModelsPage() {
+  const { settings, draft, failure, note, save } = useSettings()
+  const all = settings.value?.settings ?? []
+  return (
+    <>
+      <h1>Models</h1>
+      <p class="hint">
+        Tests ask a model as chat and search would, with what is typed here, saved or not.
+      </p>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        {all.length > 0 &&
+          ROLES.map((role) => <RoleForm key={role.kind} role={role} all={all} draft={draft} />)}
+        <SaveBar draft={draft} failure={failure.value} note={note.value} />
+      </form>
+    </>
+  )
+}
+
+function RoleForm({
+  role: { kind, title, hint, names },
+  all,
+  draft,
+}: {
+  role: Role
+  all: readonly Setting[]
+  draft: Signal<Draft>
+}) {
+  const test = useWork<ModelTest>()
+  const list = useWork<string[]>()
+  const [model, url, key] = names
+  const request = () => ({ kind, ...changesOf(draft.value) })
+  const listId = `models-${kind}`
+  const take = (name: string) => {
+    const preset = PRESETS.find((one) => one.name === name)
+    if (!preset) return
+    const isKeyless = all.find((setting) => setting.name === key)?.source === 'default'
+    const any = preset.key && isKeyless ? { [key]: preset.key } : {}
+    draft.value = { ...draft.value, [url]: preset.url, ...any }
+  }
+  return (
+    <section class="panel stack" aria-labelledby={`role-${kind}`}>
+      <h2 id={`role-${kind}`}>{title}</h2>
+      <p class="hint">{hint}</p>
+      <label class="field">
+        <span class="label">{title} server</span>
+        <select value="" onChange={({ currentTarget }) => take(currentTarget.value)}>
+          <option value="">Choose, or type its address below</option>
+          {PRESETS.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      {names.map((name) => {
+        const setting = all.find((one) => one.name === name)
+        const suggestions = name === model ? { suggestions: listId } : {}
+        return setting && <SettingField key={name} {...{ setting, draft }} {...suggestions} />
+      })}
+      <datalist id={listId}>
+        {list.result.value?.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <div class="row">
+        <button
+          type="button"
+          disabled={test.isBusy.value}
+          onClick={() => void test.run(() => client.admin.models.test(request()))}
+        >
+          Test<span class="visually-hidden"> {title}</span>
+        </button>
+        <button
+          type="button"
+          disabled={list.isBusy.value}
+          onClick={() => void list.run(() => client.admin.models.list(request()))}
+        >
+          List its models<span class="visually-hidden"> for {title}</span>
+        </button>
+        {(test.isBusy.value || list.isBusy.value) && <Status tone="busy">Asking</Status>}
+        {list.result.value && (
+          <span class="hint" role="status">
+            {counted(list.result.value.length, 'model')}; {model} suggests them.
+          </span>
+        )}
+      </div>
+      <ErrorNote message={test.failure.value || list.failure.value} />
+      {test.result.value && <Found test={test.result.value} />}
+    </section>
+  )
+}
+
+const TOOLS = {
+  called: 'calls tools',
+  ignored: 'was given a tool and did not call it',
+  none: 'takes no tools',
+}
+
+function Found({
+  test: { ok, error, model, milliseconds, chat, embedding, reranking },
+}: {
+  test: ModelTest
+}) {
+  const facts = [
+    formatSeconds(milliseconds),
+    chat?.firstMilliseconds !== undefined &&
+      `first words after ${formatSeconds(chat.firstMilliseconds)}`,
+    chat && (chat.streams ? 'streams' : 'answers in one piece'),
+    chat && TOOLS[chat.tools],
+    embedding && `${embedding.dimension} dimensions`,
+    reranking && (reranking.ranksRight ? 'ranks right' : 'ranks the wrong passage first'),
+  ]
+  return (
+    <div role="status" class="stack">
+      <Status tone={ok ? 'good' : 'bad'}>
+        {model} {ok ? 'works' : 'fails'}: {facts.filter(Boolean).join(', ')}
+      </Status>
+      {chat && <blockquote>{chat.answer}</blockquote>}
+      {error && <ErrorNote message={error} />}
+    </div>
+  )
+}
