@@ -11,6 +11,7 @@ import { installBodyBudget } from './http/request-body.ts'
 import { type EndedRequest, installRequestLog } from './http/request-log.ts'
 import { installSecurityHeaders } from './http/security.ts'
 import { installShutdown } from './http/shutdown.ts'
+import { installTracing } from './http/tracing.ts'
 import { type AdminServices, adminRoutes } from './routes/admin.ts'
 import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
@@ -54,6 +55,8 @@ export interface AppOptions extends HttpOptions {
   corsOrigin: string[] | undefined
   shutdownGraceMs: number
   version: string
+  /** Whether spans of requests are sent anywhere. */
+  isTraced?: boolean
   /** What a browser is given; nothing with `UI=off`. */
   screen?: Screen | undefined
 }
@@ -108,6 +111,7 @@ async function openApp(
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
   installAuthentication(app, options.serverApiKey, screen && sessionCheck(screen))
   installConnectionLimit(app)
+  if (options.isTraced) installTracing(app)
   installBodyBudget(app, options.bodyLimit)
   await installSchemas(app, { version: options.version, description: DESCRIPTION })
   await installReference(app)

@@ -25,6 +25,7 @@ import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-sta
 import { isMissing } from './lib/files.ts'
 import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
+import { startTelemetry } from './telemetry.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MS = 15_000
@@ -117,13 +118,15 @@ async function openServer(parts: ProcessParts) {
   try {
     const config = loadConfig(process.env)
     const log = createLog(config)
+    const telemetry = await startTelemetry(process.env, log)
     const composition = await compose(config, log, (error) => endAfter(error, log), parts)
     const { app, screen } = await openApp(config, log, (options) =>
-      buildApp(composition.services, options),
+      buildApp(composition.services, { ...options, isTraced: telemetry !== undefined }),
     )
     const close = async () => {
       await app.close()
       await composition.close()
+      await telemetry?.close()
     }
     return { config, log, app, screen, start: composition.start, close }
   } catch (error) {

@@ -33,6 +33,7 @@ export function installRequestLog(
   })
 }
 
-function statusOf({ raw, statusCode }: FastifyReply): number {
+/** 499 where the caller hung up before the answer was complete. */
+export function statusOf({ raw, statusCode }: FastifyReply): number {
   return raw.writableFinished ? statusCode : CALLER_LEFT
 }

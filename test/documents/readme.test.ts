@@ -48,6 +48,10 @@ const NOT_RUN = new Map([
   ],
   ['npm run rebuild-index', 'as above'],
   [
+    'OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 npm start',
+    'needs a collector; test/e2e/traces.test.ts has a receiver in its place',
+  ],
+  [
     'npm run migrate -- --to postgres://agent:password@127.0.0.1:5432/agent --index http://127.0.0.1:6333',
     'needs both; test/system/postgres/migrate.test.ts',
   ],

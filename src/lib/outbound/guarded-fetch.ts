@@ -2,6 +2,7 @@ import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { Agent, type Response as Answer, type Dispatcher, fetch } from 'undici'
 import { boundBody } from '../bounded-body.ts'
+import { traceHeaders } from '../tracing.ts'
 import { literalAddress, type OutboundPolicy } from './policy.ts'
 
 const CONNECT_MS = 10_000
@@ -55,7 +56,7 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
       try {
         const response = await fetch(target, {
           ...{ dispatcher, method, redirect, signal: limit },
-          headers: withUserAgent(headers),
+          headers: withOwnHeaders(headers),
           body: body ?? null,
         })
         return wrapResponse(response, target.hostname, bounds.maximumBytes, explain)
@@ -130,9 +131,10 @@ function limitTime({ totalMs }: OutboundBounds, signal: AbortSignal | undefined)
   return AbortSignal.any([...total, ...(signal ? [signal] : [])])
 }
 
-function withUserAgent(headers: OutboundRequest['headers']): Headers {
+function withOwnHeaders(headers: OutboundRequest['headers']): Headers {
   const all = new Headers(headers)
   if (!all.has('user-agent')) all.set('user-agent', USER_AGENT)
+  for (const [name, value] of Object.entries(traceHeaders())) all.set(name, value)
   return all
 }
 

@@ -1,6 +1,8 @@
 import { AppError } from '../../errors.ts'
+import { streamInSpan } from '../../lib/tracing.ts'
 import type { ChatModel, ModelEvent, ModelRequest } from '../chat-model.ts'
 import { type ChatServer, streamAnswer } from './answer.ts'
+import { spanAttributes } from './connection.ts'
 import { createDialect, fallBack, toRequestBody } from './dialect.ts'
 import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
 import { askRepeatedly, type ModelLog, type UpstreamFailure } from './failures.ts'
@@ -64,8 +66,34 @@ export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions)
     get supportsTools() {
       return dialect.tools
     },
-    stream,
+    stream: (request, signal) =>
+      inChatSpan(model, server.baseUrl, request, stream(request, signal)),
   }
+}
+
+/** The answer in a span that tells how it was asked for and what it took, and nothing of what was said. */
+function inChatSpan(
+  model: string,
+  baseUrl: string,
+  { sampling }: ModelRequest,
+  answer: AsyncGenerator<readonly ModelEvent[]>,
+) {
+  const attributes = {
+    ...spanAttributes('chat', { model, baseUrl }),
+    'gen_ai.request.temperature': sampling.temperature,
+    'gen_ai.request.top_p': sampling.topP,
+    'gen_ai.request.max_tokens': sampling.maxTokens,
+    'gen_ai.request.seed': sampling.seed,
+  }
+  return streamInSpan(`chat ${model}`, { attributes, isRemote: true }, answer, (batch, span) => {
+    const end = batch.at(-1)
+    if (end?.type !== 'finish') return
+    span.setAttributes({
+      'gen_ai.response.finish_reasons': [end.reason],
+      'gen_ai.usage.input_tokens': end.usage?.promptTokens,
+      'gen_ai.usage.output_tokens': end.usage?.completionTokens,
+    })
+  })
 }
 
 /** Without the key in the message, unlike the one that a header would fail with. */

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { startDeadline } from '../../lib/abort.ts'
+import { traceHeaders } from '../../lib/tracing.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
 const MAX_ERROR_BYTES = 64 * 2 ** 10
@@ -11,6 +12,22 @@ export interface ModelServer {
   apiKey: string
   /** The address before the path of a request. */
   baseUrl: string
+}
+
+/** What the semantic conventions for generative AI ask of the span of a call. */
+export function spanAttributes(
+  operation: 'chat' | 'embeddings',
+  { model, baseUrl }: { model: string; baseUrl: string },
+) {
+  const { hostname, port, protocol } = new URL(baseUrl)
+  return {
+    'gen_ai.operation.name': operation,
+    // Whose dialect is spoken, whoever the server is.
+    'gen_ai.provider.name': 'openai',
+    'gen_ai.request.model': model,
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+  }
 }
 
 interface JsonRequest extends ModelServer {
@@ -61,6 +78,7 @@ export async function send(
     accept: 'text/event-stream, application/json',
     'accept-encoding': 'identity',
     'user-agent': 'agent-server',
+    ...traceHeaders(),
   }
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   const message = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -1,4 +1,5 @@
-import { type ModelServer, requestJson } from './connection.ts'
+import { inSpan } from '../../lib/tracing.ts'
+import { type ModelServer, requestJson, spanAttributes } from './connection.ts'
 import { type FailureFacts, failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isObject, type JsonObject, objectOf, parseJson } from './json.ts'
 
@@ -17,16 +18,19 @@ export async function requestEmbeddings(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<Vector[]> {
-  const answer = await requestJson(
-    {
-      ...server,
-      path: '/embeddings',
-      body: { model, input: texts, encoding_format: 'float' },
-      deadlineMs: DEADLINE_MS,
-      maxAnswerBytes: MAX_ANSWER_BYTES,
-    },
-    signal,
-  )
+  const attributes = spanAttributes('embeddings', { model, baseUrl: server.baseUrl })
+  const ask = () =>
+    requestJson(
+      {
+        ...server,
+        path: '/embeddings',
+        body: { model, input: texts, encoding_format: 'float' },
+        deadlineMs: DEADLINE_MS,
+        maxAnswerBytes: MAX_ANSWER_BYTES,
+      },
+      signal,
+    )
+  const answer = await inSpan(`embeddings ${model}`, { attributes, isRemote: true }, ask)
   return readEmbeddings(answer, texts.length)
 }
 

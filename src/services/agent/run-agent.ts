@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { streamInSpan } from '../../lib/tracing.ts'
 import type { ChatModel, ModelRequest } from '../../models/chat-model.ts'
 import { sizeOfMessages } from '../../models/token-estimate.ts'
 import { lastUserText, type RunFinishReason } from '../../schemas/chat.ts'
@@ -45,7 +46,15 @@ export interface Agent {
 
 export function createAgent(parts: Dependencies): Agent {
   const gate = createRunGate(parts)
-  return { run: (request, signal) => run(parts, gate, request, signal) }
+  return {
+    run(request, signal) {
+      const attributes = {
+        'gen_ai.operation.name': 'invoke_agent',
+        'gen_ai.conversation.id': request.conversationId,
+      }
+      return streamInSpan('invoke_agent', { attributes }, run(parts, gate, request, signal))
+    },
+  }
 }
 
 async function* run(

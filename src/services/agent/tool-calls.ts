@@ -1,3 +1,4 @@
+import { inSpan } from '../../lib/tracing.ts'
 import type { ModelMessage } from '../../models/chat-model.ts'
 import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/registry.ts'
 import type { AgentEvent } from './agent-event.ts'
@@ -30,7 +31,16 @@ export async function runCalls(
     calls.map(async (call, index) => {
       if (index >= MAX_CALLS) return { call, result: TOO_MANY_AT_ONCE }
       if (index >= allowed) return { call, result: TOO_MANY }
-      return { call, result: await callInTime(call, { tools, budget }, signal) }
+      const attributes = {
+        ...{ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.type': 'function' },
+        ...{ 'gen_ai.tool.name': call.name, 'gen_ai.tool.call.id': call.callId },
+      }
+      const result = await inSpan(`execute_tool ${call.name}`, { attributes }, async (span) => {
+        const outcome = await callInTime(call, { tools, budget }, signal)
+        if (outcome.isError) span.setAttributes({ 'error.type': 'tool_error' })
+        return outcome
+      })
+      return { call, result }
     }),
   )
   return {

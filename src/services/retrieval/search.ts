@@ -1,5 +1,6 @@
 import type { ChunkIndex, HybridRanking } from '../../indexes/chunk-index.ts'
 import type { QueryTerms } from '../../indexes/term-batch.ts'
+import { inSpan } from '../../lib/tracing.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
@@ -102,6 +103,8 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   }
 }
 
+const RETRIEVAL = { attributes: { 'gen_ai.operation.name': 'retrieval' } }
+
 /**
  * The same retrieval, which refuses as `checkReady` does (half an answer would look like a whole one) and says how
  * long each search took, in milliseconds, whether it succeeded or not.
@@ -116,7 +119,7 @@ export function watchSearches(
       await checkReady()
       const started = performance.now()
       try {
-        return await retrieval.search(query, signal)
+        return await inSpan('retrieval', RETRIEVAL, () => retrieval.search(query, signal))
       } finally {
         ended(performance.now() - started)
       }

@@ -1,0 +1,109 @@
+import {
+  type Attributes,
+  context,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
+
+/** Without an exporter its spans are the API's own empty ones, which record nothing and cost next to nothing. */
+const tracer = trace.getTracer('agent-server')
+
+interface SpanOptions {
+  attributes: Attributes
+  /** Whether the work is done by another server. */
+  isRemote?: boolean
+}
+
+/** Does the work in a span of its own. It holds what kind of error there was, never its words: these may quote. */
+export function inSpan<Result>(
+  name: string,
+  { attributes, isRemote }: SpanOptions,
+  work: (span: Pick<Span, 'setAttributes'>) => Promise<Result>,
+): Promise<Result> {
+  return tracer.startActiveSpan(name, { attributes, kind: kindOf(isRemote) }, async (span) => {
+    try {
+      return await work(span)
+    } catch (error) {
+      fail(span, error)
+      throw error
+    } finally {
+      span.end()
+    }
+  })
+}
+
+/** The same for a stream: its span lies in that of whoever asks for it, whoever reads it, and ends with it. */
+export function streamInSpan<Value, Result>(
+  name: string,
+  { attributes, isRemote }: SpanOptions,
+  values: AsyncGenerator<Value, Result>,
+  onValue?: (value: Value, span: Pick<Span, 'setAttributes'>) => void,
+): AsyncGenerator<Value, Result> {
+  const parent = context.active()
+  const span = tracer.startSpan(name, { attributes, kind: kindOf(isRemote) }, parent)
+  // Nobody looks on: no further generator stands between a token and its socket.
+  if (!span.isRecording()) return values
+  const within = trace.setSpan(parent, span)
+  return readInSpan()
+
+  async function* readInSpan(): AsyncGenerator<Value, Result> {
+    try {
+      for (;;) {
+        const next = await context.with(within, () => values.next())
+        if (next.done) return next.value
+        onValue?.(next.value, span)
+        yield next.value
+      }
+    } catch (error) {
+      fail(span, error)
+      throw error
+    } finally {
+      span.end()
+      // Where the reader has left, so that what the stream holds is let go.
+      const left: AsyncGenerator<Value, unknown> = values
+      await left.return(undefined)
+    }
+  }
+}
+
+function kindOf(isRemote = false): SpanKind {
+  return isRemote ? SpanKind.CLIENT : SpanKind.INTERNAL
+}
+
+function fail(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR })
+  const { code, name } = Object(error)
+  span.setAttribute('error.type', String(code ?? name ?? 'unknown'))
+}
+
+/** What tells another server which trace its work belongs to, in the form of W3C. A caller's baggage goes nowhere. */
+export function traceHeaders(): Record<string, string> {
+  const carrier: Record<string, string> = {}
+  propagation.inject(context.active(), carrier)
+  const { baggage: _own, ...headers } = carrier
+  return headers
+}
+
+/** The span of a request from outside, within the trace that the request names, if any. */
+export function startRequestSpan(
+  name: string,
+  attributes: Attributes,
+  headers: Record<string, unknown>,
+) {
+  const parent = propagation.extract(ROOT_CONTEXT, headers)
+  const span = tracer.startSpan(name, { attributes, kind: SpanKind.SERVER }, parent)
+  const within = trace.setSpan(parent, span)
+  return {
+    traceId: span.spanContext().traceId,
+    run: (work: () => void) => context.with(within, work),
+    end(status: number) {
+      span.setAttribute('http.response.status_code', status)
+      if (status >= 500) fail(span, { code: status })
+      span.end()
+    },
+  }
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it, vi } from 'vitest'
+import { clientOf } from '../support/client.ts'
+import { startOtlpReceiver } from '../support/otlp-receiver.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, TEST_KEY } from '../support/server.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const SERVER = 2
+const CLIENT = 3
+const FAILED = 2
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const CALLER = '00f067aa0ba902b7'
+const QUESTION = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
+
+/** The real server in a process of its own, a scripted model, and a receiver in the place of a collector. */
+async function start(more: Record<string, string> = {}) {
+  const upstream = await startScriptedUpstream()
+  const receiver = await startOtlpReceiver()
+  const environment = modelAt(upstream, { ...receiver.environment, ...more })
+  const server = await startServerProcess(environment)
+  const defaultHeaders = { traceparent: `00-${TRACE}-${CALLER}-01`, baggage: 'owner=ottilie' }
+  const of = (name: string) => receiver.spans.filter((span) => span.name.startsWith(name))
+  return { upstream, receiver, server, of, client: clientOf(server, { defaultHeaders }) }
+}
+
+describe('With an exporter of OpenTelemetry', () => {
+  it('a chat is one trace of request, agent, retrieval, model and tools, within that of its caller', async () => {
+    const { upstream, receiver, server, of, client } = await start()
+    await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
+    upstream.script(toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } }))
+    upstream.script(textReply('At night [1].'))
+    expect(await client.chat({ ...QUESTION, conversationId: 'desk-7' }).text()).toBe(
+      'At night [1].',
+    )
+    await vi.waitFor(() => expect(of('POST /chat')).toHaveLength(1), 10_000)
+
+    const [request] = of('POST /chat')
+    const [agent] = of('invoke_agent')
+    const [tool] = of('execute_tool')
+    const [first, second] = of('chat scripted')
+    const [initial, again] = of('retrieval')
+    expect(request).toMatchObject({
+      ...{ traceId: TRACE, parentSpanId: CALLER, kind: SERVER },
+      attributes: { 'http.route': '/chat', 'http.response.status_code': 200 },
+    })
+    expect(agent).toMatchObject({
+      ...{ traceId: TRACE, parentSpanId: request?.spanId },
+      attributes: {
+        ...{ 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': 'desk-7' },
+      },
+    })
+    for (const child of [initial, first, second, tool]) {
+      expect(child).toMatchObject({ traceId: TRACE, parentSpanId: agent?.spanId })
+    }
+    expect(again?.parentSpanId).toBe(tool?.spanId)
+    expect(tool?.attributes).toMatchObject({
+      ...{ 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'semantic_search' },
+    })
+    expect(second).toMatchObject({
+      kind: CLIENT,
+      attributes: {
+        ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'scripted' },
+        ...{ 'gen_ai.usage.input_tokens': 11, 'gen_ai.usage.output_tokens': 7 },
+        ...{ 'server.address': '127.0.0.1' },
+      },
+    })
+    // The model is told which call of the trace it serves, and nothing else of the caller.
+    const { headers } = upstream.requests.at(-1) ?? {}
+    expect(headers?.traceparent).toBe(`00-${TRACE}-${second?.spanId}-01`)
+    expect(headers?.baggage).toBeUndefined()
+    expect([...receiver.services]).toEqual(['agent-server'])
+    expect(server.log().find(({ msg }) => msg === 'chat')).toMatchObject({ traceId: TRACE })
+    for (const said of ['owls', 'Owls', 'night', TEST_KEY, 'ottilie']) {
+      expect(receiver.sent()).not.toContain(said)
+    }
+  })
+
+  it('what fails says how, and not in which words; what is left is sent at the end', async () => {
+    const { upstream, of, client, server } = await start({ OTEL_BSP_SCHEDULE_DELAY: '60000' })
+    upstream.script({ status: 401, steps: [{ send: '{"error":{"message":"a wrong word"}}' }] })
+    await expect(client.chat(QUESTION).text()).rejects.toThrow()
+    expect(of('chat')).toEqual([])
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+    expect(of('chat scripted')[0]).toMatchObject({
+      ...{ status: { code: FAILED }, attributes: { 'error.type': expect.stringMatching(/^\w+$/) } },
+    })
+  })
+
+  it('strangers begin no trace, and a receiver that is away holds nothing up and is told of', async () => {
+    const { server, receiver, client } = await start({
+      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '500' },
+    })
+    await fetch(`${server.url}/documents`)
+    expect((await client.documents.list().page()).items).toEqual([])
+    await vi.waitFor(() => expect(server.stdout).toContain('traces are not sent'), 20_000)
+    expect(receiver.spans).toEqual([])
+    expect(await server.stop()).toEqual({ code: 0, signal: null })
+  })
+})
+
+describe('Without an exporter', () => {
+  it.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
+    'nothing is loaded or sent: %j',
+    async (off) => {
+      const { upstream, receiver, server, client } = await start(off)
+      upstream.script(textReply('At night.'))
+      expect(await client.chat(QUESTION).text()).toBe('At night.')
+      expect(upstream.requests[0]?.headers.traceparent).toBeUndefined()
+      expect(server.stdout).not.toContain('traces are sent')
+      await server.stop()
+      expect(receiver.sent()).toBe('')
+    },
+  )
+})

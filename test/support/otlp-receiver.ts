@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { json } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import { z } from 'zod'
+
+const Value = z.union([
+  z.object({ stringValue: z.string() }).transform(({ stringValue }) => stringValue),
+  z
+    .object({ intValue: z.union([z.number(), z.string()]) })
+    .transform(({ intValue }) => Number(intValue)),
+  z.object({ doubleValue: z.number() }).transform(({ doubleValue }) => doubleValue),
+  z.looseObject({}),
+])
+const Attributes = z
+  .array(z.object({ key: z.string(), value: Value }))
+  .transform((list) => Object.fromEntries(list.map(({ key, value }) => [key, value])))
+const Span = z.looseObject({
+  traceId: z.string(),
+  spanId: z.string(),
+  parentSpanId: z.string().optional(),
+  name: z.string(),
+  kind: z.number(),
+  attributes: Attributes,
+  status: z.looseObject({ code: z.number().optional() }),
+})
+export type ReceivedSpan = z.output<typeof Span>
+const Export = z.object({
+  resourceSpans: z.array(
+    z.looseObject({
+      resource: z.looseObject({ attributes: Attributes }),
+      scopeSpans: z.array(z.looseObject({ spans: z.array(Span) })),
+    }),
+  ),
+})
+
+/** A receiver of OTLP over HTTP in JSON on the loopback, in the place of a collector. */
+export async function startOtlpReceiver() {
+  const spans: ReceivedSpan[] = []
+  const services = new Set<unknown>()
+  let text = ''
+  const server = createServer(async (request, response) => {
+    const body = await json(request)
+    text += JSON.stringify(body)
+    for (const { resource, scopeSpans } of Export.parse(body).resourceSpans) {
+      services.add(resource.attributes['service.name'])
+      spans.push(...scopeSpans.flatMap((scope) => scope.spans))
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const address = server.address()
+  if (typeof address !== 'object' || !address) throw new Error('The receiver has no port')
+  return {
+    spans,
+    services,
+    /** All that was sent. */
+    sent: () => text,
+    /** What has a server send its traces here, soon. */
+    environment: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${address.port}`,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    },
+  }
+}
