@@ -8,8 +8,8 @@ export default defineConfig({
     // Generous, for machines with other work: what must be quick is measured in bench/.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // The suites start real servers and threads; more files at once than cores only adds noise.
-    maxWorkers: 2,
+    // On two cores: a worker often waits for a thread or process that it has started, so that two leave a core idle.
+    maxWorkers: 3,
     // One worker runs many files and loads the server's modules once; a test that changes a global puts it back.
     isolate: false,
     expect: { poll: { timeout: 20_000 } },

@@ -7,6 +7,8 @@ const Report = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
+      startTime: z.number().default(0),
+      endTime: z.number().default(0),
       assertionResults: z.array(
         z.object({ ancestorTitles: z.array(z.string()), title: z.string(), status: z.string() }),
       ),
@@ -20,7 +22,11 @@ export interface Outcome {
   skipped: number
   /** Each suite of which tests were skipped: its file, its titles and how many; the titles say what it needs. */
   skippedSuites: string[]
+  /** The files that took longest, each with its seconds. */
+  slowest: string[]
 }
+
+const MAX_SLOWEST = 10
 
 /** Reads vitest's JSON report. A file that could not be loaded, and a run that failed otherwise, count as one failure. */
 export function readReport(json: string, root: string): Outcome {
@@ -46,10 +52,21 @@ export function readReport(json: string, root: string): Outcome {
       .entries()
       .map(([suite, { length }]) => `${suite} (${length})`)
       .toArray(),
+    slowest: testResults
+      .toSorted((a, b) => b.endTime - b.startTime - (a.endTime - a.startTime))
+      .slice(0, MAX_SLOWEST)
+      .map(({ name, startTime, endTime }) => {
+        const seconds = ((endTime - startTime) / 1_000).toFixed(1)
+        return `${seconds} s ${relative(root, name)}`
+      }),
   }
 }
 
 /** The closing line of a test run. */
-export function closingLine({ passed, failed, skipped }: Outcome): string {
+export function closingLine({
+  passed,
+  failed,
+  skipped,
+}: Pick<Outcome, 'passed' | 'failed' | 'skipped'>): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 }

@@ -16,6 +16,7 @@ const outcome = await runSuites(asked.length === 0 ? EVERYWHERE : asked)
 
 for (const suite of outcome.skippedSuites) console.log(`skipped: ${suite}`)
 if (asked.length === 0) {
+  console.log(`\nslowest files:\n${outcome.slowest.join('\n')}\n`)
   console.log(
     'not run: test/system/ (container engine, browser, PostgreSQL), see npm run test:system',
   )
@@ -39,7 +40,7 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
     return passed || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
   } catch (error) {
     console.error(error)
-    return { passed: 0, failed: 1, skipped: 0, skippedSuites: [] }
+    return { passed: 0, failed: 1, skipped: 0, skippedSuites: [], slowest: [] }
   } finally {
     await rm(directory, { recursive: true })
   }

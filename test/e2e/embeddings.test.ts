@@ -1,10 +1,11 @@
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { isLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
-import { settledDocument, TEST_KEY, type TestServer } from '../support/server.ts'
+import { settledDocument, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -64,9 +65,10 @@ describe('Documents that are being embedded', () => {
 describe('npm run re-embed', () => {
   it('embeds everything with another model, tells how far it is, and the server starts with it', async () => {
     const { directory, environment } = await prepare()
-    const first = await startServerProcess(environment('model-a'), { directory })
+    const DATA_DIR = join(directory, 'data')
+    const first = await startServer({ ...environment('model-a'), DATA_DIR })
     await first.ingest({ title: 'Vehicles', text: 'A car needs fuel.' })
-    await first.stop()
+    await first.close()
 
     const command = launch({
       directory,
@@ -81,7 +83,7 @@ describe('npm run re-embed', () => {
     expect(command.stderr).toContain('1 of 1 passages embedded')
     expect(command.stderr).toContain('embedded with model-b')
 
-    const second = await startServerProcess(environment('model-b'), { directory })
+    const second = await startServer({ ...environment('model-b'), DATA_DIR })
     // The vectors enter the index after the start has ended.
     await expect.poll(() => titles(second, { query: 'automobile', topK: 1 })).toEqual(['Vehicles'])
   })

@@ -9,13 +9,8 @@ import { fixture } from '../support/forms.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
 import { isLong } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
-import { TEST_KEY } from '../support/server.ts'
-import {
-  AGENT_SERVER,
-  launch,
-  type ServerProcess,
-  startServerProcess,
-} from '../support/server-process.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { AGENT_SERVER, launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { zipFile } from '../support/zip-file.ts'
 
@@ -54,7 +49,7 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-function startImport(server: ServerProcess, folder: string, directory: string) {
+function startImport(server: TestServer, folder: string, directory: string) {
   return launch({
     directory,
     environment: { AGENT_SERVER_KEY: TEST_KEY },
@@ -62,14 +57,14 @@ function startImport(server: ServerProcess, folder: string, directory: string) {
   })
 }
 
-async function runImport(server: ServerProcess, folder: string) {
+async function runImport(server: TestServer, folder: string) {
   const running = startImport(server, folder, await temporaryDirectory())
   const { code } = await running.exited
   return { code, told: running.stdout }
 }
 
 /** The best hit of a document with this title. */
-async function hitOf(server: ServerProcess, query: string, title: string): Promise<Hit> {
+async function hitOf(server: TestServer, query: string, title: string): Promise<Hit> {
   const hits = await search(server, query, 50)
   const hit = hits.find((each) => each.title === title)
   if (!hit) throw new Error(`${title} is not found by ${query}`)
@@ -131,7 +126,7 @@ describe('A folder of files of every type', () => {
     'is taken up where an importer was killed, and nothing is there twice',
     verifies('ingest.resume'),
     async () => {
-      const server = await startServerProcess()
+      const server = await startServer()
       const folder = join(await temporaryDirectory(), 'pages')
       await mkdir(folder)
       const files = isLong ? 60 : 16
@@ -165,7 +160,7 @@ describe('A folder of files of every type', () => {
   )
 })
 
-async function untilMore(server: ServerProcess, count: number): Promise<void> {
+async function untilMore(server: TestServer, count: number): Promise<void> {
   for (;;) {
     const { documents } = await listDocuments(server, '?limit=100&status=ready')
     if (documents.length >= count) return

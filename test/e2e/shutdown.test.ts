@@ -7,7 +7,7 @@ import { listDocuments, search } from '../support/knowledge.ts'
 import { isLong } from '../support/long.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, type TestServer } from '../support/server.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
 import { defaults, launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 import { chunk, DONE, hangReply, streamReply } from '../support/upstream-replies.ts'
@@ -123,11 +123,11 @@ describe('Documents that wait when the server stops', () => {
   it('are kept, and ingested at the next start', async () => {
     const directory = await temporaryDirectory()
     const first = await startServerProcess({ INGEST_CONCURRENCY: '1' }, { directory })
-    const numbers = Array.from({ length: 40 }, (_, number) => number)
+    const numbers = Array.from({ length: isLong ? 40 : 20 }, (_, number) => number)
     const ids = await Promise.all(numbers.map((number) => post(first, number)))
     expect(await first.stop()).toEqual(ORDERLY)
 
-    const second = await startServerProcess({}, { directory })
+    const second = await startServer({ DATA_DIR: join(directory, 'data') })
     await expect.poll(() => statuses(second), { timeout: 20_000 }).toEqual(ids.map(() => 'ready'))
     for (const [number, id] of ids.entries()) {
       expect((await search(second, `beacon${number}`)).map((hit) => hit.documentId)).toEqual([id])

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { search } from '../support/knowledge.ts'
 import { isLong, someOf } from '../support/long.ts'
+import { startServer } from '../support/server.ts'
 import { defaults, launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -70,8 +71,9 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
   })
 
   it('the data directory is in use, and the server that uses it goes on', async () => {
-    const server = await startServerProcess()
-    const said = await failedStart({ directory: server.directory })
+    const directory = await temporaryDirectory()
+    const server = await startServer({ DATA_DIR: join(directory, 'data') })
+    const said = await failedStart({ directory })
     expect(said).toMatch(/Another server is using the data directory .+DATA_DIR/)
     expect((await server.request('/readiness')).status).toBe(200)
   })
@@ -137,9 +139,9 @@ describe('A start on a search index that is', () => {
 
   beforeAll(async () => {
     left = await mkdtemp(join(tmpdir(), 'agent-server-'))
-    const server = await startServerProcess({}, { directory: left })
+    const server = await startServer({ DATA_DIR: join(left, 'data') })
     await server.ingest({ title: 'Lighthouse', text: 'The lighthouse was lit in 1811.' })
-    await server.stop()
+    await server.close()
     return () => rm(left, { recursive: true })
   })
 
@@ -228,7 +230,7 @@ describe('A server of which a thread dies', () => {
       const fatal = server.log().filter(({ level }) => level === 60)
       expect(fatal).toMatchObject([{ msg: expect.stringMatching(/a vital part has failed/) }])
 
-      const next = await startServerProcess({}, { directory })
+      const next = await startServer({ DATA_DIR: join(directory, 'data') })
       expect(await search(next, 'lighthouse')).toHaveLength(1)
     },
   )

@@ -7,7 +7,7 @@ import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
 import { isLong, someOf } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
-import type { TestServer } from '../support/server.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import { defaults, type Exit, launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -72,7 +72,7 @@ describe('npm run export and npm run import', () => {
       const importing = run(directory, environment, 'import', file)
       expect(await importing.exited).toEqual(DONE)
       expect(importing.stderr).toMatch(/^Imported 3 documents with \d+ passages\n$/)
-      const to = await startServerProcess(environment, { directory })
+      const to = await startServer({ ...environment, DATA_DIR: join(directory, 'data') })
       expect(await seen(to)).toEqual(before)
       await to.ingest({ text: 'A document that comes later.' })
     },

@@ -44,6 +44,16 @@ it('names each suite with skipped tests once, with its file and how many', () =>
   })
 })
 
+it('names the files that took longest first, ten at most', () => {
+  const files = Array.from({ length: 12 }, (_, number) => ({
+    ...{ status: 'passed', assertionResults: [test('passed')] },
+    ...{ startTime: 1_000, endTime: 1_000 + 100 * number },
+  }))
+  const { slowest } = readReport(report(...files), '/project')
+  expect(slowest).toHaveLength(10)
+  expect(slowest[0]).toBe('1.1 s test/11.test.ts')
+})
+
 it('counts a file that could not be loaded as a failure', () => {
   expect(readReport(report({ status: 'failed', assertionResults: [] }), '/project').failed).toBe(1)
 })
@@ -59,7 +69,7 @@ it('counts a run that failed although each of its tests passed as a failure', ()
 })
 
 it('closes with a plain line, which tells skipped tests where there are any', () => {
-  const outcome = { passed: 7, failed: 1, skipped: 0, skippedSuites: [] }
+  const outcome = { passed: 7, failed: 1, skipped: 0 }
   expect(closingLine(outcome)).toBe('7 passed, 1 failed')
   expect(closingLine({ ...outcome, skipped: 2 })).toBe('7 passed, 1 failed, 2 skipped')
 })
