@@ -1,5 +1,6 @@
 import type { Outcome } from './call.ts'
 import type {
+  Approval,
   Artifact,
   ChatFrame,
   DoneFrame,
@@ -30,6 +31,8 @@ export interface ChatResult extends Omit<DoneFrame, 'type'> {
   text: string
   /** The files that tools made; empty where there are none. */
   artifacts: Artifact[]
+  /** Calls that wait for your word: send the same request again, with `resume: { state, approved: [callId] }`. */
+  approval?: Approval
 }
 
 /** What `on` tells of. */
@@ -38,6 +41,8 @@ export interface ChatListeners {
   text: (fragment: string, text: string) => void
   /** A tool is called, or has answered; only with `includeSteps`. */
   tool: (step: ToolCallFrame | ToolResultFrame) => void
+  /** Calls wait for your word; the answer ends here, and goes on with the next request. */
+  approval: (approval: Approval) => void
   done: (result: ChatResult) => void
   error: (error: AgentServerError) => void
   /** Every event, those of unknown types, too. */
@@ -53,10 +58,12 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   readonly #events: AsyncGenerator<ChatEvent>
   readonly #finished = withResolvers<ChatResult>()
   readonly #listeners: Listeners = {
-    ...{ text: new Set(), tool: new Set(), done: new Set(), error: new Set(), event: new Set() },
+    ...{ text: new Set(), tool: new Set(), approval: new Set(), done: new Set() },
+    ...{ error: new Set(), event: new Set() },
   }
   #isRead = false
   #text = ''
+  #approval: Approval | undefined
 
   /** For the client's own use: `chat` makes one. */
   constructor(
@@ -192,16 +199,22 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   }
 
   #take(event: ChatEvent): void {
-    const { text, tool, done, event: all } = this.#listeners
+    const { text, tool, approval, done, event: all } = this.#listeners
     for (const listener of all) listener(event)
     if (event.type === 'text-delta') {
       this.#text += event.text
       for (const listener of text) listener(event.text, this.#text)
     } else if (event.type === 'tool-call' || event.type === 'tool-result') {
       for (const listener of tool) listener(event)
+    } else if (event.type === 'approval-required') {
+      const { type: _type, ...asked } = event
+      this.#approval = asked
+      for (const listener of approval) listener(asked)
     } else if (event.type === 'done') {
       const { type: _type, ...rest } = event
-      const result = { ...rest, text: this.#text, artifacts: event.artifacts ?? [] }
+      const waiting = this.#approval && { approval: this.#approval }
+      const made = event.artifacts ?? []
+      const result = { ...rest, ...waiting, text: this.#text, artifacts: made }
       this.#finished.resolve(result)
       for (const listener of done) listener(result)
     }

@@ -772,18 +772,21 @@ export interface components {
         };
         /** @description Extension: the retrieved chunks; `[n]` in the answer cites the n-th of them. */
         AgentExtra: {
+            approval?: components["schemas"]["Approval"];
             /** @description The files that tools made in the run. Absent where there are none. */
             artifacts?: components["schemas"]["Artifact"][];
             /**
-             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.
+             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.
              * @constant
              */
             degraded?: true;
             /** @enum {string} */
-            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit";
+            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
             hits: components["schemas"]["Hit"][];
             /** @description The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise. */
             limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
+            /** @description The question that the model made of the conversation, and that chunks were retrieved for. Absent where the last message was searched for as it stands. */
+            searchedFor?: string;
             /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
             unknownCitations?: number[];
         };
@@ -863,6 +866,30 @@ export interface components {
                 /** Format: date-time */
                 replacedAt: string;
             }[];
+        };
+        /** @description Calls of tools, at least one of which waits for the client: it sends the same request again with `resume`. */
+        Approval: {
+            /** @description The calls of this round; none of them has run. */
+            calls: {
+                callId: string;
+                input: unknown;
+                tool: string;
+            }[];
+            /** @description To be sent back in `resume`, within a day. */
+            state: string;
+        };
+        /** @description The model calls a tool that waits for the client: nothing has run, and `done` follows with `approval_required`. The same request with `resume` goes on. */
+        ApprovalRequiredFrame: {
+            /** @description The calls of this round; none of them has run. */
+            calls: {
+                callId: string;
+                input: unknown;
+                tool: string;
+            }[];
+            /** @description To be sent back in `resume`, within a day. */
+            state: string;
+            /** @constant */
+            type: "approval-required";
         };
         /**
          * @description A file that a tool made.
@@ -968,7 +995,7 @@ export interface components {
          *       "text": "At nine on weekdays [1]."
          *     }
          */
-        ChatFrame: components["schemas"]["TextDeltaFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
+        ChatFrame: components["schemas"]["TextDeltaFrame"] | components["schemas"]["ToolCallFrame"] | components["schemas"]["ToolResultFrame"] | components["schemas"]["ApprovalRequiredFrame"] | components["schemas"]["DoneFrame"] | components["schemas"]["ErrorFrame"];
         ChatMessage: {
             /** @description Message text. */
             content: string;
@@ -995,7 +1022,12 @@ export interface components {
             includeSteps?: boolean | null;
             /** @description The conversation; the latest user message is what is answered. */
             messages: components["schemas"]["ChatMessage"][];
-            /** @description Maximum number of context chunks to retrieve. Default: the server's TOP_K. */
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.
+             * @default true
+             */
+            rewrite?: boolean | null;
             topK?: number | null;
         };
         /** @description A passage of a document; its fields are those of a hit. */
@@ -1163,6 +1195,12 @@ export interface components {
             response_format?: {
                 [key: string]: unknown;
             } | null;
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.
+             * @default true
+             */
+            rewrite?: boolean | null;
             seed?: number | null;
             stop?: (string | string[]) | null;
             /** @description Default: true, or false where the `Accept` header names JSON alone. */
@@ -1187,7 +1225,6 @@ export interface components {
                 type: "function";
             }[] | null;
             top_p?: number | null;
-            /** @description Extension: maximum number of context chunks to retrieve. */
             topK?: number | null;
         };
         /** @description Tokens of all model calls of the run, summed. */
@@ -1275,16 +1312,18 @@ export interface components {
             /** @description The files that tools made in the run. Absent where there are none. */
             artifacts?: components["schemas"]["Artifact"][];
             /**
-             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.
+             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.
              * @constant
              */
             degraded?: true;
             /** @enum {string} */
-            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit";
+            finishReason: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
             /** @description The retrieved chunks; `[n]` in the answer cites the n-th of them, from 1. */
             hits: components["schemas"]["Hit"][];
             /** @description The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise. */
             limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
+            /** @description The question that the model made of the conversation, and that chunks were retrieved for. Absent where the last message was searched for as it stands. */
+            searchedFor?: string;
             /** @constant */
             type: "done";
             /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
@@ -1728,7 +1767,7 @@ export interface components {
         };
         QueryResponse: {
             /**
-             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.
+             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -1749,7 +1788,7 @@ export interface components {
                 };
             };
             /**
-             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.
+             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -1784,6 +1823,12 @@ export interface components {
              * @description Of the server that ends now.
              */
             startedAt: string;
+        };
+        Resume: {
+            /** @description The `callId` of each call that may run; the others count as refused. */
+            approved: string[];
+            /** @description As it came with the calls that wait; `messages` are those of the request before. */
+            state: string;
         };
         Sandbox: {
             /** @enum {string} */
@@ -1961,6 +2006,11 @@ export interface components {
             type: "text-delta";
         };
         Tool: {
+            /**
+             * @description Each call waits for the client: see `approval-required` in `ChatFrame`.
+             * @constant
+             */
+            approval?: "always";
             description: string;
             /** @description JSON Schema. */
             inputSchema: {
@@ -2020,6 +2070,8 @@ export type AgentSaved = components['schemas']['AgentSaved'];
 export type AgentText = components['schemas']['AgentText'];
 export type AgentVersion = components['schemas']['AgentVersion'];
 export type AgentVersions = components['schemas']['AgentVersions'];
+export type Approval = components['schemas']['Approval'];
+export type ApprovalRequiredFrame = components['schemas']['ApprovalRequiredFrame'];
 export type Artifact = components['schemas']['Artifact'];
 export type BatchFailure = components['schemas']['BatchFailure'];
 export type Capabilities = components['schemas']['Capabilities'];
@@ -2074,6 +2126,7 @@ export type QueryRequest = components['schemas']['QueryRequest'];
 export type QueryResponse = components['schemas']['QueryResponse'];
 export type Readiness = components['schemas']['Readiness'];
 export type Restarting = components['schemas']['Restarting'];
+export type Resume = components['schemas']['Resume'];
 export type Sandbox = components['schemas']['Sandbox'];
 export type SandboxProbe = components['schemas']['SandboxProbe'];
 export type SandboxReport = components['schemas']['SandboxReport'];

@@ -7,6 +7,8 @@ import type { ChatModel } from '../models/chat-model.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
 import type { AgentConfiguration, LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
+import { hostsIn } from '../services/agent/link-filter.ts'
+import { createPauses } from '../services/agent/pause.ts'
 import { createAgent } from '../services/agent/run-agent.ts'
 import { createCharts } from '../services/charts/charts.ts'
 import { createChat } from '../services/chat/chat.ts'
@@ -55,8 +57,10 @@ export async function composeAgent(parts: Parts) {
   const { artifacts, skillCopies: copies } = parts.stores
   const model = createModel(config, log)
   const sandbox = await composeSandbox(config, configuration.sandbox, log)
+  const stopWords = new Set(STOP_WORDS[config.SEARCH_LANGUAGE])
+  const isStopWord = (word: string) => stopWords.has(word)
   const builtIn = createBuiltInTools({
-    ...{ config, retrieval, model, artifacts, sandbox },
+    ...{ config, retrieval, model, artifacts, sandbox, isStopWord },
     ...{ store: parts.store, lookup: parts.store.lookup },
     switches: configuration.tools,
   })
@@ -82,6 +86,10 @@ export async function composeAgent(parts: Parts) {
   const agent = createAgent({
     ...{ model, retrieval, tools, artifacts, prompt, limits },
     ...{ maxRuns: config.CHAT_CONCURRENCY, observer: metrics.runs },
+    isStopWord,
+    pauses: createPauses(config.SERVER_API_KEY),
+    links: configuration.links,
+    hosts: hostsIn(JSON.stringify(configuration)),
     endConversation: (conversation) => void sandbox.end(conversation),
   })
 
@@ -112,7 +120,8 @@ export async function composeAgent(parts: Parts) {
 }
 
 interface ToolServices {
-  config: Pick<Config, 'DATA_DIR' | 'TOP_K' | 'SEARCH_LANGUAGE'>
+  config: Pick<Config, 'DATA_DIR' | 'TOP_K'>
+  isStopWord: (word: string) => boolean
   switches: AgentConfiguration['tools']
   retrieval: Retrieval
   store: Pick<DocumentStore, 'get' | 'readFile'>
@@ -124,9 +133,8 @@ interface ToolServices {
 
 /** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */
 export function createBuiltInTools(services: ToolServices) {
-  const { config, switches, retrieval, store, lookup, model, artifacts, sandbox } = services
-  const stopWords = new Set(STOP_WORDS[config.SEARCH_LANGUAGE])
-  const isStopWord = (word: string) => stopWords.has(word)
+  const { config, switches, retrieval, store, lookup, model, artifacts, sandbox, isStopWord } =
+    services
   const readFiles = createToolFiles({ documents: store, artifacts })
   const directory = join(config.DATA_DIR, 'tables')
   const tables = createTables({ directory, store, lookup })
@@ -139,14 +147,18 @@ export function createBuiltInTools(services: ToolServices) {
     corpus_analysis: [analyseCorpus({ lookup, model, isStopWord })],
     form_filling: [fillForm({ forms: createForms(), store, lookup, artifacts })],
   }
-  const on: Readonly<Record<string, boolean>> = switches
+  const chosen: Readonly<Record<string, (typeof switches)[keyof typeof switches]>> = switches
   const off = new Set(
     Object.entries(bySwitch).flatMap(([name, tools]) =>
-      on[name] ? [] : tools.map((tool) => tool.name),
+      chosen[name] ? [] : tools.map((tool) => tool.name),
     ),
   )
   return {
-    tools: Object.values(bySwitch).flat(),
+    tools: Object.entries(bySwitch).flatMap(([name, tools]) => {
+      const choice = chosen[name]
+      if (typeof choice !== 'object') return tools
+      return tools.map((tool) => ({ ...tool, approval: choice.approval }))
+    }),
     isEnabled: (name: string) => !off.has(name),
     close: tables.close,
   }

@@ -47,6 +47,19 @@ export interface QueryTerms {
   counts: Float32Array<ArrayBuffer>
 }
 
+/** All terms of the queries; those of all but the first count `weight` of their number. */
+export function mixQueryTerms(queries: readonly QueryTerms[], weight: number): QueryTerms {
+  const [only] = queries
+  if (only && queries.length === 1) return only
+  const mixed = new Map<number, number>()
+  for (const [place, { terms, counts }] of queries.entries()) {
+    terms.forEach((term, i) => {
+      mixed.set(term, (mixed.get(term) ?? 0) + (counts[i] ?? 0) * (place ? weight : 1))
+    })
+  }
+  return { terms: Uint32Array.from(mixed.keys()), counts: Float32Array.from(mixed.values()) }
+}
+
 /** Saturation of repeated terms, and weight of a chunk's length: both measured, see docs/retrieval-internals.md. */
 export const K1 = 1.5
 export const B = 0.75

@@ -73,6 +73,8 @@ export type ModelEvent =
 export interface ChatModel {
   /** The name that `/agent` and `/v1/models` show. */
   readonly name: string
+  /** False for a model that quotes chunks and does nothing else that it is told. */
+  readonly generates: boolean
   /** False for models that never call a tool. */
   readonly supportsTools: boolean
   /**

@@ -24,6 +24,10 @@ export const ToolRecord = z
     description: z.string(),
     inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
     source: z.string().describe('`builtin`, `mcp:<connection>`, `skill` or `plugin:<name>`.'),
+    approval: z
+      .literal('always')
+      .optional()
+      .describe('Each call waits for the client: see `approval-required` in `ChatFrame`.'),
     state: State,
     reason: z.string().optional(),
   })

@@ -1,9 +1,16 @@
 import { z } from 'zod'
 import { ARTIFACTS } from './artifact.ts'
 import { ErrorDetail } from './error.ts'
-import { boundedText, ConversationId, LIMITS_REACHED, optional, optionalOr } from './fields.ts'
+import {
+  boundedText,
+  ConversationId,
+  LIMITS_REACHED,
+  optional,
+  optionalOr,
+  REWRITE,
+} from './fields.ts'
 import { Filter } from './metadata.ts'
-import { DEGRADED, Hit, TopK, UNKNOWN_CITATIONS } from './query.ts'
+import { ContextTopK, DEGRADED, Hit, UNKNOWN_CITATIONS } from './query.ts'
 
 /** UTF-16 code units of one message; longer input belongs into a document. */
 export const MAX_MESSAGE = 1_000_000
@@ -16,6 +23,20 @@ const ChatMessage = z
   })
   .meta({ id: 'ChatMessage' })
 
+/** The same chat, to go on after it stopped for calls that wait for the client. */
+export const Resume = z
+  .object({
+    state: z
+      .string()
+      .max(8_000_000)
+      .describe('As it came with the calls that wait; `messages` are those of the request before.'),
+    approved: z
+      .array(z.string().max(256))
+      .max(MAX_MESSAGES)
+      .describe('The `callId` of each call that may run; the others count as refused.'),
+  })
+  .meta({ id: 'Resume' })
+
 export const ChatRequest = z
   .object({
     messages: z
@@ -26,11 +47,11 @@ export const ChatRequest = z
         message: 'must hold a user message with text',
       })
       .describe('The conversation; the latest user message is what is answered.'),
-    topK: optional(TopK).describe(
-      "Maximum number of context chunks to retrieve. Default: the server's TOP_K.",
-    ),
+    topK: optional(ContextTopK),
+    rewrite: REWRITE,
     filter: optional(Filter),
     conversationId: optional(ConversationId),
+    resume: optional(Resume),
     includeSteps: optionalOr(z.boolean(), false).describe(
       'Also stream `tool-call` and `tool-result` frames.',
     ),
@@ -57,13 +78,34 @@ export const FINISH_REASONS = [
   'call_limit',
   'time_limit',
   'token_limit',
+  'approval_required',
 ] as const
+
+const APPROVAL = {
+  calls: z
+    .array(z.object({ callId: z.string(), tool: z.string(), input: z.unknown() }))
+    .describe('The calls of this round; none of them has run.'),
+  state: z.string().describe('To be sent back in `resume`, within a day.'),
+}
+
+/** Present in an answer only where it is so. */
+export const Approval = z.object(APPROVAL).meta({
+  id: 'Approval',
+  description:
+    'Calls of tools, at least one of which waits for the client: it sends the same request again with `resume`.',
+})
 
 /** What both dialects say of a run that has ended, beside its hits. */
 export const RUN_OUTCOME = {
   finishReason: z.enum(FINISH_REASONS),
   limitsReached: LIMITS_REACHED,
   degraded: DEGRADED,
+  searchedFor: z
+    .string()
+    .optional()
+    .describe(
+      'The question that the model made of the conversation, and that chunks were retrieved for. Absent where the last message was searched for as it stands.',
+    ),
   unknownCitations: UNKNOWN_CITATIONS,
   artifacts: ARTIFACTS,
 }
@@ -91,6 +133,12 @@ const ToolResultFrame = z
   })
   .meta({ id: 'ToolResultFrame', description: 'What a tool answered. Only with `includeSteps`.' })
 
+const ApprovalRequiredFrame = z.object({ type: z.literal('approval-required'), ...APPROVAL }).meta({
+  id: 'ApprovalRequiredFrame',
+  description:
+    'The model calls a tool that waits for the client: nothing has run, and `done` follows with `approval_required`. The same request with `resume` goes on.',
+})
+
 const DoneFrame = z
   .object({
     type: z.literal('done'),
@@ -112,6 +160,7 @@ export const ChatFrame = z
     TextDeltaFrame,
     ToolCallFrame,
     ToolResultFrame,
+    ApprovalRequiredFrame,
     DoneFrame,
     ErrorFrame,
   ])
@@ -130,3 +179,5 @@ export type ChatRequest = z.output<typeof ChatRequest>
 export type ChatFrame = z.output<typeof ChatFrame>
 export type Usage = z.output<typeof Usage>
 export type RunFinishReason = (typeof FINISH_REASONS)[number]
+export type Approval = z.output<typeof Approval>
+export type Resume = z.output<typeof Resume>

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { lastUserText, MAX_MESSAGE, MAX_MESSAGES, RUN_OUTCOME } from './chat.ts'
-import { boundedText, ConversationId, freeObject, optional } from './fields.ts'
+import { Approval, lastUserText, MAX_MESSAGE, MAX_MESSAGES, Resume, RUN_OUTCOME } from './chat.ts'
+import { boundedText, ConversationId, freeObject, optional, REWRITE } from './fields.ts'
 import { Filter } from './metadata.ts'
-import { Hit, TopK } from './query.ts'
+import { ContextTopK, Hit } from './query.ts'
 
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
@@ -96,7 +96,9 @@ export const CompletionRequest = z
       .nullish()
       .describe("The client's own tools: calls to them are returned as `tool_calls`."),
     tool_choice: z.union([z.string().max(32), freeObject()]).nullish(),
-    topK: optional(TopK).describe('Extension: maximum number of context chunks to retrieve.'),
+    topK: optional(ContextTopK),
+    rewrite: REWRITE,
+    resume: optional(Resume),
     filter: optional(Filter),
     conversationId: optional(ConversationId),
   })
@@ -116,6 +118,7 @@ const CompletionFinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_
 const AgentExtra = z
   .object({
     hits: z.array(Hit),
+    approval: Approval.optional(),
     ...RUN_OUTCOME,
   })
   .meta({

@@ -78,6 +78,10 @@ export const LIMITS_REACHED = z
 
 export type LimitName = (typeof LIMIT_NAMES)[number]
 
+export const REWRITE = optionalOr(z.boolean(), true).describe(
+  'Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.',
+)
+
 export const ConversationId = z
   .string()
   .max(128)

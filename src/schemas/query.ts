@@ -8,6 +8,14 @@ export const TopK = z
   .max(100)
   .describe('Maximum number of chunks to return, 1 to 100.')
 
+export const ContextTopK = z
+  .int()
+  .min(0)
+  .max(100)
+  .describe(
+    "Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K.",
+  )
+
 export const Hit = z
   .object({
     id: z.string().describe('Chunk identifier.'),
@@ -84,7 +92,7 @@ export const DEGRADED = z
   .literal(true)
   .optional()
   .describe(
-    'A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order. Absent otherwise.',
+    'A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.',
   )
 
 /** Present in an answer only where it is so. */

@@ -79,7 +79,12 @@ describe.each(['/chat', '/agent/chat'])('POST %s', (path) => {
       { messages: [{ role: 'user', content: [] }] },
       'messages.0.content',
     ],
-    ['a topK of 0', { messages: [{ role: 'user', content: 'x' }], topK: 0 }, 'topK'],
+    ['a topK below 0', { messages: [{ role: 'user', content: 'x' }], topK: -1 }, 'topK'],
+    [
+      'a rewrite that is a word',
+      { messages: [{ role: 'user', content: 'x' }], rewrite: 'no' },
+      'rewrite',
+    ],
     ['a topK of 101', { messages: [{ role: 'user', content: 'x' }], topK: 101 }, 'topK'],
     [
       'a conversationId with a space',
@@ -116,11 +121,67 @@ describe('The number of passages', () => {
     expect(done?.hits).toHaveLength(3)
   })
 
+  it('is none with a topK of 0, and the answer cites none', async () => {
+    const { answer, done } = await ask(server, 'tower stair', { topK: 0 })
+    expect(done?.hits).toEqual([])
+    expect(answer).toBe('An answer [?].')
+  })
+
   it('is at most topK', verifies('chat.top-k'), async () => {
     for (const topK of [1, 6]) {
       const { done } = await ask(server, 'tower stair', { topK })
       expect(done?.hits).toHaveLength(topK)
     }
+  })
+})
+
+describe('A follow-up that cannot stand alone', () => {
+  const messages = [
+    { role: 'user', content: 'Who builds dams of branches?' },
+    { role: 'assistant', content: 'Beavers do [1].' },
+    { role: 'user', content: 'Are you sure?' },
+  ]
+
+  it('is retrieved for as the question that the model makes of it, whose tokens count', async () => {
+    upstream.script(
+      textReply('Do beavers build dams?', { usage: { prompt_tokens: 50, completion_tokens: 5 } }),
+    )
+    const { answer, done } = await ask(server, '', { messages })
+    expect(done).toMatchObject({
+      searchedFor: 'Do beavers build dams?',
+      usage: { totalTokens: 73 },
+    })
+    expect(done?.hits[0]?.title).toBe('Beavers')
+    expect(answer).toBe('An answer [1].')
+  })
+
+  it('reaches the model without the numbers of earlier answers', async () => {
+    upstream.script(textReply('Do beavers build dams?'))
+    await ask(server, '', { messages })
+    expect(modelRequest(lastRequest()).messages[2]?.content).toBe('Beavers do.')
+  })
+
+  it('is retrieved for as it stands with rewrite false, at no cost', async () => {
+    const before = upstream.requests.length
+    const { done } = await ask(server, '', { messages, rewrite: false })
+    expect(upstream.requests).toHaveLength(before + 1)
+    expect(done?.hits.map(({ title }) => title)).not.toContain('Beavers')
+    expect(done?.searchedFor).toBeUndefined()
+  })
+
+  it('is retrieved for with the questions before it where the model does not answer', async () => {
+    upstream.script({ status: 400, steps: [{ send: '{"error":{"message":"no"}}' }] })
+    const { done } = await ask(server, '', { messages })
+    expect(done).toMatchObject({ degraded: true })
+    expect(done?.hits[0]?.title).toBe('Beavers')
+  })
+
+  it('is retrieved for with the questions before it where no model generates', async () => {
+    const own = await startServer()
+    await own.ingest({ title: 'Beavers', text: 'Beavers build dams of branches.' })
+    const { answer, done } = await ask(own, '', { messages })
+    expect(done?.hits[0]?.title).toBe('Beavers')
+    expect(answer).toContain('Beavers build dams of branches. [1]')
   })
 })
 

@@ -27,12 +27,12 @@ it.skipIf(!hasProgram('script'))(
       return request
     }
     await asked('When do owls hunt?')
-    const second = await asked('And when do they rest?')
+    const second = await asked('When do eagles rest in the mountains?')
     child.stdin.end('\u0004')
     const [code] = await once(child, 'close')
     expect(code).toBe(0)
     expect(await shown).toMatch(/At night\..*By day\./s)
     const messages = JSON.stringify(second.body)
-    expect(messages).toMatch(/When do owls hunt\?.*At night\..*And when do they rest\?/s)
+    expect(messages).toMatch(/When do owls hunt\?.*At night\..*When do eagles rest/s)
   },
 )

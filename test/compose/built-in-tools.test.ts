@@ -19,8 +19,9 @@ async function namesWith(tools: object): Promise<string[]> {
   const store = await data.open()
   try {
     const builtIn = createBuiltInTools({
-      config: { DATA_DIR: data.directory, TOP_K: 5, SEARCH_LANGUAGE: 'english' },
+      config: { DATA_DIR: data.directory, TOP_K: 5 },
       model: createScriptedModel([]),
+      isStopWord: () => false,
       switches: AgentConfiguration.parse({ tools }).tools,
       retrieval: { search: async () => ({ hits: [], degraded: false }) },
       ...{ store, lookup: store.lookup, artifacts: createMemoryArtifactStore(), sandbox: UNUSED },

@@ -1,4 +1,4 @@
-import type { ChatEvent, ChatStream } from '../../client/src/agent-server.ts'
+import type { ChatEvent, ChatStream, Resume } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { changeTurn, isAnswering, keep, requestFor, type Turn, turns } from './conversation.ts'
 
@@ -16,9 +16,25 @@ export async function ask(question: string, place = turns.value.length): Promise
     ...{ steps: [], hits: [], artifacts: [], milliseconds: 0 },
   }
   turns.value = [...before, turn]
+  await answer(turn, before)
+}
+
+/** Lets the calls of a turn run that waited, or refuses them; the answer goes on. */
+export async function decide(turn: Turn, isApproved: boolean): Promise<void> {
+  const { approval } = turn
+  const place = turns.value.findIndex(({ id }) => id === turn.id)
+  if (isAnswering.value || !approval || place === -1) return
+  const approved = isApproved ? approval.calls.map(({ callId }) => callId) : []
+  changeTurn(turn.id, ({ answer: text }) => ({
+    ...{ state: 'answering', approval: undefined, answer: text === '' ? '' : `${text}\n\n` },
+  }))
+  await answer(turn, turns.value.slice(0, place), { state: approval.state, approved })
+}
+
+async function answer(turn: Turn, before: readonly Turn[], resume?: Resume): Promise<void> {
   const started = performance.now()
   try {
-    current = client.chat(requestFor(question, before))
+    current = client.chat({ ...requestFor(turn.question, before), ...(resume && { resume }) })
     await follow(turn.id, current)
     changeTurn(turn.id, () => ({ state: 'done' }))
   } catch (error) {
@@ -27,7 +43,9 @@ export async function ask(question: string, place = turns.value.length): Promise
       wasStopped ? { state: 'stopped' } : { state: 'failed', failure: messageOf(error) },
     )
   }
-  changeTurn(turn.id, () => ({ milliseconds: performance.now() - started }))
+  changeTurn(turn.id, ({ milliseconds }) => ({
+    milliseconds: milliseconds + performance.now() - started,
+  }))
   keep()
 }
 
@@ -78,6 +96,10 @@ function changeBy(event: OtherEvent, { steps }: Turn): Partial<Turn> {
           return { ...step, output, isError, milliseconds: performance.now() - step.startedAt }
         }),
       }
+    }
+    case 'approval-required': {
+      const { calls, state } = event
+      return { approval: { calls, state } }
     }
     case 'done': {
       const { hits, artifacts = [], finishReason, usage } = event

@@ -1,5 +1,11 @@
 import { computed, signal } from '@preact/signals'
-import type { Artifact, ChatRequest, ChatResult, Hit } from '../../client/src/agent-server.ts'
+import type {
+  Approval,
+  Artifact,
+  ChatRequest,
+  ChatResult,
+  Hit,
+} from '../../client/src/agent-server.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { onSignOut } from '../session.ts'
 
@@ -24,6 +30,8 @@ export interface Turn {
   question: string
   answer: string
   state: 'answering' | 'done' | 'stopped' | 'failed'
+  /** Calls that wait for a word. */
+  approval?: Approval | undefined
   failure: string
   steps: Step[]
   hits: Hit[]

@@ -7,7 +7,7 @@ import { CopyButton } from '../parts/copy.tsx'
 import { curlOf } from '../parts/curl.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { PassageDialog } from '../parts/passage.tsx'
-import { ask } from './answering.ts'
+import { ask, decide } from './answering.ts'
 import { isAnswering, requestFor, type Step, type Turn, turns } from './conversation.ts'
 import { renderMarkdown } from './markdown.ts'
 
@@ -30,6 +30,7 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
           opened.value = hit
         }}
       />
+      {turn.approval && <Waiting turn={turn} />}
       {turn.artifacts.map((artifact) => (
         <ArtifactView key={artifact.id} artifact={artifact} />
       ))}
@@ -150,6 +151,35 @@ function StepView({ step: { tool, input, output, isError, milliseconds } }: { st
         </div>
       </details>
     </li>
+  )
+}
+
+/** Calls that wait for a word, with all that they would do. */
+function Waiting({ turn }: { turn: Turn }) {
+  return (
+    <section class="stack note" aria-label="Waits for approval">
+      {turn.approval?.calls.map(({ callId, tool, input }) => (
+        <div key={callId} class="stack">
+          <p>
+            <strong>{tool}</strong> waits for your approval:
+          </p>
+          <pre class="code">{JSON.stringify(input, null, 2)}</pre>
+        </div>
+      ))}
+      <div class="row">
+        <button
+          type="button"
+          class="primary"
+          disabled={isAnswering.value}
+          onClick={() => void decide(turn, true)}
+        >
+          Approve
+        </button>
+        <button type="button" disabled={isAnswering.value} onClick={() => void decide(turn, false)}>
+          Refuse
+        </button>
+      </div>
+    </section>
   )
 }
 

@@ -5,7 +5,14 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { text as readText } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import type { AgentServer, Artifact, ChatRequest, ChatResult, ChatStream } from '../agent-server.ts'
+import type {
+  AgentServer,
+  Artifact,
+  ChatRequest,
+  ChatResult,
+  ChatStream,
+  Resume,
+} from '../agent-server.ts'
 import {
   type Command,
   type CommandContext,
@@ -77,13 +84,19 @@ interface Talk {
 type Messages = ChatRequest['messages']
 
 /** One answer, shown as it comes, unless it is wanted as JSON. */
-async function ask(talk: Talk, messages: Messages, signal: AbortSignal): Promise<ChatResult> {
+async function ask(
+  talk: Talk,
+  messages: Messages,
+  signal: AbortSignal,
+  resume?: Resume,
+): Promise<ChatResult> {
   const { client, terminal, settings, quiet, save } = talk
-  const request = { ...settings, messages, includeSteps: !quiet }
+  const request = { ...settings, messages, includeSteps: !quiet, ...(resume && { resume }) }
   const stream = client.chat(request, { signal })
   if (!terminal.json) show(stream, terminal)
   const result = await stream.result()
   if (!terminal.json) terminal.stdout.write('\n')
+  if (!terminal.json) listWaiting(terminal, result)
   if (!quiet) listCitations(terminal, result)
   for (const artifact of result.artifacts) await keep(talk, artifact, save, signal)
   return result
@@ -98,6 +111,12 @@ function show(stream: ChatStream, terminal: Terminal): void {
         : `${step.isError ? 'failed' : '='} ${step.output}`
     terminal.note(terminal.style('dim', `  ${shorten(words, STEP_WIDTH)}`))
   })
+}
+
+function listWaiting(terminal: Terminal, { approval }: ChatResult): void {
+  for (const { tool, input } of approval?.calls ?? []) {
+    terminal.note(`Waits for approval: ${plain(`${tool} ${JSON.stringify(input)}`)}`)
+  }
 }
 
 /** Only what the answer names, in the order of its numbers. */
@@ -139,12 +158,18 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
   const interrupt = () => (answering ? answering.abort() : reader.close())
   reader.on('SIGINT', interrupt)
   signal.addEventListener('abort', () => reader.close(), { once: true })
+  const confirm = (words: string) =>
+    new Promise<boolean>((resolve) => {
+      reader.question(`${words} [y/N] `, (line) => resolve(/^y(?:es)?$/i.test(line.trim())))
+      reader.once('close', () => resolve(false))
+    })
   reader.prompt()
   for await (const line of reader) {
     if (line.trim() !== '') {
       answering = new AbortController()
       const either = AbortSignal.any([signal, answering.signal])
-      messages = await answer(talk, [...messages, { role: 'user', content: line }], either, signal)
+      const asked = [...messages, { role: 'user' as const, content: line }]
+      messages = await answer(talk, asked, { either, ended: signal, confirm })
       answering = undefined
     }
     if (isOpen) reader.prompt()
@@ -152,16 +177,34 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
   return EXIT.done
 }
 
+interface Ways {
+  /** Ends the answer. */
+  either: AbortSignal
+  /** Ends the command. */
+  ended: AbortSignal
+  /** Asks in the terminal; no where it closes. */
+  confirm: (words: string) => Promise<boolean>
+}
+
 /** The conversation with its answer; without its last question where there is none, which is told. */
 async function answer(
   talk: Talk,
   asked: Messages,
-  either: AbortSignal,
-  ended: AbortSignal,
+  { either, ended, confirm }: Ways,
 ): Promise<Messages> {
   try {
-    const { text } = await ask(talk, asked, either)
-    return [...asked, { role: 'assistant' as const, content: text }].slice(-MAX_MESSAGES)
+    const texts: string[] = []
+    let resume: Resume | undefined
+    do {
+      const { text, approval } = await ask(talk, asked, either, resume)
+      texts.push(text)
+      resume = approval && {
+        state: approval.state,
+        approved: (await confirm('Run it?')) ? approval.calls.map(({ callId }) => callId) : [],
+      }
+    } while (resume)
+    const content = texts.filter(Boolean).join('\n\n')
+    return [...asked, { role: 'assistant' as const, content }].slice(-MAX_MESSAGES)
   } catch (error) {
     if (ended.aborted || !(error instanceof Error)) throw error
     talk.terminal.note(`\n${talk.terminal.style('red', plain(error.message))}`)

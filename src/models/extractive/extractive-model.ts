@@ -15,7 +15,7 @@ const DELTA = /\s*\S{1,16}\s*/gu
  * It needs no key and no network, never calls a tool, and its token counts are estimates.
  */
 export function createExtractiveModel(): ChatModel {
-  return { name: 'extractive', supportsTools: false, stream: answer }
+  return { name: 'extractive', generates: false, supportsTools: false, stream: answer }
 }
 
 async function* answer(

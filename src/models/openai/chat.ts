@@ -63,6 +63,7 @@ export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions)
 
   return {
     name: model,
+    generates: true,
     get supportsTools() {
       return dialect.tools
     },

@@ -1,6 +1,6 @@
 import type { ModelTool, ModelToolCall, Sampling } from '../../models/chat-model.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
-import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
+import type { Approval, Resume, RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
@@ -13,19 +13,25 @@ export type AgentEvent =
   | { type: 'tool-result'; callId: string; tool: string; output: string; isError: boolean }
   /** Calls of tools that the client brought; it runs them itself and asks again. */
   | { type: 'client-tool-calls'; calls: readonly ModelToolCall[] }
+  /** Calls that wait for the client's word; the run ends, and goes on with a request that has it. */
+  | ({ type: 'approval-required' } & Approval)
   | RunEnd
 
 export interface RunEnd {
   type: 'run-end'
   reason: RunFinishReason
   hits: Hit[]
+  /** Calls that wait for the client's word. */
+  approval?: Approval | undefined
   /** Files that the tools made. */
   artifacts: Artifact[]
   usage: Usage | undefined
   /** The limits that kept the run from something. */
   limitsReached: LimitName[]
-  /** The chunks for the question were found by words alone, because the embedder did not answer. */
+  /** A model that retrieval asks did not answer: for a vector, an order, or a question that stands alone. */
   degraded: boolean
+  /** The question that the model made and the chunks were found for, where it made one. */
+  searchedFor?: string | undefined
   /** What the model cited though nothing has that number; it is marked in the text. */
   unknownCitations: number[]
 }
@@ -34,13 +40,18 @@ export interface AgentRequest {
   conversation: Conversation
   /** As the client names it; nothing is kept for a run without one. */
   conversationId?: string | undefined
+  /** Chunks for the question; 0 retrieves none. */
   topK: number
+  /** Whether a question that cannot stand alone is searched for with what was said before. */
+  rewrite: boolean
   /** Documents that the run may find chunks in; all where there is none. */
   filter?: Filter | undefined
   sampling: Sampling
   /** Tools that the client runs itself. One that bears the name of a server's tool hides it for this run. */
   clientTools: readonly ModelTool[]
   toolChoice?: unknown
+  /** The client's word on calls that waited for it. */
+  resume?: Resume | undefined
 }
 
 export function isClientTool({ clientTools }: AgentRequest, name: string): boolean {

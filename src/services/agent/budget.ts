@@ -25,15 +25,22 @@ export const LIMIT_REASONS = {
   tokens: 'token_limit',
 } as const satisfies Record<LimitName, RunFinishReason>
 
+/** What a run had used up when it was paused. */
+export interface Spent {
+  rounds: number
+  calls: number
+  tokens: number
+  usage?: Usage | undefined
+}
+
 export type RunBudget = ReturnType<typeof createRunBudget>
 
 /** Keeps account of what one run has used up; its times are over, too, when `signal` is aborted. To be disposed of. */
-export function createRunBudget(limits: RunLimits, signal?: AbortSignal) {
+export function createRunBudget(limits: RunLimits, signal?: AbortSignal, before?: Spent) {
   const toolTime = startDeadline(limits.seconds * 1_000, signal)
   const answerTime = startDeadline((limits.seconds + ANSWER_SECONDS) * 1_000, signal)
   const reached = new Set<LimitName>()
-  let [rounds, calls, tokens] = [0, 0, 0]
-  let usage: Usage | undefined
+  let { rounds, calls, tokens, usage }: Spent = before ?? { rounds: 0, calls: 0, tokens: 0 }
 
   return {
     /** Over when no tool may run any more. */
@@ -71,6 +78,7 @@ export function createRunBudget(limits: RunLimits, signal?: AbortSignal) {
     reached: () => [...reached],
     /** The tokens that model calls have reported; nothing where none did. */
     usage: () => usage,
+    spent: (): Spent => ({ rounds, calls, tokens, usage }),
     [Symbol.dispose]() {
       toolTime[Symbol.dispose]()
       answerTime[Symbol.dispose]()

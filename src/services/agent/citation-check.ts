@@ -74,6 +74,9 @@ export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
 
 /** UTF-16 code units of the longest mark; what is longer is no citation. */
 const MAX_MARK = 200
+/** Stands in for a mark; texts of messages hold none. */
+const NO_MARK = '\u0000'
+const MARKS = new RegExp(` *(?:${NO_MARK}|\\[\\?\\])+`, 'g')
 /** Numbers from `[2-9]`; a wider range is no citation. */
 const WIDEST_RANGE = 50
 /** Longer numbers that were not given out are years and the like, not citations. */
@@ -88,6 +91,8 @@ interface KnownNumbers {
   has(number: number): boolean
   /** Hears of a number that was cited and given to none. */
   onUnknown(number: number): unknown
+  /** What is shown for a number that was given; the number in brackets without it. */
+  mark?(number: number): string
 }
 
 /** Whether the brackets hold numbers in a form that models cite in: `[1]`, `[1, 2]`, `[1-3]`. */
@@ -96,8 +101,8 @@ function isCitationMark(mark: string): boolean {
 }
 
 /** Whether a mark is in its final form as it stands. */
-function isSettled(mark: string, known: Pick<KnownNumbers, 'has'>): boolean {
-  return /^\[\d+\]$/.test(mark) && known.has(Number(mark.slice(1, -1)))
+function isSettled(mark: string, known: Pick<KnownNumbers, 'has' | 'mark'>): boolean {
+  return !known.mark && /^\[\d+\]$/.test(mark) && known.has(Number(mark.slice(1, -1)))
 }
 
 /**
@@ -112,7 +117,7 @@ function settleMark(mark: string, known: KnownNumbers, isAttached: boolean): str
     if (!known.has(number) && String(number).length <= MAX_DIGITS) known.onUnknown(number)
   }
   if (cited.length > 0) {
-    const marks = cited.map((number) => `[${number}]`).join('')
+    const marks = cited.map(known.mark ?? ((number) => `[${number}]`)).join('')
     return cited.length < numbers.length ? marks + UNKNOWN_MARK : marks
   }
   const isData = numbers.length > 1 || numbers.some((number) => String(number).length > MAX_DIGITS)
@@ -137,4 +142,13 @@ function expand(item: string): number[] | undefined {
   const length = Number(last) - Number(first) + 1
   if (length < 2 || length > WIDEST_RANGE) return undefined
   return Array.from({ length }, (_, index) => Number(first) + index)
+}
+
+/** A text of an earlier answer without its citations, whose numbers are those of another run. Code keeps its brackets. */
+export function withoutCitations(text: string): string {
+  if (!/\[[\d?]/.test(text)) return text
+  const has = (number: number) => String(number).length <= MAX_DIGITS
+  const check = createCitationCheck({ has, onUnknown: () => undefined, mark: () => NO_MARK })
+  const unmarked = check.write(text) + check.end()
+  return unmarked.replaceAll(MARKS, '')
 }

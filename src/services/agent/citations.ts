@@ -13,10 +13,10 @@ export type Citations = ReturnType<typeof createCitations>
 /** More guesses than any text has room for. */
 const KEY_BYTES = 6
 
-/** The hits of one run. A chunk found twice keeps its first number. */
-export function createCitations() {
+/** The hits of one run, which goes on where it was paused. A chunk found twice keeps its first number. */
+export function createCitations(before?: { key: string; hits: readonly Hit[] }) {
   const all: Hit[] = []
-  const key = `source-${randomBytes(KEY_BYTES).toString('hex')}`
+  const key = before?.key ?? `source-${randomBytes(KEY_BYTES).toString('hex')}`
   const byChunk = new Map<string, NumberedHit>()
   const unknown = new Set<number>()
 
@@ -24,6 +24,8 @@ export function createCitations() {
     const numbered = { number: all.push(hit), hit }
     for (const id of hit.chunkIds ?? [hit.id]) byChunk.set(id, numbered)
   }
+
+  before?.hits.forEach(number)
 
   return {
     /** Stands before each number that the server gives: no text knows it, so that none can forge a passage. */
@@ -56,7 +58,8 @@ export function renderChunks(chunks: readonly NumberedHit[], key: string): strin
   return `<passages>\nKey: ${key}\n\n${found}\n</passages>`
 }
 
-function asData(text: string): string {
+/** A text that cannot end the block that marks it as data. */
+export function asData(text: string): string {
   return text.replaceAll(/<(?=\s*\/?\s*passages)/gi, '&lt;')
 }
 

@@ -6,6 +6,10 @@ import { type Issue, issuesOf } from '../../schemas/invalid-request.ts'
 import { McpServers } from '../mcp/settings.ts'
 import { SandboxSection } from '../sandbox/code-sandbox.ts'
 import { SkillSettings } from '../skills/skills.ts'
+import { APPROVALS } from '../tools/define-tool.ts'
+
+/** Off, on, or on with each call waiting for the client. */
+const Switch = z.union([z.boolean(), z.strictObject({ approval: z.enum(APPROVALS) })]).default(true)
 
 /** The agent as its operator describes it; read once, at start. */
 export const AgentConfiguration = z
@@ -18,18 +22,26 @@ export const AgentConfiguration = z
     prompt: boundedText(100_000).default(''),
     tools: z
       .strictObject({
-        semantic_search: z.boolean().default(true),
-        run_python: z.boolean().default(true),
-        tabular_data: z.boolean().default(true),
-        chart_generation: z.boolean().default(true),
-        data_lookup: z.boolean().default(true),
-        corpus_analysis: z.boolean().default(true),
-        form_filling: z.boolean().default(true),
+        semantic_search: Switch,
+        run_python: Switch,
+        tabular_data: Switch,
+        chart_generation: Switch,
+        data_lookup: Switch,
+        corpus_analysis: Switch,
+        form_filling: Switch,
       })
       .prefault({})
-      .describe('Built-in tools, switched on or off.'),
+      .describe(
+        'Built-in tools, switched on or off; with `{"approval": "always"}` each call waits for the client.',
+      ),
     skills: SkillSettings.prefault({}).describe('Skills in the SKILL.md format.'),
     mcpServers: McpServers.prefault({}).describe('MCP servers whose tools the agent may use.'),
+    links: z
+      .enum(['no-images', 'known', 'all'])
+      .default('no-images')
+      .describe(
+        'Links in answers. no-images: images from elsewhere become plain links; known: links to hosts that neither the documents found nor this file name become text, too; all: as the model writes them.',
+      ),
     plugins: z
       .array(boundedText(500))
       .max(50)

@@ -13,6 +13,7 @@ import type { RunTools } from '../tools/registry.ts'
 import { type AgentEvent, type AgentRequest, isClientTool } from './agent-event.ts'
 import { LIMIT_REASONS } from './budget.ts'
 import type { CitationCheck } from './citation-check.ts'
+import type { LinkFilter } from './link-filter.ts'
 
 /** One call of the model within a run. */
 export interface Turn {
@@ -78,6 +79,7 @@ export interface Answer {
 interface Reading {
   citations: CitationCheck
   spacing: Spacing
+  links: LinkFilter
   /** Over when the answer is cut; what came until then stands. */
   answerTime: Pick<Deadline, 'isOver'>
   signal: AbortSignal
@@ -88,7 +90,7 @@ interface Reading {
 /** Gives what can be shown of one answer, its citations checked, in batches. Throws what the model failed with. */
 export async function* readAnswer(
   events: ReturnType<ChatModel['stream']>,
-  { citations, spacing, answerTime, signal, onText }: Reading,
+  { citations, spacing, links, answerTime, signal, onText }: Reading,
 ): AsyncGenerator<AgentEvent[], Answer> {
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
   try {
@@ -96,12 +98,12 @@ export async function* readAnswer(
   } catch (error) {
     if (signal.aborted) throw error
     if (!answerTime.isOver) {
-      yield show(citations.end())
+      yield show(citations.end(), true)
       throw error
     }
     answer.reason = 'time_limit'
   }
-  yield show(citations.end())
+  yield show(citations.end(), true)
   return answer
 
   function readEvent(event: ModelEvent): AgentEvent[] {
@@ -121,10 +123,12 @@ export async function* readAnswer(
     }
   }
 
-  function show(text: string): AgentEvent[] {
+  function show(piece: string, isLast = false): AgentEvent[] {
+    const text =
+      (piece === '' ? '' : links.write(spacing.join(piece))) + (isLast ? links.end() : '')
     if (text === '') return []
     onText(text)
-    return [{ type: 'text-delta', text: spacing.join(text) }]
+    return [{ type: 'text-delta', text }]
   }
 }
 

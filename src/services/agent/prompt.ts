@@ -1,5 +1,6 @@
 import type { ModelMessage } from '../../models/chat-model.ts'
 import { BYTES_PER_TOKEN, sizeOfMessages } from '../../models/token-estimate.ts'
+import { withoutCitations } from './citation-check.ts'
 import { type Citations, type NumberedHit, renderChunks } from './citations.ts'
 
 /** The part of the window kept free for the answer, tool calls and the estimate's error. */
@@ -57,7 +58,7 @@ export function assemblePrompt(
     if (room < 0 && kept.length > 0) break
     kept.unshift(turn)
   }
-  return [{ role: 'system', content: system }, ...kept.flat()]
+  return [{ role: 'system', content: system }, ...kept.flat().map(withoutMarks)]
 }
 
 /** The system message: the server's rules, then what the operator, the skills and the client say. */
@@ -83,6 +84,12 @@ function withPassages(messages: readonly ModelMessage[], passages: string): Mode
   return messages.map((message, index) =>
     index === question ? { role: 'user', content: `${passages}\n\n${message.content}` } : message,
   )
+}
+
+/** Without the numbers of earlier runs, which mean other chunks now. */
+function withoutMarks(message: ModelMessage): ModelMessage {
+  if (message.role !== 'assistant') return message
+  return { ...message, content: withoutCitations(message.content) }
 }
 
 /** A turn begins with a user message; calls and results of tools stay together in it. */

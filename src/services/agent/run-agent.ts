@@ -2,16 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { streamInSpan } from '../../lib/tracing.ts'
 import type { ChatModel, ModelRequest } from '../../models/chat-model.ts'
 import { sizeOfMessages } from '../../models/token-estimate.ts'
-import { lastUserText, type RunFinishReason } from '../../schemas/chat.ts'
-import { LIMIT_NAMES } from '../../schemas/fields.ts'
+import type { RunFinishReason } from '../../schemas/chat.ts'
+import { LIMIT_NAMES, type LimitName } from '../../schemas/fields.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 import { createArtifacts } from '../tools/artifacts.ts'
-import { parseCall, type ToolRegistry } from '../tools/registry.ts'
-import { type AgentEvent, type AgentRequest, asksForJson } from './agent-event.ts'
+import { parseCall, type ToolCall, type ToolRegistry } from '../tools/registry.ts'
+import { type AgentEvent, type AgentRequest, asksForJson, type RunEnd } from './agent-event.ts'
 import { createRunBudget, LIMIT_REASONS, type RunBudget, type RunLimits } from './budget.ts'
 import { createCitations } from './citations.ts'
+import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filter.ts'
 import {
+  type Answer,
   choiceOf,
   clientCalls,
   createSpacing,
@@ -20,8 +22,10 @@ import {
   readAnswer,
   type Turn,
 } from './model-turn.ts'
+import type { PausedRun, Pauses } from './pause.ts'
 import { assemblePrompt, fitChunks, fitResults, type PromptOptions } from './prompt.ts'
 import { createRunGate, type RunGate, type RunGateOptions } from './run-gate.ts'
+import { toQuery } from './standalone-question.ts'
 import { callEvents, runCalls } from './tool-calls.ts'
 
 interface Dependencies extends RunGateOptions {
@@ -33,6 +37,12 @@ interface Dependencies extends RunGateOptions {
   limits: RunLimits
   /** Hears of each conversation that nobody can come back to, once its run is over. */
   endConversation: (conversation: string) => void
+  pauses: Pauses
+  links: LinkPolicy
+  /** Hosts that the configuration names. */
+  hosts: readonly string[]
+  /** Of the language of the documents. */
+  isStopWord: (word: string) => boolean
 }
 
 export interface Agent {
@@ -64,66 +74,152 @@ async function* run(
   signal: AbortSignal,
 ): AsyncGenerator<readonly AgentEvent[]> {
   const pass = gate.enter()
-  const conversation = request.conversationId ?? randomUUID()
-  using budget = createRunBudget(parts.limits, signal)
+  const paused = request.resume && parts.pauses.open(request.resume.state, request)
+  const conversation = request.conversationId ?? paused?.conversation ?? randomUUID()
+  let isPaused = false
+  using budget = createRunBudget(parts.limits, signal, paused?.spent)
   try {
-    const context = await begin(parts, request, { conversation, budget }, signal)
-    const { citations, spacing, messages } = context
-    for (let round = 1; ; round += 1) {
-      const turn = { round, last: budget.beginRound() }
-      const asked = toModelRequest(parts, request, context, turn)
-      const answer = yield* readAnswer(parts.model.stream(asked, budget.answerTime.signal), {
-        citations: citations.check(asksForJson(request)),
-        ...{ spacing, answerTime: budget.answerTime, signal, onText: pass.text },
-      })
-      budget.spend(answer.usage, sizeOfMessages(asked.messages) + Buffer.byteLength(answer.text))
-      const reason = outcomeOf(answer, request, turn.last)
-      if (reason !== 'continue') {
-        pass.end(reason)
-        const end = toRunEnd(context, reason)
-        const calls = clientCalls(answer, request)
-        yield calls.length > 0 ? [{ type: 'client-tool-calls', calls }, end] : [end]
-        return
-      }
-      const calls = answer.calls.map(parseCall)
-      yield callEvents(calls)
-      const results = await runCalls(calls, context, signal)
-      yield results.events
-      spacing.part()
-      messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
-      messages.push(...results.messages)
-    }
+    const context = await begin(parts, request, { conversation, budget, paused }, signal)
+    const reason = yield* runRounds(parts, request, { ...context, pass }, signal)
+    isPaused = reason === 'approval_required'
   } catch (error) {
     pass.fail(error, signal)
     throw error
   } finally {
     pass.leave()
     // No other request can come back to a conversation that the client did not name.
-    if (request.conversationId === undefined) parts.endConversation(conversation)
+    if (request.conversationId === undefined && !isPaused) parts.endConversation(conversation)
+  }
+}
+
+/** Model and tools in turn; answers why the run ended. */
+async function* runRounds(
+  parts: Dependencies,
+  request: AgentRequest,
+  context: RunContext & { pass: ReturnType<RunGate['enter']> },
+  signal: AbortSignal,
+): AsyncGenerator<readonly AgentEvent[], RunFinishReason> {
+  const { citations, spacing, links, messages, budget, pass } = context
+  let calls = context.waited
+  // What the caller insists on was insisted on before the pause.
+  for (let round = calls.length > 0 ? 2 : 1; ; round += 1) {
+    if (calls.length > 0) {
+      yield callEvents(calls)
+      const results = await runCalls(calls, context, signal)
+      yield results.events
+      spacing.part()
+      messages.push(...results.messages)
+    }
+    const turn = { round, last: budget.beginRound() }
+    const asked = toModelRequest(parts, request, context, turn)
+    const answer = yield* readAnswer(parts.model.stream(asked, budget.answerTime.signal), {
+      citations: citations.check(asksForJson(request)),
+      ...{ spacing, links, answerTime: budget.answerTime, signal, onText: pass.text },
+    })
+    budget.spend(answer.usage, sizeOfMessages(asked.messages) + Buffer.byteLength(answer.text))
+    messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
+    calls = answer.calls.map(parseCall)
+    const { events, end } = endingOf(parts, request, context, { answer, calls, last: turn.last })
+    if (!end) continue
+    pass.end(end.reason)
+    yield [...events, end]
+    return end.reason
   }
 }
 
 type RunContext = Awaited<ReturnType<typeof begin>>
 
+interface Means {
+  conversation: string
+  budget: RunBudget
+  /** Where the run goes on; it begins without. */
+  paused: PausedRun | undefined
+}
+
 /** Finds chunks for the question and assembles the prompt. Gives what the run knows and uses up. */
 async function begin(
   parts: Dependencies,
   request: AgentRequest,
-  { conversation, budget }: { conversation: string; budget: RunBudget },
+  { conversation, budget, paused }: Means,
   signal: AbortSignal,
 ) {
-  const { retrieval, prompt, tools } = parts
-  const { topK, filter } = request
-  const query = lastUserText(request.conversation.messages)
-  const { hits, degraded } = await retrieval.search({ query, topK, filter }, signal)
-  const citations = createCitations()
-  const artifacts = createArtifacts(parts.artifacts)
-  const chunks = fitChunks(citations.add(hits), prompt.contextTokens)
+  const { prompt, filter } = { ...parts, ...request }
+  const citations = createCitations(paused)
+  const found = paused
+    ? { ...paused, hits: paused.hits.slice(0, paused.chunks) }
+    : await findChunks(parts, request, budget, signal)
+  const chunks = fitChunks(citations.add(found.hits), prompt.contextTokens)
+  const artifacts = createArtifacts(parts.artifacts, paused?.artifacts)
+  const tools = parts.tools.open({
+    citations,
+    artifacts,
+    filter,
+    conversation,
+    spend: budget.spend,
+  })
+  const assembled = assemblePrompt(request.conversation, chunks, { ...prompt, key: citations.key })
+  const added = paused?.added ?? []
+  const last = added.at(-1)
+  const approved = request.resume?.approved ?? []
   return {
-    ...{ citations, artifacts, chunks, degraded, budget, spacing: createSpacing() },
-    tools: tools.open({ citations, artifacts, filter, conversation, spend: budget.spend }),
+    ...{ conversation, citations, artifacts, chunks, budget, tools, spacing: createSpacing() },
+    links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
+    degraded: found.degraded,
+    searchedFor: found.searchedFor,
     /** What the model is asked with, which grows by its calls and their results. */
-    messages: assemblePrompt(request.conversation, chunks, { ...prompt, key: citations.key }),
+    messages: [...assembled, ...added],
+    /** How many of them the prompt has. */
+    assembled: assembled.length,
+    /** Calls that waited for the client. */
+    waited: last?.role === 'assistant' ? (last.toolCalls ?? []).map(parseCall) : [],
+    isRefused: ({ callId, name }: ToolCall) =>
+      tools.needsApproval(name) && !approved.includes(callId),
+  }
+}
+
+async function findChunks(
+  { retrieval, ...parts }: Dependencies,
+  request: AgentRequest,
+  { spend }: RunBudget,
+  signal: AbortSignal,
+) {
+  const { topK, filter } = request
+  const query = await toQuery(request, { ...parts, spend }, signal)
+  const { hits, degraded } = await retrieval.search({ ...query, topK, filter }, signal)
+  const searchedFor = query.isRewritten ? query.query : undefined
+  return { hits, degraded: degraded || query.degraded === true, searchedFor }
+}
+
+/** What ends the run after an answer of the model; nothing where it goes on. */
+function endingOf(
+  { pauses }: Dependencies,
+  request: AgentRequest,
+  context: RunContext,
+  { answer, calls, last }: { answer: Answer; calls: ToolCall[]; last: LimitName | undefined },
+): { events: AgentEvent[]; end?: RunEnd } {
+  const reason = outcomeOf(answer, request, last)
+  if (reason !== 'continue') {
+    const own = clientCalls(answer, request)
+    const events: AgentEvent[] = own.length > 0 ? [{ type: 'client-tool-calls', calls: own }] : []
+    return { events, end: toRunEnd(context, reason) }
+  }
+  const waiting = calls.filter(context.isRefused)
+  if (waiting.length === 0) return { events: [] }
+  const named = waiting.map(({ callId, name: tool, input }) => ({ callId, tool, input }))
+  const approval = { calls: named, state: pauses.seal(toPaused(context), request) }
+  const end = { ...toRunEnd(context, 'approval_required'), approval }
+  return { events: [{ type: 'approval-required', ...approval }], end }
+}
+
+function toPaused(context: RunContext): PausedRun {
+  const { conversation, citations, chunks, messages, assembled, artifacts, budget } = context
+  const { degraded, searchedFor } = context
+  return {
+    ...{ conversation, degraded, searchedFor, key: citations.key, hits: citations.all() },
+    chunks: chunks.length,
+    added: messages.slice(assembled),
+    artifacts: artifacts.all(),
+    spent: budget.spent(),
   }
 }
 
@@ -144,12 +240,13 @@ function toModelRequest(
 }
 
 function toRunEnd(
-  { citations, artifacts, degraded, budget }: RunContext,
+  { citations, artifacts, degraded, searchedFor, budget }: RunContext,
   reason: RunFinishReason,
-): AgentEvent {
+): RunEnd {
   for (const limit of LIMIT_NAMES) if (LIMIT_REASONS[limit] === reason) budget.note(limit)
   return {
-    ...{ type: 'run-end', reason, degraded },
+    type: 'run-end',
+    ...{ reason, degraded, searchedFor },
     usage: budget.usage(),
     hits: citations.all(),
     artifacts: artifacts.all(),

@@ -9,6 +9,7 @@ const MAX_CALLS = 16
 
 const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAX_CALLS} calls at once`)
 const TOO_MANY = failed('Not run: no more tools can be called for this question. Answer now.')
+const REFUSED = failed('Not run: the user refused this call. Do not repeat it; go on without it.')
 const TOO_LATE = failed('Ended: the time for this question is over. Answer now.')
 
 interface Means {
@@ -20,15 +21,19 @@ export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
   return calls.map(({ callId, name, input }) => ({ type: 'tool-call', callId, tool: name, input }))
 }
 
-/** Runs the calls of one round side by side; the results, for the caller and for the model, are in their order. */
+/**
+ * Runs the calls of one round side by side, but for those that the client refused; the results, for the caller and
+ * for the model, are in their order.
+ */
 export async function runCalls(
   calls: readonly ToolCall[],
-  { tools, budget }: Means,
+  { tools, budget, isRefused = () => false }: Means & { isRefused?: (call: ToolCall) => boolean },
   signal: AbortSignal,
 ): Promise<{ events: AgentEvent[]; messages: ModelMessage[] }> {
   const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
   const results = await Promise.all(
     calls.map(async (call, index) => {
+      if (isRefused(call)) return { call, result: REFUSED }
       if (index >= MAX_CALLS) return { call, result: TOO_MANY_AT_ONCE }
       if (index >= allowed) return { call, result: TOO_MANY }
       const attributes = {

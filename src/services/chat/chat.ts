@@ -79,6 +79,7 @@ export function createChat({ agent, modelName, defaultTopK }: Dependencies) {
 export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame | undefined {
   switch (event.type) {
     case 'text-delta':
+    case 'approval-required':
       return event
     case 'tool-call':
     case 'tool-result':

@@ -12,7 +12,7 @@ import type { Conversation } from '../agent/prompt.ts'
 
 /** A request of `/chat` as a run of the agent. */
 export function fromChat(
-  { messages, topK, filter, conversationId }: ChatRequest,
+  { messages, topK, rewrite, filter, conversationId, resume }: ChatRequest,
   defaultTopK: number,
 ): AgentRequest {
   const conversation: Conversation = {
@@ -25,7 +25,7 @@ export function fromChat(
     conversation,
     conversationId,
     topK: topK ?? defaultTopK,
-    filter,
+    ...{ rewrite, filter, resume },
     sampling: {},
     clientTools: [],
   }
@@ -41,7 +41,9 @@ export function fromCompletion(request: CompletionRequest, defaultTopK: number):
     conversation,
     conversationId: request.conversationId,
     topK: request.topK ?? defaultTopK,
+    rewrite: request.rewrite,
     filter: request.filter,
+    resume: request.resume,
     sampling: toSampling(request),
     clientTools: (request.tools ?? []).map(({ function: tool }) => ({
       name: tool.name,
@@ -122,6 +124,7 @@ export const FINISH_REASON: Record<RunFinishReason, FinishReason> = {
   call_limit: 'stop',
   time_limit: 'length',
   token_limit: 'length',
+  approval_required: 'stop',
 }
 
 /** The first chunk: clients take the role from it. */
@@ -137,7 +140,8 @@ export function toCompletionChunks(
 ): CompletionChunk[] {
   switch (event.type) {
     case 'text-delta':
-      return [toChunk(head, { delta: { content: event.text } })]
+    case 'approval-required':
+      return [toChunk(head, { delta: { content: textOf(event) } })]
     case 'tool-call':
     case 'tool-result':
       return []
@@ -148,7 +152,7 @@ export function toCompletionChunks(
     case 'run-end': {
       const { reason, usage } = event
       const end = toChunk(head, { delta: {}, finish_reason: FINISH_REASON[reason] })
-      const last = { ...end, agent: toRunExtras(event) }
+      const last = { ...end, agent: toAgentExtra(event) }
       // A chunk without choices stops clients that did not ask for the usage.
       if (!includeUsage || !usage) return [last]
       return [last, { ...toChunk(head), usage: toCompletionUsage(usage) }]
@@ -201,7 +205,7 @@ export async function collectCompletion(
   let calls: readonly ModelToolCall[] = []
   for await (const batch of batches) {
     for (const event of batch) {
-      if (event.type === 'text-delta') content += event.text
+      content += textOf(event)
       if (event.type === 'client-tool-calls') calls = event.calls
       if (event.type === 'run-end') return toCompletion(head, content, calls, event)
     }
@@ -234,8 +238,20 @@ function toCompletion(
       },
     ],
     ...(usage && { usage: toCompletionUsage(usage) }),
-    agent: toRunExtras(end),
+    agent: toAgentExtra(end),
   }
+}
+
+/** What of an event is text of the answer: calls that wait are, for clients that know of no such thing. */
+function textOf(event: AgentEvent): string {
+  if (event.type === 'text-delta') return event.text
+  if (event.type !== 'approval-required') return ''
+  const lines = event.calls.map(({ tool, input }) => `- ${tool} ${JSON.stringify(input)}`)
+  return `\n\nThis waits for approval:\n${lines.join('\n')}\n`
+}
+
+function toAgentExtra(end: RunEnd) {
+  return { ...toRunExtras(end), ...(end.approval && { approval: end.approval }) }
 }
 
 /** What both dialects say at the end of a run, in the same words; what there is nothing of is left out. */
@@ -243,6 +259,7 @@ export function toRunExtras(end: RunEnd) {
   const { hits, reason: finishReason, degraded, artifacts, limitsReached, unknownCitations } = end
   return {
     ...{ hits, finishReason },
+    ...(end.searchedFor !== undefined && { searchedFor: end.searchedFor }),
     ...(limitsReached.length > 0 && { limitsReached }),
     ...(degraded && { degraded }),
     ...(unknownCitations.length > 0 && { unknownCitations }),

@@ -3,7 +3,7 @@ import { untilAborted } from '../../lib/abort.ts'
 import type { Environment } from '../../lib/environment.ts'
 import { freeObject } from '../../schemas/fields.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
-import type { Tool } from '../tools/define-tool.ts'
+import type { Approval, Tool } from '../tools/define-tool.ts'
 import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
 import { Connection, type ConnectionLog } from './connection.ts'
 import { explainFailure } from './explain-failure.ts'
@@ -62,6 +62,7 @@ export function createRemoteServer(options: RemoteServerOptions) {
   function toTool({ remote, refusal }: ResolvedTool): Tool {
     return {
       ...describe(name, remote),
+      approval: approvalOf(remote.name, settings),
       deadlineMs: CALL_MS,
       unavailable: () => (connection.session ? refusal : connection.reason),
       run: (input, { artifacts }, signal) => run(remote.name, input, artifacts, signal),
@@ -81,7 +82,6 @@ export function createRemoteServer(options: RemoteServerOptions) {
   }
 
   const hide = (text: string) => hideCredentials(text, target())
-
   /** What the model reads of a call. Throws `ToolFailure`, and what `signal` was aborted with. */
   async function run(tool: string, input: unknown, artifacts: Artifacts, signal: AbortSignal) {
     const parsed = Input.safeParse(input)
@@ -114,6 +114,11 @@ export function createRemoteServer(options: RemoteServerOptions) {
       await onTools(remotes)
     },
   }
+}
+
+function approvalOf(tool: string, { approval }: McpServer): Approval {
+  if (typeof approval === 'string') return approval
+  return approval.includes(tool) ? 'always' : 'never'
 }
 
 /** Some servers repeat the credentials that they were sent, above all in what they refuse. */

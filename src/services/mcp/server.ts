@@ -127,9 +127,10 @@ export async function askAgent(
   let text = ''
   let reportedAt = performance.now()
   let progress = 0
-  for await (const batch of chat.frames({ messages, topK, includeSteps: true }, signal)) {
+  const request = { messages, topK, rewrite: false, includeSteps: true }
+  for await (const batch of chat.frames(request, signal)) {
     for (const frame of batch) {
-      if (frame.type === 'text-delta') text += frame.text
+      text += textOf(frame)
       if (frame.type === 'done') return `${text}${sourcesOf(frame)}`
     }
     progress += batch.length
@@ -138,6 +139,13 @@ export async function askAgent(
     await report(progress)
   }
   throw new AppError('internal', 'The answer has no end')
+}
+
+function textOf(frame: ChatFrame): string {
+  if (frame.type === 'text-delta') return frame.text
+  if (frame.type !== 'approval-required') return ''
+  const tools = frame.calls.map(({ tool }) => tool).join(', ')
+  return `\n\nNot finished: ${tools} waits for approval, which is given over /chat.`
 }
 
 type DoneFrame = Extract<ChatFrame, { type: 'done' }>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { namesVariable, withoutVariables } from '../../lib/environment.ts'
 import { boundedText } from '../../schemas/fields.ts'
+import { APPROVALS } from '../tools/define-tool.ts'
 
 const MAX_CONNECTIONS = 32
 const MAX_HEADERS = 32
@@ -53,6 +54,12 @@ const McpServer = z
       .max(MAX_ALLOWED_TOOLS)
       .optional()
       .describe('Names of tools as the server has them; all where this is absent.'),
+    approval: z
+      .union([z.enum(APPROVALS), z.array(boundedText(128)).max(MAX_ALLOWED_TOOLS)])
+      .default('never')
+      .describe(
+        'always: each call of its tools waits for the client; a list names those tools that do, as the server has them.',
+      ),
     timeout: z
       .int()
       .min(1)

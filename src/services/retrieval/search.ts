@@ -1,5 +1,5 @@
 import type { ChunkIndex, HybridRanking } from '../../indexes/chunk-index.ts'
-import type { QueryTerms } from '../../indexes/term-batch.ts'
+import { mixQueryTerms, type QueryTerms } from '../../indexes/term-batch.ts'
 import { inSpan } from '../../lib/tracing.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
@@ -18,6 +18,8 @@ const DEEPER = 4
 const MAX_MATCHES = 4_000
 /** UTF-16 code units of a query that are analysed; a question is shorter, a pasted file need not be read whole. */
 const MAX_QUERY = 10_000
+/** What a word counts that was asked for before: measured, see docs/retrieval-quality.md. */
+const CONTEXT_WEIGHT = 0.5
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'filters'>
@@ -30,6 +32,8 @@ interface Dependencies {
 }
 
 export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter'> {
+  /** What was asked before, the latest first, where the query cannot stand alone. */
+  context?: readonly string[] | undefined
   /** Shows the score of each stage with each hit. */
   explain?: boolean | undefined
 }
@@ -85,9 +89,11 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   }
 
   return {
-    async search({ query, topK, filter, explain = false }, signal) {
-      const text = query.slice(0, MAX_QUERY)
-      const terms = analyseQuery(text)
+    async search({ query, context = [], topK, filter, explain = false }, signal) {
+      if (topK === 0) return { hits: [], degraded: false }
+      const asked = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
+      const text = asked.toReversed().join('\n')
+      const terms = mixQueryTerms(asked.map(analyseQuery), CONTEXT_WEIGHT)
       const embedded = Promise.resolve(hybrid?.embed(text, signal))
       // Nobody waits for it where the filter fails first.
       embedded.catch(() => undefined)

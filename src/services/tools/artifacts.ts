@@ -10,10 +10,13 @@ export type ArtifactReader = Pick<ArtifactStore, 'read'>
 
 export type Artifacts = ReturnType<typeof createArtifacts>
 
-/** The files that the tools of one run made. */
-export function createArtifacts(store: Pick<ArtifactStore, 'add' | 'maximumBytes'>) {
-  const made: Artifact[] = []
-  let begun = 0
+/** The files that the tools of one run made, after those that it made before it was paused. */
+export function createArtifacts(
+  store: Pick<ArtifactStore, 'add' | 'maximumBytes'>,
+  before: readonly Artifact[] = [],
+) {
+  const made = [...before]
+  let begun = made.length
 
   return {
     /** Throws `ToolFailure` where the file is too large or one too many. */

@@ -5,6 +5,10 @@ import type { Citations } from '../agent/citations.ts'
 import type { Artifacts } from './artifacts.ts'
 import { ToolInputError } from './tool-error.ts'
 
+export const APPROVALS = ['always', 'never'] as const
+
+export type Approval = (typeof APPROVALS)[number]
+
 /** What a tool may use of the run that calls it. */
 export interface ToolContext {
   citations: Citations
@@ -26,6 +30,8 @@ export interface Tool {
   source: string
   /** JSON Schema of the input. */
   inputSchema: Record<string, unknown>
+  /** Whether each call waits for the client's word. */
+  approval?: Approval | undefined
   /** For one call, in milliseconds; the registry has a default. */
   deadlineMs?: number | undefined
   /** Why the tool cannot be called at this moment; nothing where it can. */

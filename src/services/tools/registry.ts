@@ -63,6 +63,8 @@ export function createToolRegistry({
       return {
         /** What the model may call. */
         offered,
+        /** Whether a call has to wait for the client's word. */
+        needsApproval: (name: string) => byName.get(name)?.approval === 'always',
         /** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
         async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
           const started = performance.now()
@@ -107,7 +109,8 @@ function withStates(tools: readonly Tool[], isEnabled: (name: string) => boolean
 
 function toRecord({ tool, state, reason }: LoadedTool, modelCallsTools: boolean): ToolRecord {
   const { name, title, description, inputSchema, source } = tool
-  const record = { name, title, description, inputSchema, source }
+  const approval = tool.approval === 'always' && { approval: tool.approval }
+  const record = { name, title, description, inputSchema, source, ...approval }
   if (state === 'on' && !modelCallsTools) {
     return { ...record, state: 'unavailable', reason: 'The chat model does not call tools' }
   }

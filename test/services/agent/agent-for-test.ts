@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { AgentEvent, AgentRequest } from '../../../src/services/agent/agent-event.ts'
 import type { RunLimits } from '../../../src/services/agent/budget.ts'
+import { createPauses } from '../../../src/services/agent/pause.ts'
 import type { PromptOptions } from '../../../src/services/agent/prompt.ts'
 import { createAgent } from '../../../src/services/agent/run-agent.ts'
 import type { RunGateOptions } from '../../../src/services/agent/run-gate.ts'
@@ -28,6 +29,10 @@ export const UNWATCHED = {
   maxRuns: 100,
   observer: { runStarted: () => undefined, runEnded: () => undefined },
   endConversation: () => undefined,
+  pauses: createPauses('a-key-for-tests-only'),
+  links: 'all' as const,
+  hosts: [],
+  isStopWord: (word: string) => ['when', 'does', 'is', 'the'].includes(word),
 }
 
 export const LIMITS: RunLimits = { rounds: 8, toolCalls: 64, seconds: 300, tokens: 1_000_000 }
@@ -72,7 +77,7 @@ export function createAgentForTest(parts: AgentParts) {
 
 export function question(content: string): AgentRequest {
   const conversation = { messages: [{ role: 'user' as const, content }], instructions: [] }
-  return { conversation, topK: 5, sampling: {}, clientTools: [] }
+  return { conversation, topK: 5, rewrite: true, sampling: {}, clientTools: [] }
 }
 
 /** A tool that answers `answer`, whatever it is asked. */
@@ -92,6 +97,7 @@ export function outline(events: readonly AgentEvent[]): unknown[] {
     if (event.type === 'text-delta') return event.text
     if (event.type === 'run-end') return `end: ${event.reason}`
     if (event.type === 'client-tool-calls') return event.calls.map(({ name }) => `client: ${name}`)
+    if (event.type === 'approval-required') return event.calls.map(({ tool }) => `waits: ${tool}`)
     return `${event.type}: ${event.tool}`
   })
 }

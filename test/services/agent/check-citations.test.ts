@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createCitationCheck } from '../../../src/services/agent/citation-check.ts'
+import {
+  createCitationCheck,
+  withoutCitations,
+} from '../../../src/services/agent/citation-check.ts'
 
 /** Three things were retrieved. */
 const HITS = 3
@@ -144,5 +147,17 @@ describe('The citations of an answer that was asked for as JSON', () => {
       const result = check([said.slice(0, cut), said.slice(cut)], HITS, true)
       expect(result).toMatchObject({ text: shown, unknown })
     }
+  })
+})
+
+describe('The text of an earlier answer', () => {
+  it.each([
+    ['At nine [1]. At ten [2][3], or [?].', 'At nine. At ten, or.'],
+    ['At nine [1, 2].', 'At nine.'],
+    ['`row[1]` and a [1](https://example.org)', '`row[1]` and a [1](https://example.org)'],
+    ['```\nrows[2]\n[3]\n```', '```\nrows[2]\n[3]\n```'],
+    ['No numbers [at all].', 'No numbers [at all].'],
+  ])('loses its numbers, but for code and links: %s', (text, expected) => {
+    expect(withoutCitations(text)).toBe(expected)
   })
 })

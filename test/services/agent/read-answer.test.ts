@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelEvent } from '../../../src/models/chat-model.ts'
 import { createCitationCheck } from '../../../src/services/agent/citation-check.ts'
+import { createLinkFilter } from '../../../src/services/agent/link-filter.ts'
 import { type Answer, createSpacing, readAnswer } from '../../../src/services/agent/model-turn.ts'
 import { inBatches } from '../../support/batches.ts'
 import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
@@ -23,6 +24,7 @@ async function relay(
   const reader = readAnswer(events, {
     citations: createCitationCheck({ has: (number) => number === 1, onUnknown: () => undefined }),
     spacing: createSpacing(),
+    links: createLinkFilter('all', () => false),
     onText: (text) => void texts.push(text),
     ...{ answerTime: inTime, signal: going, ...ends },
   })

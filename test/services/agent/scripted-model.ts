@@ -27,6 +27,7 @@ export function createScriptedModel(
 
   return {
     name: 'scripted',
+    generates: true,
     supportsTools,
     requests,
     async *stream(request, signal) {

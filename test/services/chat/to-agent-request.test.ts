@@ -23,6 +23,7 @@ describe('a chat request', () => {
         instructions: ['one', 'two'],
       },
       topK: 5,
+      rewrite: true,
       sampling: {},
       clientTools: [],
     })

@@ -1,0 +1,69 @@
+import { createHmac, hash } from 'node:crypto'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { AppError } from '../../errors.ts'
+import { isSameSecret } from '../../lib/same-secret.ts'
+import type { ModelMessage } from '../../models/chat-model.ts'
+import type { Artifact } from '../../schemas/artifact.ts'
+import type { Hit } from '../../schemas/query.ts'
+import type { AgentRequest } from './agent-event.ts'
+import type { Spent } from './budget.ts'
+
+/** For so long the client's answer is waited for. */
+const WAIT_MS = 86_400_000
+
+/** What a run needs to go on with, whichever server it goes on at: the client keeps it, and cannot change it. */
+export interface PausedRun {
+  conversation: string
+  key: string
+  hits: Hit[]
+  /** How many of the hits stand before the question. */
+  chunks: number
+  /** What the run has added to the prompt; the last one holds the calls that wait. */
+  added: ModelMessage[]
+  artifacts: Artifact[]
+  spent: Spent
+  degraded: boolean
+  searchedFor?: string | undefined
+}
+
+interface Sealed {
+  run: PausedRun
+  question: string
+  /** In milliseconds since 1970. */
+  until: number
+}
+
+export type Pauses = ReturnType<typeof createPauses>
+
+/** Seals runs with a key of the server's own, and opens what it has sealed. */
+export function createPauses(serverKey: string) {
+  const sign = (packed: string) =>
+    createHmac('sha256', serverKey).update(`paused run: ${packed}`).digest('base64url')
+
+  return {
+    seal(run: PausedRun, request: AgentRequest): string {
+      const sealed: Sealed = { run, question: digestOf(request), until: Date.now() + WAIT_MS }
+      const packed = deflateRawSync(JSON.stringify(sealed)).toString('base64url')
+      return `${sign(packed)}.${packed}`
+    },
+    /** Throws `invalid_request` where this server has not sealed it, for this conversation, within a day. */
+    open(state: string, request: AgentRequest): PausedRun {
+      const [signature = '', packed = ''] = state.split('.')
+      if (!isSameSecret(signature, sign(packed))) throw refusal('is not what this server has given')
+      const text = inflateRawSync(Buffer.from(packed, 'base64url')).toString()
+      const { run, question, until }: Sealed = JSON.parse(text)
+      if (until < Date.now()) throw refusal('has waited too long: ask again')
+      if (question !== digestOf(request)) throw refusal('belongs to other messages')
+      return run
+    },
+  }
+}
+
+function refusal(message: string): AppError {
+  const param = 'resume.state'
+  return new AppError('invalid_request', `${param}: ${message}`, { param })
+}
+
+function digestOf({ conversation: { messages } }: AgentRequest): string {
+  return hash('sha256', JSON.stringify(messages))
+}

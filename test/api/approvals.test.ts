@@ -1,0 +1,143 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ask, complete } from '../support/chat-reader.ts'
+import { failureOf } from '../support/failure.ts'
+import { modelRequest } from '../support/model-request.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const CALL = { name: 'semantic_search', arguments: { query: 'beavers' }, id: 'call_a' }
+const QUESTION = 'Who builds dams of branches?'
+
+let upstream: ScriptedUpstream
+let server: TestServer
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream()
+  const tools = { semantic_search: { approval: 'always' } }
+  const file = await writeAgentFile({ tools })
+  server = await startServer(modelAt(upstream, { AGENT_CONFIG: file, TOP_K: '1' }))
+  await server.ingest({ title: 'Owls', text: 'Owls hunt; none builds dams of branches.' })
+  await server.ingest({ title: 'Beavers', text: 'Beavers build lodges.' })
+  return async () => {
+    await server.close()
+    await upstream.close()
+  }
+})
+
+/** The model calls the tool, then answers. */
+beforeEach(() => {
+  const called = toolCallReply(CALL, { usage: { prompt_tokens: 10, completion_tokens: 1 } })
+  const said = textReply('They do [2].', { usage: { prompt_tokens: 20, completion_tokens: 2 } })
+  upstream.always((request) => {
+    const script = modelRequest(request).messages.at(-1)?.role === 'tool' ? said : called
+    return typeof script === 'function' ? script(request) : script
+  })
+})
+
+/** Asks until the call waits; answers what it waits with. */
+async function askUntilItWaits() {
+  const { frames, done } = await ask(server, QUESTION, { includeSteps: true })
+  expect(frames.map(({ frame }) => frame.type)).toEqual(['approval-required', 'done'])
+  expect(done?.finishReason).toBe('approval_required')
+  const [first] = frames
+  if (first?.frame.type !== 'approval-required') throw new Error('Nothing waits')
+  expect(first.event).toBe('message')
+  return first.frame
+}
+
+const go = (state: string, approved: string[], more = {}) =>
+  ask(server, QUESTION, { includeSteps: true, resume: { state, approved }, ...more })
+
+describe('A call of a tool that waits for approval', () => {
+  it('is named with its arguments, and runs once it is approved', async () => {
+    const { calls, state } = await askUntilItWaits()
+    expect(calls).toEqual([
+      { callId: 'call_a', tool: 'semantic_search', input: { query: 'beavers' } },
+    ])
+    const { frames, answer, done } = await go(state, ['call_a'])
+    expect(frames[0]?.frame).toMatchObject({ type: 'tool-call', tool: 'semantic_search' })
+    expect(frames[1]?.frame).toMatchObject({ type: 'tool-result', isError: false })
+    expect(answer).toBe('They do [2].')
+    expect(done?.hits.map(({ title }) => title)).toEqual(['Owls', 'Beavers'])
+    expect(done).toMatchObject({ finishReason: 'stop', usage: { totalTokens: 33 } })
+    const { messages } = modelRequest(upstream.requests.at(-1))
+    expect(messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'tool'])
+    expect(messages.at(-1)?.content).toContain('[2] Beavers')
+  })
+
+  it('does not run where it is refused, and the model is told', async () => {
+    const { state } = await askUntilItWaits()
+    const { frames, done } = await go(state, [])
+    expect(frames[1]?.frame).toMatchObject({
+      ...{ type: 'tool-result', isError: true },
+      output: expect.stringContaining('refused'),
+    })
+    expect(done?.hits).toHaveLength(1)
+    expect(modelRequest(upstream.requests.at(-1)).messages.at(-1)?.content).toContain('refused')
+  })
+
+  it('waits in chat completions, too, in words and as data', async () => {
+    const { choices, agent } = await complete(server, QUESTION)
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'stop',
+      message: { content: expect.stringContaining('semantic_search {"query":"beavers"}') },
+    })
+    const { state = '', calls = [] } = agent.approval ?? {}
+    const approved = calls.map(({ callId }) => callId)
+    const after = await complete(server, QUESTION, { resume: { state, approved } })
+    expect(after.choices[0]?.message.content).toBe('They do [2].')
+    expect(after.agent.approval).toBeUndefined()
+  })
+
+  it('goes on at another server with the same key', async () => {
+    const { state } = await askUntilItWaits()
+    const other = await startServer(modelAt(upstream))
+    const resume = { state, approved: ['call_a'] }
+    const { answer, done } = await ask(other, QUESTION, { resume })
+    expect(answer).toBe('They do [?].')
+    expect(done?.hits.map(({ title }) => title)).toEqual(['Owls'])
+  })
+
+  it.each([
+    ['changed', (state: string) => `${state.slice(0, -3)}AAA`, QUESTION],
+    ['made up', () => 'x.y', QUESTION],
+    ['of other messages', (state: string) => state, 'Who hunts?'],
+  ])('is not decided by a state that is %s', async (_case, change, question) => {
+    const { state } = await askUntilItWaits()
+    const before = upstream.requests.length
+    const body = {
+      messages: [{ role: 'user', content: question }],
+      resume: { state: change(state), approved: ['call_a'] },
+    }
+    const failure = await failureOf(await server.request('/chat', { body }))
+    expect(failure).toMatchObject({ status: 400, param: 'resume.state' })
+    expect(upstream.requests).toHaveLength(before)
+  })
+
+  it('is shown at its tool', async () => {
+    const { tools } = await (await server.request('/agent/tools')).json()
+    const named = tools.filter((tool: { approval?: string }) => tool.approval)
+    expect(named.map(({ name }: { name: string }) => name)).toEqual(['semantic_search'])
+  })
+})
+
+describe('The links of an answer over HTTP', () => {
+  it.each([
+    ['no-images', 'See [x](https://evil.test) and [y](https://evil.test/?q=1).'],
+    ['known', 'See [x] (`https://evil.test/?q=1`) and [y](https://owls.test/a).'],
+  ])('are held to the setting links: %s', async (links, expected) => {
+    const file = await writeAgentFile({ links })
+    const own = await startServer(modelAt(upstream, { AGENT_CONFIG: file }))
+    await own.ingest({ title: 'Owls', text: 'Owls hunt: see https://owls.test/b' })
+    const said =
+      links === 'known'
+        ? 'See ![x](https://evil.test/?q=1) and [y](https://owls.test/a).'
+        : 'See ![x](https://evil.test) and ![y](https://evil.test/?q=1).'
+    upstream.always(textReply(said))
+    expect((await ask(own, 'Who hunts owls?')).answer).toBe(expected)
+    const { choices } = await complete(own, 'Who hunts owls?')
+    expect(choices[0]?.message.content).toBe(expected)
+  })
+})
