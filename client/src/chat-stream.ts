@@ -199,7 +199,7 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
   }
 
   #take(event: ChatEvent): void {
-    const { text, tool, approval, done, event: all } = this.#listeners
+    const { text, tool, event: all } = this.#listeners
     for (const listener of all) listener(event)
     if (event.type === 'text-delta') {
       this.#text += event.text
@@ -207,17 +207,22 @@ export class ChatStream implements AsyncIterable<ChatEvent> {
     } else if (event.type === 'tool-call' || event.type === 'tool-result') {
       for (const listener of tool) listener(event)
     } else if (event.type === 'approval-required') {
-      const { type: _type, ...asked } = event
-      this.#approval = asked
-      for (const listener of approval) listener(asked)
+      this.#wait(event)
     } else if (event.type === 'done') {
-      const { type: _type, ...rest } = event
-      const waiting = this.#approval && { approval: this.#approval }
-      const made = event.artifacts ?? []
-      const result = { ...rest, ...waiting, text: this.#text, artifacts: made }
-      this.#finished.resolve(result)
-      for (const listener of done) listener(result)
+      this.#complete(event)
     }
+  }
+
+  #wait({ calls, state }: Approval): void {
+    this.#approval = { calls, state }
+    for (const listener of this.#listeners.approval) listener(this.#approval)
+  }
+
+  #complete({ type: _type, artifacts = [], ...rest }: DoneFrame): void {
+    const waiting = this.#approval && { approval: this.#approval }
+    const result = { ...rest, ...waiting, text: this.#text, artifacts }
+    this.#finished.resolve(result)
+    for (const listener of this.#listeners.done) listener(result)
   }
 }
 

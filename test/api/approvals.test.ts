@@ -1,4 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { ToolList } from '../../src/schemas/agent.ts'
 import { ask, complete } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'
@@ -16,13 +20,21 @@ let server: TestServer
 beforeAll(async () => {
   upstream = await startScriptedUpstream()
   const tools = { semantic_search: { approval: 'always' } }
-  const file = await writeAgentFile({ tools })
-  server = await startServer(modelAt(upstream, { AGENT_CONFIG: file, TOP_K: '1' }))
+  const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
+  await writeFile(join(directory, 'agent.json'), JSON.stringify({ tools }))
+  server = await startServer(
+    modelAt(upstream, {
+      DATA_DIR: directory,
+      AGENT_CONFIG: join(directory, 'agent.json'),
+      TOP_K: '1',
+    }),
+  )
   await server.ingest({ title: 'Owls', text: 'Owls hunt; none builds dams of branches.' })
   await server.ingest({ title: 'Beavers', text: 'Beavers build lodges.' })
   return async () => {
     await server.close()
     await upstream.close()
+    await rm(directory, { recursive: true, force: true })
   }
 })
 
@@ -117,9 +129,9 @@ describe('A call of a tool that waits for approval', () => {
   })
 
   it('is shown at its tool', async () => {
-    const { tools } = await (await server.request('/agent/tools')).json()
-    const named = tools.filter((tool: { approval?: string }) => tool.approval)
-    expect(named.map(({ name }: { name: string }) => name)).toEqual(['semantic_search'])
+    const { tools } = ToolList.parse(await (await server.request('/agent/tools')).json())
+    const named = tools.filter(({ approval }) => approval === 'always')
+    expect(named.map(({ name }) => name)).toEqual(['semantic_search'])
   })
 })
 

@@ -365,6 +365,7 @@ class Tool2(TypedDict):
     description: str
     inputSchema: dict[str, Any]
     source: str
+    approval: NotRequired[Literal['always']]
     state: Literal['on', 'off', 'unavailable']
     reason: NotRequired[str]
 
@@ -580,11 +581,21 @@ class ChatMessage(TypedDict):
     content: str
 
 
+ApprovedItem: TypeAlias = str
+
+
+class Resume(TypedDict):
+    state: str
+    approved: list[ApprovedItem]
+
+
 class ChatRequest(TypedDict):
     messages: list[ChatMessage]
     topK: NotRequired[int | None]
+    rewrite: NotRequired[bool | None]
     filter: NotRequired[Filter | None]
     conversationId: NotRequired[str | None]
+    resume: NotRequired[Resume | None]
     includeSteps: NotRequired[bool | None]
 
 
@@ -592,6 +603,17 @@ class Usage(TypedDict):
     promptTokens: int
     completionTokens: int
     totalTokens: int
+
+
+class Call(TypedDict):
+    callId: str
+    tool: str
+    input: Any
+
+
+class Approval(TypedDict):
+    calls: list[Call]
+    state: str
 
 
 class TextDeltaFrame(TypedDict):
@@ -614,6 +636,12 @@ class ToolResultFrame(TypedDict):
     isError: bool
 
 
+class ApprovalRequiredFrame(TypedDict):
+    type: Literal['approval-required']
+    calls: list[Call]
+    state: str
+
+
 class DoneFrame(TypedDict):
     type: Literal['done']
     hits: list[Hit]
@@ -626,11 +654,13 @@ class DoneFrame(TypedDict):
         'call_limit',
         'time_limit',
         'token_limit',
+        'approval_required',
     ]
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
     degraded: NotRequired[Literal[True]]
+    searchedFor: NotRequired[str]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
     usage: NotRequired[Usage]
@@ -642,7 +672,12 @@ class ErrorFrame(TypedDict):
 
 
 ChatFrame: TypeAlias = (
-    TextDeltaFrame | ToolCallFrame | ToolResultFrame | DoneFrame | ErrorFrame
+    TextDeltaFrame
+    | ToolCallFrame
+    | ToolResultFrame
+    | ApprovalRequiredFrame
+    | DoneFrame
+    | ErrorFrame
 )
 
 
@@ -729,6 +764,8 @@ class CompletionRequest(TypedDict):
     tools: NotRequired[list[Tool3] | None]
     tool_choice: NotRequired[str | dict[str, Any] | None]
     topK: NotRequired[int | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     conversationId: NotRequired[str | None]
 
@@ -741,6 +778,7 @@ class CompletionUsage(TypedDict):
 
 class AgentExtra(TypedDict):
     hits: list[Hit]
+    approval: NotRequired[Approval]
     finishReason: Literal[
         'stop',
         'length',
@@ -750,11 +788,13 @@ class AgentExtra(TypedDict):
         'call_limit',
         'time_limit',
         'token_limit',
+        'approval_required',
     ]
     limitsReached: NotRequired[
         list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
     ]
     degraded: NotRequired[Literal[True]]
+    searchedFor: NotRequired[str]
     unknownCitations: NotRequired[list[int]]
     artifacts: NotRequired[list[Artifact]]
 

@@ -116,7 +116,7 @@ export function createRemoteServer(options: RemoteServerOptions) {
   }
 }
 
-function approvalOf(tool: string, { approval }: McpServer): Approval {
+function approvalOf(tool: string, { approval = 'never' }: McpServer): Approval {
   if (typeof approval === 'string') return approval
   return approval.includes(tool) ? 'always' : 'never'
 }

@@ -56,7 +56,7 @@ const McpServer = z
       .describe('Names of tools as the server has them; all where this is absent.'),
     approval: z
       .union([z.enum(APPROVALS), z.array(boundedText(128)).max(MAX_ALLOWED_TOOLS)])
-      .default('never')
+      .optional()
       .describe(
         'always: each call of its tools waits for the client; a list names those tools that do, as the server has them.',
       ),
