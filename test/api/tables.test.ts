@@ -78,6 +78,8 @@ describe('describe_table', () => {
     expect(told).toMatch(/^3000 rows\./)
     expect(told).toMatch(/day,DATE,2024-01-01,2026-09-26/)
     expect(told).toMatch(/2024-01-01,north,0\.05/)
+    expect(told).toMatch(/column_name,column_type,min,max,distinct,null_percentage/)
+    expect(told).toMatch(/region,VARCHAR,east,west,4,/)
   })
 
   it('tells of a table that is not there', verifies('tables.list'), async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { JobRefusal } from '../../lib/job.ts'
 import { boundedText, filledText } from '../../schemas/fields.ts'
+import { calendarOrder, layoutOf, lieDown, pieLayers, wrapTitle } from './chart-layout.ts'
 
 export const MAX_CHART_ROWS = 5_000
 const MAX_COLUMNS = 30
@@ -75,43 +76,54 @@ export const CHART_FONT = 'DejaVu Sans'
 
 /** Throws `JobRefusal`, naming the columns that there are, for a field that is none of them. */
 export function toSpecification(
-  request: ChartRequest,
+  asked: ChartRequest,
   rows: readonly ChartRow[],
 ): ChartSpecification {
+  const request = lieDown(asked, rows)
   const { title, mark, width, height } = request
   const columns = new Set(rows.flatMap((row) => Object.keys(row)))
-  const encoding = CHANNELS.flatMap((name) => {
-    const channel = request[name]
-    return channel ? [[name, toChannel(channel, columns, rows)]] : []
-  })
+  const encoding = Object.fromEntries(
+    CHANNELS.flatMap((name) => {
+      const channel = request[name]
+      return channel ? [[name, toChannel(name, channel, { request, columns, rows })]] : []
+    }),
+  )
+  const type = MARK_NAMES[mark] ?? mark
   return {
     $schema: SCHEMA,
-    ...(title && { title }),
+    ...(title && { title: wrapTitle(title, width) }),
     ...{ width, height, background: 'white' },
     data: { values: rows.map(plainNames) },
-    mark: { type: MARK_NAMES[mark] ?? mark, ...(mark === 'line' && { point: rows.length <= 100 }) },
-    encoding: Object.fromEntries(encoding),
+    ...(mark === 'pie'
+      ? pieLayers(request, rows, encoding)
+      : { mark: { type, ...(mark === 'line' && { point: rows.length <= 100 }) }, encoding }),
     config: { font: CHART_FONT },
   }
 }
 
+interface Shown {
+  request: ChartRequest
+  columns: ReadonlySet<string>
+  rows: readonly ChartRow[]
+}
+
 function toChannel(
+  name: (typeof CHANNELS)[number],
   channel: ChartChannel,
-  columns: ReadonlySet<string>,
-  rows: readonly ChartRow[],
+  { request, columns, rows }: Shown,
 ): Record<string, unknown> {
   const { field, type, title, stack, ...rest } = channel
   if (field !== undefined && !columns.has(field)) {
     throw new JobRefusal(`there is no column "${field}", only ${[...columns].join(', ')}`)
   }
-  const isCounted = rest.aggregate !== undefined || rest.bin === true
-  const resolved = type ?? (isCounted ? 'quantitative' : typeOf(field, rows))
+  const resolved = type ?? typeOf(channel, rows)
   return {
     ...(field !== undefined && { field: plainName(field) }),
     type: rest.timeUnit && !type ? 'temporal' : resolved,
-    title: title ?? titleOf(channel),
-    // In the order of the rows, where nothing else is asked for.
-    ...(resolved === 'nominal' && { sort: null }),
+    title: wrapTitle(title ?? titleOf(channel), name === 'y' ? request.height : request.width),
+    // Where nothing else is asked for: in the order of the rows, but for names of a calendar.
+    ...(resolved === 'nominal' && { sort: calendarOrder(channel, rows) ?? null }),
+    ...layoutOf(name, channel, request, rows),
     ...(stack && { stack: stack === 'none' ? null : stack }),
     ...rest,
   }
@@ -122,7 +134,8 @@ function titleOf({ field, aggregate }: ChartChannel): string {
   return field === undefined ? aggregate : `${aggregate} of ${field}`
 }
 
-function typeOf(field: string | undefined, rows: readonly ChartRow[]): string {
+function typeOf({ field, aggregate, bin }: ChartChannel, rows: readonly ChartRow[]): string {
+  if (aggregate !== undefined || bin === true) return 'quantitative'
   const values = rows.map((row) => row[field ?? '']).filter((value) => value != null)
   if (values.every((value) => typeof value === 'number')) return 'quantitative'
   const isDay = values.every((value) => /^\d{4}-\d\d-\d\d/.test(String(value)))

@@ -8,6 +8,10 @@ export const FormField = z.object({
   /** What a choice can be. */
   options: z.array(z.string()).optional(),
   required: z.boolean().optional(),
+  /** What the form says to whoever fills the field. */
+  hint: z.string().optional(),
+  /** UTF-16 code units. */
+  maxLength: z.int().optional(),
 })
 
 export const FormResult = z.object({

@@ -3,8 +3,11 @@ import {
   PDFDocument,
   PDFDropdown,
   type PDFField,
+  PDFHexString,
+  PDFName,
   PDFOptionList,
   PDFRadioGroup,
+  PDFString,
   PDFTextField,
 } from '@cantoo/pdf-lib'
 import { JobRefusal } from '../../lib/job.ts'
@@ -51,11 +54,26 @@ async function open(bytes: Uint8Array): Promise<PDFDocument> {
 }
 
 function toField(field: PDFField): FormField[] {
-  const name = field.getName()
-  const required = field.isRequired()
-  if (field instanceof PDFTextField) return [{ name, kind: 'text', required }]
-  if (field instanceof PDFCheckBox) return [{ name, kind: 'checkbox', required }]
-  return isChoice(field) ? [{ name, kind: 'choice', options: field.getOptions(), required }] : []
+  const hint = hintOf(field)
+  const shared = {
+    ...{ name: field.getName(), required: field.isRequired() },
+    ...(hint !== '' && hint !== field.getName() && { hint }),
+  }
+  if (field instanceof PDFTextField) {
+    const maxLength = field.getMaxLength()
+    return [{ ...shared, kind: 'text', ...(maxLength !== undefined && { maxLength }) }]
+  }
+  if (field instanceof PDFCheckBox) return [{ ...shared, kind: 'checkbox' }]
+  return isChoice(field) ? [{ ...shared, kind: 'choice', options: field.getOptions() }] : []
+}
+
+const MAX_HINT = 300
+
+/** What viewers show when a pointer rests on the field. */
+function hintOf({ acroField }: PDFField): string {
+  const written = acroField.dict.lookup(PDFName.of('TU'))
+  const isText = written instanceof PDFString || written instanceof PDFHexString
+  return isText ? written.decodeText().replaceAll(/\s+/g, ' ').trim().slice(0, MAX_HINT) : ''
 }
 
 function write(field: PDFField, value: FormValue): void {

@@ -1,23 +1,36 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { TextDecoderStream } from 'node:stream/web'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { JobRefusal } from '../../lib/job.ts'
+import { encodingOf } from '../extraction/decode-text.ts'
+import { delimiterOf, parseRows } from '../extraction/formats/csv.ts'
+import { toRows } from '../extraction/formats/xlsx.ts'
+import {
+  type Cell,
+  type SheetTable,
+  sheetTables,
+  type TableRow,
+} from '../extraction/sheet-tables.ts'
 import { refuseBadZip } from '../extraction/zip-archive.ts'
 import { quoteName, quoteText, withDatabase } from './duckdb.ts'
-import type { ConvertJob, Sheet, TableFormat } from './table-job.ts'
+import type { ConvertJob, Sheet } from './table-job.ts'
+import { typeColumns } from './type-columns.ts'
 
 const MAX_SHEETS = 50
+/** A larger text is read by the engine alone, as one table. */
+const MAX_LAID_OUT_BYTES = 16 * 2 ** 20
+/** Of a larger text this tells what divides it, and where its head is. */
+const SAMPLE_BYTES = 2 ** 18
 
 /** A part of the file that one `SELECT` reads. */
 interface Part {
   name: string
   source: string
-}
-
-const READERS: Record<Exclude<TableFormat, 'xlsx'>, (path: string) => string> = {
-  csv: (path) => `read_csv(${quoteText(path)}, header = true, sample_size = -1)`,
-  tsv: (path) => `read_csv(${quoteText(path)}, delim = '\t', header = true, sample_size = -1)`,
-  jsonl: (path) => `read_json(${quoteText(path)}, format = 'newline_delimited', sample_size = -1)`,
-  parquet: (path) => `read_parquet(${quoteText(path)})`,
+  notes: string[]
+  /** How its texts become values; absent where the engine reads typed values. */
+  texts?: { plain: ReadonlySet<number>; hasDecimalComma: boolean }
 }
 
 /** Reads a file into typed tables of a database file. Throws `JobRefusal` for a file that is none. */
@@ -25,44 +38,54 @@ export async function convertTable(job: ConvertJob): Promise<{ sheets: Sheet[] }
   const parts = await partsOf(job)
   return withDatabase(job.target, async (connection) => {
     const sheets: Sheet[] = []
-    for (const [index, { name, source }] of parts.entries()) {
-      const table = `table${index}`
-      await load(connection, table, source)
-      if (job.format !== 'parquet') await narrowDecimals(connection, table)
-      sheets.push({ name, table, ...(await describe(connection, table)) })
+    for (const [index, part] of parts.entries()) {
+      sheets.push(await loadPart(connection, part, `table${index}`))
     }
     return { sheets }
   })
 }
 
-/** What is tried in turn where the rows of a text do not fit together: fill up short ones, then take all as text. */
+async function loadPart(connection: DuckDBConnection, part: Part, table: string): Promise<Sheet> {
+  await load(connection, table, part.source)
+  const read = await describe(connection, table)
+  if (!part.texts) return { name: part.name, table, ...read }
+  const columns = read.columns.map(({ name }) => name)
+  const { guesses, notes } = await typeColumns({ connection, table, columns }, part.texts)
+  await narrowDecimals(connection, table)
+  const typed = await describe(connection, table)
+  const guessed = typed.columns.map(({ name, type }) => {
+    const guess = guesses.get(name)
+    return { name, type, ...(guess !== undefined && { guess }) }
+  })
+  const told = [...part.notes, ...notes]
+  return {
+    name: part.name,
+    table,
+    rows: typed.rows,
+    columns: guessed,
+    ...(told[0] && { notes: told }),
+  }
+}
+
+/** What is tried in turn where the rows of a text do not fit together: fill up short ones, then take all as it stands. */
 const LENIENT = [
   ', null_padding = true, parallel = false',
-  ', all_varchar = true, null_padding = true, strict_mode = false, parallel = false',
+  ', null_padding = true, strict_mode = false, parallel = false',
 ]
 
 async function load(connection: DuckDBConnection, table: string, source: string): Promise<void> {
   const isText = source.startsWith('read_csv')
-  const sources = [
-    source,
-    ...(isText ? LENIENT.map((options) => source.replace(/\)$/, `${options})`)) : []),
-  ]
+  const lenient = isText ? LENIENT.map((options) => source.replace(/\)$/, `${options})`)) : []
   let failure: unknown
-  for (const from of sources) {
+  for (const from of [source, ...lenient]) {
     try {
       await connection.run(`CREATE OR REPLACE TABLE ${quoteName(table)} AS SELECT * FROM ${from}`)
-      if (!isText || from !== source || !(await isUnsplit(connection, table))) return
+      return
     } catch (error) {
       failure = error
     }
   }
-  if (failure) throw unreadable(failure)
-}
-
-/** Rows of many lengths look to the reader like one column, with the separators in its name. */
-async function isUnsplit(connection: DuckDBConnection, table: string): Promise<boolean> {
-  const { columns } = await describe(connection, table)
-  return columns.length === 1 && /[,;\t|]/.test(columns[0]?.name ?? '')
+  throw unreadable(failure)
 }
 
 async function describe(connection: DuckDBConnection, table: string) {
@@ -80,40 +103,152 @@ async function describe(connection: DuckDBConnection, table: string) {
   }
 }
 
-async function partsOf({ source, format }: ConvertJob): Promise<Part[]> {
-  if (format !== 'xlsx') return [{ name: '', source: READERS[format](source) }]
-  const sheets = await sheetsAsCsv(source)
-  if (sheets.length === 0) throw new JobRefusal('The workbook has no sheet with rows')
-  const parts: Part[] = []
-  for (const [index, { name, csv }] of sheets.slice(0, MAX_SHEETS).entries()) {
-    const path = `${source}.${index}.csv`
-    await writeFile(path, csv)
-    parts.push({ name: sheets.length === 1 ? '' : name, source: READERS.csv(path) })
+async function partsOf(job: ConvertJob): Promise<Part[]> {
+  const { source, format } = job
+  if (format === 'parquet') return [engineRead(`read_parquet(${quoteText(source)})`)]
+  if (format === 'xlsx') return workbookParts(source)
+  await toUtf8(source)
+  if (format !== 'jsonl') return textParts(source)
+  return [
+    engineRead(`read_json(${quoteText(source)}, format = 'newline_delimited', sample_size = -1)`),
+  ]
+}
+
+const engineRead = (source: string): Part => ({ name: '', source, notes: [] })
+
+const READ_TEXTS = 'all_varchar = true, header = true'
+
+/** The tables of a text; of a long one the engine reads what follows its first head. */
+async function textParts(path: string): Promise<Part[]> {
+  const { text, isWhole } = await beginningOf(path)
+  const delimiter = delimiterOf(text)
+  const hasDecimalComma = delimiter === ';'
+  const rows = parseRows(text, Number.MAX_SAFE_INTEGER)
+  const tables = sheetTables(rows)
+  if (isWhole) {
+    if (!tables.some(hasColumns)) throw new JobRefusal('The file has no rows')
+    return writeParts(path, [{ sheet: '', tables }], hasDecimalComma)
   }
+  const [first] = tables
+  const above = Math.max(0, (first?.first ?? 0) - 1)
+  // Quoted line ends above the head would be counted as lines; such a file is read from its first line on.
+  const skip = text.split('\n').slice(0, above).join('').includes('"') ? 0 : above
+  const source = `read_csv(${quoteText(path)}, ${READ_TEXTS}, delim = ${quoteText(delimiter)}, skip = ${skip})`
+  const notes = first?.notes ?? []
+  return [{ name: '', source, notes, texts: { plain: new Set(), hasDecimalComma } }]
+}
+
+async function beginningOf(path: string): Promise<{ text: string; isWhole: boolean }> {
+  const file = await open(path)
+  try {
+    const { size } = await file.stat()
+    const isWhole = size <= MAX_LAID_OUT_BYTES
+    const buffer = Buffer.alloc(isWhole ? size : SAMPLE_BYTES)
+    await file.read(buffer, 0, buffer.length, 0)
+    const text = buffer.toString('utf8').replaceAll(/\r\n?/g, '\n')
+    return { text: isWhole ? text : text.slice(0, text.lastIndexOf('\n') + 1), isWhole }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Text in any encoding becomes UTF-8, which the engine reads. */
+async function toUtf8(path: string): Promise<void> {
+  const encoding = await fileEncoding(path)
+  if (encoding === 'utf-8') return
+  const decoder = new TextDecoderStream(encoding)
+  const decoded = `${path}.utf-8`
+  await pipeline(createReadStream(path), decoder, createWriteStream(decoded))
+  await rename(decoded, path)
+}
+
+/** What the beginning looks like; where the rest is no UTF-8 after all, what Western files are most often. */
+async function fileEncoding(path: string): Promise<string> {
+  const strict = new TextDecoder('utf-8', { fatal: true })
+  let isFirst = true
+  for await (const piece of createReadStream(path, { highWaterMark: 2 ** 20 })) {
+    const encoding = isFirst ? (encodingOf(piece) ?? 'windows-1252') : 'utf-8'
+    isFirst = false
+    if (encoding !== 'utf-8') return encoding
+    try {
+      strict.decode(piece, { stream: true })
+    } catch {
+      return 'windows-1252'
+    }
+  }
+  return 'utf-8'
+}
+
+async function workbookParts(source: string): Promise<Part[]> {
+  await refuseBadZip(await readFile(source), 'The file is not a workbook')
+  const { default: readWorkbook } = await import('read-excel-file/node')
+  const sheets = await readWorkbook(source)
+  const laidOut = sheets.map(({ sheet, data }) => ({ sheet, tables: sheetTables(toRows(data)) }))
+  const filled = laidOut.filter(({ tables }) => tables.some(hasColumns))
+  if (filled.length === 0) throw new JobRefusal('The workbook has no sheet with rows')
+  const parts = await writeParts(source, filled, false)
   await rm(source)
   return parts
 }
 
-/** The sheets of a workbook that have rows, each as CSV with the first row that has a value as its head. */
-async function sheetsAsCsv(path: string): Promise<{ name: string; csv: string }[]> {
-  await refuseBadZip(await readFile(path), 'The file is not a workbook')
-  const { default: readWorkbook } = await import('read-excel-file/node')
-  const sheets = await readWorkbook(path)
-  return sheets.flatMap(({ sheet, data }) => {
-    const rows = data.filter((row) => row.some((value) => value !== null))
-    const [head, ...body] = rows
-    if (!head) return []
-    const names = head.map((value, index) => (value === null ? `column${index + 1}` : value))
-    return [{ name: sheet, csv: [names, ...body].map(toLine).join('\n') }]
+interface LaidOut {
+  sheet: string
+  tables: SheetTable[]
+}
+
+const hasColumns = ({ head, rows }: SheetTable) => head !== undefined || rows.length > 0
+
+/** Each table as plain CSV; of several on a sheet each is named by what stands over it. */
+async function writeParts(
+  path: string,
+  sheets: readonly LaidOut[],
+  hasDecimalComma: boolean,
+): Promise<Part[]> {
+  const named = sheets.flatMap(({ sheet, tables }) => {
+    const filled = tables.filter(hasColumns)
+    return filled.map((table, index) => {
+      const own = filled.length > 1 ? [table.notes[0] ?? `table ${index + 1}`] : []
+      return { table, name: [...(sheets.length > 1 ? [sheet] : []), ...own].join(' ') }
+    })
+  })
+  const parts: Part[] = []
+  for (const [index, { name, table }] of named.slice(0, MAX_SHEETS).entries()) {
+    const { head, rows, notes } = table
+    const own = `${path}.${index}.csv`
+    const names = columnNames(head ?? rows[0]?.map(() => '') ?? [])
+    await writeFile(own, [names, ...rows.filter(isFilled)].map(toLine).join('\n'))
+    const source = `read_csv(${quoteText(own)}, ${READ_TEXTS}, delim = ',')`
+    parts.push({ name, source, notes, texts: { plain: plainColumns(rows), hasDecimalComma } })
+  }
+  return parts
+}
+
+const isFilled = (row: TableRow) => row.some((cell) => cell !== null && cell !== '')
+
+/** As many names as columns, each once. */
+function columnNames(head: TableRow): string[] {
+  const taken = new Set<string>()
+  return head.map((cell, index) => {
+    const name = String(cell ?? '').trim() || `column${index + 1}`
+    let [distinct, number] = [name, 2]
+    while (taken.has(distinct.toLowerCase())) distinct = `${name}_${number++}`
+    taken.add(distinct.toLowerCase())
+    return distinct
   })
 }
 
-function toLine(row: readonly unknown[]): string {
+/** Those with numbers and days that are none of texts. */
+function plainColumns(rows: readonly TableRow[]): Set<number> {
+  const isTyped = (cell: Cell) => typeof cell === 'number' || cell instanceof Date
+  return new Set(rows.flatMap((row) => row.flatMap((cell, i) => (isTyped(cell) ? [i] : []))))
+}
+
+function toLine(row: TableRow): string {
   return row.map(toField).join(',')
 }
 
-function toField(value: unknown): string {
-  if (value === null || value === undefined) return ''
+function toField(value: Cell): string {
+  if (value === null || value === undefined || value === '') return ''
   if (value instanceof Date) return toTime(value)
   return `"${String(value).replaceAll('"', '""')}"`
 }

@@ -28,6 +28,8 @@ const INDEXING = {
 const MAX_SOURCE_BYTES = 500_000_000
 const MAX_TOTAL_BYTES = 5_000_000_000
 const MAX_REFUSALS = 1_000
+/** Tables that an older conversion has made are made again. */
+const EDITION = 2
 /** Names of tables and their indexes. */
 const KEPT = /^[0-9a-f]{40}(?:\.table\d+)?\.(?:duckdb|json|sqlite)$/
 
@@ -82,7 +84,7 @@ export function createTableFiles(parts: Dependencies) {
     /** The document as typed tables, made when first asked for. Throws `JobRefusal` for a file that is none. */
     tablesOf(document: StoredDocument, format: TableFormat, signal: AbortSignal) {
       const { id, servedRevision } = document
-      const digest = createHash('sha256').update(`${id} ${servedRevision}`).digest('hex')
+      const digest = createHash('sha256').update(`${id} ${servedRevision} ${EDITION}`).digest('hex')
       const key = digest.slice(0, 40)
       return shareConversion(key, () => convertOnce(document, format, key), signal)
     },

@@ -3,7 +3,12 @@ import { z } from 'zod'
 const TABLE_FORMATS = ['csv', 'tsv', 'xlsx', 'parquet', 'jsonl'] as const
 export type TableFormat = (typeof TABLE_FORMATS)[number]
 
-export const Column = z.object({ name: z.string(), type: z.string() })
+export const Column = z.object({
+  name: z.string(),
+  type: z.string(),
+  /** How its texts were read, where they could have been read otherwise. */
+  guess: z.string().optional(),
+})
 
 /** One table of a document; a workbook has one for each sheet. */
 export const Sheet = z.object({
@@ -13,6 +18,8 @@ export const Sheet = z.object({
   table: z.string(),
   rows: z.int(),
   columns: z.array(Column),
+  /** What stands around it in the file, and what was left out of it. */
+  notes: z.array(z.string()).optional(),
 })
 
 export const Converted = z.object({ sheets: z.array(Sheet) })

@@ -153,9 +153,14 @@ function unfoundedOf({ values }: Input, { citations }: ToolContext): string[] {
   })
 }
 
-function toLine({ name, kind, options, required }: FormField): string {
-  const choice = options ? ` of ${options.join(', ')}` : ''
-  return `- ${name}: ${kind}${choice}${required ? ', required' : ''}`
+function toLine({ name, kind, options, required, maxLength, hint }: FormField): string {
+  const told = [
+    `${kind}${options ? ` of ${options.join(', ')}` : ''}`,
+    ...(required ? ['required'] : []),
+    ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
+    ...(hint === undefined ? [] : [`(${hint})`]),
+  ]
+  return `- ${name}: ${told.join(', ')}`
 }
 
 /** Scripts that part no words, or join others to them: what they say is looked for as it stands. */

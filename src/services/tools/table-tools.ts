@@ -13,10 +13,14 @@ const MAX_LISTED = 100
 const MAX_OPENED = 10
 const SAMPLES = 5
 const MAX_ROWS = 1_000
+/** Columns that are described. */
+const MAX_DESCRIBED = 500
+/** Rows of a table up to which distinct values are counted one by one. */
+const MAX_COUNTED = 1_000_000
 /** Converting a large file takes most of it. */
 const DEADLINE_MS = 180_000
 
-type Asked = Pick<Tables, 'entries' | 'open' | 'query'>
+type Asked = Pick<Tables, 'entries' | 'find' | 'open' | 'query'>
 
 /** Exact answers from documents that are tables: CSV, TSV, XLSX, Parquet and JSON lines. */
 export function tableTools(tables: Asked): Tool[] {
@@ -53,23 +57,73 @@ function describeTable(tables: Asked): Tool {
     name: 'describe_table',
     title: 'Describe a table',
     description:
-      'The columns of a table with type, range and number of values, and its first rows.',
+      'The columns of a table with type, range and number of distinct values, how texts were read as numbers and dates, and its first rows.',
     input: z.object({ table: filledText(200).describe('A name from list_tables.') }),
     deadlineMs: DEADLINE_MS,
     async run({ table }, { filter }, signal) {
-      const quoted = `"${table.toLowerCase().replaceAll('"', '')}"`
+      const { name, rows, columns, notes = [] } = await tables.find(table, filter, signal)
+      const quoted = `"${name.replaceAll('"', '')}"`
       const ask = (sql: string, maximumRows: number) =>
         tables.query({ sql, maximumRows, filter, isTrusted: true }, signal)
-      const [summary, sample] = await Promise.all([
+      const [summary, distinct, sample] = await Promise.all([
         ask(
           `SELECT column_name, column_type, min, max, approx_unique, null_percentage FROM (SUMMARIZE ${quoted})`,
-          500,
+          MAX_DESCRIBED,
         ),
+        rows > MAX_COUNTED ? undefined : countDistinct(ask, quoted, columns),
         ask(`SELECT * FROM ${quoted}`, SAMPLES),
       ])
-      return `${sample.rowCount} rows.\n\n${renderRows(summary)}\n\nThe first rows:\n${renderRows(sample)}`
+      const guesses = columns.flatMap((column) =>
+        column.guess ? [`- ${column.name}: ${column.guess}`] : [],
+      )
+      return [
+        `${rows} rows.`,
+        ...(notes.length > 0 ? [`Around the table: ${notes.join(' / ')}`] : []),
+        renderRows(withDistinct(summary, distinct)),
+        ...(guesses.length > 0 ? [`Guessed from the texts:\n${guesses.join('\n')}`] : []),
+        `The first rows:\n${renderRows(sample)}`,
+      ].join('\n\n')
     },
   })
+}
+
+/** How many values each column has; nothing where counting them takes too much. */
+async function countDistinct(
+  ask: (sql: string, maximumRows: number) => Promise<QueryResult>,
+  table: string,
+  columns: readonly { name: string }[],
+): Promise<Map<string, string> | undefined> {
+  const counts = columns.slice(0, MAX_DESCRIBED).map(({ name }, index) => {
+    const column = `"${name.replaceAll('"', '""')}"`
+    return `SELECT ${index} AS place, count(DISTINCT ${column}) AS n FROM ${table}`
+  })
+  try {
+    const { rows } = await ask(counts.join(' UNION ALL '), MAX_DESCRIBED)
+    return new Map(
+      rows.map(([place, count]) => [columns[Number(place)]?.name ?? '', String(count)]),
+    )
+  } catch (error) {
+    if (error instanceof JobRefusal) return undefined
+    throw error
+  }
+}
+
+/** The engine's summary, whose counts are approximate, with exact ones in their place where there are. */
+function withDistinct(
+  { columns, rows }: QueryResult,
+  distinct: ReadonlyMap<string, string> | undefined,
+): Pick<QueryResult, 'columns' | 'rows'> {
+  const name = distinct ? 'distinct' : 'approximately_distinct'
+  return {
+    columns: columns.map((column) =>
+      column.name === 'approx_unique' ? { ...column, name } : column,
+    ),
+    rows: rows.map((row) =>
+      row.map((cell, index) =>
+        columns[index]?.name === 'approx_unique' ? (distinct?.get(String(row[0])) ?? cell) : cell,
+      ),
+    ),
+  }
 }
 
 function queryTable(tables: Asked): Tool {
@@ -124,16 +178,17 @@ export function citeTables(
   sql: string,
   citations: Citations,
 ): string {
-  const lines = tables.map(({ name, title, document }) => {
+  const lines = tables.map(({ name, sheet, title, document }) => {
     const source = cite(
       citations,
       { ...document, title },
       {
         id: `${document.id}-table-${name}-${sql}`,
         text: `Table ${name}, asked with ${sql}: ${rowCount} rows`,
+        ...(sheet !== '' && { sheet }),
       },
     )
-    return `${source} ${name}: ${title}`
+    return `${source} ${name}: ${title}${sheet && `, sheet ${sheet}`}`
   })
   return `Sources to cite:\n${lines.join('\n')}`
 }

@@ -29,8 +29,11 @@ describe('The specification of a chart', () => {
       data: { values: ROWS },
       mark: { type: 'bar' },
       encoding: {
-        x: { field: 'city', type: 'nominal', title: 'city', sort: null },
-        y: { field: 'n', type: 'quantitative', title: 'n' },
+        x: {
+          ...{ field: 'city', type: 'nominal', title: 'city', sort: null },
+          axis: { labelLimit: 360, labelAngle: 0 },
+        },
+        y: { field: 'n', type: 'quantitative', title: 'n', axis: { tickMinStep: 1 } },
       },
       config: { font: 'DejaVu Sans' },
     })
@@ -39,7 +42,6 @@ describe('The specification of a chart', () => {
   it.each([
     ['bar', { type: 'bar' }],
     ['line', { type: 'line', point: true }],
-    ['pie', { type: 'arc' }],
     ['heatmap', { type: 'rect' }],
     ['boxplot', { type: 'boxplot' }],
   ])('has for a %s the mark %j', (mark, expected) => {
@@ -102,5 +104,73 @@ describe('A channel', () => {
     expect(() => channel({ field: 'zebra' })).toThrow(
       new JobRefusal('there is no column "zebra", only city, n, day, open'),
     )
+  })
+})
+
+describe('What a chart has to say has room', () => {
+  const departments = ['Department of Public Works and Transport', 'Education, Youth and Sports']
+  const long = [...departments, 'Labour and Social Affairs'].map((name, n) => ({ name, n }))
+
+  it('bars lie where their names would not fit below them', () => {
+    const { encoding } = specify({ x: { field: 'name', sort: '-y' }, y: { field: 'n' } }, long)
+    expect(encoding).toMatchObject({
+      x: { field: 'n', axis: { tickMinStep: 1 } },
+      y: { field: 'name', sort: '-x' },
+    })
+    const { encoding: line } = specify(
+      { mark: 'line', x: { field: 'name' }, y: { field: 'n' } },
+      long,
+    )
+    expect(line).toMatchObject({ x: { field: 'name', axis: { labelAngle: -35 } } })
+  })
+
+  it.each([
+    [
+      ['Fri', 'Mon', 'Sun'],
+      ['Mon', 'Fri', 'Sun'],
+    ],
+    [
+      ['Dezember', 'März', 'Januar'],
+      ['Januar', 'März', 'Dezember'],
+    ],
+    [
+      ['juin', 'août', 'mai'],
+      ['mai', 'juin', 'août'],
+    ],
+    [['b', 'a'], null],
+  ])('%j are in their order', (names, sort) => {
+    const rows = names.map((when) => ({ when, n: 1.5 }))
+    expect(channel({ field: 'when' }, rows)).toMatchObject({ x: { sort } })
+  })
+
+  it('axes of counts have whole numbers, others what they need', () => {
+    expect(channel({ aggregate: 'count' })).toMatchObject({ x: { axis: { tickMinStep: 1 } } })
+    expect(channel({ field: 'n', aggregate: 'mean' })).not.toHaveProperty('x.axis')
+    expect(channel({ field: 'n' }, [{ n: 1.5 }])).not.toHaveProperty('x.axis')
+  })
+
+  it('long titles have several lines', () => {
+    const title = 'Number of complaints in the first half of the year, by department'
+    const lines = specify({ title, x: { field: 'n' }, width: 300 }).title
+    expect(lines).toEqual(['Number of complaints in the first', 'half of the year, by department'])
+  })
+
+  it('small pies tell their values, large ones do not', () => {
+    const pie = (rows: ChartRow[]) =>
+      specify({ mark: 'pie', theta: { field: 'n' }, color: { field: 'name' } }, rows)
+    expect(pie(long).layer).toMatchObject([
+      { mark: { type: 'arc' } },
+      { mark: { type: 'text' }, encoding: { text: { field: 'n' } } },
+    ])
+    const many = Array.from({ length: 9 }, (_, n) => ({ name: `slice ${n}`, n }))
+    expect(pie(many)).toMatchObject({ mark: { type: 'arc' } })
+  })
+
+  it('a legend stands below where beside the chart it would take too much', () => {
+    const many = Array.from({ length: 40 }, (_, n) => ({ name: `number ${n} of many more`, n }))
+    const legendOf = (rows: ChartRow[]) =>
+      specify({ x: { field: 'n' }, color: { field: 'name' }, height: 200 }, rows).encoding
+    expect(legendOf(many)).toMatchObject({ color: { legend: { orient: 'bottom', columns: 3 } } })
+    expect(legendOf([{ name: 'a', n: 1 }])).toMatchObject({ color: { legend: { columns: 1 } } })
   })
 })

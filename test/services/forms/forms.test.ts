@@ -1,4 +1,4 @@
-import { PDFDocument } from '@cantoo/pdf-lib'
+import { PDFDocument, PDFHexString, PDFName } from '@cantoo/pdf-lib'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import { getDocumentProxy } from 'unpdf'
 import { describe, expect, it } from 'vitest'
@@ -134,6 +134,24 @@ describe('A PDF form', () => {
       await expect(fill('pdf', content)).rejects.toThrow(new JobRefusal(words))
     },
   )
+
+  it('tells what a field asks for, how long it may be, and what it can be', async () => {
+    const document = await PDFDocument.create()
+    const page = document.addPage()
+    const form = document.getForm()
+    const text = form.createTextField('f1')
+    text.addToPage(page)
+    text.setMaxLength(11)
+    text.enableRequired()
+    text.acroField.dict.set(PDFName.of('TU'), PDFHexString.fromText('Número de\n identificación'))
+    const choice = form.createDropdown('f2')
+    choice.addToPage(page)
+    choice.setOptions(['yes', 'no'])
+    expect((await fill('pdf', await document.save())).fields).toEqual([
+      { name: 'f1', kind: 'text', required: true, maxLength: 11, hint: 'Número de identificación' },
+      { name: 'f2', kind: 'choice', options: ['yes', 'no'], required: false },
+    ])
+  })
 
   it('without fields is none', async () => {
     const document = await PDFDocument.create()

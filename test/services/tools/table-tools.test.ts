@@ -33,6 +33,7 @@ function createFakeTables(names: string[], rowCount = 2) {
   const queries: TableQuery[] = []
   const tables: Parameters<typeof tableTools>[0] = {
     entries: async () => names.map(entryOf),
+    find: async (name) => tableOf(name.toLowerCase()),
     async open({ name }) {
       if (name === 'bad') throw new JobRefusal('It is damaged')
       return [tableOf(name)]
@@ -77,19 +78,20 @@ describe('list_tables', () => {
 })
 
 describe('describe_table', () => {
-  it('asks for a summary and the first rows', async () => {
+  it('asks for a summary, exact counts and the first rows', async () => {
     const { run, queries } = createFakeTables(['sales'])
     expect(await run('describe_table', { table: 'Sales' })).toBe(
-      '2 rows.\n\na\n1\n"2, ""3"""\n\nThe first rows:\na\n1\n"2, ""3"""',
+      '3 rows.\n\na\n1\n"2, ""3"""\n\nThe first rows:\na\n1\n"2, ""3"""',
     )
-    expect(queries.map(({ isTrusted }) => isTrusted)).toEqual([true, true])
-    expect(queries[1]).toMatchObject({ sql: 'SELECT * FROM "sales"', maximumRows: 5 })
+    expect(queries.map(({ isTrusted }) => isTrusted)).toEqual([true, true, true])
+    expect(queries[1]?.sql).toContain('count(DISTINCT "a")')
+    expect(queries[2]).toMatchObject({ sql: 'SELECT * FROM "sales"', maximumRows: 5 })
   })
 
   it('cannot be made to run a statement by a name', async () => {
     const { run, queries } = createFakeTables(['sales'])
     await run('describe_table', { table: 'x" ; DROP TABLE y; --' })
-    expect(queries[1]?.sql).toBe('SELECT * FROM "x ; drop table y; --"')
+    expect(queries[2]?.sql).toBe('SELECT * FROM "x ; drop table y; --"')
   })
 })
 

@@ -2,7 +2,8 @@ import { parse } from 'csv-parse/sync'
 import type { Extracted } from '../extracted.ts'
 import { rowsToText } from './xlsx.ts'
 
-const DELIMITERS = [',', ';', '\t', '|'] as const
+/** The comma last: it stands in titles and notes, too. */
+const DELIMITERS = [';', '\t', '|', ','] as const
 const SAMPLE_LINES = 20
 const MAX_ROWS = 100_000
 
@@ -13,14 +14,11 @@ export function extractCsv(text: string, isCut: boolean): Extracted {
   return { text: rowsToText(rows.slice(0, MAX_ROWS), isCut || rows.length > MAX_ROWS) }
 }
 
-/** Where a quotation mark is never closed, none means anything. */
-function parseRows(text: string): string[][] {
+/** At most so many rows, empty ones included. Where a quotation mark is never closed, none means anything. */
+export function parseRows(text: string, to = MAX_ROWS + 1): string[][] {
   const options = {
-    delimiter: delimiterOf(text),
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-    to: MAX_ROWS + 1,
+    ...{ delimiter: delimiterOf(text), bom: true, to },
+    ...{ relax_column_count: true, relax_quotes: true },
   }
   try {
     return parse(text, options)
@@ -30,9 +28,9 @@ function parseRows(text: string): string[][] {
 }
 
 /** The one that divides the first lines most evenly. */
-function delimiterOf(text: string): string {
+export function delimiterOf(text: string): string {
   const lines = text.slice(0, 65_536).split('\n', SAMPLE_LINES).map(withoutQuoted).filter(Boolean)
-  const best = { delimiter: ',', score: 0 }
+  const best: { delimiter: string; score: number } = { delimiter: ',', score: 0 }
   for (const delimiter of DELIMITERS) {
     const counts = lines.map((line) => line.split(delimiter).length - 1)
     const least = Math.min(...counts)

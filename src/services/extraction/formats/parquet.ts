@@ -1,6 +1,7 @@
 import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet'
 import type { Extracted, SourceFile } from '../extracted.ts'
-import { type Cell, rowsToText } from './xlsx.ts'
+import type { Cell } from '../sheet-tables.ts'
+import { rowsToText } from './xlsx.ts'
 
 const SHOWN_ROWS = 100
 

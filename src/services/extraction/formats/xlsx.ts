@@ -1,30 +1,32 @@
 import readSheets from 'read-excel-file/node'
 import { type BoundedText, createBoundedText, type Extracted } from '../extracted.ts'
+import { type Cell, type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
 
 /** Sheet by sheet, each under its name. */
 export async function extractXlsx(bytes: Buffer): Promise<Extracted> {
   const text = createBoundedText()
   for (const { sheet, data } of await readSheets(bytes)) {
-    const rows = rowsToText(data.map((row) => row.map(toCell)))
+    const rows = rowsToText(toRows(data))
     if (rows !== '') text.add(`## ${sheet}\n\n${rows}\n`)
   }
   return { text: text.toString() }
 }
 
-function toCell(value: unknown): string | number | boolean | Date | null {
+/** Cells whose kind is known; no others come out of a workbook. */
+export function toRows(data: readonly (readonly unknown[])[]): TableRow[] {
+  return data.map((row) => row.map(toCell))
+}
+
+function toCell(value: unknown): Cell {
   if (typeof value === 'string' || typeof value === 'number') return value
   return typeof value === 'boolean' || value instanceof Date ? value : null
 }
 
-/** What one table may add to the text; the tools of the agent read all of it. */
+/** What one sheet may add to the text; the tools of the agent read all of it. */
 const MAX_CHARACTERS = 2_000_000
-const MAX_CELL = 2_000
-const MAX_COLUMNS = 500
 /** Of a longer table a heading tells every so many rows which they are. */
 const ROWS_PER_SECTION = 25
-
-export type Cell = string | number | boolean | Date | null | undefined
-export type TableRow = readonly Cell[]
+const MAX_TITLE = 120
 
 /**
  * A line per row, with the name of the column before each value, so that a row is understood wherever the
@@ -32,65 +34,41 @@ export type TableRow = readonly Cell[]
  */
 export function rowsToText(rows: readonly TableRow[], isCut = false): string {
   const text = createBoundedText(Number.POSITIVE_INFINITY)
-  const header = headerOf(rows)
-  const body = header ? rows.slice(1) : rows
-  const taken = addRows(text, body, header)
-  if (taken < body.length || isCut) {
-    const total = isCut ? '' : ` of ${body.length}`
-    text.add(`\n(The first ${taken}${total} rows; the whole table is in the file.)\n`)
-  }
+  const tables = sheetTables(rows)
+  for (const table of tables) addTable(text, table, isCut && table === tables.at(-1))
   return text.toString()
 }
 
-function addRows(
-  text: BoundedText,
-  rows: readonly TableRow[],
-  header: readonly string[] | undefined,
-): number {
+function addTable(text: BoundedText, table: SheetTable, isCut: boolean): void {
+  const { notes, rows } = table
+  const [title = ''] = rows.length > 0 ? notes : []
+  const isTitle = title !== '' && title.length <= MAX_TITLE
+  if (isTitle) text.add(`\n### ${title}\n\n`)
+  for (const note of isTitle ? notes.slice(1) : notes) text.add(`${note}\n\n`)
+  const taken = addRows(text, table, isTitle ? '####' : '###')
+  if (taken === rows.length && !isCut) return
+  const total = isCut ? '' : ` of ${rows.length}`
+  text.add(`\n(The first ${taken}${total} rows; the whole table is in the file.)\n`)
+}
+
+function addRows(text: BoundedText, { rows, head, first }: SheetTable, level: string): number {
   for (const [position, row] of rows.entries()) {
     if (text.length > MAX_CHARACTERS) return position
-    if (position % ROWS_PER_SECTION === 0)
-      text.add(sectionAt(position, rows.length, header ? 2 : 1))
-    const cells = row.slice(0, MAX_COLUMNS).map(toText)
-    const named = cells.flatMap((cell, i) => (cell === '' ? [] : [withName(cell, header?.[i])]))
+    if (position % ROWS_PER_SECTION === 0) text.add(sectionAt(position, rows.length, first, level))
+    const cells = row.map(toText)
+    const named = cells.flatMap((cell, i) => (cell === '' ? [] : [withName(cell, head?.[i])]))
     if (named.length > 0) text.add(`- ${named.join('; ')}\n`)
   }
   return rows.length
 }
 
-/** `first` is the number of the first row, as a reader of the table counts. */
-function sectionAt(position: number, rows: number, first: number): string {
+/** Rows are counted from 1, with all that stands above them. */
+function sectionAt(position: number, rows: number, first: number, level: string): string {
   if (rows <= ROWS_PER_SECTION) return ''
   const last = Math.min(position + ROWS_PER_SECTION, rows)
-  return `\n### Rows ${first + position} to ${first + last - 1}\n\n`
+  return `\n${level} Rows ${first + position + 1} to ${first + last}\n\n`
 }
 
 function withName(cell: string, name: string | undefined): string {
   return name ? `${name}: ${cell}` : cell
-}
-
-/** The first row, where it looks like names: words, none missing or twice. */
-function headerOf([first]: readonly TableRow[]): string[] | undefined {
-  const names = (first ?? []).slice(0, MAX_COLUMNS).map(toText)
-  while (names.at(-1) === '') names.pop()
-  const isNames = names.length > 0 && names.every(isName) && new Set(names).size === names.length
-  return isNames ? names : undefined
-}
-
-function isName(text: string): boolean {
-  return text !== '' && text.length <= 100 && !/^[-+\d.,%€$£\s/:]+$/.test(text)
-}
-
-export function toText(cell: Cell): string {
-  if (cell === null || cell === undefined) return ''
-  const text = cell instanceof Date ? dateToText(cell) : String(cell)
-  return text.slice(0, MAX_CELL).replaceAll(/\s+/g, ' ').trim()
-}
-
-function dateToText(date: Date): string {
-  if (Number.isNaN(date.getTime())) return ''
-  return date
-    .toISOString()
-    .replace(/T00:00:00\.000Z$/, '')
-    .replace(/\.000Z$/, 'Z')
 }

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  rowsToText,
-  type TableRow,
-  toText,
-} from '../../../../src/services/extraction/formats/xlsx.ts'
+import { rowsToText } from '../../../../src/services/extraction/formats/xlsx.ts'
+import { type TableRow, toText } from '../../../../src/services/extraction/sheet-tables.ts'
 
 const linesOf = (rows: readonly TableRow[]) => rowsToText(rows).trimEnd().split('\n')
 
@@ -77,22 +74,6 @@ describe('The first row is the head', () => {
       ],
       '- 2023; 2024',
     ],
-    [
-      'a name twice',
-      [
-        ['a', 'a'],
-        [3, 4],
-      ],
-      '- a; a',
-    ],
-    [
-      'a gap',
-      [
-        ['a', '', 'c'],
-        [1, 2, 3],
-      ],
-      '- a; c',
-    ],
     ['a sentence', [['x'.repeat(101)], ['y']], `- ${'x'.repeat(101)}`],
     [
       'amounts',
@@ -103,6 +84,53 @@ describe('The first row is the head', () => {
       '- € 12.50; 13 %',
     ],
   ])('unless it holds %s', (_case, rows, first) => expect(linesOf(rows)[0]).toBe(first))
+
+  it.each<[string, TableRow[], string]>([
+    [
+      'has a gap',
+      [
+        ['a', '', 'c'],
+        [1, 2, 3],
+      ],
+      '- a: 1; 2; c: 3',
+    ],
+    [
+      'has a name twice',
+      [
+        ['a', 'a'],
+        [3, 4],
+      ],
+      '- a: 3; a: 4',
+    ],
+    [
+      'has years',
+      [
+        ['Region', '2023', '2024'],
+        ['north', 5, 6],
+      ],
+      '- Region: north; 2023: 5; 2024: 6',
+    ],
+    [
+      'stands over another',
+      [
+        ['Region', '2024', ''],
+        ['', 'Q1', 'Q2'],
+        ['north', 5, 6],
+      ],
+      '- Region: north; 2024 Q1: 5; 2024 Q2: 6',
+    ],
+  ])('though it %s', (_case, rows, line) => expect(linesOf(rows)).toEqual([line]))
+
+  it('under titles, each of several tables with its own', () => {
+    const rows: TableRow[] = [
+      ...[['Sales', null], [], ['Region', 'Amount'], ['north', 5], ['south', 7], []],
+      ...[['Staff'], ['Name', 'City', 'Age'], ['Ada', 'Oslo', 36], [], ['Source: the office']],
+    ]
+    expect(rowsToText(rows)).toBe(
+      '\n### Sales\n\n- Region: north; Amount: 5\n- Region: south; Amount: 7\n' +
+        '\n### Staff\n\nSource: the office\n\n- Name: Ada; City: Oslo; Age: 36\n',
+    )
+  })
 
   it('though it ends in empty cells', () => {
     expect(

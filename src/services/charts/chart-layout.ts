@@ -1,0 +1,177 @@
+import { calendarPlaces, placeIn } from '../../lib/calendar-names.ts'
+
+/** Pixels of a letter, of a line of a title, and of a bar with its gap; generous. */
+const LETTER = 6.5
+const TITLE_LETTER = 8.5
+const BAR = 22
+const TALLEST = 2_000
+const LEGEND_ROW = 17
+/** Longer labels are cut off. */
+const LONGEST_LABEL = 360
+/** More slices have no room for their values. */
+const MAX_TOLD_SLICES = 8
+
+type ChartRow = Readonly<Record<string, string | number | boolean | null>>
+
+/** What of a chart its layout depends on. */
+interface Channel {
+  field?: string | undefined
+  type?: string | undefined
+  aggregate?: string | undefined
+  bin?: boolean | undefined
+  timeUnit?: string | undefined
+  sort?: string | undefined
+}
+
+interface Chart<C extends Channel = Channel> {
+  mark: string
+  x?: C | undefined
+  y?: C | undefined
+  color?: C | undefined
+  theta?: C | undefined
+  column?: C | undefined
+  width: number
+  height: number
+}
+
+/** Marks that say the same when they lie. */
+const MAY_LIE: ReadonlySet<string> = new Set(['bar', 'boxplot', 'point', 'tick'])
+
+/** What the names of a channel are, each once and in the order of the rows. */
+function namesIn(channel: Channel | undefined, rows: readonly ChartRow[]): string[] {
+  const { field, type, timeUnit, bin } = channel ?? {}
+  if (field === undefined || timeUnit || bin || type === 'temporal') return []
+  const values = rows.map((row) => row[field]).filter((value) => value != null)
+  if (type === undefined && values.every((value) => typeof value === 'number')) return []
+  if (type === 'quantitative') return []
+  return [...new Set(values.map(String))]
+}
+
+const longest = (names: readonly string[]) => Math.max(0, ...names.map(({ length }) => length))
+const fits = (names: readonly string[], width: number) =>
+  names.length * (longest(names) + 1) * LETTER <= width
+
+/** The same chart lying on its side, where the names below its marks would not fit beside each other. */
+export function lieDown<C extends Channel, R extends Chart<C>>(
+  request: R,
+  rows: readonly ChartRow[],
+): R {
+  const { mark, x, y, column, width, height } = request
+  const names = namesIn(x, rows)
+  const isUpright = MAY_LIE.has(mark) && y && namesIn(y, rows).length === 0 && !column
+  if (!isUpright || x?.type === 'temporal' || fits(names, width) || isDay(names)) return request
+  const tall = Math.min(Math.max(height, names.length * BAR), TALLEST)
+  return { ...request, x: turned(y), y: turned(x), height: tall }
+}
+
+const isDay = (names: readonly string[]) => names.every((name) => /^\d{4}-\d\d-\d\d/.test(name))
+const OTHER_AXIS = { x: 'y', y: 'x', '-x': '-y', '-y': '-x' } as const
+
+function turned<C extends Channel>(channel: C | undefined): C | undefined {
+  const { sort } = channel ?? {}
+  if (!channel || !sort || !(sort in OTHER_AXIS)) return channel
+  const other = Object.entries(OTHER_AXIS).find(([own]) => own === sort)?.[1]
+  return other ? { ...channel, sort: other } : channel
+}
+
+/** Weekdays and months in their order; nothing for other names. */
+export function calendarOrder(channel: Channel, rows: readonly ChartRow[]): string[] | undefined {
+  const names = namesIn(channel, rows)
+  for (const unit of ['month', 'weekday'] as const) {
+    const places = calendarPlaces(unit, names)
+    if (places) return names.toSorted((a, b) => placeIn(places, a) - placeIn(places, b))
+  }
+  return undefined
+}
+
+/** How the names and numbers of a channel are written. */
+export function layoutOf(
+  name: string,
+  channel: Channel,
+  request: Chart,
+  rows: readonly ChartRow[],
+): Record<string, unknown> {
+  const axis = axisOf(name, channel, request, rows)
+  const legend = name === 'color' ? legendOf(channel, request, rows) : undefined
+  return { ...(axis && { axis }), ...(legend && { legend }) }
+}
+
+/** How an axis is written: names that fit, whole numbers where there are no others. */
+function axisOf(
+  name: string,
+  channel: Channel,
+  { width }: Chart,
+  rows: readonly ChartRow[],
+): Record<string, unknown> | undefined {
+  if (name !== 'x' && name !== 'y') return undefined
+  const names = namesIn(channel, rows)
+  if (names.length > 0) {
+    const isCrowded = name === 'x' && !fits(names, width)
+    const slope = isCrowded ? { labelAngle: -35, labelOverlap: 'greedy' } : { labelAngle: 0 }
+    return { labelLimit: LONGEST_LABEL, ...(name === 'x' && slope) }
+  }
+  return isWhole(channel, rows) ? { tickMinStep: 1 } : undefined
+}
+
+function isWhole({ field, aggregate, bin, timeUnit, type }: Channel, rows: readonly ChartRow[]) {
+  if (aggregate === 'count' || aggregate === 'distinct') return true
+  if (field === undefined || bin || timeUnit || type || aggregate === 'mean') return false
+  const values = rows.map((row) => row[field]).filter((value) => value != null)
+  return values.length > 0 && values.every((value) => Number.isInteger(value))
+}
+
+/** Beside the chart as long as there is room, else in columns, or below it. */
+function legendOf(
+  channel: Channel,
+  { width, height }: Chart,
+  rows: readonly ChartRow[],
+): Record<string, unknown> | undefined {
+  const names = namesIn(channel, rows)
+  if (names.length === 0) return undefined
+  const shared = { labelLimit: LONGEST_LABEL, symbolLimit: names.length }
+  const columns = Math.ceil((names.length + 1) / Math.max(1, Math.floor(height / LEGEND_ROW)))
+  const label = Math.min(longest(names) * LETTER, LONGEST_LABEL) + 30
+  if (columns * label <= width / 2) return { ...shared, columns }
+  return { ...shared, orient: 'bottom', columns: Math.max(1, Math.floor(width / label)) }
+}
+
+/** A title in lines that are no wider than the chart. */
+export function wrapTitle(title: string, width: number): string | string[] {
+  const most = Math.max(12, Math.floor(width / TITLE_LETTER))
+  if (title.length <= most) return title
+  const lines: string[] = []
+  for (const word of title.split(/\s+/)) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + word.length < most) lines.push(`${lines.pop()} ${word}`)
+    else lines.push(word)
+  }
+  return lines
+}
+
+/** The slices of a pie, and their values where they have room. */
+export function pieLayers(
+  { theta, color, width, height }: Chart,
+  rows: readonly ChartRow[],
+  encoding: Record<string, unknown>,
+): Record<string, unknown> {
+  const radius = Math.min(width, height) / 2 - 24
+  const slices = color ? namesIn(color, rows).length : 0
+  const mark = { type: 'arc', outerRadius: radius }
+  if (!theta || slices === 0 || slices > MAX_TOLD_SLICES) return { mark, encoding }
+  const { field, aggregate } = theta
+  const text = {
+    ...(field !== undefined && { field: plainField(encoding) }),
+    aggregate,
+    type: 'quantitative',
+  }
+  const { theta: angle, ...others } = encoding
+  return {
+    encoding: { theta: { ...Object(angle), stack: true }, ...others },
+    layer: [
+      { mark },
+      { mark: { type: 'text', radius: radius + 14, fill: '#333' }, encoding: { text } },
+    ],
+  }
+}
+
+const plainField = (encoding: Record<string, unknown>) => Object(encoding.theta).field

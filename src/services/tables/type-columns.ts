@@ -1,0 +1,197 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import {
+  commaIn,
+  type Habits,
+  isMissing,
+  MISSING,
+  monthFirstIn,
+  type Reading,
+  readingsOf,
+} from './column-readings.ts'
+import { quoteName, quoteText } from './duckdb.ts'
+
+const SAMPLE_ROWS = 1_000
+/** Rows that are looked at as totals. */
+const MAX_LABELLED = 100
+const TOTAL = [
+  ...['total', 'totals', 'grand total', 'subtotal', 'sub-total', 'sum', 'overall', 'summe'],
+  ...['gesamt', 'gesamtsumme', 'insgesamt', 'zwischensumme', 'endsumme', 'totale', 'somme'],
+  ...['sous-total', 'total général', 'suma', 'total general', 'totaal', 'subtotaal', 'soma'],
+  ...['totalt', 'summa', 'i alt', 'yhteensä', 'razem', 'ogółem', 'celkem', 'összesen', 'итого'],
+  ...['всего', 'toplam', 'σύνολο', '合計', '总计', '合计'],
+]
+
+interface Texts {
+  connection: DuckDBConnection
+  table: string
+  /** All of text. */
+  columns: readonly string[]
+}
+
+interface Kinds {
+  /** Columns whose numbers and days need no guess: those of a workbook. */
+  plain: ReadonlySet<number>
+  /** Where the file is divided by semicolons. */
+  hasDecimalComma: boolean
+}
+
+/** Gives columns of text the types of what they hold, and takes rows of totals out; answers what was guessed. */
+export async function typeColumns(
+  texts: Texts,
+  kinds: Kinds,
+): Promise<{ guesses: Map<string, string>; notes: string[] }> {
+  const candidates = await candidatesOf(texts, kinds)
+  const labelled = await labelledRows(texts)
+  const first = await verified(texts, candidates, labelled)
+  const totals = await provenTotals(texts, first, labelled)
+  const isAllProven = totals.length === labelled.length
+  const readings = isAllProven ? first : await verified(texts, candidates, totals)
+  const notes = await takeOut(texts, totals)
+  const guesses = new Map<string, string>()
+  for (const [index, { reading, missing }] of readings.entries()) {
+    const name = texts.columns[index] ?? ''
+    const change = `ALTER ${quoteName(name)} TYPE ${reading.type} USING ${readAs(name, reading)}`
+    await texts.connection.run(`ALTER TABLE ${quoteName(texts.table)} ${change}`)
+    const told = missing > 0 ? [`${missing} texts such as "-" or "n/a" read as missing`] : []
+    const guess = [...(reading.guess ? [reading.guess] : []), ...told].join('; ')
+    if (guess !== '') guesses.set(name, guess)
+  }
+  return { guesses, notes }
+}
+
+async function candidatesOf(
+  { connection, table, columns }: Texts,
+  { plain, hasDecimalComma }: Kinds,
+): Promise<Reading[][]> {
+  const name = quoteName(table)
+  const sampled = await connection.runAndReadAll(
+    `SELECT * FROM ${name} WHERE rowid % greatest(1, (SELECT count(*) FROM ${name}) // ${SAMPLE_ROWS}) = 0`,
+  )
+  const rows = sampled.getRows()
+  const samples: string[][] = []
+  for (const [index, column] of columns.entries()) {
+    const texts = rows.flatMap((row) => asText(row[index]))
+    samples.push(texts.length > 0 ? texts : await firstTexts(connection, name, quoteName(column)))
+  }
+  const own = samples.map((texts) => texts.filter((text) => !isMissing(text) && !isTotal(text)))
+  const local = own.filter((_, index) => !plain.has(index))
+  const habits: Habits = {
+    hasDecimalComma: first(local.map(commaIn)) ?? hasDecimalComma,
+    isMonthFirst: first(local.map(monthFirstIn)) ?? false,
+  }
+  return own.map((texts, index) => readingsOf(texts, habits, plain.has(index)))
+}
+
+const asText = (value: unknown) =>
+  value === null || value === undefined ? [] : [String(value).trim()]
+const first = (told: readonly (boolean | undefined)[]) => told.find((each) => each !== undefined)
+const isTotal = (text: string) => TOTAL.includes(text.toLowerCase().replace(/:$/, ''))
+
+async function firstTexts(connection: DuckDBConnection, name: string, column: string) {
+  const found = await connection.runAndReadAll(
+    `SELECT ${column} FROM ${name} WHERE ${column} IS NOT NULL LIMIT ${SAMPLE_ROWS}`,
+  )
+  return found.getRows().flatMap(([value]) => asText(value))
+}
+
+const trimmed = (name: string) => `trim(${quoteName(name)})`
+const missing = (name: string) =>
+  `(${trimmed(name)} = '' OR lower(${trimmed(name)}) IN (${MISSING.map(quoteText).join(', ')}))`
+const readAs = (name: string, { toValue }: Reading) =>
+  `CASE WHEN NOT ${missing(name)} THEN ${toValue(trimmed(name))} END`
+
+interface Verified {
+  reading: Reading
+  /** Texts that say that there is no value. */
+  missing: number
+}
+
+/** The first reading of each column that all of its texts fit, those of some rows left aside. */
+async function verified(
+  { connection, table, columns }: Texts,
+  candidates: readonly Reading[][],
+  aside: readonly number[],
+): Promise<Map<number, Verified>> {
+  const found = new Map<number, Verified>()
+  const deepest = Math.max(0, ...candidates.map(({ length }) => length))
+  for (let depth = 0; depth < deepest; depth++) {
+    const tried = candidates.flatMap((readings, index) => {
+      const reading = found.has(index) ? undefined : readings[depth]
+      return reading ? [{ index, reading, name: columns[index] ?? '' }] : []
+    })
+    if (tried.length === 0) continue
+    const counts = tried.flatMap(({ name, reading }) => [
+      `count(*) FILTER (${quoteName(name)} IS NOT NULL AND NOT ${missing(name)} AND ${reading.toValue(trimmed(name))} IS NULL)`,
+      `count(*) FILTER (${missing(name)} AND ${trimmed(name)} <> '')`,
+    ])
+    const where = aside.length > 0 ? ` WHERE rowid NOT IN (${aside.join(', ')})` : ''
+    const counted = await connection.runAndReadAll(
+      `SELECT ${counts.join(', ')} FROM ${quoteName(table)}${where}`,
+    )
+    const row = counted.getRows()[0] ?? []
+    for (const [place, { index, reading }] of tried.entries()) {
+      const fits = Number(row[place * 2]) === 0
+      if (fits) found.set(index, { reading, missing: Number(row[place * 2 + 1]) })
+    }
+  }
+  return found
+}
+
+/** Rows of which one text says that they are a total. */
+async function labelledRows({ connection, table, columns }: Texts): Promise<number[]> {
+  const labels = TOTAL.flatMap((label) => [label, `${label}:`])
+    .map(quoteText)
+    .join(', ')
+  const tests = columns.map((name) => `lower(${trimmed(name)}) IN (${labels})`)
+  const found = await connection.runAndReadAll(
+    `SELECT rowid FROM ${quoteName(table)} WHERE ${tests.join(' OR ')} ORDER BY rowid LIMIT ${MAX_LABELLED + 1}`,
+  )
+  const rows = found.getRows().map(([row]) => Number(row))
+  return rows.length > MAX_LABELLED ? [] : rows
+}
+
+/** Those that hold the sum of what stands above them, or of what stands since the one before. */
+async function provenTotals(
+  { connection, table, columns }: Texts,
+  readings: ReadonlyMap<number, Verified>,
+  labelled: readonly number[],
+): Promise<number[]> {
+  const numbers = [...readings].filter(([, { reading }]) => /BIGINT|DOUBLE/.test(reading.type))
+  if (labelled.length === 0 || numbers.length === 0) return []
+  const values = numbers.map(([index, { reading }]) => readAs(columns[index] ?? '', reading))
+  const places = labelled.join(', ')
+  const name = quoteName(table)
+  const told = await connection.runAndReadAll(
+    `SELECT ${values.map((value) => `(${value})::DOUBLE`).join(', ')} FROM ${name}
+     WHERE rowid IN (${places}) ORDER BY rowid`,
+  )
+  const group = labelled.map((row) => `(rowid > ${row})::INT`).join(' + ')
+  const summed = await connection.runAndReadAll(
+    `SELECT ${group} AS part, ${values.map((value) => `sum(${value})::DOUBLE`).join(', ')}
+     FROM ${name} WHERE rowid NOT IN (${places}) GROUP BY part`,
+  )
+  const sums = new Map(summed.getRows().map(([part, ...each]) => [Number(part), each.map(Number)]))
+  const texts = told.getRows()
+  return labelled.filter((_, place) =>
+    texts[place]?.some((value, column) => {
+      const parts = Array.from({ length: place + 1 }, (__, part) => sums.get(part)?.[column] ?? 0)
+      const all = parts.reduce((sum, part) => sum + part, 0)
+      return value !== null && [all, parts.at(-1)].some((sum) => isNear(Number(value), sum ?? 0))
+    }),
+  )
+}
+
+/** Amounts are written with two decimals, whatever they were added up from. */
+function isNear(value: number, sum: number): boolean {
+  return value !== 0 && Math.abs(value - sum) <= Math.max(0.011, Math.abs(sum) * 1e-9)
+}
+
+async function takeOut({ connection, table }: Texts, totals: readonly number[]): Promise<string[]> {
+  if (totals.length === 0) return []
+  const where = `${quoteName(table)} WHERE rowid IN (${totals.join(', ')})`
+  const rows = await connection.runAndReadAll(`SELECT * FROM ${where} ORDER BY rowid LIMIT 3`)
+  const told = rows.getRows().map((row) => row.filter((value) => value !== null).join(' | '))
+  await connection.run(`DELETE FROM ${where}`)
+  const more = totals.length > told.length ? ', …' : ''
+  return [`Left out, as totals (${totals.length}): ${told.join('; ')}${more}`]
+}

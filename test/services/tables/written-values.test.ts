@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { convertTable } from '../../../src/services/tables/convert-table.ts'
+import { withDatabase } from '../../../src/services/tables/duckdb.ts'
+import type { TableFormat } from '../../../src/services/tables/table-job.ts'
+import { isLong } from '../../support/long.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
+
+/** Names, types and guesses of the columns of a text, and its rows in words. */
+async function read(content: string | Uint8Array, format: TableFormat = 'csv') {
+  const directory = await temporaryDirectory()
+  const [source, target] = [join(directory, 'source'), join(directory, 'tables.duckdb')]
+  await writeFile(source, content)
+  const { sheets } = await convertTable({ source, target, format })
+  return withDatabase(target, async (connection) => {
+    const tables = []
+    for (const { table, ...sheet } of sheets) {
+      const rows = await connection.runAndReadAll(`SELECT COLUMNS(*)::VARCHAR FROM ${table}`)
+      tables.push({
+        ...sheet,
+        types: sheet.columns.map(({ type }) => type),
+        values: rows.getRows(),
+      })
+    }
+    return tables
+  })
+}
+
+const GERMAN = [
+  'Umsatz der Filialen 2024;;;;',
+  '',
+  'Filiale;Betrag;Anteil;Datum;PLZ',
+  'München;67.091,80 €;12,5 %;03.05.2024;01067',
+  'Köln;1.234,50 €;7 %;31.12.2024;50667',
+  'Bonn;-;80,5 %;01.01.2024;53111',
+  'Summe;68.326,30 €;100 %;;',
+].join('\r\n')
+
+it.each([
+  ['Windows-1252', Buffer.from(GERMAN.replaceAll('€', '\u0080'), 'latin1')],
+  ['UTF-16', Buffer.from(`\ufeff${GERMAN}`, 'utf16le')],
+  ['UTF-8', Buffer.from(GERMAN)],
+])(
+  'A table in %s has numbers and days, and keeps what stands around it',
+  async (_case, content) => {
+    const [table] = await read(content)
+    expect(table?.types).toEqual(['VARCHAR', 'DECIMAL(18,1)', 'DECIMAL(18,1)', 'DATE', 'VARCHAR'])
+    expect(table?.values).toEqual([
+      ['München', '67091.8', '12.5', '2024-05-03', '01067'],
+      ['Köln', '1234.5', '7.0', '2024-12-31', '50667'],
+      ['Bonn', null, '80.5', '2024-01-01', '53111'],
+    ])
+    expect(table?.notes).toEqual([
+      'Umsatz der Filialen 2024',
+      'Left out, as totals (1): Summe | 68.326,30 € | 100 %',
+    ])
+    const [, amount, share, day] = table?.columns ?? []
+    expect(amount?.guess).toMatch(/67\.091,80 €, decimal comma, in €; 1 texts such as "-"/)
+    expect(share?.guess).toMatch(/12\.5 means 12\.5 %/)
+    expect(day?.guess).toBe('dates written as 03.05.2024, day before month')
+  },
+)
+
+it.each([
+  ['5/13/2024', '2024-05-13', 'DATE'],
+  ['13/5/2024', '2024-05-13', 'DATE'],
+  ['13-5-24', '2024-05-13', 'DATE'],
+  ['2024/05/13', '2024-05-13', 'DATE'],
+  ['13. Mai 2024', '2024-05-13', 'DATE'],
+  ['13 mayo 2024', '2024-05-13', 'DATE'],
+  ['13-Mar-24', '2024-03-13', 'DATE'],
+  ['Mon, March 3rd, 2024', '2024-03-03', 'DATE'],
+  ['2024年5月13日', '2024-05-13', 'DATE'],
+  ['13.05.2024 14:30', '2024-05-13 14:30:00', 'TIMESTAMP'],
+  ['5/13/2024 12:05 AM', '2024-05-13 00:05:00', 'TIMESTAMP'],
+  ['2024-05-13T09:15:00Z', '2024-05-13 09:15:00', 'TIMESTAMP'],
+  ['31.02.2024', '31.02.2024', 'VARCHAR'],
+  ['$1,234.50', '1234.5', 'DECIMAL(18,1)'],
+  ["CHF 1'234.50", '1234.5', 'DECIMAL(18,1)'],
+  ['1 234,50 €', '1234.5', 'DECIMAL(18,1)'],
+  ['1.234.567', '1234567', 'BIGINT'],
+  ['(1,234,567)', '-1234567', 'BIGINT'],
+  ['12,50-', '-12.5', 'DECIMAL(18,1)'],
+  ['1.234', '1.234', 'DECIMAL(18,3)'],
+  ['01067', '01067', 'VARCHAR'],
+  ['192.168.100.200', '192.168.100.200', 'VARCHAR'],
+  ['12345678901234567890', '12345678901234567890', 'VARCHAR'],
+  ['1.2.3', '1.2.3', 'VARCHAR'],
+  ['ABC 12', 'ABC 12', 'VARCHAR'],
+])('%s is read as %s, %s', async (text, value, type) => {
+  const [table] = await read(`name\tvalue\nx\t${text}\n`, 'tsv')
+  expect([table?.values[0]?.[1], table?.types[1]]).toEqual([value, type])
+})
+
+it('What is written in two ways, or in two currencies, stays text', async () => {
+  const [table] = await read('a;b;c\n1,50;€ 1,50;5/13/2024\n1.25;$ 2,50;13/5/2024\n')
+  expect(table?.types).toEqual(['VARCHAR', 'VARCHAR', 'VARCHAR'])
+})
+
+it('The rest of a file tells what one column does not', async () => {
+  const [table] = await read(
+    'n,price,day,start\n"1.234","1,50",3/4/2024,4/13/2024\n"2.500","2,75",5/6/2024,6/1/2024\n',
+  )
+  expect(table?.values[0]).toEqual(['1234', '1.50', '2024-03-04', '2024-04-13'])
+})
+
+it('Several tables of a file have their own names, also beside each other', async () => {
+  const below = await read(
+    'Q1\nregion,amount\nnorth,1\n\nQ2\nregion,amount,day\neast,5,2024-01-01\n',
+  )
+  expect(below.map(({ name, rows }) => [name, rows])).toEqual([
+    ['Q1', 1],
+    ['Q2', 1],
+  ])
+  const beside = await read('A,x,,B,y\n1,2,,q,3\n4,5,,,\n')
+  expect(beside.map(({ columns, rows }) => [columns.map(({ name }) => name), rows])).toEqual([
+    [['A', 'x'], 2],
+    [['B', 'y'], 1],
+  ])
+})
+
+it('A row called total that adds nothing up is a row', async () => {
+  const [table] = await read('company,amount\nShell,5\nTotal,7\nBP,3\n')
+  expect(table?.rows).toBe(3)
+  const [dated] = await read('day,amount\n2024-01-01,5\n2024-01-02,7\nTotal,12\n')
+  expect([dated?.rows, dated?.types[0]]).toEqual([2, 'DATE'])
+})
+
+it.runIf(isLong)(
+  'A file too large to be laid out has its title above the head all the same',
+  async () => {
+    const lines = Array.from({ length: 700_000 }, (_, n) => `${n},"1.234,50",3.5.2024`)
+    const [table] = await read(`Sales\n\nid,amount,day\n${lines.join('\n')}\n`)
+    expect(table?.rows).toBe(700_000)
+    expect(table?.types).toEqual(['BIGINT', 'DECIMAL(18,1)', 'DATE'])
+    expect(table?.notes).toEqual(['Sales'])
+  },
+  120_000,
+)
