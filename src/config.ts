@@ -27,6 +27,14 @@ const httpUrl = z.url({
   error: 'must be a URL that begins with http:// or https://',
 })
 
+/** Of servers that are all the same to us, as nodes of a cluster are. */
+const httpUrls = z
+  .string()
+  .refine(
+    (text) => text.split(',').every((url) => httpUrl.safeParse(url.trim()).success),
+    'must be a URL that begins with http:// or https://, or several, separated by commas',
+  )
+
 // Anything else cannot travel in a header.
 const KEY = [/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces'] as const
 const upstreamKey = z
@@ -81,7 +89,7 @@ const Variables = z.object({
   BODY_LIMIT: number(1_000, 1_000_000_000).prefault('10000000'),
   FILE_LIMIT: number(1_000, 1_000_000_000).prefault('200000000'),
   SHUTDOWN_GRACE: number(0, 600).prefault('10'),
-  QDRANT_URL: httpUrl.optional(),
+  QDRANT_URL: httpUrls.optional(),
   QDRANT_API_KEY: upstreamKey,
   QDRANT_COLLECTION: z
     .string()
@@ -90,7 +98,7 @@ const Variables = z.object({
   QDRANT_TIMEOUT: number(1, 300).prefault('10'),
   QDRANT_SHARDS: number(1, 1_000).prefault('1'),
   QDRANT_REPLICAS: number(1, 16).prefault('1'),
-  QDRANT_WRITE_CONSISTENCY: number(1, 16).optional(),
+  QDRANT_WRITE_CONSISTENCY: number(1, 16).prefault('1'),
   QDRANT_QUANTIZATION: oneOf(QUANTISATIONS).default('int8'),
   QDRANT_VECTORS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cold'),
   QDRANT_TERMS_MEMORY: oneOf(MEMORY_PLACEMENTS).default('cached'),
@@ -213,7 +221,7 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { CHAT_API_KEY: chatKey, EMBEDDING_API_KEY: embedderKey = chatKey } = set
   const { EMBEDDING_API_KEY_NEXT: nextKey = embedderKey } = set
   const { RERANK_API_KEY: rerankerKey = embedderKey } = set
-  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = copies } = set
+  const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = '1' } = set
   const isSet = (name: string) => set[name] !== undefined
   const mistakes: [string, boolean][] = [
     [

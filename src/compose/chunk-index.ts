@@ -21,7 +21,7 @@ export async function openChunkIndex(
 ) {
   if (config.QDRANT_URL !== undefined) {
     const index = createQdrantIndex(await qdrantOptions(config, config.QDRANT_URL, store))
-    return { index, open: index.open, shared: true }
+    return { index, open: index.open, lost: index.lost, shared: true }
   }
   const index = await createEmbeddedIndex({
     directory: join(config.DATA_DIR, 'index'),
@@ -29,7 +29,7 @@ export async function openChunkIndex(
     onCrash: onFatal,
     log,
   })
-  return { index, open: async () => undefined, shared: false }
+  return { index, open: async () => false, lost: async () => undefined, shared: false }
 }
 
 /** What an index on the disk must have been made of and with: another database may give out the same keys. */
@@ -61,7 +61,7 @@ export async function qdrantOptions(
     settings: {
       shards: config.QDRANT_SHARDS,
       replicas: config.QDRANT_REPLICAS,
-      writeConsistency: config.QDRANT_WRITE_CONSISTENCY ?? config.QDRANT_REPLICAS,
+      writeConsistency: config.QDRANT_WRITE_CONSISTENCY,
       quantisation: config.QDRANT_QUANTIZATION,
       vectorsMemory: config.QDRANT_VECTORS_MEMORY,
       termsMemory: config.QDRANT_TERMS_MEMORY,

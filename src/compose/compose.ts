@@ -80,6 +80,7 @@ export async function compose(
           },
           agent: async () => void (await loaded.changedFields()),
         },
+        ingestion: knowledge.ingestion.check,
         embedder: search.checkEmbedder,
         reranker: search.reranker?.check,
         reindex: knowledge.nextModel?.progress,

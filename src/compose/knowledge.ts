@@ -11,7 +11,11 @@ import {
 import { createExtractor } from '../services/extraction/extractor.ts'
 import { untilAvailable } from '../services/ingestion/availability.ts'
 import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
-import { createOrphanSweep, createReconciliation } from '../services/ingestion/index-sync.ts'
+import {
+  createOrphanSweep,
+  createReconciliation,
+  watchSharedIndex,
+} from '../services/ingestion/index-sync.ts'
 import { createPreparer } from '../services/ingestion/preparer.ts'
 import { createSources } from '../services/ingestion/sources.ts'
 import { createIngestion } from '../services/ingestion/worker.ts'
@@ -38,7 +42,8 @@ export async function openKnowledge(
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
-  const { index, open, shared } = await openChunkIndex(config, store, log, onFatal)
+  const opened = await openChunkIndex(config, store, log, onFatal)
+  const { index, shared } = opened
   const preparer = openPreparer(config, log)
   const extractor = createExtractor({ processes: READERS, deadlineMs: READING_MS, log })
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
@@ -65,19 +70,18 @@ export async function openKnowledge(
   const embedder = createNextEmbedder(config, log)
   /** Makes the vectors of the model to change to, if there is one. */
   const nextModel = embedder && createOnlineReEmbedding({ store, replacement, embedder, log })
+  const keeper = createIndexKeeper({ ...opened, store, reconciliation, log })
   const stopping = new AbortController()
   let reEmbedded: Promise<void> | undefined
+  let watching: Promise<void> | undefined
 
   const begin = async (signal: AbortSignal) => {
-    const bringUpToDate = async () => {
-      await open(signal)
-      await reconciliation.run(signal)
-    }
     const ingest = async () => {
       await webhooks.start()
       await ingestion.start()
     }
-    await untilAvailable(bringUpToDate, log, signal)
+    await keeper.open(signal)
+    watching = keeper.watch(signal)
     await untilAvailable(ingest, log, signal)
     reEmbedded = nextModel?.run(signal)
     void sweep?.run(signal)
@@ -94,12 +98,41 @@ export async function openKnowledge(
     async close() {
       stopping.abort()
       await reEmbedded
+      await watching
       await ingestion.stop(INGESTION_GRACE_MS)
       extractor.close()
       await webhooks.stop()
       await preparer.close()
       await index.close()
       await store.close()
+    },
+  }
+}
+
+interface Kept
+  extends Pick<Awaited<ReturnType<typeof openChunkIndex>>, 'open' | 'lost' | 'shared'> {
+  store: Pick<OpenedStore, 'retireChunkKeys'>
+  reconciliation: ReturnType<typeof createReconciliation>
+  log: FastifyBaseLogger
+}
+
+function createIndexKeeper({ open, lost, shared, store, reconciliation, log }: Kept) {
+  const bringUpToDate = async (signal: AbortSignal, isLost: boolean) => {
+    const isNew = await open(signal)
+    // What others have put into one that is gone would be kept after all has been compared.
+    if (isNew || isLost) await store.retireChunkKeys()
+    await reconciliation.run(signal)
+  }
+  const keep = (signal: AbortSignal, isLost: boolean) =>
+    untilAvailable(() => bringUpToDate(signal, isLost), log, signal)
+
+  return {
+    /** Opens the index, and adds what it lacks. */
+    open: (signal: AbortSignal) => keep(signal, false),
+    /** Does so again whenever an index that others can take away is gone, until `signal` is aborted. */
+    async watch(signal: AbortSignal) {
+      const heal = () => keep(signal, true)
+      if (shared) await watchSharedIndex({ lost, reconciliation, heal, log }, signal)
     },
   }
 }

@@ -16,7 +16,7 @@ export const Readiness = z
     checks: z
       .record(z.string(), Check)
       .describe(
-        'One entry per part: `store`, `index`, `agent`, and `embedder` and `reranker` where there is one.',
+        'One entry per part: `store`, `index`, `agent`, `ingestion`, and `embedder` and `reranker` where there is one. The last three make the server `degraded`, not `not_ready`: it answers without them.',
       ),
     retrieval: RetrievalMode,
     degraded: DEGRADED,

@@ -92,7 +92,7 @@ export const DEGRADED = z
   .literal(true)
   .optional()
   .describe(
-    'A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.',
+    'A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.',
   )
 
 /** Present in an answer only where it is so. */

@@ -38,7 +38,7 @@ describe('GET /readiness', () => {
         status: 200,
         body: {
           status: 'ready',
-          checks: { store: ok, index: ok, agent: ok },
+          checks: { store: ok, index: ok, agent: ok, ingestion: ok },
           retrieval: 'lexical',
           documents: { pending: 0, processing: 0, ready: 1, failed: 0 },
         },

@@ -261,6 +261,28 @@ describe('A server with its index in Qdrant', () => {
   )
 })
 
+describe('A server with two copies of its index, one of which is away', () => {
+  it.each([
+    ['takes documents in', {}, 'ready'],
+    [
+      'says that it takes none in where both are asked for',
+      { QDRANT_WRITE_CONSISTENCY: '2' },
+      'pending',
+    ],
+  ])('%s', verifies('qdrant.outage.ingestion'), async (_case, more, status) => {
+    const { qdrant, server } = await startShared({ QDRANT_REPLICAS: '2', ...more })
+    qdrant.deadCopies = 1
+    const id = await post(server, OTTERS)
+    const document = async () => (await server.request(`/documents/${id}`)).json()
+    await expect.poll(document).toMatchObject({ status, attempts: status === 'ready' ? 1 : 0 })
+    if (status === 'ready') return
+    const ingestion = { state: 'failed', message: expect.stringContaining('stands still') }
+    await expect
+      .poll(() => readiness(server))
+      .toMatchObject({ status: 200, body: { degraded: true, checks: { ingestion } } })
+  })
+})
+
 describe('A server whose Qdrant is out of order', () => {
   let qdrant: FakeQdrant
   let server: StartedServer
@@ -353,11 +375,19 @@ describe('A server whose Qdrant is out of order', () => {
           timeout: 10_000,
         })
         .toMatchObject({ status: 'pending', error: { code: 'index_unavailable' }, attempts: 0 })
+      const message = expect.stringMatching(/^Ingestion stands still: .*index/)
+      expect(await readiness(server)).toMatchObject({
+        status: 200,
+        body: { degraded: true, checks: { ingestion: { state: 'failed', message } } },
+      })
       qdrant.mishap = () => undefined
       for (const id of ids) {
         expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
       }
       expect(await search(server, 'otters')).not.toHaveLength(0)
+      expect((await readiness(server)).body).toMatchObject({
+        checks: { ingestion: { state: 'ok' } },
+      })
     },
   )
 })

@@ -97,6 +97,8 @@ export const DECISIONS = {
     'qdrant.misfit': 'A collection that does not fit stops the start with the remedy.',
     'qdrant.rebuild':
       'npm run rebuild-index makes the index anew beside the one that serves, and puts it in its place.',
+    'qdrant.heals':
+      'Collections that are lost are made anew from the document store without a restart; meanwhile readiness names them, and words serve where vectors are lost.',
     'qdrant.replicas': 'Servers that share a Qdrant leave each other’s chunks alone.',
   },
   'design: search by meaning': {

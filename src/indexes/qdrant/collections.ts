@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { CollectionSettings, MemoryPlacement } from '../qdrant-settings.ts'
 import type { AliasChange, NewCollection, PayloadIndex, Quantization } from './api.ts'
-import { type QdrantConnection, QdrantRefusal, unavailable } from './connection.ts'
+import { isMissing, type QdrantConnection, QdrantRefusal, unavailable } from './connection.ts'
 import { IS } from './payload.ts'
 
 /** For a change of collections on every node of a cluster. */
 const CHANGE_MS = 60_000
-const CHANGE = { query: { timeout: String(CHANGE_MS / 1_000) }, deadlineMs: CHANGE_MS }
+const WHOLE = { deadlineMs: CHANGE_MS, attemptMs: CHANGE_MS }
+const CHANGE = { query: { timeout: String(CHANGE_MS / 1_000) }, ...WHOLE }
 const CONFLICTS = [400, 409]
 
 const Done = z.literal(true)
@@ -15,7 +17,10 @@ const Aliases = z.object({
 })
 const Names = z.object({ collections: z.array(z.object({ name: z.string() })) })
 const Info = z.object({
-  config: z.object({ metadata: z.unknown().optional() }),
+  config: z.object({
+    metadata: z.unknown().optional(),
+    params: z.object({ write_consistency_factor: z.int().nullish() }).default({}),
+  }),
   payload_schema: z.record(z.string(), z.unknown()),
 })
 const Change = z.object({ status: z.string() })
@@ -34,7 +39,7 @@ export function createCollections({ call }: QdrantConnection) {
 
   /** Makes a payload index; where there is one, it stays. Resolves when it holds what the points have. */
   const index = async (name: string, body: PayloadIndex, signal?: AbortSignal) => {
-    const bounds = { query: { wait: 'true' }, deadlineMs: CHANGE_MS, result: Change }
+    const bounds = { query: { wait: 'true' }, ...WHOLE, result: Change }
     const request = { method: 'PUT', path: `${pathOf(name)}/index`, body, ...bounds } as const
     const { status } = await call(request, signal)
     if (status !== 'completed') throw unavailable('The search index has not taken a change in time')
@@ -95,6 +100,35 @@ export function createCollections({ call }: QdrantConnection) {
   }
 }
 
+/** Tells a collection from every other, also of the same name; nothing where there is none. */
+export async function markOf(
+  collections: Pick<Collections, 'metadata'>,
+  name: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    return Made.parse(await collections.metadata(name, signal)).made
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Sets how many copies must have a change, where it is another number. Done twice by servers that start together, it does no harm. */
+export async function setWriteConsistency(
+  { call }: QdrantConnection,
+  name: string,
+  copies: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const path = pathOf(name)
+  const { config } = await call({ method: 'GET', path, result: Info }, signal)
+  const factor = config.params.write_consistency_factor
+  if (factor == null || factor === copies) return
+  const body = { params: { write_consistency_factor: copies } }
+  await call({ method: 'PATCH', path, body, result: Done, ...CHANGE }, signal)
+}
+
 export function pathOf(collection: string): string {
   return `/collections/${encodeURIComponent(collection)}`
 }
@@ -105,8 +139,13 @@ const LAYOUT = 2
 export const TERMS = 'terms'
 export const DENSE = 'meaning'
 
+const Made = z.object({
+  /** Drawn when the collection is made; collections of earlier versions have none. */
+  made: z.string().default(''),
+})
+
 /** What a collection says about itself, so that no server mistakes it for another. */
-export const TermsMetadata = z.object({
+export const TermsMetadata = Made.extend({
   layout: z.literal(LAYOUT),
   kind: z.literal(TERMS),
   /** `Analyser.fingerprint`. */
@@ -116,7 +155,7 @@ export const TermsMetadata = z.object({
 })
 export type TermsMetadata = z.output<typeof TermsMetadata>
 
-export const VectorsMetadata = z.object({
+export const VectorsMetadata = Made.extend({
   layout: z.literal(LAYOUT),
   kind: z.literal(DENSE),
   /** Changes when all vectors are made anew. */
@@ -134,7 +173,7 @@ export function termsCollection(
     ...spread(settings),
     vectors: {},
     sparse_vectors: { [TERMS]: { modifier: 'idf', index: { memory: settings.termsMemory } } },
-    metadata: { layout: LAYOUT, kind: TERMS, ...about } satisfies TermsMetadata,
+    metadata: { layout: LAYOUT, kind: TERMS, made: randomUUID(), ...about } satisfies TermsMetadata,
   }
 }
 
@@ -148,7 +187,10 @@ export function vectorsCollection(
     ...spread(settings),
     vectors: { [DENSE]: { size: about.dimension, distance: 'Cosine', memory } },
     ...(quantization_config && { quantization_config }),
-    metadata: { layout: LAYOUT, kind: DENSE, ...about } satisfies VectorsMetadata,
+    metadata: {
+      ...{ layout: LAYOUT, kind: DENSE, made: randomUUID() },
+      ...about,
+    } satisfies VectorsMetadata,
   }
 }
 

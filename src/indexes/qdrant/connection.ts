@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { withDeadline } from '../../lib/abort.ts'
+import { startDeadline, withDeadline } from '../../lib/abort.ts'
 import { type Backoff, backoffMs, retryAfterOf } from '../../lib/backoff.ts'
 import { readBoundedText } from '../../lib/bounded-body.ts'
 
@@ -14,6 +14,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 const Envelope = z.object({ result: z.unknown() })
 
 export interface QdrantAddress {
+  /** Of one node, or of several, separated by commas. */
   url: string
   apiKey?: string | undefined
   /** For one call with all its attempts, unless it says otherwise. */
@@ -23,11 +24,13 @@ export interface QdrantAddress {
 }
 
 interface QdrantRequest<Result> {
-  method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'
   path: string
   query?: Record<string, string>
   body?: unknown
   deadlineMs?: number
+  /** For one attempt; by default a part of the deadline. */
+  attemptMs?: number
   /** What the answer's `result` must be. */
   result: z.ZodType<Result>
   /** The answer is the result itself. */
@@ -44,6 +47,7 @@ export type QdrantConnection = ReturnType<typeof connectToQdrant>
 
 /** Plain calls to Qdrant's REST interface, typed by its own description; docs/dependencies.md says why its client is not used. */
 export function connectToQdrant(address: QdrantAddress) {
+  const nodes = createNodes(address.url.split(',').map((url) => url.trim()))
   return {
     /**
      * Sends a request, again where that may help: none of ours does harm when it is done twice. Throws what
@@ -51,34 +55,92 @@ export function connectToQdrant(address: QdrantAddress) {
      */
     async call<Result>(request: QdrantRequest<Result>, signal?: AbortSignal): Promise<Result> {
       const { deadlineMs = address.deadlineMs } = request
-      const late = (cause: unknown) =>
-        unavailable(`The search index did not answer within ${deadlineMs / 1_000} s`, cause)
-      const call = (limit: AbortSignal) => callUntilDone(address, request, limit)
-      return withDeadline(deadlineMs, call, late, signal)
+      const call = (limit: AbortSignal) =>
+        callUntilDone({ ...address, deadlineMs }, nodes, request, limit)
+      return withDeadline(deadlineMs, call, late(deadlineMs), signal)
     },
   }
 }
 
+/** A node that failed is passed over for so long, as long as there is another. */
+const REST_MS = 10_000
+
+/** The nodes that a request may be sent to, each in its turn. */
+function createNodes(urls: readonly string[]) {
+  const failedAt = new Map<string, number>()
+  let turn = 0
+  const isWell = (url: string) =>
+    performance.now() - (failedAt.get(url) ?? Number.NEGATIVE_INFINITY) > REST_MS
+
+  return {
+    next(): string {
+      turn++
+      const inTurn = urls.map((_, place) => urls[(turn + place) % urls.length] ?? '')
+      return inTurn.find(isWell) ?? inTurn[0] ?? ''
+    },
+    failed: (url: string) => void failedAt.set(url, performance.now()),
+    worked: (url: string) => void failedAt.delete(url),
+    isAnyWell: () => urls.some(isWell),
+  }
+}
+
+/** Of the deadline, for an attempt that others may follow. */
+const ATTEMPT_SHARE = 1 / 4
+/** The attempts that are bounded so; one after them may take what is left, as a call may be slow for good reason. */
+const SHORT_ATTEMPTS = 2
+
 async function callUntilDone<Result>(
   address: QdrantAddress,
+  nodes: ReturnType<typeof createNodes>,
   request: QdrantRequest<Result>,
   limit: AbortSignal,
 ): Promise<Result> {
-  const { backoff = BACKOFF } = address
+  const { backoff = BACKOFF, deadlineMs } = address
   for (let attempt = 1; ; attempt++) {
-    const outcome = await send(address, request, limit)
-    if ('result' in outcome) return outcome.result
-    const wait = outcome.waitMs ?? backoffMs(attempt, backoff)
+    const url = nodes.next()
+    const isShort = attempt <= SHORT_ATTEMPTS
+    const share = isShort ? deadlineMs * ATTEMPT_SHARE : deadlineMs
+    const { attemptMs = share } = request
+    const outcome = await sendInTime(attemptMs, limit, (signal) =>
+      send({ ...address, url }, request, signal),
+    )
+    if ('result' in outcome) {
+      nodes.worked(url)
+      return outcome.result
+    }
+    nodes.failed(url)
+    const wait = nodes.isAnyWell() ? 0 : (outcome.waitMs ?? backoffMs(attempt, backoff))
     if (attempt === MAX_ATTEMPTS || wait > backoff.maxMs) throw outcome.error
     await delay(wait, undefined, { signal: limit })
   }
 }
 
+type Outcome<Result> = { result: Result } | Failure
+
+/** A node that hangs has failed like any other. */
+async function sendInTime<Result>(
+  attemptMs: number,
+  limit: AbortSignal,
+  attempt: (signal: AbortSignal) => Promise<Outcome<Result>>,
+): Promise<Outcome<Result>> {
+  using deadline = startDeadline(attemptMs, limit)
+  try {
+    return await attempt(deadline.signal)
+  } catch (error) {
+    limit.throwIfAborted()
+    if (deadline.isOver) return { error: late(attemptMs)(error) }
+    throw error
+  }
+}
+
+const late = (milliseconds: number) => (cause: unknown) =>
+  unavailable(`The search index did not answer within ${milliseconds / 1_000} s`, cause)
+
 async function send<Result>(
   { url, apiKey }: QdrantAddress,
   { method, path, query, body, result, bare }: QdrantRequest<Result>,
   signal: AbortSignal,
-): Promise<{ result: Result } | Failure> {
+): Promise<Outcome<Result>> {
   const target = new URL(path.replace(/^\//, ''), url.endsWith('/') ? url : `${url}/`)
   target.search = new URLSearchParams(query).toString()
   const headers = {
@@ -126,14 +188,25 @@ export class QdrantRefusal extends Error {
   }
 }
 
+/** Whether a call failed because there is no such collection. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof AppError && Object(error.cause).status === 404
+}
+
 /** Qdrant cannot be used now; `message` is shown to the client. */
 export function unavailable(message: string, cause?: unknown): AppError {
   return new AppError('index_unavailable', message, { cause, retryAfter: RETRY_AFTER_SECONDS })
 }
 
+/** Refused with the same status as a key that may not do this. */
+const LOCKED = /\block/i
+
 /** What an answer that is not a success means. */
 function errorOf(status: number, words: string): Error {
   const refusal = new QdrantRefusal(status, words)
+  if (status === 403 && LOCKED.test(words)) {
+    return unavailable('The search index is locked by whoever runs it', refusal)
+  }
   if (status === 401 || status === 403) {
     return unavailable(
       'The search index refuses the key of this server: see QDRANT_API_KEY',

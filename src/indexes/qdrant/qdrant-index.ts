@@ -1,6 +1,6 @@
 import type { ChunkIndex } from '../chunk-index.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'
-import { type Collections, createCollections } from './collections.ts'
+import { type Collections, createCollections, markOf, setWriteConsistency } from './collections.ts'
 import {
   checkVersion,
   connectToQdrant,
@@ -53,8 +53,13 @@ export async function createNextIndex(options: QdrantIndexOptions, signal?: Abor
 }
 
 export interface QdrantIndex extends ChunkIndex {
-  /** Finds its collections, or makes them. Throws what to do where what is there does not fit, and `index_unavailable`. */
-  open(signal?: AbortSignal): Promise<void>
+  /**
+   * Finds its collections, or makes them anew: answers whether it has made that of the words. Throws what to do where
+   * what is there does not fit, and `index_unavailable`.
+   */
+  open(signal?: AbortSignal): Promise<boolean>
+  /** Which of the collections that were there is gone, or whether they are others now, made anew by somebody. */
+  lost(signal?: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
 }
 
 /** The index that certain collections make. */
@@ -74,10 +79,14 @@ function indexOn(
     return parts
   }
 
+  const lost: QdrantIndex['lost'] = (signal) => findLost(collections, served, opened(), signal)
+
   return {
+    lost,
     async open(signal) {
       await checkVersion(connection, signal)
       parts = await openParts(connection, collections, served, settings, signal)
+      return parts.about.isNew
     },
 
     async add(keys, batch, metadata) {
@@ -117,14 +126,29 @@ function indexOn(
     keys: async () => opened().terms.keys(),
     vectorKeys: async () => opened().vectors.keys(),
     async check(signal) {
-      opened()
-      await collections.metadata(served.termsName, signal)
+      const part = await lost(signal)
+      if (!part || part === 'replaced') return
+      throw unavailable(`The search index has lost its ${part}: they are about to be added anew`)
     },
 
     async close() {
       closed = true
     },
   }
+}
+
+async function findLost(
+  collections: Collections,
+  { termsName, vectorsName }: ServedCollections,
+  { about, vectors }: Awaited<ReturnType<typeof openParts>>,
+  signal?: AbortSignal,
+) {
+  const held = vectors.held()
+  const words = await markOf(collections, termsName, signal)
+  const meaning = held && (await markOf(collections, vectorsName, signal))
+  if (words === undefined) return 'words'
+  if (held && meaning === undefined) return 'vectors'
+  return words === about.made && meaning === held?.made ? undefined : 'replaced'
 }
 
 /**
@@ -135,20 +159,24 @@ async function openParts(
   connection: QdrantConnection,
   collections: Collections,
   served: ServedCollections,
-  { quantisation, filtersMemory }: CollectionSettings,
+  { quantisation, filtersMemory, writeConsistency }: CollectionSettings,
   signal?: AbortSignal,
 ) {
   const pointsOf = (name: string) => createPoints(connection, name)
   const indexesOf = (name: string) => createPayloadIndexes(collections, name, filtersMemory)
   const { termsName, vectorsName } = served
-  const { averageLength } = await served.terms(signal)
-  const terms = createTermsPart(pointsOf(termsName), indexesOf(termsName), averageLength)
+  const about = await served.terms(signal)
+  const terms = createTermsPart(pointsOf(termsName), indexesOf(termsName), about.averageLength)
   const vectors = createVectorsPart(
     pointsOf(vectorsName),
     indexesOf(vectorsName),
     served,
     quantisation,
   )
-  await vectors.open(signal)
-  return { terms, vectors }
+  const hasVectors = (await vectors.open(signal)) !== undefined
+  for (const alias of hasVectors ? [termsName, vectorsName] : [termsName]) {
+    const name = (await collections.behind(alias, signal)) ?? alias
+    await setWriteConsistency(connection, name, writeConsistency, signal)
+  }
+  return { about, terms, vectors }
 }

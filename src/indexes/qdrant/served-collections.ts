@@ -65,12 +65,13 @@ export function createServedCollections(options: Options) {
     termsName: termsAlias,
     vectorsName: vectorsAlias,
 
-    /** Throws where what is kept is of no use for this server. */
-    async terms(signal?: AbortSignal): Promise<TermsMetadata> {
-      const name = (await collections.behind(termsAlias, signal)) ?? (await makeTerms(signal))
+    /** `isNew`: there was none. Throws where what is kept is of no use for this server. */
+    async terms(signal?: AbortSignal): Promise<TermsMetadata & { isNew: boolean }> {
+      const former = await collections.behind(termsAlias, signal)
+      const name = former ?? (await makeTerms(signal))
       const about = await kinds.termsIn(name, signal)
       if (!about) throw foreign(name)
-      if (about.analyser === fingerprint) return about
+      if (about.analyser === fingerprint) return { ...about, isNew: former === undefined }
       throw new Error(
         `The collection ${name} holds words as ${about.analyser}, not ${fingerprint}: set SEARCH_LANGUAGE back, or ${REMEDY}`,
       )
@@ -147,7 +148,8 @@ export async function createNextCollections(
         await collections.drop(termsName, signal)
         await kinds.createTerms(termsName, signal)
       }
-      return TermsMetadata.parse(await collections.metadata(termsName, signal))
+      const about = TermsMetadata.parse(await collections.metadata(termsName, signal))
+      return { ...about, isNew: false }
     },
 
     async vectors(inTime) {

@@ -1,7 +1,7 @@
 import type { ChunkMetadata, IndexMatch, NearestQuery, VectorBatch } from '../chunk-index.ts'
 import type { Quantisation } from '../qdrant-settings.ts'
 import type { PointQuery } from './api.ts'
-import { DENSE } from './collections.ts'
+import { DENSE, type VectorsMetadata } from './collections.ts'
 import { createPayloads, type PayloadOf } from './payload.ts'
 import type { PayloadIndexes } from './payload-indexes.ts'
 import { bestOf, type Point, type Points } from './points.ts'
@@ -20,26 +20,28 @@ export function createVectorsPart(
   served: Pick<ServedCollections, 'vectors' | 'makeVectors'>,
   quantisation: Quantisation,
 ) {
-  let dimension: number | undefined
+  let held: VectorsMetadata | undefined
 
-  /** Another server may have made it since. */
+  /** The dimension. Another server may have made the collection since. */
   const find = async (signal?: AbortSignal) => {
-    dimension ??= (await served.vectors(signal))?.dimension
-    return dimension
+    held ??= await served.vectors(signal)
+    return held?.dimension
   }
 
   const readyFor = async (wanted: number) => {
-    const held = await find()
-    if (held === wanted) return
-    if (held !== undefined && (await points.count()) > 0) {
-      throw new RangeError(`The index holds vectors of ${held}, not ${wanted}`)
+    const dimension = await find()
+    if (dimension === wanted) return
+    if (dimension !== undefined && (await points.count()) > 0) {
+      throw new RangeError(`The index holds vectors of ${dimension}, not ${wanted}`)
     }
     await served.makeVectors(wanted)
     indexes.forget()
-    dimension = wanted
+    held = await served.vectors()
   }
 
   return {
+    /** What the collection said about itself when it was last looked at; nothing where there was none. */
+    held: () => held,
     /** Throws where what is kept does not fit. */
     open: find,
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),

@@ -76,12 +76,18 @@ export function createReconciliation(dependencies: Dependencies) {
       signal.throwIfAborted()
       const { orphans, missing, known } = await compare(dependencies, hybrid)
       const total = missing.chunks.length + missing.vectors.length
-      move({ state: 'rebuilding', done: 0, total, held: known - total })
+      const state = missing.chunks.length > 0 ? 'rebuilding' : 'adding-vectors'
+      move({ state, done: 0, total, held: known - total })
       await removeAll(orphans, signal)
       if (total > 0) await rebuild(missing, signal)
       move({ state: 'ready' })
     },
     progress: () => progress,
+    /** Until the next run has ended, nothing is looked up by what the index has lost. */
+    lost(part: 'words' | 'vectors') {
+      const state = part === 'words' ? 'rebuilding' : 'adding-vectors'
+      move({ state, done: 0, total: 0, held: 0 })
+    },
     /** For readiness, and before a search: throws AppError `index_not_ready` until every chunk can be found by its words. */
     async check(): Promise<void> {
       if (progress.state === 'rebuilding') throw notReady(progress)
@@ -219,6 +225,38 @@ export function createOrphanSweep({ store, index, log, graceMs = GRACE_MS }: Swe
         if (!signal.aborted) log.warn({ err: error }, 'the index keeps unused chunks')
       }
     },
+  }
+}
+
+/** Between two looks at whether a shared index is still there. */
+const LOOK_MS = 3_000
+
+interface WatchDependencies {
+  /** What is gone, or whether it is another one now; throws where that cannot be told. */
+  lost(signal: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
+  reconciliation: Pick<ReturnType<typeof createReconciliation>, 'lost'>
+  /** Makes what is gone, and adds what is lacking. */
+  heal(): Promise<void>
+  log: { error(fields: object, message: string): void; warn(fields: object, message: string): void }
+}
+
+/** Makes an index that others can take away anew whenever it is gone, until `signal` is aborted. */
+export async function watchSharedIndex(
+  { lost, reconciliation, heal, log }: WatchDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await pause(LOOK_MS, signal)
+      // One that does not answer is not lost.
+      const part = await lost(signal).catch(() => undefined)
+      if (!part) continue
+      log.warn({ part }, 'the search index is gone or another one now; adding what it lacks')
+      if (part !== 'replaced') reconciliation.lost(part)
+      await heal()
+    } catch (error) {
+      if (!signal.aborted) log.error({ err: error }, 'the search index is of no use')
+    }
   }
 }
 

@@ -17,8 +17,11 @@ import type { OpenSource } from './sources.ts'
 const RELEASE_MS = 2_000
 
 export interface IngestionOptions {
-  store: Pick<DocumentStore, 'recoverJobs' | 'claimJobs' | 'failJob' | 'releaseJob' | 'nextJobAt'> &
-    PublishingStore
+  store: PublishingStore &
+    Pick<
+      DocumentStore,
+      'recoverJobs' | 'claimJobs' | 'failJob' | 'releaseJob' | 'nextJobAt' | 'counts'
+    >
   index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
   preparer: Pick<Preparer, 'prepare'>
   /** Where the text of a claimed document comes from. */
@@ -56,9 +59,10 @@ export function createIngestion(options: IngestionOptions) {
   const ingest = createDocumentIngestion({ ...options, publisher, retry, now })
   const abandoned = new AbortController()
 
+  const standstill = createStandstill(store)
   const inFlight = createInFlightJobs({
     concurrency,
-    ingest: (job) => ingest(job, abandoned.signal),
+    ingest: async (job) => standstill.learnFrom(await ingest(job, abandoned.signal)),
     onEnd(outcome) {
       options.onOutcome?.(outcome)
       if (outcome.status === 'waiting') resumeLater()
@@ -105,6 +109,27 @@ export function createIngestion(options: IngestionOptions) {
       await settlesWithin(finished, RELEASE_MS)
     },
     statistics: inFlight.statistics,
+    /** For readiness: throws AppError `upstream_failed` while documents wait for a part that does not work. */
+    check: standstill.check,
+  }
+}
+
+/** Remembers whether documents wait for a part that does not work. */
+function createStandstill(store: Pick<DocumentStore, 'counts'>) {
+  let reason: string | undefined
+
+  return {
+    learnFrom(end: ClaimEnd): ClaimEnd {
+      if (end.status === 'waiting') reason = end.failure.message
+      if (end.status === 'ready' || end.status === 'failed') reason = undefined
+      return end
+    },
+    async check() {
+      if (reason === undefined) return
+      const { jobs } = await store.counts()
+      if (jobs > 0) throw new AppError('upstream_failed', `Ingestion stands still: ${reason}`)
+      reason = undefined
+    },
   }
 }
 

@@ -10,7 +10,9 @@ export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
 
 interface Dependencies {
   checks: Record<string, ReadinessCheck>
-  /** Absent where search goes by words alone. Without these two the server still serves, so they are not asked to be ready. */
+  /** Without these three the server still answers, so they are not asked to be ready. */
+  ingestion?: ReadinessCheck | undefined
+  /** Absent where search goes by words alone. */
   embedder?: ReadinessCheck | undefined
   reranker?: ReadinessCheck | undefined
   /** Present while the vectors of another model are made. */
@@ -23,10 +25,11 @@ interface Dependencies {
 
 /**
  * Asks every part, each with a deadline of its own; one that fails is named and makes the whole not ready,
- * but for the models that search asks, whose failure makes it degraded.
+ * but for ingestion and the models that search asks, whose failure makes it degraded.
  */
 export function createReadiness({
   checks,
+  ingestion,
   embedder,
   reranker,
   reindex,
@@ -67,8 +70,12 @@ export function createReadiness({
     )
 
   return async () => {
-    const models = { ...(embedder && { embedder }), ...(reranker && { reranker }) }
-    const [results, optional] = await Promise.all([askAll(checks), askAll(models)])
+    const others = {
+      ...(ingestion && { ingestion }),
+      ...(embedder && { embedder }),
+      ...(reranker && { reranker }),
+    }
+    const [results, optional] = await Promise.all([askAll(checks), askAll(others)])
     const ready = results.every(([, { state }]) => state === 'ok')
     return {
       status: ready ? 'ready' : 'not_ready',

@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts'
 import type { ChunkIndex, HybridRanking, IndexMatch } from '../../indexes/chunk-index.ts'
 import { rankHybrid } from '../../indexes/hybrid-ranking.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
@@ -21,7 +22,7 @@ export function createHybridSearch({ index, feedback, store }: Dependencies) {
   return async (
     { vector: embedded, ...query }: HybridWordQuery,
     signal?: AbortSignal,
-  ): Promise<HybridRanking> => {
+  ): Promise<HybridRanking & { lacksVectors?: true }> => {
     const { only, filter, limit } = query
     if (index.searchHybrid) {
       const [learned, vector] = await Promise.all([feedback.learn(query, signal), embedded])
@@ -32,7 +33,14 @@ export function createHybridSearch({ index, feedback, store }: Dependencies) {
     if (!vector) return lexicalOnly(lexical, limit)
     const near = async () =>
       (await index.nearest({ vector, only, filter, limit }, signal)).map(({ key }) => key)
-    return rankHybrid({ nearest: near, read: store.readVectors }, lexical, { vector, only, limit })
+    try {
+      const parts = { nearest: near, read: store.readVectors }
+      return await rankHybrid(parts, lexical, { vector, only, limit })
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'index_unavailable') throw error
+      // Words were found: they serve while the vectors are gone.
+      return { ...lexicalOnly(lexical, limit), lacksVectors: true }
+    }
   }
 }
 

@@ -62,14 +62,16 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   const minLimit = hybrid ? MIN_FUSED : 0
 
   const rank = async (
-    { terms, embedded }: Question,
+    question: Question,
     among: Scope & { limit: number },
     signal?: AbortSignal,
   ): Promise<HybridRanking> => {
     if (among.only?.length === 0) return { candidates: [], exhausted: true }
-    return hybrid
-      ? hybrid.search({ terms, vector: embedded, ...among }, signal)
-      : lexicalOnly(await index.search({ terms, ...among }, signal), among.limit)
+    const { terms, embedded } = question
+    if (!hybrid) return lexicalOnly(await index.search({ terms, ...among }, signal), among.limit)
+    const ranking = await hybrid.search({ terms, vector: embedded, ...among }, signal)
+    if (ranking.lacksVectors) question.embedded = Promise.resolve(undefined)
+    return ranking
   }
 
   /** The first `wanted` chunks of the ranking: looks deeper, or anew, where it finds fewer. */
@@ -98,9 +100,10 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
       // Nobody waits for it where the filter fails first.
       embedded.catch(() => undefined)
       const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
-      const found = await retrieve({ terms, filter, embedded }, wanted, signal)
+      const question = { terms, filter, embedded }
+      const found = await retrieve(question, wanted, signal)
       const reranked = await rerank(reranking, text, found, signal)
-      const lacksVector = hybrid !== undefined && (await embedded) === undefined
+      const lacksVector = hybrid !== undefined && (await question.embedded) === undefined
       return {
         hits: (reranked ?? found).slice(0, topK).map((chunk) => toHit(chunk, explain)),
         degraded: lacksVector || reranked === undefined,

@@ -27,6 +27,20 @@ describe('Opening an index on a Qdrant', () => {
     })
   })
 
+  it('has collections of before ask for as many copies as it does', async () => {
+    const settings = { ...SETTINGS, replicas: 2, writeConsistency: 2 }
+    const former = qdrantIndexAt(fake.url, { settings })
+    await former.open()
+    await former.addVectors(vectorBatch([1]), [])
+    fake.deadCopies = 1
+    const index = qdrantIndexAt(fake.url)
+    await index.open()
+    await addTo(index, { 7: ['wing'] })
+    await index.addVectors(vectorBatch([7]), [])
+    expect(described('test-meaning-1')).toMatchObject({ write_consistency_factor: 1 })
+    expect(await keysFor(index, ['wing'])).toEqual([7])
+  })
+
   it.each([
     ['none', undefined],
     ['int8', { scalar: { type: 'int8', quantile: 0.99, memory: 'pinned' } }],

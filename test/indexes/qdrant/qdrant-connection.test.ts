@@ -71,6 +71,43 @@ describe('A call to Qdrant', () => {
     await expect(index.check(AbortSignal.timeout(5_000))).rejects.toThrow(/cannot be reached/)
   })
 
+  it('goes round a node that hangs or has died, and is no slower for it afterwards', async () => {
+    const other = await startFakeQdrant(fake.store)
+    const url = `${fake.url}, ${other.url}`
+    const index = qdrantIndexAt(fake.url, { address: { url, deadlineMs: 4_000, backoff: BACKOFF } })
+    await index.open()
+    await addTo(index, { 1: ['wing'] })
+    other.mishap = () => 'hang'
+    const asked = () => other.requests.length
+    for (let query = 0; query < 4; query++) expect(await keysFor(index, ['wing'])).toEqual([1])
+    const before = asked()
+    for (let query = 0; query < 20; query++) expect(await keysFor(index, ['wing'])).toEqual([1])
+    expect(asked()).toBe(before)
+    await other.close()
+    fake.mishap = () => ({ status: 500 })
+    await expect(keysFor(index, ['wing'])).rejects.toMatchObject({ code: 'index_unavailable' })
+    fake.mishap = () => undefined
+    expect(await keysFor(index, ['wing'])).toEqual([1])
+  })
+
+  it('is made again in time where one node of those behind an address hangs', async () => {
+    const index = await openIndex()
+    suffer(1, 'hang')
+    expect(await keysFor(index, ['wing'])).toEqual([1])
+    suffer(2, 'hang')
+    await addTo(index, { 2: ['wing'] })
+    expect(await keysFor(index, ['wing'])).toEqual([1, 2])
+  })
+
+  it('tells a lock from a wrong key', async () => {
+    const index = await openIndex()
+    const refused = () => keysFor(index, ['wing'])
+    suffer(1, { status: 403, error: 'Forbidden: Storage is locked: maintenance' })
+    await expect(refused()).rejects.toThrow(/is locked/)
+    suffer(1, { status: 403 })
+    await expect(refused()).rejects.toThrow(/QDRANT_API_KEY/)
+  })
+
   it('is not made again where Qdrant refuses it for good', async () => {
     const index = await openIndex()
     suffer(1, { status: 422 })

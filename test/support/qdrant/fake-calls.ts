@@ -18,15 +18,17 @@ const Removals = z.object({ points: z.array(z.number()) })
 const Scroll = z.object({ limit: z.int(), offset: z.number().optional() })
 const Queries = z.object({ searches: z.array(Query) })
 const Index = z.object({ field_name: z.string(), field_schema: z.object({ type: z.string() }) })
+const Changed = z.object({ params: z.object({ write_consistency_factor: z.int() }) })
 const Created = z.looseObject({ metadata: z.unknown().optional() })
 
 interface Told {
   version: string
   /** The status that changes are answered with. */
   change: string
+  deadCopies?: number
 }
 
-type Call = (collection: FakeCollection, body: unknown, change: string) => Answer
+type Call = (collection: FakeCollection, body: unknown, told: Told) => Answer
 
 export interface FakeCalls {
   readonly collections: Map<string, FakeCollection>
@@ -40,24 +42,25 @@ export function createFakeCalls(): FakeCalls {
   const collections = new Map<string, FakeCollection>()
   const aliases = new Map<string, string>()
 
-  const perform: FakeCalls['perform'] = (call, name, body, { version, change }) => {
-    if (call === 'GET /') return { body: { title: 'qdrant - vector search engine', version } }
+  const perform: FakeCalls['perform'] = (call, name, body, told) => {
+    if (call === 'GET /')
+      return { body: { title: 'qdrant - vector search engine', version: told.version } }
     if (call === 'GET /aliases') return ok({ aliases: [...aliases].map(toAlias) })
     if (call === 'GET /collections') {
       return ok({ collections: [...collections.keys()].map((each) => ({ name: each })) })
     }
     if (call === 'POST /collections/aliases') return changeAliases(collections, aliases, body)
-    return performOn(name, call.replace(COLLECTION, ''), body, change)
+    return performOn(name, call.replace(COLLECTION, ''), body, told)
   }
 
-  const performOn = (name: string, part: string, body: unknown, change: string): Answer => {
+  const performOn = (name: string, part: string, body: unknown, told: Told): Answer => {
     const collection = collections.get(aliases.get(name) ?? name)
     if (part === 'PUT ') return create(collections, name, body)
-    if (part === 'DELETE ') return ok(collections.delete(name))
+    if (part === 'DELETE ') return drop(collections, aliases, name)
     if (!collection) {
       return { status: 404, error: `Not found: Collection \`${name}\` doesn't exist!` }
     }
-    return CALLS[part]?.(collection, body, change) ?? { status: 404, error: `no ${part}` }
+    return CALLS[part]?.(collection, body, told) ?? { status: 404, error: `no ${part}` }
   }
 
   return { collections, aliases, perform }
@@ -79,6 +82,10 @@ export function findCall(method: string, path: string): { call: string; name: st
 
 const CALLS: Record<string, Call> = {
   'GET ': describe,
+  'PATCH ': ({ description }, body) => {
+    Object.assign(Object(description), Changed.parse(body).params)
+    return ok(true)
+  },
   'PUT /index': index,
   'PUT /points': put,
   'POST /points/delete': remove,
@@ -105,6 +112,12 @@ function create(collections: Map<string, FakeCollection>, name: string, body: un
   }
   collections.set(name, createFakeCollection(body))
   return ok(true)
+}
+
+/** With the aliases that name it. */
+function drop(collections: FakeCalls['collections'], aliases: FakeCalls['aliases'], name: string) {
+  for (const [alias, named] of aliases) if (named === name) aliases.delete(alias)
+  return ok(collections.delete(name))
 }
 
 function describe({ description, points, indexes }: FakeCollection): Answer {
@@ -137,7 +150,7 @@ function toSchema([key, data_type]: [string, string]) {
   return [key, { data_type, points: 0 }]
 }
 
-function index({ indexes }: FakeCollection, body: unknown, change: string): Answer {
+function index({ indexes }: FakeCollection, body: unknown, { change }: Told): Answer {
   const { field_name, field_schema } = Index.parse(body)
   indexes.set(field_name, field_schema.type)
   return changed(change)
@@ -161,14 +174,28 @@ function changeAliases(
   return ok(true)
 }
 
-function put(collection: FakeCollection, body: unknown, change: string): Answer {
+function put(collection: FakeCollection, body: unknown, told: Told): Answer {
   const mistake = collection.put(Puts.parse(body).points)
-  return mistake === undefined ? changed(change) : refuse(mistake)
+  return mistake === undefined ? onCopies(collection, told) : refuse(mistake)
 }
 
-function remove(collection: FakeCollection, body: unknown, change: string): Answer {
+function remove(collection: FakeCollection, body: unknown, told: Told): Answer {
   collection.remove(Removals.parse(body).points)
-  return changed(change)
+  return onCopies(collection, told)
+}
+
+const Copies = z.object({
+  replication_factor: z.int().default(1),
+  write_consistency_factor: z.int().default(1),
+})
+
+/** Done on the copies that live, and yet refused where they are fewer than the collection asks for. */
+function onCopies({ description }: FakeCollection, { change, deadCopies = 0 }: Told): Answer {
+  const { replication_factor: copies, write_consistency_factor: asked } = Copies.parse(description)
+  const living = copies - deadCopies
+  if (living >= asked) return changed(change)
+  const error = `Service internal error: ${living} out of ${copies} shards succeeded, ${asked} are required`
+  return { status: 500, error }
 }
 
 function scroll({ points }: FakeCollection, body: unknown): Answer {

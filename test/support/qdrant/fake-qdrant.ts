@@ -7,7 +7,7 @@ import { type Answer, createFakeCalls, type FakeCalls, findCall } from './fake-c
 
 /** What to do instead of answering. */
 export type Misfortune =
-  | { status: number; headers?: Record<string, string> }
+  | { status: number; headers?: Record<string, string>; error?: string }
   /** No answer at all; an answer that breaks off; one that makes no sense. */
   | 'hang'
   | 'break'
@@ -34,6 +34,8 @@ export interface FakeQdrant {
   change: 'completed' | 'acknowledged'
   /** Where set, every request must present it. */
   apiKey: string | undefined
+  /** Copies of each shard that are on nodes which are away: they count as copies that have not taken a change. */
+  deadCopies: number
   /** Asked before each answer. */
   mishap: (request: FakeRequest) => Misfortune
   close(): Promise<void>
@@ -44,12 +46,11 @@ const describe = hasDescription ? readDescription() : undefined
 /**
  * A fake Qdrant on 127.0.0.1: in memory, and no more than the calls that the index makes. Where Qdrant's own
  * description lies beside the project, it holds every request and every answer against it. Closes itself when
- * started inside a test.
+ * started inside a test. Several of them with one store are the nodes of a cluster.
  */
-export async function startFakeQdrant(): Promise<FakeQdrant> {
+export async function startFakeQdrant(store = createFakeCalls()): Promise<FakeQdrant> {
   const requests: FakeRequest[] = []
   const mistakes: string[] = []
-  const store = createFakeCalls()
 
   const perform = (request: FakeRequest, name: string): Answer => {
     const described = describe?.(request.call)
@@ -58,8 +59,7 @@ export async function startFakeQdrant(): Promise<FakeQdrant> {
       mistakes.push(`${request.call} asked: ${mistake}`)
       return { status: 400, error: mistake }
     }
-    const { version, change } = fake
-    const answer = store.perform(request.call, name, request.body, { version, change })
+    const answer = store.perform(request.call, name, request.body, fake)
     const wrong = 'body' in answer ? described?.answerMistakes(answer.body) : undefined
     if (wrong !== undefined) mistakes.push(`${request.call} answered: ${wrong}`)
     return answer
@@ -93,6 +93,7 @@ export async function startFakeQdrant(): Promise<FakeQdrant> {
     version: '1.19.1',
     change: 'completed',
     apiKey: undefined,
+    deadCopies: 0,
     mishap: () => undefined,
     close: () =>
       new Promise((resolve) => {
@@ -136,7 +137,7 @@ function suffer(misfortune: NonNullable<Misfortune>, response: ServerResponse): 
     response.writeHead(200, { 'content-length': '1000' }).write('{"result": {"poi')
     setImmediate(() => response.destroy())
   } else {
-    const { status, headers } = misfortune
-    response.writeHead(status, headers).end(JSON.stringify(failure('out of order')))
+    const { status, headers, error = 'out of order' } = misfortune
+    response.writeHead(status, headers).end(JSON.stringify(failure(error)))
   }
 }
