@@ -776,7 +776,7 @@ export interface components {
             /** @description The files that tools made in the run. Absent where there are none. */
             artifacts?: components["schemas"]["Artifact"][];
             /**
-             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.
+             * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -1312,7 +1312,7 @@ export interface components {
             /** @description The files that tools made in the run. Absent where there are none. */
             artifacts?: components["schemas"]["Artifact"][];
             /**
-             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.
+             * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -1767,7 +1767,7 @@ export interface components {
         };
         QueryResponse: {
             /**
-             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.
+             * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
              * @constant
              */
             degraded?: true;
@@ -1777,7 +1777,7 @@ export interface components {
             query: string;
         };
         Readiness: {
-            /** @description One entry per part: `store`, `index`, `agent`, and `embedder` and `reranker` where there is one. */
+            /** @description One entry per part: `store`, `index`, `agent`, `ingestion`, and `embedder` and `reranker` where there is one. The last three make the server `degraded`, not `not_ready`: it answers without them. */
             checks: {
                 [key: string]: {
                     /** @description What fails, where something does. */
@@ -1788,7 +1788,7 @@ export interface components {
                 };
             };
             /**
-             * @description A model that the search asks did not answer: without the embedding model it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. Absent otherwise.
+             * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
              * @constant
              */
             degraded?: true;
