@@ -33,15 +33,17 @@ export function createHybridSearch({ index, feedback, store }: Dependencies) {
     if (!vector) return lexicalOnly(lexical, limit)
     const near = async () =>
       (await index.nearest({ vector, only, filter, limit }, signal)).map(({ key }) => key)
-    try {
-      const parts = { nearest: near, read: store.readVectors }
-      return await rankHybrid(parts, lexical, { vector, only, limit })
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'index_unavailable') throw error
-      // Words were found: they serve while the vectors are gone.
-      return { ...lexicalOnly(lexical, limit), lacksVectors: true }
-    }
+    const parts = { nearest: near, read: store.readVectors }
+    return rankHybrid(parts, lexical, { vector, only, limit }).catch((error: unknown) => {
+      if (!isLost(error)) throw error
+      return { ...lexicalOnly(lexical, limit), lacksVectors: true as const }
+    })
   }
+}
+
+/** Words were found where vectors are not to be had: they serve until those are back. */
+function isLost(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'index_unavailable'
 }
 
 /** The ranking by words alone: their own score is the final one. */
