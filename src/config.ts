@@ -205,6 +205,16 @@ export function salvageConfig(environment: NodeJS.ProcessEnv, key: string): Conf
   return Object.freeze(Variables.parse({ SERVER_API_KEY: key, ...right }))
 }
 
+/** What a deployment takes over: the variables that are set, and the bounds that count without them. */
+export function settingsOf(environment: NodeJS.ProcessEnv, config: Config) {
+  const set = VARIABLE_NAMES.flatMap((name) => {
+    const value = environment[name]
+    return value ? [[name, value] as const] : []
+  })
+  const { SHUTDOWN_GRACE: grace, FILE_LIMIT: fileLimit } = config
+  return { variables: Object.fromEntries(set), grace, fileLimit }
+}
+
 /** What `loadConfig` would refuse. */
 export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   try {

@@ -5,6 +5,7 @@ import { NotLaunched } from './admin/server-panel.tsx'
 import { serverState } from './admin/server-state.ts'
 import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
+import { DeployPage } from './pages/deploy.tsx'
 import { DocumentsPage } from './pages/documents.tsx'
 import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
@@ -31,6 +32,7 @@ const PAGES: readonly PageEntry[] = [
   { path: 'chat', title: 'Chat', Page: ChatPage },
   { path: 'agent', title: 'Agent', Page: AgentPage, isAlways: true },
   { path: 'models', title: 'Models', Page: ModelsPage, isAlways: true },
+  { path: 'deploy', title: 'Deploy', Page: DeployPage, isAlways: true },
   { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
 ]
 

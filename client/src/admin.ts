@@ -6,6 +6,9 @@ import type {
   AgentSaved,
   AgentVersion,
   AgentVersions,
+  Deployment,
+  DeploymentRequest,
+  DeploymentTargets,
   Health,
   McpTestResult,
   ModelTest,
@@ -71,6 +74,20 @@ export class Admin {
   stop(options?: RequestOptions): Call<Restarting> {
     const request = { method: 'POST', path: '/admin/stop', isRepeatable: false } as const
     return this.#transport.json(request, options)
+  }
+
+  /** The places that the agent can be deployed to. */
+  deploymentTargets(options?: RequestOptions): Call<DeploymentTargets['targets']> {
+    const request = { method: 'GET', path: '/admin/deploy' } as const
+    return mapCall(
+      this.#transport.json<DeploymentTargets>(request, options),
+      ({ targets }) => targets,
+    )
+  }
+
+  /** The files of a deployment, or all that stands against it; writes nothing. */
+  deploy(wanted: DeploymentRequest, options?: RequestOptions): Call<Deployment> {
+    return this.#transport.json({ method: 'POST', path: '/admin/deploy', json: wanted }, options)
   }
 
   /** The metrics in the text format of Prometheus. */

@@ -156,6 +156,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/deploy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the places that this agent can be deployed to */
+        get: operations["listDeploymentTargets"];
+        put?: never;
+        /**
+         * Make what brings this agent to a place to run
+         * @description As `npm run deploy`, of the settings and the agent configuration on disk; writes nothing. What cannot work there is told in `refusals`, with status 200.
+         */
+        post: operations["makeDeployment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/launch": {
         parameters: {
             query?: never;
@@ -1233,6 +1254,57 @@ export interface components {
             prompt_tokens: number;
             total_tokens: number;
         };
+        Deployment: {
+            /** @description In order. */
+            commands: {
+                run: string;
+                title: string;
+            }[];
+            /** @description To be put into `deployment/<target>` of the project; `DEPLOY.md` says how to go on. */
+            files: {
+                name: string;
+                text: string;
+            }[];
+            /** @description All that stands against it; then there are no files. */
+            refusals: {
+                /** @description A variable, a field of `agent.json` or of the request. */
+                field: string;
+                message: string;
+                remedy: string;
+            }[];
+            /** @description Names of the variables to set at the platform; their values are in no file. */
+            secrets: string[];
+            target: string;
+            warnings: {
+                /** @description A variable, a field of `agent.json` or of the request. */
+                field: string;
+                message: string;
+                remedy: string;
+            }[];
+        };
+        /**
+         * @example {
+         *       "target": "compose",
+         *       "domain": "agent.example.org"
+         *     }
+         */
+        DeploymentRequest: {
+            /** @description The name that it will be called by. */
+            domain?: string | null;
+            /**
+             * @description Servers side by side.
+             * @default 1
+             */
+            instances?: number | null;
+            /** @description A name that `GET /admin/deploy` lists. */
+            target: string;
+        };
+        DeploymentTargets: {
+            targets: {
+                name: string;
+                title: string;
+            }[];
+        };
         Document: {
             /** @description How often ingestion was begun. */
             attempts: number;
@@ -2085,6 +2157,9 @@ export type CompletionChunk = components['schemas']['CompletionChunk'];
 export type CompletionMessage = components['schemas']['CompletionMessage'];
 export type CompletionRequest = components['schemas']['CompletionRequest'];
 export type CompletionUsage = components['schemas']['CompletionUsage'];
+export type Deployment = components['schemas']['Deployment'];
+export type DeploymentRequest = components['schemas']['DeploymentRequest'];
+export type DeploymentTargets = components['schemas']['DeploymentTargets'];
 export type Document = components['schemas']['Document'];
 export type DocumentBatchResult = components['schemas']['DocumentBatchResult'];
 export type DocumentCreated = components['schemas']['DocumentCreated'];
@@ -2353,6 +2428,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentSaved"];
+                };
+            };
+        };
+    };
+    listDeploymentTargets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The targets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeploymentTargets"];
+                };
+            };
+        };
+    };
+    makeDeployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeploymentRequest"];
+            };
+        };
+        responses: {
+            /** @description The files, or the refusals. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
                 };
             };
         };

@@ -1,12 +1,10 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { VARIABLE_NAMES } from '../config.ts'
-import { exists, readIfPresent } from '../lib/files.ts'
-import { loadConfiguration } from '../services/agent/configuration.ts'
+import { settingsOf } from '../config.ts'
+import { readIfPresent } from '../lib/files.ts'
 import { generate, TARGET_NAMES } from '../services/deployment/generate.ts'
-import { fromProject } from '../services/deployment/problems.ts'
-import type { AgentSource, Problem } from '../services/deployment/target.ts'
-import { isRemoteSource } from '../services/skills/remote.ts'
+import { readAgentSource } from '../services/deployment/project.ts'
+import type { Problem } from '../services/deployment/target.ts'
 import { type Command, type CommandContext, parseParameters } from './command.ts'
 import { verifyDeployment } from './verify-deployment.ts'
 
@@ -33,13 +31,6 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const
 
-/** What deployments are made of. */
-const PROJECT_FILES = [
-  ...['Dockerfile', '.dockerignore', 'docker-compose.yml'],
-  ...['kustomization', 'namespace', 'agent-server', 'qdrant'].map(
-    (name) => `deploy/kubernetes/${name}.yaml`,
-  ),
-]
 const ROOT = resolve(import.meta.dirname, '../..')
 
 /** `npm run deploy -- <target>`, or `-- verify <url>`. */
@@ -55,7 +46,11 @@ async function writeDeployment(context: CommandContext): Promise<number> {
     return 2
   }
   const { target, folder, options } = parsed
-  const made = generate(await readAgent(context), readSettings(context, parsed), target)
+  const made = generate(
+    await readAgentSource(ROOT, context.config().AGENT_CONFIG),
+    readSettings(context, parsed),
+    target,
+  )
   if ('refusals' in made) {
     stderr.write(`Nothing is written:\n${made.refusals.map(tell).join('')}`)
     return 1
@@ -112,30 +107,10 @@ function toRelative(path: string): string {
   return relative(ROOT, path).split(sep).join('/')
 }
 
-async function readAgent({ config }: CommandContext): Promise<AgentSource> {
-  const file = resolve(config().AGENT_CONFIG)
-  const { configuration, found } = await loadConfiguration(file)
-  const path = toRelative(file)
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
-  const sources = configuration.skills.sources.filter((source) => !isRemoteSource(source))
-  const named = [...sources, ...configuration.plugins].map((name) => fromProject(path, name))
-  const missing: string[] = []
-  for (const name of new Set(named)) if (!(await exists(resolve(ROOT, name)))) missing.push(name)
-  const files: Record<string, string> = {}
-  for (const name of PROJECT_FILES) files[name] = await readFile(join(ROOT, name), 'utf8')
-  return { configuration, missing, project: { version, files }, ...(found && { path }) }
-}
-
 function readSettings({ config, environment }: CommandContext, parsed: DeployParameters) {
   const { folder, instances, options } = parsed
-  const set = VARIABLE_NAMES.flatMap((name) => {
-    const value = environment[name]
-    return value ? [[name, value] as const] : []
-  })
-  const { SHUTDOWN_GRACE: grace, FILE_LIMIT: fileLimit } = config()
   const { domain } = options
-  const variables = Object.fromEntries(set)
-  return { variables, grace, fileLimit, instances, folder, ...(domain && { domain }) }
+  return { ...settingsOf(environment, config()), instances, folder, ...(domain && { domain }) }
 }
 
 async function differences(folder: string, files: Readonly<Record<string, string>>) {

@@ -9,6 +9,7 @@ import { type BeginAnew, createServerState, type Phase } from '../services/admin
 import { createSettings } from '../services/admin/settings.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
 import { composeAgentTrials } from './agent-trials.ts'
+import { composeDeployments } from './deployments.ts'
 import { createTriedModels } from './models.ts'
 import type { AgentStores } from './stores.ts'
 
@@ -73,5 +74,6 @@ export async function composeAdmin(parts: Parts) {
     createModels: (variables) => createTriedModels(loadConfig(variables), log),
   })
   const trials = composeAgentTrials({ config, environment, stores: parts.stores, log })
-  return { agentFile, settings, server, models, trials }
+  const deployments = composeDeployments(settings)
+  return { agentFile, settings, server, models, trials, deployments }
 }

@@ -19,6 +19,7 @@ import {
   SettingsPatch,
   SettingsSaved,
 } from '../schemas/admin.ts'
+import { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/deployment.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { McpConnectionParams, McpTestResult } from '../schemas/mcp.ts'
 import { SandboxReport } from '../schemas/sandbox.ts'
@@ -35,6 +36,10 @@ export interface AdminServices {
   settings: SettingsService
   server: ServerStateService
   models: ModelTrials
+  deployments: {
+    targets(): DeploymentTargets
+    make(request: DeploymentRequest): Promise<Deployment>
+  }
   /** Of parts of an agent configuration that need not be saved. */
   trials: {
     mcp(text: string, connection: string, signal: AbortSignal): Promise<McpTestResult>
@@ -45,7 +50,7 @@ export interface AdminServices {
 
 /** How the server is set up, for whoever runs it. */
 export function adminRoutes(
-  { agentFile, settings, server, models, trials }: AdminServices,
+  { agentFile, settings, server, models, trials, deployments }: AdminServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -58,6 +63,7 @@ export function adminRoutes(
     app.register(serverRoutes(server))
     app.register(modelRoutes(models, stopping))
     app.register(trialRoutes(trials, stopping))
+    app.register(deploymentRoutes(deployments))
   }
 }
 
@@ -131,6 +137,33 @@ function trialRoutes(
         response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
       },
       handler: ({ body }, reply) => trials.skills(body.text, callSignal(reply, stopping)),
+    })
+  }
+}
+
+function deploymentRoutes(deployments: AdminServices['deployments']): FastifyPluginAsyncZod {
+  return async (app) => {
+    app.get('/admin/deploy', {
+      schema: {
+        operationId: 'listDeploymentTargets',
+        summary: 'List the places that this agent can be deployed to',
+        tags,
+        response: { 200: DeploymentTargets.describe('The targets.'), ...errorResponses() },
+      },
+      handler: () => deployments.targets(),
+    })
+
+    app.post('/admin/deploy', {
+      schema: {
+        operationId: 'makeDeployment',
+        summary: 'Make what brings this agent to a place to run',
+        description:
+          'As `npm run deploy`, of the settings and the agent configuration on disk; writes nothing. What cannot work there is told in `refusals`, with status 200.',
+        tags,
+        body: DeploymentRequest,
+        response: { 200: Deployment.describe('The files, or the refusals.'), ...errorResponses() },
+      },
+      handler: ({ body }) => deployments.make(body),
     })
   }
 }

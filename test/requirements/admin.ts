@@ -10,6 +10,7 @@ export const ADMIN = {
     'admin.models.test': 'POST /admin/models/test says what chat and search would meet.',
     'admin.restart':
       'POST /admin/restart ends open streams in order and begins anew, same process id.',
+    'admin.deploy': 'POST /admin/deploy makes what npm run deploy writes, and no secret.',
     'admin.launch.stopped':
       'A stopped server answers its public paths and /admin, and 503 not_launched to all else.',
     'admin.launch.failed':

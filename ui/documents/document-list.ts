@@ -12,6 +12,8 @@ export const STATUSES = ['ready', 'pending', 'processing', 'failed'] as const
 export function createDocumentList() {
   const items = signal<readonly Document[]>([])
   const status = signal<DocumentStatus | undefined>(undefined)
+  /** What is to stand in the title. */
+  const title = signal('')
   const failure = signal('')
   /** Undefined before the first answer; then whether there are more than these. */
   const hasMore = signal<boolean | undefined>(undefined)
@@ -20,9 +22,7 @@ export function createDocumentList() {
   /** Grows with each change of the filter: late answers to another one are dropped. */
   let generation = 0
 
-  const readPage = (at?: string) =>
-    client.documents.list({ status: status.value, limit: PAGE_SIZE }).page(at)
-
+  const readPage = (at?: string) => pageOf(status.value, title.value, at)
   const loadMore = async () => {
     if (isLoading || hasMore.value === false) return
     isLoading = true
@@ -43,9 +43,10 @@ export function createDocumentList() {
     if (asked !== generation) await loadMore()
   }
 
-  const filterBy = async (wanted: DocumentStatus | undefined) => {
+  const filterBy = async (wanted: DocumentStatus | undefined, words = title.value) => {
     generation += 1
     status.value = wanted
+    title.value = words
     items.value = []
     cursor = undefined
     hasMore.value = undefined
@@ -77,10 +78,15 @@ export function createDocumentList() {
     items.value = items.value.filter((one) => one.id !== id)
   }
 
-  return { items, status, failure, hasMore, loadMore, filterBy, refresh, drop }
+  return { items, status, title, failure, hasMore, loadMore, filterBy, refresh, drop }
 }
 
 export type DocumentListing = ReturnType<typeof createDocumentList>
+
+function pageOf(status: DocumentStatus | undefined, title: string, at?: string) {
+  const selection = { status, title: title.trim() || undefined }
+  return client.documents.list({ ...selection, limit: PAGE_SIZE }).page(at)
+}
 
 async function readUnsettled(documents: readonly Document[]): Promise<Map<string, Document>> {
   const unsettled = documents.filter(isUnsettled).slice(0, MAX_SINGLE)

@@ -52,6 +52,7 @@ function DocumentsList() {
       </div>
       <UploadPanel />
       <Filter list={list} counts={counts.value} />
+      <TitleField list={list} />
       <ErrorNote message={list.failure.value} />
       <Rows list={list} onDelete={(document) => (leaving.value = document)} />
       {leaving.value && (
@@ -129,6 +130,30 @@ function Filter({ list, counts }: { list: DocumentListing; counts: Readiness['do
   )
 }
 
+const TYPING_MS = 300
+
+function TitleField({ list }: { list: DocumentListing }) {
+  const typed = useSignal(list.title.value)
+  useEffect(() => {
+    if (typed.value === list.title.value) return
+    const timer = setTimeout(() => void list.filterBy(list.status.value, typed.value), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed.value])
+  return (
+    <label class="field">
+      <span class="label">Title holds</span>
+      <input
+        type="search"
+        maxLength={200}
+        value={typed.value}
+        onInput={({ currentTarget }) => {
+          typed.value = currentTarget.value
+        }}
+      />
+    </label>
+  )
+}
+
 function Rows({
   list,
   onDelete,
@@ -138,7 +163,8 @@ function Rows({
 }) {
   const items = list.items.value
   if (list.hasMore.value === undefined) return null
-  if (items.length === 0) return <Nothing isFiltered={list.status.value !== undefined} />
+  if (items.length === 0)
+    return <Nothing isFiltered={list.status.value !== undefined || list.title.value !== ''} />
   return (
     <VirtualList
       items={items}
@@ -153,7 +179,7 @@ function Rows({
 }
 
 function Nothing({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No document has this status" />
+  if (isFiltered) return <Empty title="No document is like that" />
   return (
     <Empty title="No documents yet">
       <p>

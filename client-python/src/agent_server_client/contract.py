@@ -224,6 +224,52 @@ class Restarting(TypedDict):
     graceSeconds: float
 
 
+class Target(TypedDict):
+    name: str
+    title: str
+
+
+class DeploymentTargets(TypedDict):
+    targets: list[Target]
+
+
+class DeploymentRequest(TypedDict):
+    target: str
+    instances: NotRequired[int | None]
+    domain: NotRequired[str | None]
+
+
+class Refusal(TypedDict):
+    field: str
+    message: str
+    remedy: str
+
+
+class Warning(TypedDict):
+    field: str
+    message: str
+    remedy: str
+
+
+class File(TypedDict):
+    name: str
+    text: str
+
+
+class Command(TypedDict):
+    title: str
+    run: str
+
+
+class Deployment(TypedDict):
+    target: str
+    refusals: list[Refusal]
+    warnings: list[Warning]
+    files: list[File]
+    secrets: list[str]
+    commands: list[Command]
+
+
 class Artifact(TypedDict):
     id: str
     name: str

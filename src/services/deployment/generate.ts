@@ -18,6 +18,7 @@ const TARGETS: readonly Target[] = [
   ...[cloudRun, azure, aws, kamal],
 ]
 export const TARGET_NAMES = TARGETS.map(({ name }) => name)
+export const TARGET_TITLES = TARGETS.map(({ name, title }) => ({ name, title }))
 
 /** Places that cannot be deployed to, each with the reason and what to take instead. */
 const IMPOSSIBLE: Readonly<Record<string, Omit<Problem, 'field'>>> = {

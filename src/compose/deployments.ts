@@ -1,0 +1,53 @@
+import { resolve } from 'node:path'
+import { loadConfig, settingsOf } from '../config.ts'
+import { isMissing } from '../lib/files.ts'
+import type { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/deployment.ts'
+import type { SettingsService } from '../services/admin/settings.ts'
+import { generate, TARGET_TITLES } from '../services/deployment/generate.ts'
+import { readAgentSource } from '../services/deployment/project.ts'
+import type { AgentSource } from '../services/deployment/target.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+export type Deployments = ReturnType<typeof composeDeployments>
+
+/** What `npm run deploy` would write, of the settings and the agent configuration as they are on disk. */
+export function composeDeployments(settings: Pick<SettingsService, 'preview'>) {
+  return {
+    targets: (): DeploymentTargets => ({ targets: TARGET_TITLES }),
+
+    /** Throws `invalid_request` for settings, and an Error for an agent configuration, that no server would start with. */
+    async make({ target, instances, domain }: DeploymentRequest): Promise<Deployment> {
+      const nothing = { target, files: [], secrets: [], commands: [], warnings: [] }
+      const environment = await settings.preview({ set: {}, clear: [] })
+      const config = loadConfig(environment)
+      const source = await readSource(config.AGENT_CONFIG)
+      if (!source) return { ...nothing, refusals: [WITHOUT_PROJECT] }
+      const folder = `deployment/${target}`
+      const numbers = { ...settingsOf(environment, config), instances, folder }
+      const made = generate(source, { ...numbers, ...(domain && { domain }) }, target)
+      if ('refusals' in made) return { ...nothing, refusals: [...made.refusals] }
+      const files = Object.entries(made.files).map(([name, text]) => ({ name, text }))
+      const { secrets, commands, warnings } = made
+      return {
+        ...{ target, files, refusals: [], secrets: [...secrets] },
+        ...{ commands: [...commands], warnings: [...warnings] },
+      }
+    },
+  }
+}
+
+const WITHOUT_PROJECT = {
+  field: 'target',
+  message: 'cannot be made here: this installation, such as an image, lacks files of the project',
+  remedy: 'ask a server that was started in a clone of the project, or npm run deploy there',
+}
+
+async function readSource(agentConfig: string): Promise<AgentSource | undefined> {
+  try {
+    return await readAgentSource(ROOT, agentConfig)
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,38 @@
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+import { Deployment, DeploymentTargets } from '../../src/schemas/deployment.ts'
+import { verifies } from '../requirements.ts'
+import { startServer } from '../support/server.ts'
+import { ROOT } from '../support/source-tree.ts'
+
+const SECRET = 'sk-that-stands-in-no-file-1234'
+
+describe('POST /admin/deploy', () => {
+  it(
+    'makes the files of each target without any secret, or says what stands against it',
+    verifies('admin.deploy'),
+    async () => {
+      const AGENT_CONFIG = fileURLToPath(new URL('agent.json', ROOT))
+      const server = await startServer({ AGENT_CONFIG, CHAT_MODEL: 'm', CHAT_API_KEY: SECRET })
+      const deploy = async (target: string) => {
+        const response = await server.request('/admin/deploy', { body: { target } })
+        return Deployment.parse(await response.json())
+      }
+      const answer = await (await server.request('/admin/deploy')).json()
+      const { targets } = DeploymentTargets.parse(answer)
+      expect(targets.map(({ name }) => name)).toContain('kubernetes')
+      const made = await deploy('compose')
+      expect(made).toMatchObject({
+        refusals: [],
+        secrets: expect.arrayContaining(['CHAT_API_KEY']),
+      })
+      expect(made.files.map(({ name }) => name)).toContain('DEPLOY.md')
+      expect(JSON.stringify(made)).not.toContain(SECRET)
+
+      const refused = await deploy('vercel')
+      expect(refused).toMatchObject({ files: [], refusals: [{ field: 'target' }] })
+      // On its disk nothing stays.
+      expect((await deploy('cloud-run')).refusals.length).toBeGreaterThan(0)
+    },
+  )
+})

@@ -1,0 +1,133 @@
+import { useSignal } from '@preact/signals'
+import { strToU8, zipSync } from 'fflate'
+import { useEffect } from 'preact/hooks'
+import type { Deployment, DeploymentTargets } from '../../client/src/agent-server.ts'
+import { useWork } from '../admin/work.ts'
+import { client } from '../api.ts'
+import { CopyButton } from '../parts/copy.tsx'
+import { Empty, ErrorNote } from '../parts/notes.tsx'
+
+/** What `npm run deploy` would write, to be looked at and downloaded. */
+export function DeployPage() {
+  const targets = useWork<DeploymentTargets['targets']>()
+  const made = useWork<Deployment>()
+  const target = useSignal('')
+  const domain = useSignal('')
+  useEffect(() => void targets.run(() => client.admin.deploymentTargets()), [])
+  const make = () =>
+    made.run(() =>
+      client.admin.deploy({ target: target.value, ...(domain.value && { domain: domain.value }) }),
+    )
+  return (
+    <>
+      <h1>Deploy</h1>
+      <p class="hint">
+        Files that bring this agent, as it is configured here, to a place to run. No secret is in
+        them, and nothing is sent anywhere.
+      </p>
+      <form
+        class="panel row"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void make()
+        }}
+      >
+        <label class="field">
+          <span class="label">Target</span>
+          <select
+            required
+            value={target.value}
+            onChange={({ currentTarget }) => {
+              target.value = currentTarget.value
+            }}
+          >
+            <option value="">Choose</option>
+            {targets.result.value?.map(({ name, title }) => (
+              <option key={name} value={name}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="field grow">
+          <span class="label">Domain, if it has one already</span>
+          <input
+            value={domain.value}
+            placeholder="agent.example.org"
+            onInput={({ currentTarget }) => {
+              domain.value = currentTarget.value.trim()
+            }}
+          />
+        </label>
+        <button type="submit" class="primary" disabled={made.isBusy.value}>
+          Show files
+        </button>
+      </form>
+      <ErrorNote message={targets.failure.value || made.failure.value} />
+      {made.result.value ? (
+        <Made deployment={made.result.value} />
+      ) : (
+        <Empty title="Choose where it is to run">
+          <p>Everything that stands against it is told at once, with the remedy.</p>
+        </Empty>
+      )}
+    </>
+  )
+}
+
+function Made({ deployment }: { deployment: Deployment }) {
+  const { target, refusals, warnings, files, secrets } = deployment
+  return (
+    <div class="stack" role="status">
+      <Problems title="It cannot run there before this is mended" problems={refusals} />
+      <Problems title="To be known" problems={warnings} />
+      {files.length > 0 && (
+        <section class="panel stack" aria-labelledby="files">
+          <div class="page-head">
+            <h2 id="files">Files</h2>
+            <button type="button" class="primary" onClick={() => download(target, files)}>
+              Download zip
+            </button>
+          </div>
+          <p class="hint">
+            Unpack them in the project, and go on with DEPLOY.md. Secrets to set there:{' '}
+            {secrets.join(', ')}.
+          </p>
+          {files.map(({ name, text }) => (
+            <details key={name} class="settings">
+              <summary>{name}</summary>
+              <CopyButton text={text} name={name} />
+              <pre class="code">{text}</pre>
+            </details>
+          ))}
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Problems({ title, problems }: { title: string; problems: Deployment['refusals'] }) {
+  if (problems.length === 0) return null
+  return (
+    <section class="panel stack" aria-label={title}>
+      <h2>{title}</h2>
+      <ul class="stack">
+        {problems.map(({ field, message, remedy }) => (
+          <li key={field + message}>
+            <code>{field}</code> {message}. <span class="remedy">{remedy}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function download(target: string, files: Deployment['files']): void {
+  const entries = files.map(({ name, text }) => [`deployment/${target}/${name}`, strToU8(text)])
+  const url = URL.createObjectURL(new Blob([zipSync(Object.fromEntries(entries)).slice()]))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `${target}.zip`
+  link.click()
+  URL.revokeObjectURL(url)
+}
