@@ -84,6 +84,15 @@ async function build(): Promise<void> {
   await inProject(['docker', 'build', '--network', 'host', '--tag', 'agent-server', '.'])
 }
 
+/** The same image with another agent: what else an update builds has been built already. */
+async function buildUpdate(): Promise<void> {
+  await docker('tag', 'agent-server', 'agent-server:before')
+  await write('agent.json', JSON.stringify({ name: 'librarian-of-today' }))
+  await write('Dockerfile.update', 'FROM agent-server:before\nCOPY agent.json ./\n')
+  const from = ['--file', 'Dockerfile.update', '--tag', 'agent-server', '.']
+  await inProject(['docker', 'build', ...from])
+}
+
 async function write(name: string, text: string): Promise<void> {
   await mkdir(dirname(join(project, name)), { recursive: true })
   await writeFile(join(project, name), text)
@@ -179,7 +188,9 @@ describe.skipIf(!hasEngine() || !hasCaddy() || !COMPOSE)(
       expect([proxy.stdout.trim(), '203.0.113.9']).not.toContain(address)
     })
 
-    it('loses no document over a restart, an update and the way back, also none that waits', async () => {
+    it('loses no document over a restart, an update and the way back, also none that waits', {
+      timeout: 240_000,
+    }, async () => {
       const { agent, documents } = await clientOf({ maxRetries: 30 })
       const send = (name: string) =>
         Array.from({ length: 40 }, (_, index) => ({ id: `${name}-${index}`, text: `${name} owl` }))
@@ -192,9 +203,7 @@ describe.skipIf(!hasEngine() || !hasCaddy() || !COMPOSE)(
       await add('restart')
       await compose('restart', '--timeout', '30', 'agent-server')
       await add('update')
-      await docker('tag', 'agent-server', 'agent-server:before')
-      await write('agent.json', JSON.stringify({ name: 'librarian-of-today' }))
-      await build()
+      await buildUpdate()
       await compose('up', '--detach', '--no-build')
       await locate()
       expect(await agent.get()).toMatchObject({ name: 'librarian-of-today' })
