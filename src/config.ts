@@ -84,6 +84,14 @@ const Variables = z.object({
   RERANK_BASE_URL: httpUrl.optional(),
   RERANK_API_KEY: upstreamKey,
   SEARCH_LANGUAGE: oneOf(ANALYSER_LANGUAGES).default('english'),
+  OCR: oneOf(['on', 'off']).default('on'),
+  OCR_LANGUAGES: z
+    .string()
+    .regex(
+      /^[a-zA-Z_]{3,20}(?:[ ,+][a-zA-Z_]{3,20}){0,7}$/,
+      'must be languages such as eng or deu+fra',
+    )
+    .default('eng'),
   INGEST_CONCURRENCY: number(1, 512).prefault('128'),
   INGEST_QUEUE_LIMIT: number(1, 10_000_000).prefault('10000'),
   BODY_LIMIT: number(1_000, 1_000_000_000).prefault('10000000'),

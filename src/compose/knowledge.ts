@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Config } from '../config.ts'
+import { type Config, ConfigError } from '../config.ts'
 import { createGuardedFetch, refusalOf } from '../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { checkDimension, checkEmbedding, createEmbedding } from '../services/embedding/embedding.ts'
@@ -9,6 +9,7 @@ import {
   swapShadowVectors,
 } from '../services/embedding/re-embed.ts'
 import { createExtractor } from '../services/extraction/extractor.ts'
+import { languageData } from '../services/extraction/pictures/recognise.ts'
 import { untilAvailable } from '../services/ingestion/availability.ts'
 import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
 import {
@@ -31,6 +32,19 @@ const INGESTION_GRACE_MS = 5_000
 /** For a database that is away when the server starts. */
 const DATABASE_MS = 60_000
 
+/** In which languages pictures are read; none where they are not. Throws `ConfigError` for one without its package. */
+function recognitionLanguages({ OCR, OCR_LANGUAGES }: Pick<Config, 'OCR' | 'OCR_LANGUAGES'>) {
+  const languages = OCR === 'on' ? OCR_LANGUAGES.split(/[ ,+]/) : []
+  const mistakes = languages
+    .filter((language) => languageData(language) === undefined)
+    .map((language) => ({
+      field: 'OCR_LANGUAGES',
+      message: `needs a package: npm install @tesseract.js-data/${language}`,
+    }))
+  if (mistakes.length > 0) throw new ConfigError(mistakes)
+  return languages
+}
+
 /** The document side: document store, index, and the ingestion that moves text from one to the other. */
 export async function openKnowledge(
   config: Config,
@@ -45,7 +59,10 @@ export async function openKnowledge(
   const opened = await openChunkIndex(config, store, log, onFatal)
   const { index, shared } = opened
   const preparer = openPreparer(config, log)
-  const extractor = createExtractor({ processes: READERS, deadlineMs: READING_MS, log })
+  const extractor = createExtractor({
+    ...{ processes: READERS, deadlineMs: READING_MS, log },
+    languages: recognitionLanguages(config),
+  })
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const hybrid = embedding !== undefined
   const reconciliation = createReconciliation({ store, index, preparer, sweep, hybrid, log })

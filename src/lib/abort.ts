@@ -14,6 +14,8 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal
   /** Whether the time is over. */
   readonly isOver: boolean
+  /** Gives the whole time once more, unless it is over. */
+  readonly renew: () => void
 }
 
 /**
@@ -29,6 +31,9 @@ export function startDeadline(
     deadline.isOver = true
     controller.abort(new DOMException('The time is over', 'TimeoutError'))
   }, milliseconds).unref()
+  const renew = () => {
+    if (!deadline.isOver) timer.refresh()
+  }
   const followed = others.flatMap((signal) => {
     if (!signal) return []
     const abort = () => controller.abort(signal.reason)
@@ -37,7 +42,7 @@ export function startDeadline(
     return [{ signal, abort }]
   })
   const deadline = {
-    signal: controller.signal,
+    ...{ signal: controller.signal, renew },
     isOver: false,
     [Symbol.dispose]() {
       clearTimeout(timer)

@@ -22,6 +22,15 @@ describe('A deadline', () => {
     expect(late.signal.reason).toBe(reason)
   })
 
+  it('may be given anew, until it is over', async () => {
+    using deadline = startDeadline(400)
+    await delay(250)
+    deadline.renew()
+    await delay(250)
+    expect(deadline.isOver).toBe(false)
+    await expect.poll(() => deadline.isOver).toBe(true)
+  })
+
   it('leaves nothing behind when it is disposed of', async () => {
     const caller = new AbortController()
     const deadline = startDeadline(5, caller.signal)

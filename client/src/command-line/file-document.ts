@@ -102,12 +102,7 @@ export const NOT_READ: readonly (readonly [string, Buffer])[] = [
   ['a compressed archive', bytes(0x37, 0x7a, 0xbc, 0xaf)],
   ['a compressed archive', Buffer.from('Rar!')],
   ['an empty ZIP archive', bytes(0x50, 0x4b, 5, 6)],
-  ['an image', bytes(0x89, 0x50, 0x4e, 0x47)],
-  ['an image', bytes(0xff, 0xd8, 0xff)],
-  ['an image', Buffer.from('GIF8')],
-  ['an image', bytes(0x49, 0x49, 0x2a, 0)],
-  ['an image', bytes(0x4d, 0x4d, 0, 0x2a)],
-  ['sound, a video or an image', Buffer.from('RIFF')],
+  ['sound or a video', Buffer.from('RIFF')],
   ['sound', Buffer.from('ID3')],
   ['sound', Buffer.from('OggS')],
   ['a database', Buffer.from('SQLite format 3')],
@@ -116,12 +111,14 @@ export const NOT_READ: readonly (readonly [string, Buffer])[] = [
 ]
 const MARK_BYTES = Math.max(...NOT_READ.map(([, mark]) => mark.length))
 
-/** What a file is, where its first bytes tell that it is of a kind which is not read: `an image`. */
+/** What a file is, where its first bytes tell that it is of a kind which is not read: `a program`. */
 export async function kindNotRead(file: string): Promise<string | undefined> {
   const handle = await open(file)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(MARK_BYTES), 0, MARK_BYTES, 0)
     const start = buffer.subarray(0, bytesRead)
+    // An image in the container of sounds and videos.
+    if (start.toString('latin1', 8, 12) === 'WEBP') return undefined
     return NOT_READ.find(([, mark]) => start.subarray(0, mark.length).equals(mark))?.[0]
   } finally {
     await handle.close()

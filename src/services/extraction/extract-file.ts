@@ -5,17 +5,19 @@ import {
   ExtractionError,
   fenced,
   MAX_CHARACTERS,
+  type Recognition,
   type SourceFile,
   tooLong,
 } from './extracted.ts'
+import type { PictureKind } from './formats/image.ts'
 import { openZip, ZIP_MARK, type ZipArchive } from './zip-archive.ts'
 
 const MAX_TABLE_BYTES = 16 * 2 ** 20
 
 /** The text of a file, which is recognised by what it holds and then by its name. Throws `ExtractionError`. */
-export async function extractFile(file: SourceFile): Promise<Extracted> {
+export async function extractFile(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
   try {
-    const extracted = await extractKnown(file)
+    const extracted = await extractKnown(file, recognition)
     if (extracted.text.length > MAX_CHARACTERS) throw tooLong()
     return extracted
   } catch (error) {
@@ -23,17 +25,22 @@ export async function extractFile(file: SourceFile): Promise<Extracted> {
   }
 }
 
-async function extractKnown(file: SourceFile): Promise<Extracted> {
+async function extractKnown(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
+  const picture = pictureKind(file.bytes)
+  if (picture) {
+    if (!recognition) throw unsupported('it is an image, and OCR is off')
+    return (await import('./formats/image.ts')).extractImage(file.bytes, picture, recognition)
+  }
   const signature = signatureOf(file.bytes)
   switch (signature) {
     case 'pdf':
-      return (await import('./formats/pdf.ts')).extractPdf(file.bytes)
+      return (await import('./formats/pdf.ts')).extractPdf(file.bytes, recognition)
     case 'zip':
       return extractZip(file, await openZip(file.bytes))
     case 'parquet':
       return (await import('./formats/parquet.ts')).extractParquet(file)
     case 'none':
-      return extractText(file)
+      return extractText(file, recognition)
     default:
       return signature satisfies never
   }
@@ -57,7 +64,7 @@ function zipKindOf(zip: ZipArchive): FileKind | undefined {
   return zip.has('META-INF/container.xml') ? 'epub' : undefined
 }
 
-async function extractText(file: SourceFile): Promise<Extracted> {
+async function extractText(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
   // Of a table the beginning is enough: the agent's tools read the whole of it.
   const maxBytes = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
   const text = decodeText(file.bytes.subarray(0, maxBytes))
@@ -67,7 +74,9 @@ async function extractText(file: SourceFile): Promise<Extracted> {
     case 'html':
       return (await import('./formats/html.ts')).extractHtml(text)
     case 'mail':
-      return (await import('./formats/mail.ts')).extractMail(file.bytes, extractFile)
+      return (await import('./formats/mail.ts')).extractMail(file.bytes, (attachment) =>
+        extractFile(attachment, recognition),
+      )
     case 'json':
       return (await import('./formats/json.ts')).extractJson(text)
     case 'csv':
@@ -185,6 +194,28 @@ type Signature = 'pdf' | 'zip' | 'parquet' | 'none'
 
 const bytes = (...values: number[]) => Buffer.from(values)
 
+/** Images whose text can be recognised. */
+function pictureKind(content: Buffer): PictureKind | undefined {
+  if (startsWith(content, Buffer.from('RIFF'))) {
+    return content.toString('latin1', 8, 12) === 'WEBP' ? 'webp' : undefined
+  }
+  if (
+    startsWith(content, Buffer.from('BM')) &&
+    content.length > 26 &&
+    content.readUInt32LE(2) === content.length
+  )
+    return 'bmp'
+  return PICTURE_MARKS.find(([, mark]) => startsWith(content, mark))?.[0]
+}
+
+const PICTURE_MARKS: readonly (readonly [PictureKind, Buffer])[] = [
+  ['png', bytes(0x89, 0x50, 0x4e, 0x47)],
+  ['jpeg', bytes(0xff, 0xd8, 0xff)],
+  ['gif', Buffer.from('GIF8')],
+  ['tiff', bytes(0x49, 0x49, 0x2a, 0)],
+  ['tiff', bytes(0x4d, 0x4d, 0, 0x2a)],
+]
+
 /** What is told apart only to be refused with a better reason. */
 export const REFUSED: readonly (readonly [string, Buffer])[] = [
   ['a Windows program', Buffer.from('MZ')],
@@ -199,12 +230,7 @@ export const REFUSED: readonly (readonly [string, Buffer])[] = [
   ['a compressed archive', bytes(0x37, 0x7a, 0xbc, 0xaf)],
   ['a compressed archive', Buffer.from('Rar!')],
   ['an empty ZIP archive', bytes(0x50, 0x4b, 5, 6)],
-  ['an image', bytes(0x89, 0x50, 0x4e, 0x47)],
-  ['an image', bytes(0xff, 0xd8, 0xff)],
-  ['an image', Buffer.from('GIF8')],
-  ['an image', bytes(0x49, 0x49, 0x2a, 0)],
-  ['an image', bytes(0x4d, 0x4d, 0, 0x2a)],
-  ['sound, a video or an image', Buffer.from('RIFF')],
+  ['sound or a video', Buffer.from('RIFF')],
   ['sound', Buffer.from('ID3')],
   ['sound', Buffer.from('OggS')],
   ['a database', Buffer.from('SQLite format 3')],

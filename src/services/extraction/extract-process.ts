@@ -1,18 +1,28 @@
 import { endWithParent } from '../../lib/end-with-parent.ts'
 import { extractFile } from './extract-file.ts'
-import { cutText, ExtractionError, type FromReader, packText, type ToReader } from './extracted.ts'
+import {
+  cutText,
+  ExtractionError,
+  type FromReader,
+  packText,
+  type Recognition,
+  type SourceFile,
+  type ToReader,
+} from './extracted.ts'
 
 // The whole of a process of its own, so that a file can take no more memory or time than it is given. Beside
 // the jobs of src/lib/job-process.ts: it reads many files, and neither file nor text passes as one message.
 
 const MAX_CAUSE = 4_096
+/** For all pages of a file that are pictures. */
+const MAX_RECOGNITION_MS = 2 * 3_600_000
 endWithParent()
-let file: { name: string; mediaType: string; bytes: Buffer; filled: number } | undefined
+let file: (SourceFile & { filled: number; languages: readonly string[] }) | undefined
 
 process.on('message', (message: ToReader) => {
   if (message.kind === 'begin') {
-    const { name, mediaType, size } = message
-    file = { name, mediaType, bytes: Buffer.allocUnsafeSlow(size), filled: 0 }
+    const { kind: _kind, size, ...begun } = message
+    file = { ...begun, bytes: Buffer.allocUnsafeSlow(size), filled: 0 }
   } else if (message.kind === 'piece') {
     if (!file) return
     file.bytes.set(message.bytes, file.filled)
@@ -22,10 +32,13 @@ process.on('message', (message: ToReader) => {
 
 async function finish(): Promise<void> {
   if (!file) return
-  const { name, mediaType, bytes } = file
+  const { name, mediaType, bytes, languages } = file
   file = undefined
   try {
-    const { text, pageStarts } = await extractFile({ name, mediaType, bytes })
+    const { text, pageStarts } = await extractFile(
+      { name, mediaType, bytes },
+      recognition(languages),
+    )
     for (const piece of cutText(text)) answer({ kind: 'text', text: packText(piece) })
     answer({ kind: 'extracted', pageStarts })
   } catch (error) {
@@ -34,6 +47,18 @@ async function finish(): Promise<void> {
     const stack = cause instanceof Error ? (cause.stack ?? cause.message) : undefined
     answer({ kind: 'refused', code, message, cause: stack?.slice(0, MAX_CAUSE) })
   }
+}
+
+/** Tells the server of each page, whose deadline begins anew; nothing where pictures are not read. */
+function recognition(languages: readonly string[]): Recognition | undefined {
+  if (languages.length === 0) return undefined
+  const started = performance.now()
+  const onPage = () => {
+    answer({ kind: 'page' })
+    if (performance.now() - started < MAX_RECOGNITION_MS) return
+    throw new ExtractionError('extraction_timeout', 'Recognising the text took too long')
+  }
+  return { languages, onPage }
 }
 
 function answer(message: FromReader): void {

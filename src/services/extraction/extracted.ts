@@ -24,6 +24,14 @@ export interface SourceFile {
   bytes: Buffer
 }
 
+/** How text in pictures is recognised. */
+export interface Recognition {
+  /** As their data packages name them. */
+  languages: readonly string[]
+  /** Called before each page that is a picture. */
+  onPage(): void
+}
+
 /** A longer text belongs into several documents: a hit tells where in a document it stands. */
 export const MAX_CHARACTERS = 10_000_000
 
@@ -128,12 +136,14 @@ export function fenced(text: string, language: string): string {
 
 /** What the reading process is sent for a file: its beginning, its bytes in order, and then that these were all. */
 export type ToReader =
-  | { kind: 'begin'; name: string; mediaType: string; size: number }
+  | { kind: 'begin'; name: string; mediaType: string; size: number; languages: readonly string[] }
   | { kind: 'piece'; bytes: Uint8Array }
   | { kind: 'end' }
 
 /** What it answers: the text in order, and that this was all of it, or why there is none; `cause` is for the log. */
 export type FromReader =
   | { kind: 'text'; text: PackedText }
+  /** One more page is being recognised, which may take as long as a file does. */
+  | { kind: 'page' }
   | { kind: 'extracted'; pageStarts: number[] | undefined }
   | { kind: 'refused'; code: ExtractionCode; message: string; cause: string | undefined }

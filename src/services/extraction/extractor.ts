@@ -27,10 +27,12 @@ const IDLE_MS = 60_000
 export interface ExtractorOptions {
   /** How many files are read at the same time, each in a process of its own. */
   processes: number
-  /** How long one file may take. */
+  /** How long one file may take, and then each of its pages that is a picture. */
   deadlineMs: number
   /** What one file may take, besides itself and one copy of it. */
   limits?: ProcessLimits
+  /** In which text of pictures is recognised; none where it is not. */
+  languages?: readonly string[]
   log?: { warn(fields: object, message: string): void }
 }
 
@@ -38,7 +40,7 @@ export type Extractor = ReturnType<typeof createExtractor>
 
 /** Reads files in processes of their own, which are replaced when a file is too much for one. */
 export function createExtractor(options: ExtractorOptions) {
-  const { processes, deadlineMs, limits = LIMITS, log } = options
+  const { processes, deadlineMs, limits = LIMITS, languages = [], log } = options
   const closing = new AbortController()
   const semaphore = createSemaphore(processes)
   const readers = createReaders(limits)
@@ -57,7 +59,10 @@ export function createExtractor(options: ExtractorOptions) {
   async function readIn(reader: Reader, file: StoredFile, open: OpenPieces, signal: AbortSignal) {
     using deadline = startDeadline(deadlineMs, signal)
     try {
-      const answered = await untilAborted(reader.read(file, await open()), deadline.signal)
+      const answered = await untilAborted(
+        reader.read({ ...file, languages }, await open(), deadline.renew),
+        deadline.signal,
+      )
       readers.giveBack(reader)
       return answered
     } catch (error) {
@@ -143,13 +148,16 @@ function createReaders(limits: ProcessLimits) {
 }
 
 type Reader = ReturnType<typeof startReader>
+type FileToRead = StoredFile & { languages: readonly string[] }
 
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced and not mended. */
 function startReader(limits: ProcessLimits) {
   let texts: ReadText['pieces'] = []
-  let waiting = Promise.withResolvers<Exclude<FromReader, { kind: 'text' }>>()
+  let onPage: () => void = () => undefined
+  let waiting = Promise.withResolvers<Exclude<FromReader, { kind: 'text' | 'page' }>>()
   const { send, isAlive, memory, kill } = startProcess<FromReader>({ entry: ENTRY }, limits, {
     onMessage(message) {
+      if (message.kind === 'page') return onPage()
       if (message.kind !== 'text') return waiting.resolve(message)
       texts.push(ownPacked(message.text))
       freeYoungMemory()
@@ -161,8 +169,9 @@ function startReader(limits: ProcessLimits) {
   return {
     ...{ isAlive, memory, kill },
     /** One file at a time: the last answer, and the texts that came before it. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws. */
-    async read(file: StoredFile, pieces: AsyncIterable<Uint8Array>) {
+    async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: () => void) {
       texts = []
+      onPage = ofPage
       waiting = Promise.withResolvers()
       // It is awaited below, but may come to its end before all was sent.
       waiting.promise.catch(() => undefined)

@@ -1,5 +1,13 @@
 import { getDocumentProxy } from 'unpdf'
-import { createBoundedText, type Extracted, ExtractionError } from '../extracted.ts'
+import {
+  createBoundedText,
+  type Extracted,
+  ExtractionError,
+  type Recognition,
+} from '../extracted.ts'
+import { type PdfPage, pagePictures } from '../pictures/page-pictures.ts'
+import { MAX_PIXELS, type Recognised, recogniserOf } from '../pictures/recognise.ts'
+import { MAX_RECOGNISED_PAGES, nothingRead, tooManyPages } from './image.ts'
 import { fieldsByPage, withShortLists } from './pdf-structure.ts'
 
 /** As set by the format's own limits of older readers, and far beyond any book. */
@@ -13,7 +21,7 @@ const LARGEST_COPIED = 100_000_000
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
 /** Page by page. A page that cannot be read is left out; if none can, the file is damaged. */
-export async function extractPdf(bytes: Buffer): Promise<Extracted> {
+export async function extractPdf(bytes: Buffer, recognition?: Recognition): Promise<Extracted> {
   const pdf = await openWithShortLists(bytes)
   if (pdf.numPages > MAX_PAGES) {
     throw new ExtractionError('file_too_complex', `The file has more than ${MAX_PAGES} pages`)
@@ -21,23 +29,45 @@ export async function extractPdf(bytes: Buffer): Promise<Extracted> {
   const text = createBoundedText()
   const pageStarts: number[] = []
   const fields = await readFields(pdf)
+  const sight = createSight(recognition)
   let unread = 0
   for (let number = 1; number <= pdf.numPages; number++) {
     pageStarts.push(text.length)
-    const page = await readPage(pdf, number)
+    const page = await readPage(pdf, number, sight)
     if (page === undefined) unread++
     else if (page !== '') text.add(`${page}\n\n`)
     const filled = fields.get(number)
     if (filled !== undefined) text.add(`${filled}\n\n`)
   }
   if (unread === pdf.numPages) throw damaged()
-  if (text.length === 0) {
-    throw new ExtractionError(
-      'empty_document',
-      'The pages hold no text: scanned pages need text recognition first',
-    )
+  if (text.toString().replaceAll(UNREADABLE, '').trim() === '') {
+    throw nothingRead(recognition)
   }
   return { text: text.toString(), pageStarts }
+}
+
+/** Stands for a page in the text. */
+const UNREADABLE = '(This page is a picture that could not be read with confidence.)'
+
+type Sight = (page: PdfPage) => Promise<string>
+
+/** What reads pages that are pictures; of what it cannot read, a note. */
+function createSight(recognition: Recognition | undefined): Sight {
+  let pages = 0
+  return async (page) => {
+    const pictures = recognition ? await pagePictures(page) : []
+    if (!recognition || pictures.length === 0) return ''
+    if (++pages > MAX_RECOGNISED_PAGES) throw tooManyPages()
+    recognition.onPage()
+    const recogniser = recogniserOf(recognition.languages)
+    const read: Recognised[] = []
+    for (const picture of pictures) read.push(await recogniser.read(picture))
+    const text = read
+      .map((each) => each.text)
+      .join('\n\n')
+      .trim()
+    return text === '' && read.some(({ isUnreadable }) => isUnreadable) ? UNREADABLE : text
+  }
 }
 
 /** The parser takes the memory that it is given. */
@@ -54,7 +84,7 @@ async function openWithShortLists(bytes: Buffer): Promise<Pdf> {
 async function open(bytes: Buffer): Promise<Pdf> {
   try {
     const data = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-    return await getDocumentProxy(data, { verbosity: QUIET })
+    return await getDocumentProxy(data, { verbosity: QUIET, maxImageSize: MAX_PIXELS })
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') {
       throw new ExtractionError('encrypted_file', 'The file is protected with a password')
@@ -73,14 +103,15 @@ async function readFields(pdf: Pdf): Promise<Map<number, string>> {
   }
 }
 
-async function readPage(pdf: Pdf, number: number): Promise<string | undefined> {
+async function readPage(pdf: Pdf, number: number, sight: Sight): Promise<string | undefined> {
   try {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
-    const text = toPageText(items.flatMap(toItem))
+    const text = toPageText(items.flatMap(toItem)) || (await sight(page))
     page.cleanup()
     return text
-  } catch {
+  } catch (error) {
+    if (error instanceof ExtractionError && error.code !== 'damaged_file') throw error
     // Its text is not had, however it is broken; the pages after it may be whole.
     return undefined
   }

@@ -42,7 +42,7 @@ describe('A mail', () => {
         '',
         '## Attachment: nest.png',
         '',
-        '(image/png, 8 bytes. Files of this type are not read: it is an image.)',
+        '(image/png, 8 bytes. Files of this type are not read: it is an image, and OCR is off.)',
         '',
         '',
       ].join('\n'),

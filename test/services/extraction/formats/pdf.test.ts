@@ -50,7 +50,7 @@ describe('A PDF is refused', () => {
 
   it('where no page has text, with what to do', async () => {
     await expect(extractPdf(pdfFile({ pages: ['', ''] }))).rejects.toMatchObject({
-      ...{ code: 'empty_document', message: expect.stringMatching(/text recognition/) },
+      ...{ code: 'empty_document', message: expect.stringMatching(/where OCR is off/) },
     })
   })
 

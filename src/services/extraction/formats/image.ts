@@ -1,0 +1,157 @@
+import { createRequire } from 'node:module'
+import * as tiff from 'utif2'
+import {
+  createBoundedText,
+  type Extracted,
+  ExtractionError,
+  type Recognition,
+} from '../extracted.ts'
+import {
+  damagedPicture,
+  greyPicture,
+  type Recognised,
+  recogniserOf,
+  refuseSize,
+  toGrey,
+} from '../pictures/recognise.ts'
+
+export const PICTURES = ['png', 'jpeg', 'webp', 'bmp', 'gif', 'tiff'] as const
+export type PictureKind = (typeof PICTURES)[number]
+
+/** Of a TIFF or a PDF; more are sent in parts. */
+export const MAX_RECOGNISED_PAGES = 500
+
+/** The text that is seen in a picture, or on the pages of a TIFF. `onPage` is called before each page. */
+export async function extractImage(
+  bytes: Buffer,
+  kind: PictureKind,
+  { languages, onPage }: Recognition,
+): Promise<Extracted> {
+  const recogniser = recogniserOf(languages)
+  const pages: Recognised[] = []
+  for (const page of picturesOf(bytes, kind)) {
+    onPage()
+    pages.push(await recogniser.read(page()))
+  }
+  const text = createBoundedText()
+  const pageStarts = pages.map((page) => {
+    const start = text.length
+    if (page.text !== '') text.add(`${page.text}\n\n`)
+    return start
+  })
+  if (text.length === 0) throw nothingRead({ languages, onPage })
+  return { text: text.toString(), ...(kind === 'tiff' && { pageStarts }) }
+}
+
+/** Why there is no text; of pages that are pictures also where these are not read. */
+export function nothingRead(recognition: Recognition | undefined): ExtractionError {
+  return new ExtractionError(
+    'empty_document',
+    recognition
+      ? 'No text could be recognised with confidence'
+      : 'The pages hold no text, and scanned pages are not read where OCR is off',
+  )
+}
+
+/** The pages of the file, each made when it is asked for. */
+function picturesOf(bytes: Buffer, kind: PictureKind): (() => Uint8Array)[] {
+  if (kind === 'tiff') return tiffPages(bytes)
+  const { width, height } = sizeOf(bytes, kind)
+  refuseSize(width, height)
+  return [() => (kind === 'gif' ? gifPicture(bytes) : bytes)]
+}
+
+function tiffPages(bytes: Buffer): (() => Uint8Array)[] {
+  const buffer = Uint8Array.from(bytes).buffer
+  const pages = readable(() => tiff.decode(buffer))
+  if (pages.length === 0) throw damagedPicture()
+  if (pages.length > MAX_RECOGNISED_PAGES) throw tooManyPages()
+  return pages.map((page) => () => {
+    const { t256, t257 } = page
+    refuseSize(firstOf(t256), firstOf(t257))
+    return readable(() => {
+      tiff.decodeImage(buffer, page)
+      return greyPicture(page.width, page.height, toGrey(tiff.toRGBA8(page), 4))
+    })
+  })
+}
+
+/** What the reader of a rare format gives. Throws `damaged_file` where it throws. */
+function readable<Result>(read: () => Result): Result {
+  try {
+    return read()
+  } catch (error) {
+    throw damagedPicture(error)
+  }
+}
+
+const firstOf = (value: unknown) => Number(Array.isArray(value) ? value[0] : value)
+
+export function tooManyPages(): ExtractionError {
+  return new ExtractionError(
+    'file_too_complex',
+    `More than ${MAX_RECOGNISED_PAGES} pages are pictures: send the file in parts`,
+  )
+}
+
+interface GifReader {
+  width: number
+  height: number
+  decodeAndBlitFrameRGBA(frame: number, pixels: Uint8Array): void
+}
+
+function gifPicture(bytes: Buffer): Uint8Array {
+  const { GifReader }: { GifReader: new (bytes: Uint8Array) => GifReader } = createRequire(
+    import.meta.url,
+  )('omggif')
+  return readable(() => {
+    const gif = new GifReader(bytes)
+    const pixels = new Uint8Array(gif.width * gif.height * 4)
+    gif.decodeAndBlitFrameRGBA(0, pixels)
+    return greyPicture(gif.width, gif.height, toGrey(pixels, 4))
+  })
+}
+
+/** What the head of the file says, before any of it is unpacked. Throws `damaged_file`. */
+function sizeOf(
+  bytes: Buffer,
+  kind: Exclude<PictureKind, 'tiff'>,
+): { width: number; height: number } {
+  return readable(() => {
+    switch (kind) {
+      case 'png':
+        return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
+      case 'gif':
+        return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }
+      case 'bmp':
+        return { width: bytes.readInt32LE(18), height: Math.abs(bytes.readInt32LE(22)) }
+      case 'webp':
+        return webpSize(bytes)
+      case 'jpeg':
+        return jpegSize(bytes)
+      default:
+        return kind satisfies never
+    }
+  })
+}
+
+function webpSize(bytes: Buffer): { width: number; height: number } {
+  const form = bytes.toString('latin1', 12, 16)
+  if (form === 'VP8X')
+    return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 }
+  if (form === 'VP8 ') {
+    return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
+  }
+  const bits = bytes.readUInt32LE(21)
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+}
+
+/** The frame of a JPEG comes after segments of any length. */
+function jpegSize(bytes: Buffer): { width: number; height: number } {
+  for (let at = 2; at < bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
+    const marker = bytes[at + 1] ?? 0
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+    if (isFrame) return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) }
+  }
+  throw new Error('The JPEG has no frame')
+}

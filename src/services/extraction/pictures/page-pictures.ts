@@ -1,0 +1,109 @@
+import { getResolvedPDFJS } from 'unpdf'
+import { greyPicture, MAX_PIXELS, toGrey } from './recognise.ts'
+
+/** Smaller pictures are logos and rules. */
+const MIN_PIXELS = 40_000
+const MAX_PICTURES = 50
+
+/** As much of a page of PDF.js as is asked for here. */
+export interface PdfPage {
+  getOperatorList(): Promise<{ fnArray: number[]; argsArray: unknown[] }>
+  objs: { get(name: string, use: (value: unknown) => void): unknown }
+  commonObjs: { get(name: string, use: (value: unknown) => void): unknown }
+}
+
+interface Picture {
+  width: number
+  height: number
+  data: Uint8Array
+  /** 1: a bit for each pixel, 2: red, green and blue, 3: with opacity. */
+  kind?: number
+}
+
+/** The pictures of a page from top to bottom, those that are strips of one joined, as files for the recogniser. */
+export async function pagePictures(page: PdfPage): Promise<Uint8Array[]> {
+  const placed = await placedPictures(page)
+  const large = placed.filter(
+    ({ picture }) => picture.width * picture.height >= MIN_PIXELS || isStrip(picture),
+  )
+  const pictures = large.toSorted((a, b) => b.top - a.top).map(({ picture }) => toRows(picture))
+  const joined: { width: number; rows: Uint8Array[] }[] = []
+  for (const { width, grey } of pictures) {
+    const last = joined.at(-1)
+    if (last?.width === width) last.rows.push(grey)
+    else joined.push({ width, rows: [grey] })
+  }
+  return joined
+    .map(({ width, rows }) => ({ width, grey: Buffer.concat(rows) }))
+    .filter(
+      ({ width, grey }) => grey.length <= MAX_PIXELS && grey.length >= MIN_PIXELS && width > 0,
+    )
+    .map(({ width, grey }) => greyPicture(width, grey.length / width, grey))
+}
+
+const isStrip = ({ width, height }: Picture) => width >= 600 && height >= 4
+
+interface PlacedPicture {
+  top: number
+  picture: Picture
+}
+
+async function placedPictures(page: PdfPage): Promise<PlacedPicture[]> {
+  const { OPS } = await getResolvedPDFJS()
+  const { fnArray, argsArray } = await page.getOperatorList()
+  const found: PlacedPicture[] = []
+  const states: number[] = []
+  // Of the matrix only where the top is: pages that are pictures are hardly ever drawn otherwise.
+  let top = 0
+  for (const [index, operator] of fnArray.entries()) {
+    if (operator === OPS.save) states.push(top)
+    if (operator === OPS.restore) top = states.pop() ?? 0
+    if (operator === OPS.transform) top += shiftOf(argsArray[index])
+    const picture = await pictureOf(page, operator, argsArray[index], OPS)
+    if (picture) found.push({ top, picture })
+    if (found.length === MAX_PICTURES) break
+  }
+  return found
+}
+
+const shiftOf = (args: unknown) => (Array.isArray(args) ? Number(args[5]) : 0)
+
+async function pictureOf(
+  page: PdfPage,
+  operator: number,
+  args: unknown,
+  OPS: Readonly<Record<string, number>>,
+): Promise<Picture | undefined> {
+  const first: unknown = Array.isArray(args) ? args[0] : undefined
+  if (operator === OPS.paintImageXObject) return asPicture(await resolved(page, first))
+  if (operator === OPS.paintInlineImageXObject) return asPicture(first)
+  if (operator !== OPS.paintImageMaskXObject) return undefined
+  const mask = Object(first)
+  const data = typeof mask.data === 'string' ? await resolved(page, mask.data) : mask
+  return asPicture({ width: mask.width, height: mask.height, ...Object(data), kind: 1 })
+}
+
+function resolved(page: PdfPage, name: unknown): Promise<unknown> {
+  if (typeof name !== 'string') return Promise.resolve(undefined)
+  const objects = name.startsWith('g_') ? page.commonObjs : page.objs
+  return new Promise((resolve) => objects.get(name, resolve))
+}
+
+function asPicture(value: unknown): Picture | undefined {
+  const { width, height, data, kind } = Object(value)
+  return data instanceof Uint8Array || data instanceof Uint8ClampedArray
+    ? { width, height, data: Uint8Array.from(data), kind }
+    : undefined
+}
+
+function toRows({ width, height, data, kind }: Picture): { width: number; grey: Uint8Array } {
+  if (kind === 2 || kind === 3) return { width, grey: toGrey(data, kind === 2 ? 3 : 4) }
+  const grey = new Uint8Array(width * height)
+  const bytesOfRow = (width + 7) >> 3
+  for (let at = 0; at < grey.length; at++) {
+    const [row, column] = [Math.floor(at / width), at % width]
+    const bits = data[row * bytesOfRow + (column >> 3)] ?? 0
+    grey[at] = (bits >> (7 - (column & 7))) & 1 ? 255 : 0
+  }
+  return { width, grey }
+}

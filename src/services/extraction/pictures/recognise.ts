@@ -1,0 +1,170 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { setPriority } from 'node:os'
+import { gunzipSync } from 'node:zlib'
+import { ExtractionError } from '../extracted.ts'
+
+const require = createRequire(import.meta.url)
+/** A5 to A2 at 300 dpi; a page beyond is no page. */
+export const MAX_PIXELS = 60_000_000
+/** Of 100, as the recogniser judges its words on average; below, what it reads is noise. */
+const MIN_CONFIDENCE = 55
+/** Above, a picture is not turned to see whether it can be read better. */
+const SURE = 75
+/** Radians; a smaller slope costs nothing. */
+const MIN_SLOPE = 0.005
+/** The engine of the data that is used, as against the older one. */
+const NEURAL = 1
+/** It keeps some 20 MB of each; a fresh one takes half a second. */
+const PICTURES_OF_ENGINE = 10
+/** Under load it gets less than half of what a query gets, and is not starved. */
+const NICE = 4
+/** Upright, a quarter to the right, a quarter to the left, upside down: as EXIF numbers them. */
+const TURNS = [1, 6, 8, 3]
+
+/** As much of the compiled program as is asked for here. */
+interface Core {
+  FS: { writeFile(path: string, bytes: Uint8Array): void; unlink(path: string): void }
+  TessBaseAPI: new () => {
+    Init(path: null, languages: string, engine: number): number
+    /** Reads `/input`; 1 where it is no picture that it knows. */
+    SetImageFile(orientation: number, radians: number): number
+    FindLines(): void
+    GetGradient(): number
+    Recognize(monitor: null): number
+    GetUTF8Text(): string
+    MeanTextConf(): number
+    Clear(): void
+  }
+}
+
+export interface Recognised {
+  /** Empty where it could not be read. */
+  text: string
+  /** Whether something is there that could not be read with confidence. */
+  isUnreadable: boolean
+}
+
+export type Recogniser = ReturnType<typeof createRecogniser>
+
+let kept: { languages: string; made: Recogniser } | undefined
+
+/** The one recogniser of this process, made when the first picture needs it. */
+export function recogniserOf(languages: readonly string[]): Recogniser {
+  const key = languages.join('+')
+  if (kept?.languages !== key) kept = { languages: key, made: createRecogniser(languages) }
+  return kept.made
+}
+
+/** Where the data of a language is; nothing where its package is missing. */
+export function languageData(language: string): string | undefined {
+  try {
+    const path = `@tesseract.js-data/${language}/4.0.0_best_int/${language}.traineddata.gz`
+    return require.resolve(path)
+  } catch {
+    return undefined
+  }
+}
+
+function createRecogniser(languages: readonly string[]) {
+  let engine: Promise<Engine> | undefined
+  let read = 0
+  // Files that came before are not held up by this.
+  setPriority(NICE)
+
+  return {
+    /** Reads a PNG, JPEG, WebP, BMP or PNM, also one that is turned or askew. Throws `damaged_file`. */
+    async read(picture: Uint8Array): Promise<Recognised> {
+      if (read++ % PICTURES_OF_ENGINE === 0) engine = undefined
+      engine ??= startEngine(languages)
+      const { text, confidence } = bestOf(await engine, picture)
+      const isUnreadable = text !== '' && confidence < MIN_CONFIDENCE
+      return { text: isUnreadable ? '' : text, isUnreadable }
+    },
+  }
+}
+
+interface Engine {
+  core: Core
+  api: InstanceType<Core['TessBaseAPI']>
+}
+
+async function startEngine(languages: readonly string[]): Promise<Engine> {
+  const createCore: (
+    options: object,
+  ) => Promise<Core> = require('tesseract.js-core/tesseract-core-simd-lstm')
+  const core = await createCore({ print: () => undefined, printErr: () => undefined })
+  for (const language of languages) {
+    const path = languageData(language)
+    if (path === undefined) throw new Error(`There is no package @tesseract.js-data/${language}`)
+    core.FS.writeFile(`${language}.traineddata`, gunzipSync(await readFile(path)))
+  }
+  const api = new core.TessBaseAPI()
+  if (api.Init(null, languages.join('+'), NEURAL) !== 0)
+    throw new Error('Recognition did not start')
+  return { core, api }
+}
+
+interface Reading {
+  text: string
+  confidence: number
+}
+
+function bestOf({ core, api }: Engine, picture: Uint8Array): Reading {
+  core.FS.writeFile('/input', picture)
+  if (api.SetImageFile(TURNS[0] ?? 1, 0) === 1) throw damagedPicture()
+  let best: Reading = { text: '', confidence: 0 }
+  for (const turn of TURNS) {
+    const read = readTurned(api, turn)
+    if (read.confidence > best.confidence) best = read
+    if (best.confidence >= SURE) break
+  }
+  api.Clear()
+  core.FS.writeFile('/input', new Uint8Array())
+  return best
+}
+
+function readTurned(api: Engine['api'], turn: number): Reading {
+  api.SetImageFile(turn, 0)
+  api.FindLines()
+  const slope = api.GetGradient()
+  if (Math.abs(slope) >= MIN_SLOPE) api.SetImageFile(turn, slope)
+  api.Recognize(null)
+  const text = api
+    .GetUTF8Text()
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim()
+  return { text, confidence: text === '' ? 0 : api.MeanTextConf() }
+}
+
+export function damagedPicture(cause?: unknown): ExtractionError {
+  return new ExtractionError('damaged_file', 'The image is damaged or of a rare kind', cause)
+}
+
+/** Throws `file_too_complex` for a picture that is larger than any page. */
+export function refuseSize(width: number, height: number): void {
+  if (!(width > 0 && height > 0)) throw damagedPicture()
+  if (width * height <= MAX_PIXELS) return
+  const millions = MAX_PIXELS / 1_000_000
+  throw new ExtractionError(
+    'file_too_complex',
+    `The image has more than ${millions} million pixels`,
+  )
+}
+
+/** A picture in grey, as a file that the recogniser reads. */
+export function greyPicture(width: number, height: number, grey: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), grey])
+}
+
+/** Red, green, blue and perhaps opacity of each pixel as grey, on white. */
+export function toGrey(pixels: Uint8Array, channels: 3 | 4): Uint8Array {
+  const grey = new Uint8Array(Math.floor(pixels.length / channels))
+  for (let i = 0, from = 0; i < grey.length; i++, from += channels) {
+    const [red = 0, green = 0, blue = 0] = [pixels[from], pixels[from + 1], pixels[from + 2]]
+    const light = 0.299 * red + 0.587 * green + 0.114 * blue
+    const opacity = channels === 4 ? (pixels[from + 3] ?? 255) / 255 : 1
+    grey[i] = light * opacity + 255 * (1 - opacity)
+  }
+  return grey
+}

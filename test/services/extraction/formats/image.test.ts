@@ -1,0 +1,111 @@
+import { createRequire } from 'node:module'
+import { deflateSync } from 'node:zlib'
+import { PDFDocument } from '@cantoo/pdf-lib'
+import * as tiff from 'utif2'
+import { describe, expect, it } from 'vitest'
+import { extractFile } from '../../../../src/services/extraction/extract-file.ts'
+import { isLong } from '../../../support/long.ts'
+import { scan } from '../../../support/scan.ts'
+
+const LINES = ['Herons stand in shallow water', 'and wait for a fish to come.']
+
+const read = (name: string, bytes: Uint8Array, recognition?: { onPage: () => void }) =>
+  extractFile(
+    { name, mediaType: '', bytes: Buffer.from(bytes) },
+    recognition && { languages: ['eng'], ...recognition },
+  )
+const seen = { onPage: () => undefined }
+
+describe('A picture of a page', () => {
+  it('becomes its text', async () => {
+    let pages = 0
+    const { text, pageStarts } = await read('a.png', scan(LINES).asPng(), { onPage: () => pages++ })
+    expect(text.trim()).toBe(LINES.join('\n'))
+    expect([pages, pageStarts]).toEqual([1, undefined])
+  })
+
+  it.runIf(isLong).each([
+    ['askew', { slope: 4 }],
+    ['on its side', { turn: 90 }],
+    ['upside down', { turn: 180 }],
+    ['faint', { ink: '#aaa' }],
+  ])('is read though it is %s', async (_case, options) => {
+    const { text } = await read('a.png', scan(LINES, options).asPng(), seen)
+    expect(text.trim()).toBe(LINES.join('\n'))
+  })
+
+  it('may be a TIFF or a GIF', async () => {
+    const { pixels, width, height } = scan(LINES)
+    const written = tiff.encodeImage(Uint8Array.from(pixels), width, height)
+    const fromTiff = await read('a.tif', new Uint8Array(written), seen)
+    expect(fromTiff).toMatchObject({ text: `${LINES.join('\n')}\n\n`, pageStarts: [0] })
+    const { GifWriter } = createRequire(import.meta.url)('omggif')
+    const buffer = Buffer.alloc(2_000_000)
+    const gif = new GifWriter(buffer, width, height, { palette: [0, 0xffffff] })
+    const indexed = Array.from({ length: width * height }, (_, i) => +((pixels[i * 4] ?? 0) > 128))
+    gif.addFrame(0, 0, width, height, indexed)
+    const fromGif = await read('a.gif', buffer.subarray(0, gif.end()), seen)
+    expect(fromGif.text.trim()).toBe(LINES.join('\n'))
+  })
+
+  it('without text is no document, nor is one that can hardly be read', async () => {
+    await expect(read('a.png', scan([]).asPng(), seen)).rejects.toMatchObject({
+      code: 'empty_document',
+    })
+  })
+
+  it('is not read where recognition is off', async () => {
+    await expect(read('a.png', scan(LINES).asPng())).rejects.toMatchObject({
+      code: 'unsupported_file',
+      message: expect.stringMatching(/an image, and OCR is off/),
+    })
+  })
+})
+
+describe('A picture that is none, or too large, fails alone', () => {
+  it.each([
+    [
+      'a PNG of 1,600,000,000 pixels in 100 bytes',
+      'a.png',
+      pngHead(40_000, 40_000),
+      'file_too_complex',
+    ],
+    ['the beginning of a PNG', 'a.png', pngHead(100, 100), 'damaged_file'],
+    [
+      'a JPEG without a picture',
+      'a.jpg',
+      Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 0xff, 0xd9]),
+      'damaged_file',
+    ],
+    ['the beginning of a TIFF', 'a.tif', Buffer.from('II*\0\x08\0\0\0'), 'damaged_file'],
+    ['the beginning of a GIF', 'a.gif', Buffer.from('GIF89a\x10\0\x10\0'), 'damaged_file'],
+  ])('%s', async (_case, name, bytes, code) => {
+    await expect(read(name, bytes, seen)).rejects.toMatchObject({ name: 'ExtractionError', code })
+  })
+})
+
+it('Of a PDF only the pages that are pictures are recognised, and hits know their page', async () => {
+  const document = await PDFDocument.create()
+  document.addPage().drawText('Storks nest on roofs.')
+  const page = document.addPage([620, 620])
+  page.drawImage(await document.embedPng(scan(LINES).asPng()), { width: 620, height: 620 })
+  document.addPage().drawText('Terns dive.')
+  const bytes = await document.save()
+  let pages = 0
+  const { text, pageStarts } = await read('a.pdf', bytes, { onPage: () => pages++ })
+  expect(pages).toBe(1)
+  expect(text).toBe(`Storks nest on roofs.\n\n${LINES.join('\n')}\n\nTerns dive.\n\n`)
+  expect(pageStarts).toEqual([0, 23, 83])
+  expect((await read('a.pdf', bytes)).text).toBe('Storks nest on roofs.\n\nTerns dive.\n\n')
+})
+
+/** The beginning of a PNG of so many pixels, most of which is missing. */
+function pngHead(width: number, height: number): Buffer {
+  const head = Buffer.alloc(33)
+  head.set([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13])
+  head.write('IHDR', 12)
+  head.writeUInt32BE(width, 16)
+  head.writeUInt32BE(height, 20)
+  head.set([8, 2], 24)
+  return Buffer.concat([head, deflateSync(Buffer.alloc(1_000))])
+}
