@@ -20,7 +20,10 @@ export async function openChunkIndex(
   onFatal: (error: Error) => void,
 ) {
   if (config.QDRANT_URL !== undefined) {
-    const index = createQdrantIndex(await qdrantOptions(config, config.QDRANT_URL, store))
+    const index = createQdrantIndex({
+      ...(await qdrantOptions(config, config.QDRANT_URL, store)),
+      log,
+    })
     return { index, open: index.open, lost: index.lost, shared: true }
   }
   const index = await createEmbeddedIndex({

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { createCollections } from '../../src/indexes/qdrant/collections.ts'
 import { connectToQdrant } from '../../src/indexes/qdrant/connection.ts'
-import type { QdrantIndexOptions } from '../../src/indexes/qdrant/qdrant-index.ts'
+import { createQdrantIndex, type QdrantIndexOptions } from '../../src/indexes/qdrant/qdrant-index.ts'
 import { describeChunkIndex } from '../contracts/chunk-index.contract.ts'
-import { addTo, termOf } from '../contracts/chunk-index.fixture.ts'
+import { addTo, keysFor, termOf } from '../contracts/chunk-index.fixture.ts'
+import { vectorBatch } from '../contracts/vector-index.contract.ts'
 import { compareRankings, hasCranfield } from '../indexes/qdrant/compare-rankings.ts'
-import { qdrantIndexAt, SETTINGS } from '../indexes/qdrant/qdrant-index.ts'
+import { qdrantOptionsAt, SETTINGS } from '../indexes/qdrant/qdrant-index.ts'
+import { replaceWhilePublishing } from '../services/ingestion/replacement-schedule.ts'
+import { createSqliteData } from '../stores/sqlite/store-data.ts'
 
 const { TEST_QDRANT_URL: url = '', QDRANT_API_KEY: apiKey } = process.env
 const address = { url, apiKey, deadlineMs: 30_000 }
@@ -14,16 +18,25 @@ const address = { url, apiKey, deadlineMs: 30_000 }
 /** An index of its own, whose collections can be dropped again. */
 async function openIndex(more: Partial<QdrantIndexOptions> = {}) {
   const prefix = `test-${randomUUID()}`
-  const index = qdrantIndexAt(url, { address, prefix, ...more })
+  const options = { ...qdrantOptionsAt(url), address, prefix, ...more }
+  const index = createQdrantIndex(options)
   await index.open()
-  const collections = createCollections(connectToQdrant(address))
+  const connection = connectToQdrant(address)
+  const collections = createCollections(connection)
   return {
-    index,
-    async remove() {
+    ...{ index, options },
+    /** All collections, or those of whose names this is a part. */
+    async remove(part = '') {
       for (const alias of [`${prefix}-terms`, `${prefix}-meaning`]) {
         const name = await collections.behind(alias)
-        if (name !== undefined) await collections.drop(name)
+        if (name?.includes(part)) await collections.drop(name)
       }
+    },
+    /** Puts the collection of words into strict mode. */
+    async limit(strict_mode_config: object) {
+      const path = `/collections/${await collections.behind(`${prefix}-terms`)}`
+      const body = { strict_mode_config }
+      await connection.call({ method: 'PATCH', path, body, result: z.literal(true) })
     },
   }
 }
@@ -50,6 +63,44 @@ describe.skipIf(url === '')('A real Qdrant (needs one: npm run test:qdrant -- <u
       expect(same).toBeGreaterThan(0.9)
     },
   )
+
+  it('lacks nothing when it has been replaced while servers publish, however the steps fall', async () => {
+    const data = await createSqliteData()
+    const store = await data.open()
+    const { remove, options } = await openIndex()
+    const stores = [store, store, store] as const
+    for (let seed = 1; seed <= 20; seed++) {
+      expect(await replaceWhilePublishing({ options, stores, seed })).toEqual([])
+    }
+    await remove()
+    await store.close()
+    await data.remove()
+  })
+
+  it('tells what is lost, and makes it anew', async () => {
+    const { index, remove } = await openIndex()
+    await addTo(index, { 1: ['wing'] })
+    await index.addVectors(vectorBatch([1]), [])
+    expect(await index.lost()).toBeUndefined()
+    await remove('meaning')
+    expect(await index.lost()).toBe('vectors')
+    await remove()
+    expect(await index.lost()).toBe('words')
+    expect(await index.open()).toBe(true)
+    expect(await index.lost()).toBeUndefined()
+    expect(await index.keys()).toHaveLength(0)
+    await remove()
+  })
+
+  it('stays within the limits that strict mode usually has', async () => {
+    const { index, remove, limit } = await openIndex()
+    const many = Array.from({ length: 2_500 }, (_, place) => [place + 1, ['tail']])
+    await addTo(index, Object.fromEntries(many))
+    await limit({ enabled: true, max_query_limit: 1_000, search_max_batchsize: 32 })
+    expect(await index.keys()).toHaveLength(2_500)
+    expect(await keysFor(index, ['tail'], 2_200)).toHaveLength(2_200)
+    await remove()
+  })
 
   it('weighs as the embedded index does: ln(1 + (n - df + 0.5) / (df + 0.5)) × weight', async () => {
     const { index, remove } = await openIndex()

@@ -20,7 +20,7 @@ export type SparseVector = Schemas['SparseVector']
 export type AliasChange = Strict<Schemas['AliasOperations']>
 
 export interface PointQuery
-  extends Pick<Strict<Schemas['QueryRequest']>, 'filter' | 'params' | 'with_payload'> {
+  extends Pick<Strict<Schemas['QueryRequest']>, 'filter' | 'params' | 'with_payload' | 'offset'> {
   query: number[] | SparseVector
   using: string
   limit: number

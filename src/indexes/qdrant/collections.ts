@@ -28,7 +28,7 @@ const Change = z.object({ status: z.string() })
 export type Collections = ReturnType<typeof createCollections>
 
 /** The collections behind names that stay: each is addressed by its alias, which is moved when it has been made anew. */
-export function createCollections({ call }: QdrantConnection) {
+export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
   const aliases = async (signal?: AbortSignal) => {
     const found = await call({ method: 'GET', path: '/aliases', result: Aliases }, signal)
     return new Map(found.aliases.map((each) => [each.alias_name, each.collection_name]))
@@ -69,6 +69,7 @@ export function createCollections({ call }: QdrantConnection) {
 
     /** Makes a collection, and its index for equal values. What is there stays as it is. */
     async create(name: string, body: NewCollection, memory: MemoryPlacement, signal?: AbortSignal) {
+      using _watch = sayWhenSlow(name, log)
       try {
         await call({ method: 'PUT', path: pathOf(name), body, result: Done, ...CHANGE }, signal)
       } catch (error) {
@@ -112,6 +113,20 @@ export async function markOf(
     if (isMissing(error)) return undefined
     throw error
   }
+}
+
+export interface SlowLog {
+  warn(fields: object, message: string): void
+}
+
+/** A collection is mostly made in less than a second; every node is waited for, also one that is away. */
+const SLOW_MS = 5_000
+
+function sayWhenSlow(collection: string, log: SlowLog | undefined): Disposable {
+  const say = () =>
+    log?.warn({ collection }, 'Qdrant takes long to make a collection: a node may be away')
+  const timer = setInterval(say, SLOW_MS)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
 /** Sets how many copies must have a change, where it is another number. Done twice by servers that start together, it does no harm. */

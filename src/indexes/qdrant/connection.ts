@@ -200,6 +200,8 @@ export function unavailable(message: string, cause?: unknown): AppError {
 
 /** Refused with the same status as a key that may not do this. */
 const LOCKED = /\block/i
+/** As Qdrant words what strict mode refuses by a number. */
+const BEYOND_LIMIT = /limit exceeded/i
 
 /** What an answer that is not a success means. */
 function errorOf(status: number, words: string): Error {
@@ -210,6 +212,12 @@ function errorOf(status: number, words: string): Error {
   if (status === 401 || status === 403) {
     return unavailable(
       'The search index refuses the key of this server: see QDRANT_API_KEY',
+      refusal,
+    )
+  }
+  if (status === 400 && BEYOND_LIMIT.test(words)) {
+    return unavailable(
+      'The search index allows less than this server needs: see its strict mode in docs/scaling.md',
       refusal,
     )
   }

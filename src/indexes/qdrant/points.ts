@@ -8,7 +8,10 @@ import { type Payload, toPayloadFilter } from './payload.ts'
 /** A key is a point's id as it is: no document store gives one out twice. */
 const MAX_KEY = 2 ** 32 - 1
 const WRITING_MS = 30_000
-const PAGE_KEYS = 10_000
+// No request asks for more than the limits of Qdrant's strict mode that are usual, if it is on.
+const PAGE_KEYS = 1_000
+const MAX_MATCHES = 1_000
+const MAX_QUERIES = 32
 const BATCH_REMOVALS = 10_000
 /** Changes of one call that are under way at once. */
 const WORKERS = 4
@@ -56,11 +59,13 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
     },
 
     /** The answers in the order of the queries. */
-    async queryAll(searches: readonly PointQuery[], signal?: AbortSignal) {
-      if (searches.length === 0) return []
-      const result = z.array(Matches).length(searches.length)
-      const request = { method: 'POST', path: `${path}/query/batch`, body: { searches } } as const
-      return call({ ...request, result }, signal)
+    async queryAll(all: readonly PointQuery[], signal?: AbortSignal) {
+      const answers = [...batched(all, MAX_QUERIES)].map((searches) => {
+        const result = z.array(Matches).length(searches.length)
+        const request = { method: 'POST', path: `${path}/query/batch`, body: { searches } } as const
+        return call({ ...request, result }, signal)
+      })
+      return (await Promise.all(answers)).flat()
     },
 
     /** Ascending. */
@@ -151,15 +156,21 @@ const MAX_NAMED = 200_000
  */
 export async function bestOf(
   { only, filter, limit }: Pick<IndexQuery, 'only' | 'filter' | 'limit'>,
-  ask: (query: { filter?: PayloadFilter; limit: number }) => Promise<IndexMatch[]>,
+  ask: (query: Pick<PointQuery, 'filter' | 'limit' | 'offset'>) => Promise<IndexMatch[]>,
 ): Promise<IndexMatch[]> {
   if (only?.length === 0) return []
   const parts = filter ? [toPayloadFilter(filter)] : filtersFor(only)
-  const found: IndexMatch[] = []
+  const found = new Map<number, IndexMatch>()
   for (const part of parts) {
-    found.push(...(await ask({ ...(part && { filter: part }), limit: limit + SPARE })))
+    for (let offset = 0; offset < limit + SPARE; offset += MAX_MATCHES) {
+      const page = Math.min(MAX_MATCHES, limit + SPARE - offset)
+      const query = { limit: page, ...(offset > 0 && { offset }), ...(part && { filter: part }) }
+      const matches = await ask(query)
+      for (const match of matches) found.set(match.key, match)
+      if (matches.length < page) break
+    }
   }
-  return found.sort(byScore).slice(0, limit)
+  return [...found.values()].sort(byScore).slice(0, limit)
 }
 
 /** Best first; equal scores in ascending key order. */

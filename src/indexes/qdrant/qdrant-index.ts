@@ -1,6 +1,12 @@
 import type { ChunkIndex } from '../chunk-index.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'
-import { type Collections, createCollections, markOf, setWriteConsistency } from './collections.ts'
+import {
+  type Collections,
+  createCollections,
+  markOf,
+  type SlowLog,
+  setWriteConsistency,
+} from './collections.ts'
 import {
   checkVersion,
   connectToQdrant,
@@ -30,12 +36,14 @@ export interface QdrantIndexOptions {
   vectorFingerprint: string
   /** The mean length of a chunk, in terms, asked when the collection is made. */
   averageLength: () => Promise<number>
+  /** Hears of what takes long. */
+  log?: SlowLog
 }
 
 /** An index in a Qdrant that any number of servers share. Nothing is sent before `open`. */
 export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
   const connection = connectToQdrant(options.address)
-  const collections = createCollections(connection)
+  const collections = createCollections(connection, options.log)
   const served = createServedCollections({ ...options, collections })
   return indexOn(connection, collections, served, options.settings)
 }
@@ -46,7 +54,7 @@ export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
  */
 export async function createNextIndex(options: QdrantIndexOptions, signal?: AbortSignal) {
   const connection = connectToQdrant(options.address)
-  const collections = createCollections(connection)
+  const collections = createCollections(connection, options.log)
   const next = await createNextCollections({ ...options, collections }, signal)
   const { serve, drop } = next
   return { index: indexOn(connection, collections, next, options.settings), serve, drop }

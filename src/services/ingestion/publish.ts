@@ -231,11 +231,11 @@ function createAdditions(index: Dependencies['index'], log: Dependencies['log'])
         joinTermBatches(additions.map(({ segment }) => segment.terms)),
         additions.flatMap(metadataOf),
       )
-      for (const addition of additions) {
-        const { dimension, values } = addition.segment.vectors ?? {}
-        if (!dimension || !values) continue
-        const keys = Uint32Array.from(addition.keys)
-        await index.addVectors({ keys, dimension, values }, metadataOf(addition))
+      const embedded = additions.filter(({ segment }) => segment.vectors)
+      for (const [dimension, alike] of Map.groupBy(embedded, dimensionOf)) {
+        const keys = Uint32Array.from(alike.flatMap((addition) => addition.keys))
+        const values = joinValues(alike)
+        await index.addVectors({ keys, dimension, values }, alike.flatMap(metadataOf))
       }
     },
 
@@ -249,6 +249,22 @@ function createAdditions(index: Dependencies['index'], log: Dependencies['log'])
       }
     },
   }
+}
+
+const dimensionOf = ({ segment }: Addition) => segment.vectors?.dimension ?? 0
+
+/** The vectors of all, one after another: an index far away is asked once and not for each document. */
+function joinValues(additions: readonly Addition[]): Float32Array<ArrayBuffer> {
+  const all = additions.flatMap(({ segment }) => segment.vectors?.values ?? [])
+  const [first] = all
+  if (first && all.length === 1) return first
+  const joined = new Float32Array(all.reduce((sum, { length }) => sum + length, 0))
+  let start = 0
+  for (const values of all) {
+    joined.set(values, start)
+    start += values.length
+  }
+  return joined
 }
 
 function keyRange(first: number, count: number): number[] {

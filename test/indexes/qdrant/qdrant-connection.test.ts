@@ -99,6 +99,18 @@ describe('A call to Qdrant', () => {
     expect(await keysFor(index, ['wing'])).toEqual([1, 2])
   })
 
+  it('stays within the limits that strict mode usually has, and says so where it has less', async () => {
+    const index = await openIndex()
+    const many = Array.from({ length: 2_500 }, (_, place) => [place + 2, ['tail']])
+    await addTo(index, Object.fromEntries(many))
+    fake.strict = { limit: 1_000, batch: 32 }
+    expect(await index.keys()).toHaveLength(2_501)
+    expect(await keysFor(index, ['tail'], 2_200)).toHaveLength(2_200)
+    fake.strict = { limit: 100, batch: 32 }
+    const error = await keysFor(index, ['tail'], 200).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'index_unavailable', message: expect.stringContaining('strict mode') })
+  })
+
   it('tells a lock from a wrong key', async () => {
     const index = await openIndex()
     const refused = () => keysFor(index, ['wing'])

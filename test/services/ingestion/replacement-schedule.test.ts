@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { DocumentStore } from '../../../src/stores/document-store.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 import { isLong } from '../../support/long.ts'
+import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { replaceWhilePublishing } from './replacement-schedule.ts'
 
@@ -11,6 +12,7 @@ const SEEDS = isLong ? 300 : 12
 async function findLosses(change: (store: DocumentStore) => DocumentStore): Promise<number[]> {
   const data = await createSqliteData()
   const qdrant = await startFakeQdrant()
+  const options = qdrantOptionsAt(qdrant.url)
   const store = change(await data.open())
   onTestFinished(async () => {
     await store.close()
@@ -18,7 +20,7 @@ async function findLosses(change: (store: DocumentStore) => DocumentStore): Prom
   })
   const losses: number[] = []
   for (let seed = 1; seed <= SEEDS; seed++) {
-    const lost = await replaceWhilePublishing({ qdrant, stores: [store, store, store], seed })
+    const lost = await replaceWhilePublishing({ options, stores: [store, store, store], seed })
     if (lost.length > 0) losses.push(seed)
   }
   expect(qdrant.mistakes).toEqual([])

@@ -1,10 +1,13 @@
-import { createNextIndex, createQdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
+import {
+  createNextIndex,
+  createQdrantIndex,
+  type QdrantIndexOptions,
+} from '../../../src/indexes/qdrant/qdrant-index.ts'
+import { compareKeys } from '../../../src/services/ingestion/index-sync.ts'
 import { createPublisher } from '../../../src/services/ingestion/publish.ts'
 import { replaceIndex } from '../../../src/services/ingestion/replace-index.ts'
 import type { DocumentStore, IngestionJob } from '../../../src/stores/document-store.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
-import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
-import type { FakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { silent } from './ingestion-parts.ts'
 import { seededRandom } from './random-text.ts'
 
@@ -14,7 +17,7 @@ const DIMENSION = 2
 const EMBEDDING = { model: 'fake', dimension: DIMENSION }
 
 interface Task {
-  qdrant: FakeQdrant
+  options: QdrantIndexOptions
   /** One for each server, and one for the command that replaces the index. */
   stores: readonly [DocumentStore, DocumentStore, DocumentStore]
   seed: number
@@ -63,7 +66,7 @@ function createSchedule(seed: number, actors: number) {
  * Two servers publish documents with vectors while the index in Qdrant is replaced, every step of the three in an order
  * that the seed decides. Answers the keys that the document store has and the index that serves then lacks.
  */
-export async function replaceWhilePublishing({ qdrant, stores, seed }: Task): Promise<number[]> {
+export async function replaceWhilePublishing({ options, stores, seed }: Task): Promise<number[]> {
   const { stepsOf, ended } = createSchedule(seed, WRITERS + 1)
   const [store] = stores
   const work = Array.from({ length: WRITERS }, (_, writer) => {
@@ -77,30 +80,28 @@ export async function replaceWhilePublishing({ qdrant, stores, seed }: Task): Pr
   })
   const all = [
     ...work,
-    replace({ qdrant, store: stores[WRITERS] ?? store, step: stepsOf(WRITERS) }),
+    replace({ options, store: stores[WRITERS] ?? store, step: stepsOf(WRITERS) }),
   ]
   await Promise.all(all.map((each) => each.finally(ended)))
-  const { collections, aliases } = qdrant.store
-  const heldBy = (alias: string) => collections.get(aliases.get(alias) ?? '')?.points
-  const lacking = async (keys: Promise<Uint32Array>, alias: string) =>
-    Array.from(await keys).filter((key) => !heldBy(alias)?.has(key))
+  const served = createQdrantIndex(options)
+  await served.open()
   return [
-    ...(await lacking(store.chunkKeys(), 'test-terms')),
-    ...(await lacking(store.vectorKeys(), 'test-meaning')),
+    ...compareKeys(await served.keys(), await store.chunkKeys()).missing,
+    ...compareKeys(await served.vectorKeys(), await store.vectorKeys()).missing,
   ]
 }
 
 type Step = ReturnType<ReturnType<typeof createSchedule>['stepsOf']>
 
 async function publishAll(task: {
-  qdrant: FakeQdrant
+  options: QdrantIndexOptions
   store: DocumentStore
   seed: number
   writer: number
   step: Step
 }): Promise<void> {
   const { store, step } = task
-  const index = createQdrantIndex(qdrantOptionsAt(task.qdrant.url))
+  const index = createQdrantIndex(task.options)
   await index.open()
   const publisher = createPublisher({
     store: {
@@ -125,9 +126,9 @@ async function* segmentOf({ text }: IngestionJob) {
   yield { chunks, vectors, terms: batchOf([[text]]), text }
 }
 
-async function replace(task: { qdrant: FakeQdrant; store: DocumentStore; step: Step }) {
+async function replace(task: { options: QdrantIndexOptions; store: DocumentStore; step: Step }) {
   const { store, step } = task
-  const options = qdrantOptionsAt(task.qdrant.url)
+  const { options } = task
   const next = await createNextIndex(options)
   await next.index.open()
   const serve = async () => {

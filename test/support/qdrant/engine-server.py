@@ -72,6 +72,7 @@ class Collection:
         ]
         request = edge.QueryRequest(
             limit=body["limit"],
+            offset=body.get("offset", 0),
             query=to_query(body),
             prefetches=stages,
             filter=to_filter(body),

@@ -26,6 +26,7 @@ interface Told {
   /** The status that changes are answered with. */
   change: string
   deadCopies?: number
+  strict?: { limit: number; batch: number } | undefined
 }
 
 type Call = (collection: FakeCollection, body: unknown, told: Told) => Answer
@@ -91,13 +92,19 @@ const CALLS: Record<string, Call> = {
   'POST /points/delete': remove,
   'POST /points/scroll': scroll,
   'POST /points/count': ({ points }) => ok({ count: points.size }),
-  'POST /points/query': (collection, body) => {
-    const points = collection.query(Query.parse(body))
+  'POST /points/query': (collection, body, { strict }) => {
+    const query = Query.parse(body)
+    const beyond = beyondLimit('limit', query.limit, strict?.limit)
+    if (beyond) return beyond
+    const points = collection.query(query)
     return typeof points === 'string' ? refuse(points) : ok({ points: points.map(withVersion) })
   },
-  'POST /points/query/batch': (collection, body) => {
+  'POST /points/query/batch': (collection, body, { strict }) => {
     const results: unknown[] = []
-    for (const query of Queries.parse(body).searches) {
+    const { searches } = Queries.parse(body)
+    const beyond = beyondLimit('search batch size', searches.length, strict?.batch)
+    if (beyond) return beyond
+    for (const query of searches) {
       const points = collection.query(query)
       if (typeof points === 'string') return refuse(points)
       results.push({ points: points.map(withVersion) })
@@ -198,8 +205,17 @@ function onCopies({ description }: FakeCollection, { change, deadCopies = 0 }: T
   return { status: 500, error }
 }
 
-function scroll({ points }: FakeCollection, body: unknown): Answer {
+/** As strict mode words it: https://qdrant.tech/documentation/guides/administration/#strict-mode */
+function beyondLimit(name: string, value: number, most = Number.POSITIVE_INFINITY) {
+  if (value <= most) return undefined
+  const error = `Limit exceeded ${value} > ${most} for "${name}". Help: Reduce the "${name}" parameter`
+  return refuse(error)
+}
+
+function scroll({ points }: FakeCollection, body: unknown, { strict }: Told): Answer {
   const { limit, offset = 0 } = Scroll.parse(body)
+  const beyond = beyondLimit('limit', limit, strict?.limit)
+  if (beyond) return beyond
   const ids = [...points.keys()].filter((id) => id >= offset).sort((a, b) => a - b)
   const page = ids.slice(0, limit).map((id) => ({ id, payload: null }))
   return ok({ points: page, next_page_offset: ids[limit] ?? null })

@@ -15,6 +15,7 @@ const Stage = z.object({
   query: z.union([Sparse, Dense]),
   using: z.string(),
   limit: z.int().min(1),
+  offset: z.int().min(0).default(0),
   filter: z.unknown().optional(),
 })
 export const Query = Stage.extend({ prefetch: Stage.optional() })
@@ -71,7 +72,10 @@ export function createFakeCollection(body: unknown): FakeCollection {
     return scores
   }
 
-  const search = ({ query, using, limit, filter }: z.output<typeof Stage>, among?: Set<number>) => {
+  const search = (
+    { query, using, limit, offset, filter }: z.output<typeof Stage>,
+    among?: Set<number>,
+  ) => {
     const takes = readFilter(filter)
     return (
       [...score(query, using)]
@@ -82,7 +86,7 @@ export function createFakeCollection(body: unknown): FakeCollection {
         })
         // Among equals Qdrant promises nothing: the fake is as awkward as it can.
         .sort((a, b) => b.score - a.score || b.id - a.id)
-        .slice(0, limit)
+        .slice(offset, offset + limit)
     )
   }
 

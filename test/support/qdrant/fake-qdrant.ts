@@ -36,6 +36,8 @@ export interface FakeQdrant {
   apiKey: string | undefined
   /** Copies of each shard that are on nodes which are away: they count as copies that have not taken a change. */
   deadCopies: number
+  /** What strict mode allows at most, where it is on. */
+  strict: { limit: number; batch: number } | undefined
   /** Asked before each answer. */
   mishap: (request: FakeRequest) => Misfortune
   close(): Promise<void>
@@ -94,6 +96,7 @@ export async function startFakeQdrant(store = createFakeCalls()): Promise<FakeQd
     change: 'completed',
     apiKey: undefined,
     deadCopies: 0,
+    strict: undefined,
     mishap: () => undefined,
     close: () =>
       new Promise((resolve) => {

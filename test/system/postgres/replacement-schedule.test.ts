@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { verifies } from '../../requirements.ts'
 import { replaceWhilePublishing } from '../../services/ingestion/replacement-schedule.ts'
 import { isLong } from '../../support/long.ts'
+import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
@@ -19,8 +20,9 @@ describe.skipIf(!hasPostgres)('An index of several servers (needs PostgreSQL)', 
         for (const store of stores) await store.close()
       })
       const qdrant = await startFakeQdrant()
+  const options = qdrantOptionsAt(qdrant.url)
       for (let seed = 1; seed <= SEEDS; seed++) {
-        expect(await replaceWhilePublishing({ qdrant, stores, seed })).toEqual([])
+        expect(await replaceWhilePublishing({ options, stores, seed })).toEqual([])
       }
     },
   )
