@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createCollections } from '../../src/indexes/qdrant/collections.ts'
 import { connectToQdrant } from '../../src/indexes/qdrant/connection.ts'
-import { createQdrantIndex, type QdrantIndexOptions } from '../../src/indexes/qdrant/qdrant-index.ts'
+import {
+  createQdrantIndex,
+  type QdrantIndexOptions,
+} from '../../src/indexes/qdrant/qdrant-index.ts'
 import { describeChunkIndex } from '../contracts/chunk-index.contract.ts'
 import { addTo, keysFor, termOf } from '../contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../contracts/vector-index.contract.ts'

@@ -159,18 +159,28 @@ export async function bestOf(
   ask: (query: Pick<PointQuery, 'filter' | 'limit' | 'offset'>) => Promise<IndexMatch[]>,
 ): Promise<IndexMatch[]> {
   if (only?.length === 0) return []
-  const parts = filter ? [toPayloadFilter(filter)] : filtersFor(only)
+  const filters = filter ? [toPayloadFilter(filter)] : filtersFor(only)
+  const parts = filters.map((each) => (each ? { filter: each } : {}))
   const found = new Map<number, IndexMatch>()
   for (const part of parts) {
-    for (let offset = 0; offset < limit + SPARE; offset += MAX_MATCHES) {
-      const page = Math.min(MAX_MATCHES, limit + SPARE - offset)
-      const query = { limit: page, ...(offset > 0 && { offset }), ...(part && { filter: part }) }
-      const matches = await ask(query)
-      for (const match of matches) found.set(match.key, match)
-      if (matches.length < page) break
+    for await (const match of inPages(limit + SPARE, (page) => ask({ ...page, ...part }))) {
+      found.set(match.key, match)
     }
   }
   return [...found.values()].sort(byScore).slice(0, limit)
+}
+
+/** The first `limit` matches, however many one request may ask for. */
+async function* inPages(
+  limit: number,
+  ask: (page: { limit: number; offset?: number }) => Promise<IndexMatch[]>,
+): AsyncGenerator<IndexMatch> {
+  for (let offset = 0; offset < limit; offset += MAX_MATCHES) {
+    const page = Math.min(MAX_MATCHES, limit - offset)
+    const matches = await ask({ limit: page, ...(offset > 0 && { offset }) })
+    yield* matches
+    if (matches.length < page) return
+  }
 }
 
 /** Best first; equal scores in ascending key order. */

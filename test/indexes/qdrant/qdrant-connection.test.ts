@@ -108,7 +108,10 @@ describe('A call to Qdrant', () => {
     expect(await keysFor(index, ['tail'], 2_200)).toHaveLength(2_200)
     fake.strict = { limit: 100, batch: 32 }
     const error = await keysFor(index, ['tail'], 200).catch((reason: unknown) => reason)
-    expect(error).toMatchObject({ code: 'index_unavailable', message: expect.stringContaining('strict mode') })
+    expect(error).toMatchObject({
+      code: 'index_unavailable',
+      message: expect.stringContaining('strict mode'),
+    })
   })
 
   it('tells a lock from a wrong key', async () => {

@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { DocumentStore } from '../../../src/stores/document-store.ts'
+import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
 import { isLong } from '../../support/long.ts'
-import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { replaceWhilePublishing } from './replacement-schedule.ts'
 

@@ -71,7 +71,7 @@ export async function replaceWhilePublishing({ options, stores, seed }: Task): P
   const [store] = stores
   const work = Array.from({ length: WRITERS }, (_, writer) => {
     return publishAll({
-      qdrant,
+      options,
       store: stores[writer] ?? store,
       seed,
       writer,

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
 import { verifies } from '../../requirements.ts'
 import { replaceWhilePublishing } from '../../services/ingestion/replacement-schedule.ts'
 import { isLong } from '../../support/long.ts'
-import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres)('An index of several servers (needs PostgreSQL)', 
         for (const store of stores) await store.close()
       })
       const qdrant = await startFakeQdrant()
-  const options = qdrantOptionsAt(qdrant.url)
+      const options = qdrantOptionsAt(qdrant.url)
       for (let seed = 1; seed <= SEEDS; seed++) {
         expect(await replaceWhilePublishing({ options, stores, seed })).toEqual([])
       }
