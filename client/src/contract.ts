@@ -1043,6 +1043,7 @@ export interface components {
             includeSteps?: boolean | null;
             /** @description The conversation; the latest user message is what is answered. */
             messages: components["schemas"]["ChatMessage"][];
+            mode?: ("hybrid" | "lexical" | "dense") | null;
             resume?: components["schemas"]["Resume"] | null;
             /**
              * @description Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.
@@ -1208,6 +1209,7 @@ export interface components {
             max_completion_tokens?: number | null;
             max_tokens?: number | null;
             messages: components["schemas"]["CompletionMessage"][];
+            mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description Accepted for the sake of clients; the server runs its one configured agent. */
             model?: string | null;
             n?: 1 | null;
@@ -1832,6 +1834,7 @@ export interface components {
             /** @description Also tell the score of each stage of the search with each hit. */
             explain?: boolean | null;
             filter?: components["schemas"]["Filter"] | null;
+            mode?: ("hybrid" | "lexical" | "dense") | null;
             /** @description The question or text to find matches for in the vector store. */
             query: string;
             /** @default 5 */

@@ -10,7 +10,7 @@ import {
   REWRITE,
 } from './fields.ts'
 import { Filter } from './metadata.ts'
-import { ContextTopK, DEGRADED, Hit, UNKNOWN_CITATIONS } from './query.ts'
+import { ContextTopK, DEGRADED, Hit, SearchMode, UNKNOWN_CITATIONS } from './query.ts'
 
 /** UTF-16 code units of one message; longer input belongs into a document. */
 export const MAX_MESSAGE = 1_000_000
@@ -50,6 +50,7 @@ export const ChatRequest = z
     topK: optional(ContextTopK),
     rewrite: REWRITE,
     filter: optional(Filter),
+    mode: optional(SearchMode),
     conversationId: optional(ConversationId),
     resume: optional(Resume),
     includeSteps: optionalOr(z.boolean(), false).describe(

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Approval, lastUserText, MAX_MESSAGE, MAX_MESSAGES, Resume, RUN_OUTCOME } from './chat.ts'
 import { boundedText, ConversationId, freeObject, optional, REWRITE } from './fields.ts'
 import { Filter } from './metadata.ts'
-import { ContextTopK, Hit } from './query.ts'
+import { ContextTopK, Hit, SearchMode } from './query.ts'
 
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
@@ -100,6 +100,7 @@ export const CompletionRequest = z
     rewrite: REWRITE,
     resume: optional(Resume),
     filter: optional(Filter),
+    mode: optional(SearchMode),
     conversationId: optional(ConversationId),
   })
   .meta({

@@ -16,6 +16,12 @@ export const ContextTopK = z
     "Maximum number of context chunks to retrieve, up to 100; 0 retrieves none. Default: the server's TOP_K.",
   )
 
+export const SearchMode = z
+  .enum(['hybrid', 'lexical', 'dense'])
+  .describe(
+    'What the search goes by: words and meaning, words alone, meaning alone. Default: `hybrid` where the server has an embedding model; without one there is `lexical` only.',
+  )
+
 export const Hit = z
   .object({
     id: z.string().describe('Chunk identifier.'),
@@ -110,6 +116,7 @@ export const QueryRequest = z
     ),
     topK: optionalOr(TopK, 5),
     filter: optional(Filter),
+    mode: optional(SearchMode),
     explain: optional(z.boolean()).describe(
       'Also tell the score of each stage of the search with each hit.',
     ),
@@ -127,6 +134,7 @@ export const QueryResponse = z
   })
   .meta({ id: 'QueryResponse' })
 
+export type SearchMode = z.output<typeof SearchMode>
 export type Hit = z.output<typeof Hit>
 export type QueryRequest = z.output<typeof QueryRequest>
 export type QueryResponse = z.output<typeof QueryResponse>

@@ -4,6 +4,7 @@ import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
+import { failureOf } from '../support/failure.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { settledDocument, startServer, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -57,6 +58,58 @@ describe('search by words and by meaning', () => {
     const plain = await query(server, { query: 'car wheels' })
     for (const hit of plain.hits) expect(hit).not.toHaveProperty('stages')
   })
+
+  it('goes by words or by meaning alone when it is asked', verifies('hybrid.mode'), async () => {
+    const { server, embedder } = await startHybrid()
+    await server.ingest(CAR)
+    await server.ingest(DOCTOR)
+    const before = embedder.requests.length
+    const lexical = await query(server, { query: 'automobile', mode: 'lexical', explain: true })
+    expect(lexical.hits).toEqual([])
+    const words = await query(server, { query: 'car', mode: 'lexical', explain: true })
+    expect(words.hits.map(({ stages }) => stages)).toEqual([{ lexical: expect.any(Number) }])
+    expect(embedder.requests).toHaveLength(before)
+
+    const dense = await query(server, { query: 'automobile', mode: 'dense', explain: true })
+    expect(dense.hits.map(({ title }) => title)).toEqual(['Vehicles', 'Medicine'])
+    for (const { stages } of dense.hits) expect(stages).toEqual({ dense: expect.any(Number) })
+    expect(dense.hits[0]?.score).toBe(dense.hits[0]?.stages?.dense)
+
+    const body = { messages: [{ role: 'user', content: 'automobile' }] }
+    const hitsOf = async (mode: string) =>
+      (await readChat(await server.request('/chat', { body: { ...body, mode } }))).done?.hits.length
+    expect([await hitsOf('lexical'), await hitsOf('dense')]).toEqual([0, 2])
+
+    embedder.reply = () => DOWN
+    const down = await query(server, { query: 'car', mode: 'dense' })
+    expect(down).toMatchObject({ degraded: true, hits: [{ title: 'Vehicles' }] })
+    expect(await query(server, { query: 'car', mode: 'lexical' })).not.toHaveProperty('degraded')
+  })
+
+  it(
+    'can go by words only where there is no embedding model',
+    verifies('hybrid.mode'),
+    async () => {
+      const server = await startServer()
+      await server.ingest(CAR)
+      const messages = [{ role: 'user', content: 'a car' }]
+      for (const mode of ['dense', 'hybrid']) {
+        for (const [path, body] of [
+          ['/query', { query: 'a car', mode }],
+          ['/chat', { messages, mode }],
+          ['/v1/chat/completions', { model: 'agent', messages, mode }],
+        ] as const) {
+          const failure = await failureOf(await server.request(path, { body }))
+          expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param: 'mode' })
+          expect(failure.message).toContain('EMBEDDING_MODEL')
+        }
+      }
+      const { hits } = await query(server, { query: 'a car', mode: 'lexical' })
+      expect(hits.map(({ title }) => title)).toEqual(['Vehicles'])
+      const wrong = await server.request('/query', { body: { query: 'a car', mode: 'words' } })
+      expect(await failureOf(wrong)).toMatchObject({ status: 400, param: 'mode' })
+    },
+  )
 
   it('looks among those documents only that a filter takes', async () => {
     const { server } = await startHybrid()

@@ -225,6 +225,7 @@ describe('agent-server', () => {
           3,
           /cannot be reached/,
         ],
+        ['an unknown mode', ['query', 'x', '--mode', 'words'], 2, /--mode must be one of/],
         ['an unknown command', ['fly'], 2, /no command fly/],
         ['an unknown option', ['query', 'x', '--all'], 2, /Unknown option '--all'/],
         ['no question', ['query'], 2, /takes a question/],

@@ -104,6 +104,8 @@ export const DECISIONS = {
   'design: search by meaning': {
     'hybrid.query': 'With EMBEDDING_MODEL a passage is found by its meaning, too.',
     'hybrid.explain': 'With explain each hit tells what each stage made of it.',
+    'hybrid.mode':
+      'mode asks for a search by words, by meaning or by both; without an embedding model only by words.',
     'hybrid.told': '/agent, /agent/capabilities and /readiness say retrieval: hybrid.',
     'hybrid.ingestion.waits': 'An embedder that is down delays documents and loses none.',
     'hybrid.ingestion.refused': 'A document whose text the embedder refuses fails with the reason.',

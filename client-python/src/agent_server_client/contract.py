@@ -613,6 +613,7 @@ class QueryRequest(TypedDict):
     query: str
     topK: NotRequired[int | None]
     filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     explain: NotRequired[bool | None]
 
 
@@ -640,6 +641,7 @@ class ChatRequest(TypedDict):
     topK: NotRequired[int | None]
     rewrite: NotRequired[bool | None]
     filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     conversationId: NotRequired[str | None]
     resume: NotRequired[Resume | None]
     includeSteps: NotRequired[bool | None]
@@ -813,6 +815,7 @@ class CompletionRequest(TypedDict):
     rewrite: NotRequired[bool | None]
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     conversationId: NotRequired[str | None]
 
 

@@ -18,6 +18,7 @@ import {
   type CommandContext,
   EXIT,
   readFilter,
+  readMode,
   readNumber,
   readParameters,
   UsageError,
@@ -31,6 +32,7 @@ const MAX_MESSAGES = 200
 
 const OPTIONS = {
   'top-k': { type: 'string' },
+  mode: { type: 'string' },
   filter: { type: 'string', multiple: true },
   save: { type: 'string' },
   quiet: { type: 'boolean', short: 'q' },
@@ -44,6 +46,7 @@ The answer is shown as it comes, what it cites below it. Without a question: a c
 else the question is read from standard input.
 
   --top-k N            passages to begin with, 1 to 100
+  --mode MODE          hybrid, lexical (words alone) or dense (meaning alone)
   --filter NAME=VALUE  only documents with this metadata; may come several times
   --save FOLDER        keep the files that tools make there
   -q, --quiet          no steps of tools, and no list of what is cited
@@ -57,8 +60,9 @@ Examples:
   async run(context) {
     const { values, positionals } = readParameters(context, OPTIONS)
     const topK = readNumber('top-k', values['top-k'], { min: 1, max: 100 })
+    const mode = readMode(values.mode)
     const filter = readFilter(values.filter)
-    const settings = { ...(topK && { topK }), ...(filter && { filter }) }
+    const settings = { ...(topK && { topK }), ...(mode && { mode }), ...(filter && { filter }) }
     const client = await context.connect(values.url)
     const { terminal, signal } = context
     const quiet = values.quiet === true || terminal.json

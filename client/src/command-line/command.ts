@@ -91,6 +91,17 @@ export function readFilter(pairs: readonly string[] = []) {
   return { and }
 }
 
+const MODES = ['hybrid', 'lexical', 'dense'] as const
+
+/** What a search goes by, undefined where it is not given. Throws `UsageError`. */
+export function readMode(value: string | undefined) {
+  const mode = MODES.find((one) => one === value)
+  if (mode === undefined && value !== undefined) {
+    throw new UsageError(`--mode must be one of ${MODES.join(', ')}`)
+  }
+  return mode
+}
+
 /** Metadata tells `2026` from `"2026"`, a command line does not: either is meant. */
 function guesses(value: string): Scalar[] {
   if (value === 'true' || value === 'false') return [value, value === 'true']

@@ -3,6 +3,7 @@ import {
   type Command,
   EXIT,
   readFilter,
+  readMode,
   readNumber,
   readParameters,
   UsageError,
@@ -11,6 +12,7 @@ import { plain, shorten, type Terminal } from './terminal.ts'
 
 const OPTIONS = {
   'top-k': { type: 'string' },
+  mode: { type: 'string' },
   filter: { type: 'string', multiple: true },
   explain: { type: 'boolean' },
 } as const
@@ -20,6 +22,7 @@ export const query: Command = {
   help: `Usage: agent-server query <question> [options]
 
   --top-k N            passages at most, 1 to 100; by itself 5
+  --mode MODE          hybrid, lexical (words alone) or dense (meaning alone)
   --filter NAME=VALUE  only documents with this metadata; may come several times
   --explain            also the score of each stage of the search
   --json               the server's own answer
@@ -33,10 +36,16 @@ Examples:
     const question = positionals.join(' ').trim()
     if (question === '') throw new UsageError('query takes a question')
     const topK = readNumber('top-k', values['top-k'], { min: 1, max: 100 })
+    const mode = readMode(values.mode)
     const filter = readFilter(values.filter)
     const client = await context.connect(values.url)
     const { signal, terminal } = context
-    const request = { query: question, ...(topK && { topK }), ...(filter && { filter }) }
+    const request = {
+      query: question,
+      ...(topK && { topK }),
+      ...(mode && { mode }),
+      ...(filter && { filter }),
+    }
     const explain = values.explain === true && { explain: true }
     const answer = await client.query({ ...request, ...explain }, { signal })
     if (terminal.json) terminal.printJson(answer)

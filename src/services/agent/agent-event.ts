@@ -3,7 +3,7 @@ import type { Artifact } from '../../schemas/artifact.ts'
 import type { Approval, Resume, RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Filter } from '../../schemas/metadata.ts'
-import type { Hit } from '../../schemas/query.ts'
+import type { Hit, SearchMode } from '../../schemas/query.ts'
 import type { Conversation } from './prompt.ts'
 
 /** Everything an agent run can say, in the order in which it happens; the last one is `run-end`. */
@@ -46,6 +46,8 @@ export interface AgentRequest {
   rewrite: boolean
   /** Documents that the run may find chunks in; all where there is none. */
   filter?: Filter | undefined
+  /** What its searches go by. */
+  mode?: SearchMode | undefined
   sampling: Sampling
   /** Tools that the client runs itself. One that bears the name of a server's tool hides it for this run. */
   clientTools: readonly ModelTool[]

@@ -143,7 +143,7 @@ async function begin(
   { conversation, budget, paused }: Means,
   signal: AbortSignal,
 ) {
-  const { prompt, filter } = { ...parts, ...request }
+  const { prompt, filter, mode } = { ...parts, ...request }
   const citations = createCitations(paused)
   const found = paused
     ? { ...paused, hits: paused.hits.slice(0, paused.chunks) }
@@ -154,6 +154,7 @@ async function begin(
     citations,
     artifacts,
     filter,
+    mode,
     conversation,
     spend: budget.spend,
   })
@@ -183,9 +184,9 @@ async function findChunks(
   { spend }: RunBudget,
   signal: AbortSignal,
 ) {
-  const { topK, filter } = request
+  const { topK, filter, mode } = request
   const query = await toQuery(request, { ...parts, spend }, signal)
-  const { hits, degraded } = await retrieval.search({ ...query, topK, filter }, signal)
+  const { hits, degraded } = await retrieval.search({ ...query, topK, filter, mode }, signal)
   const searchedFor = query.isRewritten ? query.query : undefined
   return { hits, degraded: degraded || query.degraded === true, searchedFor }
 }

@@ -12,7 +12,7 @@ import type { Conversation } from '../agent/prompt.ts'
 
 /** A request of `/chat` as a run of the agent. */
 export function fromChat(
-  { messages, topK, rewrite, filter, conversationId, resume }: ChatRequest,
+  { messages, topK, rewrite, filter, mode, conversationId, resume }: ChatRequest,
   defaultTopK: number,
 ): AgentRequest {
   const conversation: Conversation = {
@@ -25,7 +25,7 @@ export function fromChat(
     conversation,
     conversationId,
     topK: topK ?? defaultTopK,
-    ...{ rewrite, filter, resume },
+    ...{ rewrite, filter, mode, resume },
     sampling: {},
     clientTools: [],
   }
@@ -43,6 +43,7 @@ export function fromCompletion(request: CompletionRequest, defaultTopK: number):
     topK: request.topK ?? defaultTopK,
     rewrite: request.rewrite,
     filter: request.filter,
+    mode: request.mode,
     resume: request.resume,
     sampling: toSampling(request),
     clientTools: (request.tools ?? []).map(({ function: tool }) => ({

@@ -4,7 +4,7 @@ import { AppError } from '../../errors.ts'
 import type { ChatFrame } from '../../schemas/chat.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { filledText } from '../../schemas/fields.ts'
-import { TopK } from '../../schemas/query.ts'
+import { SearchMode, TopK } from '../../schemas/query.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Documents } from '../ingestion/documents.ts'
 import type { Retrieval } from '../retrieval/search.ts'
@@ -48,12 +48,16 @@ function createServer(dependencies: McpDependencies): McpServer {
     {
       title: 'Find passages',
       description: 'Returns the passages of the documents that answer a question best.',
-      inputSchema: z.object({ query: filledText(MAX_QUESTION), topK: TopK.default(5) }),
+      inputSchema: z.object({
+        query: filledText(MAX_QUESTION),
+        topK: TopK.default(5),
+        mode: SearchMode.optional(),
+      }),
       annotations,
     },
-    ({ query, topK }, { mcpReq }) =>
+    (query, { mcpReq }) =>
       guarded(async () => {
-        const { hits } = await retrieval.search({ query, topK }, mcpReq.signal)
+        const { hits } = await retrieval.search(query, mcpReq.signal)
         if (hits.length === 0) return 'Nothing was found.'
         return hits.map((hit, index) => `[${index + 1}] ${sourceOf(hit)}\n${hit.text}`).join('\n\n')
       }),
@@ -80,17 +84,18 @@ function createServer(dependencies: McpDependencies): McpServer {
       inputSchema: z.object({
         question: filledText(MAX_QUESTION),
         topK: TopK.optional(),
+        mode: SearchMode.optional(),
       }),
       annotations,
     },
-    ({ question, topK }, { mcpReq }) => {
+    (question, { mcpReq }) => {
       const progressToken = mcpReq._meta?.progressToken
       const report = async (progress: number) => {
         if (progressToken === undefined) return
         const params = { progressToken, progress }
         await mcpReq.notify({ method: 'notifications/progress', params })
       }
-      return guarded(() => askAgent(chat, { question, topK }, report, mcpReq.signal))
+      return guarded(() => askAgent(chat, question, report, mcpReq.signal))
     },
   )
   return server
@@ -113,13 +118,14 @@ const PROGRESS_MS = 1_000
 
 interface Question {
   question: string
-  topK: number | undefined
+  topK?: number | undefined
+  mode?: SearchMode | undefined
 }
 
 /** The agent's answer and, below it, the sources that its numbers stand for. Throws AppError where the run fails. */
 export async function askAgent(
   chat: Pick<Chat, 'frames'>,
-  { question, topK }: Question,
+  { question, ...settings }: Question,
   report: (progress: number) => Promise<void>,
   signal: AbortSignal,
 ): Promise<string> {
@@ -127,7 +133,7 @@ export async function askAgent(
   let text = ''
   let reportedAt = performance.now()
   let progress = 0
-  const request = { messages, topK, rewrite: false, includeSteps: true }
+  const request = { messages, ...settings, rewrite: false, includeSteps: true }
   for await (const batch of chat.frames(request, signal)) {
     for (const frame of batch) {
       text += textOf(frame)

@@ -1,6 +1,8 @@
+import type { AppError } from '../../errors.ts'
 import type { ChunkIndex, HybridRanking } from '../../indexes/chunk-index.ts'
 import { mixQueryTerms, type QueryTerms } from '../../indexes/term-batch.ts'
 import { inSpan } from '../../lib/tracing.ts'
+import { invalidRequest } from '../../schemas/invalid-request.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
@@ -31,7 +33,7 @@ interface Dependencies {
   reranking?: Pick<Reranking, 'scores'> | undefined
 }
 
-export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter'> {
+export interface Search extends Pick<QueryRequest, 'query' | 'topK' | 'filter' | 'mode'> {
   /** What was asked before, the latest first, where the query cannot stand alone. */
   context?: readonly string[] | undefined
   /** Shows the score of each stage with each hit. */
@@ -46,11 +48,11 @@ interface Answer {
 }
 
 export interface Retrieval {
-  /** The best chunks for a question. */
+  /** The best chunks for a question. Throws AppError `invalid_request` where it is to go by meaning and no model makes vectors. */
   search(query: Search, signal?: AbortSignal): Promise<Answer>
 }
 
-interface Question extends Pick<Search, 'filter'> {
+interface Question extends Pick<Search, 'filter' | 'mode'> {
   terms: QueryTerms
   /** Its vector, on the way; nothing where there is none. */
   embedded: Promise<Float32Array<ArrayBuffer> | undefined>
@@ -67,9 +69,9 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     signal?: AbortSignal,
   ): Promise<HybridRanking> => {
     if (among.only?.length === 0) return { candidates: [], exhausted: true }
-    const { terms, embedded } = question
+    const { terms, mode, embedded } = question
     if (!hybrid) return lexicalOnly(await index.search({ terms, ...among }, signal), among.limit)
-    const ranking = await hybrid.search({ terms, vector: embedded, ...among }, signal)
+    const ranking = await hybrid.search({ terms, mode, vector: embedded, ...among }, signal)
     if (ranking.lacksVectors) question.embedded = Promise.resolve(undefined)
     return ranking
   }
@@ -91,25 +93,32 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   }
 
   return {
-    async search({ query, context = [], topK, filter, explain = false }, signal) {
+    async search({ query, context = [], topK, filter, mode, explain = false }, signal) {
+      if (!hybrid && mode !== undefined && mode !== 'lexical') throw noVectors(mode)
       if (topK === 0) return { hits: [], degraded: false }
       const asked = [query, ...context].map((each) => each.slice(0, MAX_QUERY))
       const text = asked.toReversed().join('\n')
       const terms = mixQueryTerms(asked.map(analyseQuery), CONTEXT_WEIGHT)
-      const embedded = Promise.resolve(hybrid?.embed(text, signal))
+      const dense = mode === 'lexical' ? undefined : hybrid
+      const embedded = Promise.resolve(dense?.embed(text, signal))
       // Nobody waits for it where the filter fails first.
       embedded.catch(() => undefined)
       const wanted = reranking ? Math.max(topK, MIN_RERANKED) : topK
-      const question = { terms, filter, embedded }
+      const question = { terms, filter, mode, embedded }
       const found = await retrieve(question, wanted, signal)
       const reranked = await rerank(reranking, text, found, signal)
-      const lacksVector = hybrid !== undefined && (await question.embedded) === undefined
+      const lacksVector = dense !== undefined && (await question.embedded) === undefined
       return {
         hits: (reranked ?? found).slice(0, topK).map((chunk) => toHit(chunk, explain)),
         degraded: lacksVector || reranked === undefined,
       }
     },
   }
+}
+
+function noVectors(mode: string): AppError {
+  const message = `must be lexical: this server has no embedding model, which ${mode} needs (EMBEDDING_MODEL)`
+  return invalidRequest([{ field: 'mode', message }], undefined)
 }
 
 const RETRIEVAL = { attributes: { 'gen_ai.operation.name': 'retrieval' } }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ModelUsage } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
+import type { SearchMode } from '../../schemas/query.ts'
 import type { Citations } from '../agent/citations.ts'
 import type { Artifacts } from './artifacts.ts'
 import { ToolInputError } from './tool-error.ts'
@@ -14,6 +15,8 @@ export interface ToolContext {
   citations: Citations
   /** What the run may search; all where there is none. */
   filter?: Filter | undefined
+  /** What its searches go by. */
+  mode?: SearchMode | undefined
   /** Names the conversation. Of this run alone, unless the client named it. */
   conversation: string
   /** Takes the files that the tool makes. */

@@ -16,8 +16,8 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
       query: filledText(2_000).describe('What to look for, in the words of the documents.'),
       topK: TopK.max(20).default(Math.min(defaultTopK, 20)),
     }),
-    async run(query, { citations, filter }, signal) {
-      const { hits } = await retrieval.search({ ...query, filter }, signal)
+    async run(query, { citations, filter, mode }, signal) {
+      const { hits } = await retrieval.search({ ...query, filter, mode }, signal)
       return renderChunks(citations.add(hits), citations.key)
     },
   })
