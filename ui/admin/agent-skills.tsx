@@ -52,7 +52,7 @@ export function Skills({ editor }: { editor: AgentEditor }) {
         }}
       >
         <label class="field grow">
-          <span class="label">URL, folder beside agent.json, or github:owner/repository/path</span>
+          <span class="label">URL, folder beside this file, or github:owner/repository/path</span>
           <input
             value={added.value}
             onInput={({ currentTarget }) => {

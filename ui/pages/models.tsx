@@ -89,10 +89,11 @@ function RoleForm({
   const [model, url, key] = names
   const request = () => ({ kind, ...changesOf(draft.value) })
   const listId = `models-${kind}`
+  const sourceOf = (name: string) => all.find((one) => one.name === name)?.source
   const take = (name: string) => {
     const preset = PRESETS.find((one) => one.name === name)
     if (!preset) return
-    const isKeyless = all.find((setting) => setting.name === key)?.source === 'default'
+    const isKeyless = sourceOf(key) === 'default'
     const any = preset.key && isKeyless ? { [key]: preset.key } : {}
     draft.value = { ...draft.value, [url]: preset.url, ...any }
   }
@@ -102,7 +103,11 @@ function RoleForm({
       <p class="hint">{hint}</p>
       <label class="field">
         <span class="label">{title} server</span>
-        <select value="" onChange={({ currentTarget }) => take(currentTarget.value)}>
+        <select
+          value=""
+          disabled={sourceOf(url) === 'environment'}
+          onChange={({ currentTarget }) => take(currentTarget.value)}
+        >
           <option value="">Choose, or type its address below</option>
           {PRESETS.map(({ name }) => (
             <option key={name}>{name}</option>

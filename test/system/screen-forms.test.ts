@@ -1,0 +1,136 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { startHungServer } from '../support/mcp-servers.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { errorReply } from '../support/upstream-replies.ts'
+
+const HOSTILE = '<img src=x onerror=alert(1)>'
+
+let browser: Browser
+let server: TestServer
+let modelUrl: string
+beforeAll(async () => {
+  if (!hasBrowser) return
+  browser = await launchBrowser()
+  const upstream = await startScriptedUpstream()
+  upstream.always(errorReply(401, 'The key is wrong'))
+  modelUrl = upstream.url
+  const given = { SERVER_API_KEY: TEST_KEY }
+  server = await startServer({ OUTBOUND_ALLOW: '127.0.0.1' }, { given })
+  return async () => {
+    await server.close()
+    await upstream.close()
+  }
+})
+afterAll(() => browser?.close())
+
+const goTo = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name }).click()
+const agentText = (page: Page) => page.getByRole('textbox', { name: /agent\.json/ })
+
+describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
+  it('write into agent.json, keep its order, and try what is not saved', async () => {
+    const hung = await startHungServer()
+    const { page, complaints } = await openScreen(browser, server.url, 'agent')
+    await agentText(page).fill('{"name": "desk", "prompt": "Be brief."}')
+    await page.getByText('Tools', { exact: true }).click()
+    await page.getByLabel('run_python').uncheck()
+    await page.getByText('Limits', { exact: true }).click()
+    await page.getByLabel('Seconds for one question').fill('20')
+    await page.getByText('Skills', { exact: true }).click()
+    await page.getByLabel(/^URL, folder/).fill('./nowhere')
+    await page.getByRole('button', { name: 'Add skill' }).click()
+    await page.getByRole('button', { name: 'Check skills' }).click()
+    await page.getByRole('list', { name: 'Skills found' }).getByText('unavailable').waitFor()
+
+    await page.getByText('MCP connections', { exact: true }).click()
+    await page.getByLabel('Name', { exact: true }).fill('slow')
+    await page.getByLabel('URL', { exact: true }).fill(`${hung.url}/mcp`)
+    await page.getByLabel(/bearer token/).fill('DOCS_KEY')
+    await page.getByRole('button', { name: 'Add connection' }).click()
+    expect(JSON.parse(await agentText(page).inputValue())).toEqual({
+      ...{ name: 'desk', prompt: 'Be brief.', tools: { run_python: false } },
+      ...{ limits: { seconds: 20 }, skills: { sources: ['./nowhere'] } },
+      mcpServers: {
+        slow: {
+          url: `${hung.url}/mcp`,
+          headers: { Authorization: `Bearer \${DOCS_KEY}` },
+          enabled: false,
+        },
+      },
+    })
+    expect(await agentText(page).inputValue()).toMatch(
+      /^\{\n {2}"name"[\s\S]*"prompt"[\s\S]*"tools"/,
+    )
+    await page.getByRole('button', { name: 'Test slow' }).click()
+    // It is told, and the page goes on meanwhile.
+    await page.getByText('Connecting').waitFor()
+    await page.getByLabel('Enabled slow').check()
+    await page.getByRole('list', { name: 'Steps' }).getByText('Fails').waitFor({ timeout: 90_000 })
+    await expectAccessible(page)
+    await hung.stop()
+    expect(complaints).toEqual([])
+  }, 120_000)
+
+  it('ask a model with what is typed, and tell what it refuses', async () => {
+    const { page } = await openScreen(browser, server.url, 'models')
+    await page.getByLabel('CHAT_MODEL').fill('scripted')
+    await page.getByLabel('CHAT_BASE_URL').fill(modelUrl)
+    await page.getByLabel('CHAT_API_KEY', { exact: true }).fill('sk-wrong')
+    await page.getByRole('button', { name: 'Test Chat' }).click()
+    await page.getByText(/scripted fails/).waitFor()
+    await page.getByLabel('Chat server').selectOption('Ollama, on this machine')
+    expect(await page.getByLabel('CHAT_BASE_URL').inputValue()).toBe('http://localhost:11434/v1')
+    await page.getByLabel('CHAT_MODEL').fill('extractive')
+    await page.getByRole('button', { name: 'Test Chat' }).click()
+    await page.getByText(/extractive works: .*takes no tools/).waitFor()
+    await expectAccessible(page)
+  })
+
+  it('show what a deployment is made of, or what stands against it', async () => {
+    const { page, complaints } = await openScreen(browser, server.url, 'deploy')
+    await page.getByLabel('Target').selectOption('cloud-run')
+    await page.getByRole('button', { name: 'Show files' }).click()
+    await page.getByText('It cannot run there before this is mended').waitFor()
+    await expectAccessible(page)
+    expect(complaints).toEqual([])
+  })
+
+  it('find documents by their title, whatever it holds', async () => {
+    await server.ingest({ title: HOSTILE, text: 'Owls.' })
+    await server.ingest({ title: 'Opening hours', text: 'Ten.' })
+    const { page, complaints } = await openScreen(browser, server.url, 'documents')
+    await page.getByRole('link', { name: 'Opening hours' }).waitFor()
+    await page.getByLabel('Title holds').fill('ONERROR')
+    await page.getByRole('link', { name: 'Opening hours' }).waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: HOSTILE }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it.each(['light', 'dark'] as const)(
+    'are accessible and fit 360 pixels in %s',
+    async (colorScheme) => {
+      const viewport = { width: 360, height: 740 }
+      const { page } = await openScreen(browser, server.url, 'overview', { colorScheme, viewport })
+      for (const name of [
+        'Overview',
+        'Documents',
+        'Search',
+        'Chat',
+        'Agent',
+        'Models',
+        'Deploy',
+        'Settings',
+      ]) {
+        await goTo(page, name)
+        await page.getByRole('heading', { level: 1, name }).waitFor()
+        await expectAccessible(page)
+        const overflow =
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+        expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
+      }
+    },
+  )
+})
