@@ -12,6 +12,7 @@ import { type EndedRequest, installRequestLog } from './http/request-log.ts'
 import { installSecurityHeaders } from './http/security.ts'
 import { installShutdown } from './http/shutdown.ts'
 import { installTracing } from './http/tracing.ts'
+import { installFieldWarnings } from './http/unknown-fields.ts'
 import { type AdminServices, adminRoutes } from './routes/admin.ts'
 import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
@@ -110,6 +111,7 @@ async function openApp(
   // Before authentication: a browser asks for permission without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
   installAuthentication(app, options.serverApiKey, screen && sessionCheck(screen))
+  installFieldWarnings(app)
   installConnectionLimit(app)
   if (options.isTraced) installTracing(app)
   installBodyBudget(app, options.bodyLimit)

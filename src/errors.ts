@@ -13,6 +13,7 @@ export const ERRORS = {
   version_not_found: { status: 404, type: 'invalid_request_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
   route_not_found: { status: 404, type: 'invalid_request_error' },
+  method_not_allowed: { status: 405, type: 'invalid_request_error' },
   request_timeout: { status: 408, type: 'invalid_request_error' },
   document_not_failed: { status: 409, type: 'invalid_request_error' },
   changed_meanwhile: { status: 409, type: 'invalid_request_error' },

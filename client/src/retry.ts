@@ -13,7 +13,9 @@ const KEY_BYTES = 16
 export function pauseBeforeRetry(error: unknown, attempt: number): number | undefined {
   if (error instanceof ConnectionError || error instanceof TimeoutError) return backoff(attempt)
   if (!(error instanceof AgentServerError)) return undefined
-  const { status = 0, retryAfter } = error
+  const { status = 0, code, retryAfter } = error
+  // A wrong key of the server's model stays wrong.
+  if (code === 'upstream_unauthorized') return undefined
   const isPassing = status === 408 || status === 429 || status >= 500
   if (!isPassing && !(status === 409 && retryAfter !== undefined)) return undefined
   if (retryAfter === undefined) return backoff(attempt)

@@ -7,6 +7,10 @@ declare module 'fastify' {
     /** Served without a key. Every route that does not say so needs one. */
     public?: boolean
   }
+  interface FastifyRequest {
+    /** Whether it came with the key, or from the screen of who signed in with it; public routes serve others, too. */
+    isTrusted: boolean
+  }
 }
 
 /**
@@ -18,18 +22,22 @@ export function installAuthentication(
   key: string,
   checkSession?: (request: FastifyRequest) => void,
 ): void {
+  app.decorateRequest('isTrusted', false)
   app.addHook('onRequest', async (request) => {
-    if (checkSession && isFromScreen(request)) return checkSession(request)
-    if (request.routeOptions.config.public) return
+    if (checkSession && isFromScreen(request)) {
+      checkSession(request)
+      request.isTrusted = true
+      return
+    }
     const presented = bearerToken(request.headers.authorization)
+    request.isTrusted = presented !== undefined && isSameSecret(presented, key)
+    if (request.routeOptions.config.public || request.isTrusted) return
     if (presented === undefined) {
       throw app.httpErrors.unauthorized(
         'No key: send the header `Authorization: Bearer <SERVER_API_KEY>`',
       )
     }
-    if (!isSameSecret(presented, key)) {
-      throw app.httpErrors.unauthorized('The key is wrong: it must be the SERVER_API_KEY')
-    }
+    throw app.httpErrors.unauthorized('The key is wrong: it must be the SERVER_API_KEY')
   })
 }
 

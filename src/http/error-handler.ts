@@ -10,11 +10,33 @@ import { CallerLeft } from './shutdown.ts'
 
 /** One envelope for every failure, whoever raised it; `unknownRoute` where no route fits for another reason than a wrong path. */
 export function installErrorHandler(app: FastifyInstance, unknownRoute?: AppError): void {
+  const allowed = rememberMethods(app)
   app.setErrorHandler<FastifyError>((error, request, reply) => sendError(error, request, reply))
   app.setNotFoundHandler((request, reply) => {
     if (unknownRoute) return sendError(unknownRoute, request, reply)
-    reply.notFound(`No route ${request.method} ${request.url.split('?')[0]}`)
+    const { method, url } = request
+    const [path = ''] = url.split('?')
+    const methods = allowed(path)
+    if (methods.length === 0) return reply.notFound(`No route ${method} ${path}`)
+    reply.header('allow', methods.join(', '))
+    const message = `${path} takes ${methods.join(', ')}, not ${method}`
+    sendError(new AppError('method_not_allowed', message), request, reply)
   })
+}
+
+/** From now on remembers what is routed; answers the methods that a path takes. */
+function rememberMethods(app: FastifyInstance): (path: string) => string[] {
+  const routes: { path: RegExp; method: string }[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    // What takes any path knows nothing of one.
+    if (url.includes('*')) return
+    const pattern = url.replace(/\/$/, '').replaceAll(/:\w+/g, '[^/]+')
+    for (const each of [method].flat())
+      routes.push({ path: new RegExp(`^${pattern}/?$`), method: each })
+  })
+  return (path) => [
+    ...new Set(routes.flatMap((route) => (route.path.test(path) ? [route.method] : []))),
+  ]
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

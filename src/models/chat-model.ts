@@ -1,8 +1,16 @@
 /** A message as the model sees it. */
 export type ModelMessage =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'system'; content: string }
+  | { role: 'user'; content: string; images?: readonly ModelImage[] }
   | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
   | { role: 'tool'; callId: string; content: string }
+
+/** For models that see; in the text of the message a mark stands where it was. */
+export interface ModelImage {
+  /** Of the web, or with the image in it. */
+  url: string
+  detail?: string
+}
 
 export interface ModelToolCall {
   callId: string

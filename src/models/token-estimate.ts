@@ -6,6 +6,9 @@ import type { ModelMessage } from './chat-model.ts'
  */
 export const BYTES_PER_TOKEN = 4
 
+/** What an image counts, in bytes of text: about a thousand tokens. */
+const IMAGE_BYTES = 4_000
+
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)
 }
@@ -14,7 +17,11 @@ export function estimateTokens(text: string): number {
 export function sizeOfMessages(messages: readonly ModelMessage[]): number {
   return messages.reduce((sum, message) => {
     const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
-    const sizes = calls.map((call) => Buffer.byteLength(call.arguments))
+    const images = message.role === 'user' ? (message.images ?? []) : []
+    const sizes = [
+      ...calls.map((call) => Buffer.byteLength(call.arguments)),
+      ...images.map(() => IMAGE_BYTES),
+    ]
     return sizes.reduce((all, size) => all + size, sum + Buffer.byteLength(message.content))
   }, 0)
 }

@@ -5,7 +5,7 @@ import { Health, Readiness } from '../schemas/ops.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 
 interface Services {
-  readiness: () => Promise<Readiness>
+  readiness: (isTrusted: boolean) => Promise<Readiness>
   /** Absent where nothing runs that could be measured. */
   metrics?: Pick<Metrics, 'render' | 'contentType'>
 }
@@ -34,14 +34,15 @@ export function opsRoutes({ readiness, metrics }: Services): FastifyPluginAsyncZ
       schema: {
         operationId: 'readiness',
         summary: 'Whether every part of the server works',
+        description: 'Without the key it may be a second old, and names no number of documents.',
         tags,
         response: {
           200: Readiness.describe('Every part works.'),
           503: Readiness.describe('A part does not; `checks` names it.'),
         },
       },
-      handler: async (_request, reply) => {
-        const result = await readiness()
+      handler: async ({ isTrusted }, reply) => {
+        const result = await readiness(isTrusted)
         return reply.status(result.status === 'ready' ? 200 : 503).send(result)
       },
     })

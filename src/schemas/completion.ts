@@ -11,11 +11,31 @@ const MAX_TOOLS = 128
 
 const TextPart = z.object({ type: z.literal('text'), text: boundedText(MAX_MESSAGE) })
 
+/** UTF-16 code units of an image's address; an image in the request itself is one. */
+const MAX_IMAGE = 30_000_000
+
+const ImagePart = z.object({
+  type: z.literal('image_url'),
+  image_url: z.object({ url: z.string().max(MAX_IMAGE), detail: z.string().max(32).nullish() }),
+})
+
+const OtherPart = z.looseObject({
+  type: z
+    .string()
+    .max(64)
+    .regex(/^(?!text$|image_url$)/),
+})
+
 const Content = z
-  .union([boundedText(MAX_MESSAGE), z.array(TextPart).max(1_000)], {
-    error: 'must be a string or a list of text parts; other kinds of parts are not supported',
-  })
-  .describe('Text, or text parts. Images, audio and files are not supported.')
+  .union(
+    [boundedText(MAX_MESSAGE), z.array(z.union([TextPart, ImagePart, OtherPart])).max(1_000)],
+    {
+      error: 'must be a string or a list of parts, such as text and image_url',
+    },
+  )
+  .describe(
+    'Text, or parts. Images of the user go to a model that sees; a note stands in place of those, where it does not, and of every other kind of part.',
+  )
 
 const ExtraContent = freeObject().describe(
   'What the provider of the model attached to the call and wants back with its result.',
@@ -72,7 +92,7 @@ export const CompletionRequest = z
       .min(1)
       .max(MAX_MESSAGES)
       .refine((messages) => lastUserText(messages.map(toPlain)).trim() !== '', {
-        message: 'must hold a user message with text',
+        message: 'must hold a user message with text or an image',
       }),
     stream: z
       .boolean()
@@ -212,8 +232,35 @@ export function toPlain(message: CompletionMessage): { role: string; content: st
   const { role, content } = message
   if (content === null || content === undefined) return { role, content: '' }
   if (typeof content === 'string') return { role, content }
-  return { role, content: content.map(({ text }) => text).join('') }
+  return { role, content: content.map((part) => textOf(role, part)).join('') }
 }
+
+type Part = Exclude<z.output<typeof Content>, string>[number]
+
+function textOf(role: string, part: Part): string {
+  if (isText(part)) return part.text
+  return isImage(part) && role === 'user' ? IMAGE_MARK : `[${part.type}: not supported here]`
+}
+
+/** Stands in the text where an image was. */
+export const IMAGE_MARK = '[image]'
+
+/** The images of a message, in their order. */
+export function imagesOf({ content }: CompletionMessage): Image[] {
+  if (!Array.isArray(content)) return []
+  return content.filter(isImage).map(({ image_url: { url, detail } }) => ({
+    url,
+    ...(detail && { detail }),
+  }))
+}
+
+interface Image {
+  url: string
+  detail?: string
+}
+
+const isText = (part: Part): part is z.output<typeof TextPart> => part.type === 'text'
+const isImage = (part: Part): part is z.output<typeof ImagePart> => part.type === 'image_url'
 
 export type CompletionMessage = z.output<typeof CompletionMessage>
 export type CompletionRequest = z.output<typeof CompletionRequest>

@@ -37,9 +37,9 @@ export function boundedText(maximum: number) {
 
 /** The same, with something other than white space in it. */
 export function filledText(maximum: number) {
-  return boundedText(maximum).refine((text) => text.trim() !== '', {
-    message: 'must not be empty',
-  })
+  return boundedText(maximum)
+    .refine((text) => text.trim() !== '', { message: 'must not be empty' })
+    .meta({ minLength: 1 })
 }
 
 /** Levels; what is deeper overflows the stack of whoever writes it as JSON again. */

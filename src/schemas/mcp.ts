@@ -10,7 +10,10 @@ export const McpConnectionParams = z.object({ connection: boundedText(64) })
 export const McpTestRequest = z
   .object({
     accept: optionalOr(z.boolean(), false).describe(
-      'Accept the definitions that the server has now; tools that are new or changed can be used from then on.',
+      'Accept the definitions that `digest` names; tools that are new or changed can be used from then on.',
+    ),
+    digest: optional(boundedText(64)).describe(
+      'With `accept`: that of the answer whose tools you have looked at. Where the server has others by now, nothing is accepted.',
     ),
     tool: optional(boundedText(128)).describe(
       'A tool to call, by the name that the server has for it.',
@@ -50,6 +53,7 @@ export const McpTestResult = z
         protocol: z.string().describe('Revision of the protocol.'),
       })
       .optional(),
+    digest: z.string().describe('Of the definitions of all tools, to accept these and no others.'),
     tools: z.array(TestedTool),
     output: z.string().optional().describe('What the tool answered, for the model.'),
     artifacts: z.array(Artifact).optional(),

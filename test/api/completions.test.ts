@@ -5,7 +5,13 @@ import { failureOf } from '../support/failure.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
-import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
+import {
+  chunk,
+  errorReply,
+  streamReply,
+  textReply,
+  toolCallReply,
+} from '../support/upstream-replies.ts'
 
 const PATH = '/v1/chat/completions'
 const QUESTION = 'Who builds dams?'
@@ -282,7 +288,7 @@ describe('The request', () => {
     ['a conversation without a user', { messages: [{ role: 'system', content: 'x' }] }, 'messages'],
     ['an unknown role', { messages: [{ role: 'critic', content: 'x' }] }, 'messages.0.role'],
     [
-      'a picture',
+      'a picture without an address',
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
       'messages.0.content',
     ],
@@ -322,5 +328,58 @@ describe('GET /v1/models', () => {
     expect(await (await server.request('/v1/models/agent')).json()).toEqual(card)
     const failure = await failureOf(await server.request('/v1/models/gpt-anything'))
     expect(failure).toMatchObject({ status: 404, code: 'model_not_found' })
+  })
+})
+
+describe('A history with an image', () => {
+  const image_url = { url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'low' }
+  const seen = [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'What is it?' },
+        { type: 'image_url', image_url },
+      ],
+    },
+    { role: 'assistant', content: 'A beaver.' },
+    { role: 'user', content: 'Which dams do beavers of the north build?' },
+  ]
+
+  it('goes on to a model that sees', async () => {
+    upstream.script(textReply('Lodges.'))
+    await complete(server, '', { messages: seen })
+    expect(upstream.requests.at(-1)?.body).toMatchObject({
+      messages: [
+        { role: 'system' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What is it?[image]' },
+            { type: 'image_url', image_url },
+          ],
+        },
+        { role: 'assistant', content: 'A beaver.' },
+        { role: 'user' },
+      ],
+    })
+  })
+
+  it('reaches a model that does not with a note, from then on at once', async () => {
+    const own = await startServer(modelAt(upstream))
+    upstream.script(errorReply(400, 'image_url is only supported by certain models'))
+    upstream.script(textReply('Lodges.'), textReply('Lodges.'))
+    const before = upstream.requests.length
+    for (let time = 0; time < 2; time += 1) {
+      const { choices } = await complete(own, '', { messages: seen })
+      expect(choices[0]?.message.content).toBe('Lodges.')
+    }
+    expect(upstream.requests).toHaveLength(before + 3)
+    expect(modelRequest(upstream.requests.at(-1)).messages[1]?.content).toMatch(/cannot see/)
+  })
+
+  it('is answered by quotes where no model generates', async () => {
+    const own = await startServer()
+    const { choices } = await complete(own, '', { messages: [seen[0]] })
+    expect(choices[0]?.finish_reason).toBe('stop')
   })
 })

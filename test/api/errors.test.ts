@@ -84,6 +84,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   },
   model_not_found: () => server.request('/v1/models/unknown'),
   route_not_found: () => server.request('/unknown'),
+  method_not_allowed: () => server.request('/query'),
   request_timeout: async () => {
     const impatient = await startServer(
       {},

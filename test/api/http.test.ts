@@ -141,16 +141,18 @@ describe('A request that has no body', () => {
 
 describe('A path or method that is not there', () => {
   it.each([
-    ['GET', '/nowhere'],
-    ['GET', '/query'],
-    ['PUT', '/chat'],
-    ['DELETE', '/documents'],
-    ['GET', '/v1/chat/completions'],
-    ['GET', '/V1/models'],
-  ])('%s %s answers 404', verifies('http.unknown-route'), async (method, path) => {
+    ['GET', '/nowhere', 404],
+    ['GET', '/query', 405],
+    ['PUT', '/chat', 405],
+    ['DELETE', '/agent', 405],
+    ['GET', '/v1/chat/completions', 405],
+    ['GET', '/V1/models', 404],
+  ])('%s %s answers %d', verifies('http.unknown-route'), async (method, path, status) => {
     const failure = await failureOf(await server.request(path, { method }))
-    expect(failure).toMatchObject({ status: 404, code: 'route_not_found' })
-    expect(failure.message).toContain(`${method} ${path}`)
+    const code = status === 404 ? 'route_not_found' : 'method_not_allowed'
+    expect(failure).toMatchObject({ status, code })
+    expect(failure.headers.has('allow')).toBe(status === 405)
+    expect(failure.message).toContain(path)
   })
 
   it(

@@ -33,7 +33,8 @@ it.runIf(isLong)(
     )
     expect((await agent.skills.reload()).skills).toEqual(expect.any(Array))
     expect(await agent.sandbox.verify()).toMatchObject({ kind: 'embedded', ok: true })
-    const tested = await agent.mcp.test('ours', { accept: true, tool: 'hello' })
+    const { digest } = await agent.mcp.test('ours')
+    const tested = await agent.mcp.test('ours', { accept: true, digest, tool: 'hello' })
     expect(tested).toMatchObject({ ok: true, output: expect.stringContaining('Hello there') })
   },
 )

@@ -182,20 +182,31 @@ describe('a completion request', () => {
       asking({ tools: Array.from({ length: 129 }, () => tool('a')) }),
       'tools',
     ],
-    ['with topK 0', asking({ topK: 0 }), 'topK'],
+    ['with topK below 0', asking({ topK: -1 }), 'topK'],
   ])('is refused %s, naming the field', (_case, request, path) => {
     expect(pathsOf(CompletionRequest, request)).toContain(path)
   })
 
-  it.each(['image_url', 'input_audio', 'file'])(
-    'is refused with a part of type %s in words that say what is supported',
+  it.each(['input_audio', 'file', 'thinking'])(
+    'takes a part of type %s, which is noted',
     (type) => {
-      const messages = [{ role: 'user', content: [{ type: 'text', text: 'a' }, { type }] }]
-      expect(issuesOf(CompletionRequest, { messages })).toEqual([
-        'messages.0.content: must be a string or a list of text parts; other kinds of parts are not supported',
+      const content = [
+        { type: 'text', text: 'a' },
+        { type, data: {} },
+      ]
+      const { messages } = CompletionRequest.parse({ messages: [{ role: 'user', content }] })
+      expect(messages.map(toPlain)).toEqual([
+        { role: 'user', content: `a[${type}: not supported here]` },
       ])
     },
   )
+
+  it('is refused with an image that has no address', () => {
+    const messages = [{ role: 'user', content: [{ type: 'image_url' }] }]
+    expect(issuesOf(CompletionRequest, { messages })).toEqual([
+      'messages.0.content: must be a string or a list of parts, such as text and image_url',
+    ])
+  })
 })
 
 describe('the plain form of a message', () => {

@@ -1,5 +1,6 @@
 import type {
   ChatCompletionAssistantMessageParam,
+  ChatCompletionContentPart,
   ChatCompletionCreateParamsStreaming,
   ChatCompletionFunctionTool,
   ChatCompletionMessageFunctionToolCall,
@@ -22,6 +23,8 @@ export interface Dialect {
   tools: boolean
   /** `max_tokens` is refused loudly where it is unknown; its successor is often ignored silently. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens'
+  /** Whether the model sees. */
+  images: boolean
   /** Whether a model's reasoning may go back with the tool results. */
   reasoning: boolean
 }
@@ -55,6 +58,19 @@ const TOOLS_REFUSED = new RegExp(
   'i',
 )
 
+const IMAGES_REFUSED = new RegExp(
+  [
+    // OpenAI: "image_url is only supported by certain models"; Mistral: "Image input is not enabled for this model".
+    '(?:image|vision|multi-?modal)[^.]{0,40}(?:only supported|not (?:supported|enabled|available))',
+    // Ollama, OpenRouter, vLLM: "does not support image input", "is not a multimodal model", "At most 0 image(s)".
+    '(?:not|n.t|no endpoints found that) (?:support|a)[^.]{0,20}(?:image|vision|multi-?modal)',
+    'at most 0 image|missing data required for image',
+    // Servers of text alone: "content must be a string", "unknown variant `image_url`, expected `text`".
+    'content\\W{0,3} (?:must|should) be a (?:valid )?string|unknown variant .?image_url',
+  ].join('|'),
+  'i',
+)
+
 /** What servers are known to refuse, and how they say it. */
 const FALLBACKS: readonly Fallback[] = [
   {
@@ -76,6 +92,12 @@ const FALLBACKS: readonly Fallback[] = [
     report: 'tools: none are offered to the model',
   },
   {
+    concerns: ({ messages }) => Array.isArray(messages) && messages.some(carriesImage),
+    refusal: IMAGES_REFUSED,
+    instead: { images: false },
+    report: 'images: a note stands in their place',
+  },
+  {
     concerns: ({ messages }) => Array.isArray(messages) && messages.some(carriesReasoning),
     refusal: /^(?!.*(?:must be passed|missing)).*reasoning_(?:content|details)/is,
     instead: { reasoning: false },
@@ -84,7 +106,10 @@ const FALLBACKS: readonly Fallback[] = [
 ]
 
 export function createDialect(): Dialect {
-  return { streamUsage: true, tools: true, maxTokensField: 'max_tokens', reasoning: true }
+  return {
+    ...{ streamUsage: true, tools: true, maxTokensField: 'max_tokens' },
+    ...{ images: true, reasoning: true },
+  }
 }
 
 /**
@@ -104,6 +129,10 @@ export function fallBack(
   Object.assign(dialect, fallback.instead)
   log?.warn({ status }, `The chat model's server refuses ${fallback.report}`)
   return true
+}
+
+function carriesImage(message: unknown): boolean {
+  return isObject(message) && message.role === 'user' && Array.isArray(message.content)
 }
 
 function carriesReasoning(message: unknown): boolean {
@@ -138,8 +167,9 @@ export function toRequestBody(
 function toMessage(message: ModelMessage, dialect: Dialect): ChatCompletionMessageParam {
   switch (message.role) {
     case 'system':
+      return { role: 'system', content: message.content }
     case 'user':
-      return { role: message.role, content: message.content }
+      return { role: 'user', content: toContent(message, dialect) }
     case 'tool':
       return { role: 'tool', tool_call_id: message.callId, content: message.content }
     case 'assistant':
@@ -148,6 +178,25 @@ function toMessage(message: ModelMessage, dialect: Dialect): ChatCompletionMessa
       return message satisfies never
   }
 }
+
+type UserMessage = Extract<ModelMessage, { role: 'user' }>
+
+function toContent(
+  { content, images = [] }: UserMessage,
+  dialect: Dialect,
+): string | ChatCompletionContentPart[] {
+  if (images.length === 0) return content
+  if (!dialect.images) return `${content}\n[This model cannot see: say so where it matters]`
+  return [
+    { type: 'text', text: content },
+    ...images.map(({ url, detail }): ChatCompletionContentPart => {
+      const known = DETAILS.find((each) => each === detail)
+      return { type: 'image_url', image_url: { url, ...(known && { detail: known }) } }
+    }),
+  ]
+}
+
+const DETAILS = ['auto', 'low', 'high'] as const
 
 function toAssistantMessage(
   content: string,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { readIfPresent } from '../../lib/files.ts'
+import { placeOfJsonMistake, reasonOfJsonMistake } from '../../lib/json-place.ts'
 import { boundedText } from '../../schemas/fields.ts'
 import { type Issue, issuesOf } from '../../schemas/invalid-request.ts'
 import { McpServers } from '../mcp/settings.ts'
@@ -14,12 +15,20 @@ const Switch = z.union([z.boolean(), z.strictObject({ approval: z.enum(APPROVALS
 /** The agent as its operator describes it; read once, at start. */
 export const AgentConfiguration = z
   .strictObject({
-    $schema: z.string().optional(),
+    $schema: z
+      .string()
+      .optional()
+      .describe('For editors: `./agent.schema.json`, or where that file lies.'),
     name: boundedText(100)
       .regex(/^\S(.*\S)?$/, 'must not be empty or padded')
-      .default('agent'),
-    description: boundedText(2_000).default('Answers questions from the ingested documents.'),
-    prompt: boundedText(100_000).default(''),
+      .default('agent')
+      .describe('As clients see it: the name of the model on the chat-completions interface.'),
+    description: boundedText(2_000)
+      .default('Answers questions from the ingested documents.')
+      .describe('What the agent is for, shown to whoever asks.'),
+    prompt: boundedText(100_000)
+      .default('')
+      .describe('The system prompt; the rules of the server stand before it.'),
     tools: z
       .strictObject({
         semantic_search: Switch,
@@ -51,7 +60,7 @@ export const AgentConfiguration = z
     limits: z
       .strictObject({
         rounds: z.int().min(1).max(100).default(8).describe('Calls of the model.'),
-        toolCalls: z.int().min(0).max(1_000).default(64),
+        toolCalls: z.int().min(0).max(1_000).default(64).describe('Calls of tools.'),
         seconds: z
           .int()
           .min(1)
@@ -134,13 +143,16 @@ interface ReadConfiguration {
 }
 
 /** What a text says as an agent configuration, or every mistake in it. */
-export function readConfiguration(text: string): ReadConfiguration {
+export function readConfiguration(read: string): ReadConfiguration {
+  const text = read.replace(/^\ufeff/, '')
   let json: unknown
   try {
-    json = JSON.parse(text.replace(/^\ufeff/, ''))
+    json = JSON.parse(text)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    return { mistakes: [{ field: '', message: `is not valid JSON: ${reason}` }], cause }
+    const { line, column } = placeOfJsonMistake(text)
+    const place = `line ${line}, column ${column}`
+    const message = `is not valid JSON at ${place}: ${reasonOfJsonMistake(cause)}`
+    return { mistakes: [{ field: '', message }], cause }
   }
   const { data, error } = AgentConfiguration.safeParse(json)
   return data ? { configuration: data, mistakes: [] } : { mistakes: issuesOf(error), cause: error }

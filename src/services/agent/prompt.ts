@@ -82,7 +82,7 @@ export function fitChunks(
 function withPassages(messages: readonly ModelMessage[], passages: string): ModelMessage[] {
   const question = messages.findLastIndex(({ role }) => role === 'user')
   return messages.map((message, index) =>
-    index === question ? { role: 'user', content: `${passages}\n\n${message.content}` } : message,
+    index === question ? { ...message, content: `${passages}\n\n${message.content}` } : message,
   )
 }
 

@@ -5,6 +5,7 @@ import {
   type CompletionChunk,
   type CompletionMessage,
   type CompletionRequest,
+  imagesOf,
   toPlain,
 } from '../../schemas/completion.ts'
 import type { AgentEvent, AgentRequest, RunEnd } from '../agent/agent-event.ts'
@@ -65,8 +66,10 @@ function toModelMessage(message: CompletionMessage): ModelMessage[] {
     case 'system':
     case 'developer':
       return []
-    case 'user':
-      return [{ role: 'user', content }]
+    case 'user': {
+      const images = imagesOf(message)
+      return [{ role: 'user', content, ...(images.length > 0 && { images }) }]
+    }
     case 'assistant':
       return [{ role: 'assistant', content, toolCalls: toCalls(message) }]
     case 'tool':

@@ -6,13 +6,16 @@ const AT_ONCE = 4
 const NOTE_TOKENS = 300
 const ANSWER_TOKENS = 1_500
 /** UTF-16 code units that one call reads. */
-const MAX_READ = 24_000
+export const PART_CHARACTERS = 24_000
 /** UTF-16 code units of notes that one call joins. */
 const MAX_NOTES = 40_000
 
+/** A document, or the part of it that begins at `start`. */
 export interface ReadDocument {
   document: StoredDocument
   text: string
+  /** In UTF-16 code units. */
+  start?: number
 }
 
 /** Reads every document with the model, a few short ones in one call, and joins what it notes. */
@@ -25,13 +28,17 @@ export async function mapReduce(
   const semaphore = createSemaphore(AT_ONCE)
   const ask = (prompt: string, tokens: number) =>
     semaphore.run(() => askModel(reader, { rules: RULES, prompt, tokens }, signal), signal)
-  const batches = grouped(documents, MAX_READ, ({ text }) => Math.min(text.length, MAX_READ))
+  const batches = grouped(documents, PART_CHARACTERS, ({ text }) => text.length)
 
   const settled = await Promise.allSettled(
     batches.map(async (batch) => {
-      const parts = batch.map(({ document, text }) =>
-        asDocument(document.title ?? document.id, text.slice(0, MAX_READ).toWellFormed()),
-      )
+      const parts = batch.map(({ document, text, start = 0 }) => {
+        const title = document.title ?? document.id
+        return asDocument(
+          start > 0 ? `${title} (from character ${start})` : title,
+          text.toWellFormed(),
+        )
+      })
       const prompt = `${parts.join('\n\n')}\n\nNote in a few lines what these documents say about: ${question}\nName the document with each note. If they say nothing about it, answer exactly: NOTHING`
       const text = await ask(prompt, NOTE_TOKENS)
       return { documents: batch.map(({ document }) => document), text }
@@ -41,17 +48,15 @@ export async function mapReduce(
   const noted = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   const notes = noted.filter(({ text }) => text !== '' && !/^NOTHING\b/.test(text))
   const texts = notes.map(({ text }) => text)
-  const read = noted.flatMap((note) => note.documents).length
+  const read = new Set(noted.flatMap((note) => note.documents)).size
   return {
     answer: await reduce(texts, question, ask),
     /** Those that say something, each with the documents that it is on. */
     notes,
-    /** Documents that were read, at least their beginning. */
+    /** Documents that were read, at least a part of them. */
     read,
-    /** Those of which only the beginning was. */
-    cut: documents.filter(({ text }) => text.length > MAX_READ).length,
     /** Those that the model failed at. */
-    failed: documents.length - read,
+    failed: new Set(documents.map(({ document }) => document)).size - read,
   }
 }
 

@@ -73,6 +73,11 @@ function digestsOf(tools: readonly RemoteTool[]): Digests {
   return Object.fromEntries(tools.map((tool) => [tool.name, digestOf(tool)]))
 }
 
+/** Of all tools of a server, in whatever order: what somebody has looked at, and accepts. */
+export function digestOfAll(tools: readonly RemoteTool[]): string {
+  return hash('sha256', tools.map(digestOf).toSorted().join('\n'))
+}
+
 /** Of all that a model reads, whatever the order of its fields. */
 function digestOf({ name, title, description, inputSchema }: RemoteTool): string {
   return hash('sha256', JSON.stringify({ name, title, description, inputSchema }, sorted))

@@ -4,10 +4,14 @@ import { createCitations } from '../agent/citations.ts'
 import type { Artifacts } from '../tools/artifacts.ts'
 import { ToolFailure, ToolInputError } from '../tools/tool-error.ts'
 import { explainFailure } from './explain-failure.ts'
+import { digestOfAll } from './lock-file.ts'
 import type { OfferedTool, RemoteServer } from './remote-server.ts'
 
 /** A connection made a moment ago is not made again. */
 const CONNECTED_MS = 3_600_000
+
+const OTHER_TOOLS =
+  'Nothing was accepted: send the `digest` of the definitions that you have looked at, as this answer has it'
 
 /** Goes the way that chat goes, step by step, until one fails. Throws what `signal` was aborted with alone. */
 export async function testConnection(
@@ -44,11 +48,19 @@ export async function testConnection(
     return undefined
   }
 
+  const digest = () => digestOfAll(server.tools().map(({ remote }) => remote))
+
+  /** What was looked at, and nothing that came since. */
+  async function accept(): Promise<undefined> {
+    if (request.digest !== digest()) throw new ToolFailure(OTHER_TOOLS)
+    await server.accept()
+  }
+
   const ok =
     (await step('configuration', async () => void server.checkSettings())) &&
     (await step('connect', async () => void (await connection.prove(CONNECTED_MS)))) &&
     (await step('list-tools', async () => void (await connection.prove(0)))) &&
-    (!request.accept || (await step('accept', async () => void (await server.accept())))) &&
+    (!request.accept || (await step('accept', accept))) &&
     (request.tool === undefined || (await step('call-tool', () => call(request.tool ?? ''))))
 
   const { session } = connection
@@ -57,6 +69,7 @@ export async function testConnection(
     ...(session && {
       server: { ...session.server, transport: session.transport, protocol: session.protocol },
     }),
+    digest: digest(),
     tools: server.tools().map(toTested),
     ...(output !== undefined && { output }),
     ...(artifacts.all().length > 0 && { artifacts: artifacts.all() }),

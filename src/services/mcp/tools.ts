@@ -47,7 +47,8 @@ function refuse({ inputSchema }: RemoteTool, change: ToolChange | undefined): st
   return undefined
 }
 
-const HOW = 'look at it and accept it with POST /agent/mcp/{connection}/test {"accept": true}'
+const HOW =
+  'look at it and accept it with POST /agent/mcp/{connection}/test {"accept": true, "digest": …}'
 
 /** What chat-completions models allow. */
 const MAX_LENGTH = 64

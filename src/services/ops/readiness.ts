@@ -4,6 +4,8 @@ import type { Readiness } from '../../schemas/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
 const DEADLINE_MS = 2_000
+/** Strangers cannot make the parts work more often than this. */
+const STRANGERS_MS = 1_000
 
 /** Resolves when the part works; throws what is wrong with it. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
@@ -25,7 +27,8 @@ interface Dependencies {
 
 /**
  * Asks every part, each with a deadline of its own; one that fails is named and makes the whole not ready,
- * but for ingestion and the models that search asks, whose failure makes it degraded.
+ * but for ingestion and the models that search asks, whose failure makes it degraded. Strangers are told
+ * what was found within the last second, and no counts.
  */
 export function createReadiness({
   checks,
@@ -36,7 +39,7 @@ export function createReadiness({
   counts,
   log,
   deadlineMs = DEADLINE_MS,
-}: Dependencies): () => Promise<Readiness> {
+}: Dependencies): (isTrusted?: boolean) => Promise<Readiness> {
   async function ask(name: string, check: ReadinessCheck): Promise<Readiness['checks'][string]> {
     const started = performance.now()
     using deadline = startDeadline(deadlineMs)
@@ -69,7 +72,7 @@ export function createReadiness({
       Object.entries(named).map(async ([name, check]) => [name, await ask(name, check)] as const),
     )
 
-  return async () => {
+  const look = async (): Promise<Readiness> => {
     const others = {
       ...(ingestion && { ingestion }),
       ...(embedder && { embedder }),
@@ -83,8 +86,18 @@ export function createReadiness({
       retrieval: embedder ? 'hybrid' : 'lexical',
       ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
       ...(reindex && { reindex: reindex() }),
-      ...(ready && (await count())),
     }
+  }
+  let shown: { at: number; result: Promise<Readiness> } | undefined
+
+  return async (isTrusted = true) => {
+    if (isTrusted) {
+      const result = await look()
+      return { ...result, ...(result.status === 'ready' && (await count())) }
+    }
+    const now = performance.now()
+    if (!shown || now - shown.at > STRANGERS_MS) shown = { at: now, result: look() }
+    return shown.result
   }
 }
 

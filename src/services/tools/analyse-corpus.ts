@@ -5,7 +5,7 @@ import { Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
-import { mapReduce, type ReadDocument } from '../corpus/map-reduce.ts'
+import { mapReduce, PART_CHARACTERS, type ReadDocument } from '../corpus/map-reduce.ts'
 import { createDuplicates, createTermStatistics } from '../corpus/statistics.ts'
 import { cite } from './cite.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
@@ -17,6 +17,8 @@ const MAX_COUNTED = 20_000
 const MAX_READ = 1_000
 /** UTF-16 code units of all of them: what the model is paid for. */
 const MAX_CHARACTERS = 4_000_000
+/** Documents read in part that are named. */
+const MAX_NAMED = 20
 const DEADLINE_MS = 280_000
 
 const Input = z
@@ -138,28 +140,57 @@ async function duplicates(analysis: Analysis): Promise<string> {
 
 async function question(analysis: Analysis): Promise<string> {
   const { input, model, total, context, signal } = analysis
-  const documents: ReadDocument[] = []
-  let room = MAX_CHARACTERS
-  await readEach(analysis, (read) => {
-    room -= read.text.length
-    if (room >= 0 && documents.length < MAX_READ) documents.push(read)
-    return room > 0 && documents.length < MAX_READ
-  })
-  const { answer, notes, read, cut, failed } = await mapReduce(
+  const parts = await readParts(analysis)
+  const { answer, notes, read, failed } = await mapReduce(
     { model, spend: (usage) => context.spend?.(usage) },
     input.question ?? '',
-    documents,
+    parts,
     signal,
   )
-  const sources = notes
-    .flatMap((note) => note.documents)
+  const sources = [...new Set(notes.flatMap((note) => note.documents))]
     .slice(0, MAX_LISTED)
     .map((document) => citeDocument(context.citations, document))
   return [
-    `Read ${read} of ${total} documents.${cut > 0 ? ` Of ${cut} only the beginning.` : ''}${failed > 0 ? ` The model failed at ${failed}.` : ''}`,
+    `Read ${read} of ${total} documents.${describeCut(parts)}${failed > 0 ? ` The model failed at ${failed}.` : ''}`,
     answer,
     ...(sources.length > 0 ? [`Documents with something to say:\n${sources.join('\n')}`] : []),
   ].join('\n\n')
+}
+
+/** The beginning of every document, then of those that are longer, one after another, the rest: as far as the budget goes. */
+async function readParts(analysis: Analysis): Promise<ReadDocument[]> {
+  const parts: ReadDocument[] = []
+  let room = MAX_CHARACTERS
+  const take = ({ document, text, start = 0 }: ReadDocument) => {
+    const part = text.slice(start, start + Math.min(PART_CHARACTERS, room))
+    room -= part.length
+    // Not a slice, which would hold the whole text.
+    if (part !== '') parts.push({ document, text: Buffer.from(part).toString(), start })
+  }
+  await readEach(analysis, (read) => {
+    take(read)
+    return room > 0 && parts.length < MAX_READ
+  })
+  for (const { document, text: beginning } of [...parts]) {
+    if (room <= 0) break
+    if (beginning.length < PART_CHARACTERS) continue
+    const text = (await analysis.lookup.readText(document.id, analysis.signal)) ?? ''
+    for (let start = PART_CHARACTERS; start < text.length && room > 0; start += PART_CHARACTERS) {
+      take({ document, text, start })
+    }
+  }
+  return parts
+}
+
+/** Which documents were read in part, and how far. */
+function describeCut(parts: readonly ReadDocument[]): string {
+  const ends = new Map(parts.map((part) => [part.document, (part.start ?? 0) + part.text.length]))
+  const cut = [...ends].flatMap(([{ id, title, characters }, end]) =>
+    end < characters ? [`${title ?? id}: ${end} of ${characters} characters`] : [],
+  )
+  if (cut.length === 0) return ''
+  const more = cut.length > MAX_NAMED ? `; and ${cut.length - MAX_NAMED} more` : ''
+  return ` Of ${cut.length} only the beginning (${cut.slice(0, MAX_NAMED).join('; ')}${more}).`
 }
 
 /** Hands each document with its text to `take`, until that answers false; answers how many. */

@@ -94,7 +94,10 @@ describe('analyse_corpus', () => {
   it('reads no more than its budget, and says so', async () => {
     const { run } = create(many(12, 100_000))
     const told = await run({ task: 'question', question: 'Owls?' })
-    expect(told).toMatch(/^Read 10 of 12 documents\. Of 10 only the beginning\./)
+    expect(told).toMatch(
+      /^Read 12 of 12 documents\. Of (\d+) only the beginning \(Title \d+: \d+ of \d+ characters/,
+    )
+    expect(told).toMatch(/: 24000 of \d+ characters/)
   })
 
   it('says that none has anything to say', async () => {

@@ -92,7 +92,8 @@ describe.skipIf(!hasPostgres)('Servers on one database (needs PostgreSQL)', () =
         { reason: expect.stringContaining('the copy that was accepted is used') },
       ])
 
-      expect(await testOf(second, 'one', { accept: true })).toMatchObject({ ok: true })
+      const { digest } = await testOf(second, 'one')
+      expect(await testOf(second, 'one', { accept: true, digest })).toMatchObject({ ok: true })
       await testOf(first, 'one')
       expect(await connections(first)).toMatchObject([{ tools: 1, waiting: [] }])
 

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from 'fastify'
+import { invalidRequest } from '../schemas/invalid-request.ts'
+
+const MAX_NAMED = 10
+/** Characters of a field's name, which a client chose. */
+const MAX_NAME = 60
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The body as it came, before it was brought into its shape. */
+    sentBody?: unknown
+  }
+}
+
+/**
+ * Names fields of a JSON body that mean nothing here in the header `warnings`: a misspelt one would else be ignored
+ * without a word. With `?strict=true` they are refused.
+ */
+export function installFieldWarnings(app: FastifyInstance): void {
+  app.decorateRequest('sentBody', undefined)
+  app.addHook('preValidation', async (request) => {
+    if (request.routeOptions.schema?.body) request.sentBody = request.body
+  })
+  app.addHook('preHandler', async (request, reply) => {
+    const names = unknownFields(request.sentBody, request.body).slice(0, MAX_NAMED)
+    request.sentBody = undefined
+    if (names.length === 0) return
+    if (/[?&]strict=true(?:&|$)/.test(request.url)) {
+      const issues = names.map((field) => ({ field, message: 'is not a field of this request' }))
+      throw invalidRequest(issues, undefined)
+    }
+    reply.header('warnings', `unknown fields: ${names.join(', ')}`)
+  })
+}
+
+/** The paths of what was sent and is not in what it became. What is null counts as left out. */
+function unknownFields(sent: unknown, taken: unknown, path = ''): string[] {
+  if (!isObject(sent) || !isObject(taken)) return []
+  const entries = Object.entries(sent).slice(0, MAX_FIELDS)
+  return entries.flatMap(([name, value]) => {
+    const place = path + name.replaceAll(/[^\w.$-]/g, '?').slice(0, MAX_NAME)
+    if (!Object.hasOwn(taken, name)) return value === null ? [] : [place]
+    return unknownFields(value, taken[name], `${place}.`)
+  })
+}
+
+/** Fields of one object, or items of one list, that are looked at. */
+const MAX_FIELDS = 1_000
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,97 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { ask } from '../support/chat-reader.ts'
+import { failureOf } from '../support/failure.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+
+beforeAll(async () => {
+  server = await startServer()
+  return server.close
+})
+
+describe('A field of a body that means nothing', () => {
+  const body = { query: 'owls', top_k: 1, filter: { field: 'year', eq: 1 }, explain: null }
+
+  it('is named in the header warnings', async () => {
+    const response = await server.request('/query', { body })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('warnings')).toBe('unknown fields: top_k')
+  })
+
+  it('is named where it stands within another, in a stream, too', async () => {
+    const messages = [{ role: 'user', content: 'owls', nämé: 'x' }]
+    const response = await server.request('/chat', { body: { messages, topk: 1 } })
+    expect(response.headers.get('warnings')).toBe('unknown fields: messages.0.n?m?, topk')
+    await response.text()
+  })
+
+  it('is refused with strict=true', async () => {
+    const failure = await failureOf(await server.request('/query?strict=true', { body }))
+    expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param: 'top_k' })
+  })
+
+  it.each<[string, object]>([
+    ['/query', { query: 'owls', topK: 1 }],
+    ['/documents', { text: 'Owls.', title: 'Owls', metadata: { any: 'thing' } }],
+    ['/documents/batch', [{ text: 'Owls.', metadata: { any: 'thing' } }]],
+    [
+      '/v1/chat/completions',
+      {
+        messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }],
+        stream: false,
+        tools: [
+          { type: 'function', function: { name: 'a', parameters: { type: 'object', x: {} } } },
+        ],
+      },
+    ],
+  ])('is not found where there is none: %s', async (path, known) => {
+    const response = await server.request(`${path}?strict=true`, { body: known })
+    expect(response.headers.get('warnings')).toBeNull()
+    expect(response.status).toBeLessThan(300)
+  })
+})
+
+describe('A path that takes other methods', () => {
+  it.each([
+    ['PUT', '/query', 'POST'],
+    ['PUT', '/documents', 'GET, HEAD, POST'],
+    ['GET', '/chat', 'POST'],
+    ['POST', '/documents/doc_1/file', 'GET, HEAD'],
+  ])('answers %s %s with 405, and names them', async (method, path, allow) => {
+    const failure = await failureOf(await server.request(path, { method }))
+    expect(failure).toMatchObject({ status: 405, code: 'method_not_allowed' })
+    const allowed = failure.headers.get('allow')?.split(', ') ?? []
+    expect(allowed).toEqual(expect.arrayContaining(allow.split(', ')))
+    expect(allowed).not.toContain(method)
+  })
+
+  it('says so to those with the key alone', async () => {
+    expect((await fetch(`${server.url}/query`)).status).toBe(401)
+  })
+})
+
+describe('What strangers are told of readiness', () => {
+  it('is no number of documents, and nothing new within a second', async () => {
+    await ask(server, 'owls')
+    const [first, second] = await Promise.all(
+      [1, 2].map(async () => (await fetch(`${server.url}/readiness`)).json()),
+    )
+    expect(first).not.toHaveProperty('documents')
+    expect(second).toEqual(first)
+    const known = await (await server.request('/readiness')).json()
+    expect(known).toHaveProperty('documents')
+  })
+})
+
+describe('Metadata of very many fields', () => {
+  it('is refused at once, with one word', async () => {
+    const metadata = Object.fromEntries(Array.from({ length: 700_000 }, (_, n) => [`${n}`, 1]))
+    const body = JSON.stringify({ text: 'x', metadata })
+    const started = performance.now()
+    const failure = await failureOf(await server.request('/documents', { body }))
+    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(failure).toMatchObject({ status: 400, param: 'metadata' })
+    expect(failure.message).toContain('must not have more than 32 fields')
+  })
+})
