@@ -44,7 +44,7 @@ export const EXAMPLES: Readonly<Record<string, object>> = {
   },
   links: { links: 'known' },
   plugins: { plugins: ['./plugins/desk.mjs'] },
-  sandbox: { sandbox: { kind: 'docker', seconds: 60, memoryMegabytes: 1_024 } },
+  sandbox: { sandbox: { kind: 'docker', limits: { seconds: 60, memoryMegabytes: 1_024 } } },
   limits: { limits: { rounds: 12, seconds: 120 } },
 }
 

@@ -267,6 +267,7 @@ function explain(error: Error): string {
   if ('code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}: another server listens there. Set PORT to a free port.`
   }
+  if (isMissing(error) && 'path' in error) return `${error.path} is not there`
   if (!SAID_IN_WORDS.includes(error.name)) return error.stack ?? error.message
   const { cause } = error
   // The system's own reason, such as a permission that is missing.

@@ -692,7 +692,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether every part of the server works */
+        /**
+         * Whether every part of the server works
+         * @description Without the key it may be a second old, and names no number of documents.
+         */
         get: operations["readiness"];
         put?: never;
         post?: never;
@@ -1136,29 +1139,62 @@ export interface components {
             usage?: components["schemas"]["CompletionUsage"] | null;
         };
         CompletionMessage: {
-            /** @description Text, or text parts. Images, audio and files are not supported. */
-            content: string | {
+            /** @description Text, or parts. Images of the user go to a model that sees; a note stands in place of those, where it does not, and of every other kind of part. */
+            content: string | ({
                 text: string;
                 /** @constant */
                 type: "text";
-            }[];
+            } | {
+                image_url: {
+                    detail?: string | null;
+                    url: string;
+                };
+                /** @constant */
+                type: "image_url";
+            } | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
             /** @enum {string} */
             role: "system" | "developer";
         } | {
-            /** @description Text, or text parts. Images, audio and files are not supported. */
-            content: string | {
+            /** @description Text, or parts. Images of the user go to a model that sees; a note stands in place of those, where it does not, and of every other kind of part. */
+            content: string | ({
                 text: string;
                 /** @constant */
                 type: "text";
-            }[];
+            } | {
+                image_url: {
+                    detail?: string | null;
+                    url: string;
+                };
+                /** @constant */
+                type: "image_url";
+            } | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
             /** @constant */
             role: "user";
         } | {
-            content?: (string | {
+            content?: (string | ({
                 text: string;
                 /** @constant */
                 type: "text";
-            }[]) | null;
+            } | {
+                image_url: {
+                    detail?: string | null;
+                    url: string;
+                };
+                /** @constant */
+                type: "image_url";
+            } | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[]) | null;
             reasoning_content?: string | null;
             reasoning_details?: {
                 [key: string]: unknown;
@@ -1181,12 +1217,23 @@ export interface components {
                 type?: "function";
             }[] | null;
         } | {
-            /** @description Text, or text parts. Images, audio and files are not supported. */
-            content: string | {
+            /** @description Text, or parts. Images of the user go to a model that sees; a note stands in place of those, where it does not, and of every other kind of part. */
+            content: string | ({
                 text: string;
                 /** @constant */
                 type: "text";
-            }[];
+            } | {
+                image_url: {
+                    detail?: string | null;
+                    url: string;
+                };
+                /** @constant */
+                type: "image_url";
+            } | ({
+                type: string;
+            } & {
+                [key: string]: unknown;
+            }))[];
             /** @constant */
             role: "tool";
             tool_call_id: string;
@@ -1414,7 +1461,7 @@ export interface components {
              * @description Stable name of the error; see the table in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and what can be done about it. */
             message: string;
             /** @description The field at fault as a dotted path, or null. */
@@ -1617,7 +1664,7 @@ export interface components {
          */
         McpTestRequest: {
             /**
-             * @description Accept the definitions that the server has now; tools that are new or changed can be used from then on.
+             * @description Accept the definitions that `digest` names; tools that are new or changed can be used from then on.
              * @default false
              */
             accept?: boolean | null;
@@ -1628,12 +1675,16 @@ export interface components {
             arguments?: {
                 [key: string]: unknown;
             } | null;
+            /** @description With `accept`: that of the answer whose tools you have looked at. Where the server has others by now, nothing is accepted. */
+            digest?: string | null;
             /** @description A tool to call, by the name that the server has for it. */
             tool?: string | null;
         };
         McpTestResult: {
             artifacts?: components["schemas"]["Artifact"][];
             connection: string;
+            /** @description Of the definitions of all tools, to accept these and no others. */
+            digest: string;
             /** @description Whether every step succeeded. */
             ok: boolean;
             /** @description What the tool answered, for the model. */

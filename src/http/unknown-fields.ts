@@ -19,7 +19,9 @@ declare module 'fastify' {
 export function installFieldWarnings(app: FastifyInstance): void {
   app.decorateRequest('sentBody', undefined)
   app.addHook('preValidation', async (request) => {
-    if (request.routeOptions.schema?.body) request.sentBody = request.body
+    if (!request.routeOptions.schema?.body) return
+    refuseWideObjects(request.body)
+    request.sentBody = request.body
   })
   app.addHook('preHandler', async (request, reply) => {
     const names = unknownFields(request.sentBody, request.body).slice(0, MAX_NAMED)
@@ -31,6 +33,22 @@ export function installFieldWarnings(app: FastifyInstance): void {
     }
     reply.header('warnings', `unknown fields: ${names.join(', ')}`)
   })
+}
+
+/** A body has room for a million fields, and a schema has words for each that it refuses. */
+const MAX_WIDTH = 5_000
+
+function refuseWideObjects(body: unknown): void {
+  const left = [body]
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (!isObject(value)) continue
+    const values = Object.values(value)
+    if (values.length > MAX_WIDTH && !Array.isArray(value)) {
+      const message = `no object in it may have more than ${MAX_WIDTH} fields`
+      throw invalidRequest([{ field: '', message }], undefined)
+    }
+    for (const each of values) if (isObject(each)) left.push(each)
+  }
 }
 
 /** The paths of what was sent and is not in what it became. What is null counts as left out. */

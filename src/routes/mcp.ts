@@ -36,7 +36,7 @@ export function mcpRoutes(
             },
           },
           202: z.undefined().describe('Taken note of.'),
-          ...errorResponses(403),
+          ...errorResponses(403, 405),
         },
       },
       handler,

@@ -23,7 +23,7 @@ const OtherPart = z.looseObject({
   type: z
     .string()
     .max(64)
-    .regex(/^(?!text$|image_url$)/),
+    .regex(/^(?!text$|image_url$)/, 'must come with its text or its image_url'),
 })
 
 const Content = z

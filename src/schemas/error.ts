@@ -28,6 +28,7 @@ const DESCRIPTION_BY_STATUS: Record<number, string> = {
   401: 'The key is missing or wrong.',
   403: 'Not allowed from here.',
   404: 'There is no such thing.',
+  405: 'Not with this method: `Allow` names those that there are.',
   408: 'The request did not arrive in time.',
   409: 'What is stored already does not allow this.',
   413: 'The body is larger than BODY_LIMIT.',

@@ -21,20 +21,13 @@ const Bound = z.union([Text, z.number()], {
 
 const BAD_NAME = 'must have names of a letter or _, then at most 63 of A-Z a-z 0-9 _ . -'
 
-const Fields = z.record(FieldName, Scalar, {
-  error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
-})
-
-/** Counted before any of them is looked at: a body has room for a million, each of which would be an issue of its own. */
-function refuseTooMany(metadata: unknown, context: z.RefinementCtx): unknown {
-  if (typeof metadata === 'object' && metadata && Object.keys(metadata).length > MAX_FIELDS) {
-    context.addIssue(`must not have more than ${MAX_FIELDS} fields`)
-  }
-  return metadata
-}
-
 export const Metadata = z
-  .preprocess<unknown, typeof Fields, z.input<typeof Fields>>(refuseTooMany, Fields)
+  .record(FieldName, Scalar, {
+    error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
+  })
+  .refine((metadata) => Object.keys(metadata).length <= MAX_FIELDS, {
+    message: `must not have more than ${MAX_FIELDS} fields`,
+  })
   .meta({
     id: 'Metadata',
     description: `Flat facts about a document, at most ${MAX_FIELDS}, for filters and shown with its hits.`,

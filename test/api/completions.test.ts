@@ -290,7 +290,7 @@ describe('The request', () => {
     [
       'a picture without an address',
       { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
-      'messages.0.content',
+      'messages.0.content.0.type',
     ],
     ['an empty conversationId', { messages, conversationId: '' }, 'conversationId'],
     ['stream as a string', { messages, stream: 'no' }, 'stream'],

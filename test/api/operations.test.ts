@@ -14,8 +14,8 @@ import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.t
 import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
 
 const messages = [{ role: 'user', content: 'Hello?' }]
-const readiness = async ({ url }: TestServer) => {
-  const response = await fetch(`${url}/readiness`)
+const readiness = async ({ request }: TestServer) => {
+  const response = await request('/readiness')
   return { status: response.status, body: await response.json() }
 }
 

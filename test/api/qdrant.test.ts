@@ -32,8 +32,8 @@ async function startShared(more: Record<string, string> = {}, begin = true) {
   return { qdrant, server, environment }
 }
 
-async function readiness({ url }: TestServer) {
-  const response = await fetch(`${url}/readiness`)
+async function readiness({ request }: TestServer) {
+  const response = await request('/readiness')
   return { status: response.status, body: await response.json() }
 }
 

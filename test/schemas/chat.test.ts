@@ -63,7 +63,7 @@ describe('a chat request', () => {
     ],
     ['without a user message', { messages: [{ role: 'system', content: 'a' }] }, 'messages'],
     ['with a blank latest user message', { messages: [user('a'), user(' \n')] }, 'messages'],
-    ['with topK 0', { ...question, topK: 0 }, 'topK'],
+    ['with topK below 0', { ...question, topK: -1 }, 'topK'],
     ['with topK 101', { ...question, topK: 101 }, 'topK'],
     ['with half a topK', { ...question, topK: 1.5 }, 'topK'],
     ['with topK as a string', { ...question, topK: '5' }, 'topK'],
@@ -73,7 +73,7 @@ describe('a chat request', () => {
   })
 
   it('streams no steps and leaves topK to the server where nothing is said', () => {
-    expect(ChatRequest.parse(question)).toEqual({ ...question, includeSteps: false })
+    expect(ChatRequest.parse(question)).toEqual({ ...question, rewrite: true, includeSteps: false })
   })
 
   it('has its text made storable', () => {

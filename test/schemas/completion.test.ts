@@ -204,7 +204,7 @@ describe('a completion request', () => {
   it('is refused with an image that has no address', () => {
     const messages = [{ role: 'user', content: [{ type: 'image_url' }] }]
     expect(issuesOf(CompletionRequest, { messages })).toEqual([
-      'messages.0.content: must be a string or a list of parts, such as text and image_url',
+      'messages.0.content.0.type: must come with its text or its image_url',
     ])
   })
 })

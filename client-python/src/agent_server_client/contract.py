@@ -27,6 +27,7 @@ class ErrorDetail(TypedDict):
         'version_not_found',
         'model_not_found',
         'route_not_found',
+        'method_not_allowed',
         'request_timeout',
         'document_not_failed',
         'changed_meanwhile',
@@ -299,6 +300,7 @@ class SkillReload(TypedDict):
 
 class McpTestRequest(TypedDict):
     accept: NotRequired[bool | None]
+    digest: NotRequired[str | None]
     tool: NotRequired[str | None]
     arguments: NotRequired[dict[str, Any] | None]
 
@@ -330,6 +332,7 @@ class McpTestResult(TypedDict):
     ok: bool
     steps: list[Step]
     server: NotRequired[Server]
+    digest: str
     tools: list[Tool]
     output: NotRequired[str]
     artifacts: NotRequired[list[Artifact]]
@@ -729,19 +732,61 @@ ChatFrame: TypeAlias = (
 )
 
 
-class ContentItem(TypedDict):
+class Content(TypedDict):
     type: Literal['text']
     text: str
 
 
+class ImageUrl(TypedDict):
+    url: str
+    detail: NotRequired[str | None]
+
+
+class Content1(TypedDict):
+    type: Literal['image_url']
+    image_url: ImageUrl
+
+
+class Content2(TypedDict):
+    type: str
+
+
 class CompletionMessage1(TypedDict):
     role: Literal['system', 'developer']
-    content: str | list[ContentItem]
+    content: str | list[Content | Content1 | Content2]
+
+
+class Content3(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Content4(TypedDict):
+    type: Literal['image_url']
+    image_url: ImageUrl
+
+
+class Content5(TypedDict):
+    type: str
 
 
 class CompletionMessage2(TypedDict):
     role: Literal['user']
-    content: str | list[ContentItem]
+    content: str | list[Content3 | Content4 | Content5]
+
+
+class Content6(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Content7(TypedDict):
+    type: Literal['image_url']
+    image_url: ImageUrl
+
+
+class Content8(TypedDict):
+    type: str
 
 
 class Function(TypedDict):
@@ -758,15 +803,29 @@ class ToolCall(TypedDict):
 
 class CompletionMessage3(TypedDict):
     role: Literal['assistant']
-    content: NotRequired[str | list[ContentItem] | None]
+    content: NotRequired[str | list[Content6 | Content7 | Content8] | None]
     tool_calls: NotRequired[list[ToolCall] | None]
     reasoning_content: NotRequired[str | None]
     reasoning_details: NotRequired[list[dict[str, Any]] | None]
 
 
+class Content9(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Content10(TypedDict):
+    type: Literal['image_url']
+    image_url: ImageUrl
+
+
+class Content11(TypedDict):
+    type: str
+
+
 class CompletionMessage4(TypedDict):
     role: Literal['tool']
-    content: str | list[ContentItem]
+    content: str | list[Content9 | Content10 | Content11]
     tool_call_id: str
 
 

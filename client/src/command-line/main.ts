@@ -93,7 +93,8 @@ async function version(): Promise<string> {
 /** What people can do something about is said in words; a mistake of this program keeps its stack. */
 function explain(error: unknown, name: string, terminal: Terminal): number {
   if (!(error instanceof Error)) throw error
-  const { message, stack = message } = error
+  const { stack = error.message } = error
+  const message = describePath(error) ?? error.message
   const isMistake = error instanceof TypeError || error instanceof ReferenceError
   const words = isMistake ? stack : plain(message)
   if (error instanceof UsageError) {
@@ -108,6 +109,20 @@ function explain(error: unknown, name: string, terminal: Terminal): number {
     terminal.note(`${terminal.style('red', words)}${id}`)
   }
   return codeOf(error)
+}
+
+const PATH_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is no folder',
+  EISDIR: 'is a folder',
+  EACCES: 'may not be read or written',
+}
+
+/** What is the matter with a path, where that is what failed. */
+function describePath(error: Error): string | undefined {
+  const { code = '', path = '' } = { code: '', path: '', ...error }
+  const problem = PATH_PROBLEMS[code]
+  return problem && path && `${path} ${problem}`
 }
 
 function codeOf(error: Error): number {

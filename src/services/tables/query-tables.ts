@@ -67,6 +67,8 @@ interface Node {
   function_name?: string
   function?: Node
   cte_map?: { map: { key: string }[] }
+  /** What a `SHOW_REF` is about; null where that is the catalogue. */
+  query?: Node | null
 }
 
 /**
@@ -97,6 +99,7 @@ async function checkSources(
 
 function refusalOf(node: Node, known: ReadonlySet<string>): string | undefined {
   const { type, schema_name: schema, table_name: table = '', function_name: called = '' } = node
+  if (type === 'SHOW_REF' && node.query === null) return 'list_tables names the tables'
   if (type === 'BASE_TABLE' && (schema !== '' || !known.has(table.toLowerCase()))) {
     return `There is no table "${table}": list_tables names them`
   }

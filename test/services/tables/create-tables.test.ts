@@ -80,6 +80,7 @@ describe('A query', () => {
   it.each([
     ['names a table that is none', 'SELECT * FROM broken', /cannot be read as a table/],
     ['names what is not there', 'SELECT * FROM nothing', /no table "nothing"/],
+    ['lists the catalogue', 'FROM (SHOW ALL TABLES)', /list_tables names/],
     ['is wrong', 'SELEC 1', /syntax error/],
   ])('that %s is refused in words', async (_case, sql, words) => {
     const refused = await (await open()).query(sql).catch((error: unknown) => error)
