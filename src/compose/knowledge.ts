@@ -89,8 +89,7 @@ export async function openKnowledge(
   const nextModel = embedder && createOnlineReEmbedding({ store, replacement, embedder, log })
   const keeper = createIndexKeeper({ ...opened, store, reconciliation, log })
   const stopping = new AbortController()
-  let reEmbedded: Promise<void> | undefined
-  let watching: Promise<void> | undefined
+  const background: (Promise<void> | undefined)[] = []
 
   const begin = async (signal: AbortSignal) => {
     const ingest = async () => {
@@ -98,9 +97,9 @@ export async function openKnowledge(
       await ingestion.start()
     }
     await keeper.open(signal)
-    watching = keeper.watch(signal)
+    background.push(keeper.watch(signal))
     await untilAvailable(ingest, log, signal)
-    reEmbedded = nextModel?.run(signal)
+    background.push(nextModel?.run(signal))
     void sweep?.run(signal)
   }
 
@@ -114,8 +113,7 @@ export async function openKnowledge(
     },
     async close() {
       stopping.abort()
-      await reEmbedded
-      await watching
+      await Promise.all(background)
       await ingestion.stop(INGESTION_GRACE_MS)
       extractor.close()
       await webhooks.stop()
