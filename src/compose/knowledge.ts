@@ -45,6 +45,11 @@ function recognitionLanguages({ OCR, OCR_LANGUAGES }: Pick<Config, 'OCR' | 'OCR_
   return languages
 }
 
+const readingOptions = (config: Config, log: FastifyBaseLogger) => ({
+  ...{ processes: READERS, deadlineMs: READING_MS, log },
+  languages: recognitionLanguages(config),
+})
+
 /** The document side: document store, index, and the ingestion that moves text from one to the other. */
 export async function openKnowledge(
   config: Config,
@@ -59,10 +64,7 @@ export async function openKnowledge(
   const opened = await openChunkIndex(config, store, log, onFatal)
   const { index, shared } = opened
   const preparer = openPreparer(config, log)
-  const extractor = createExtractor({
-    ...{ processes: READERS, deadlineMs: READING_MS, log },
-    languages: recognitionLanguages(config),
-  })
+  const extractor = createExtractor(readingOptions(config, log))
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const hybrid = embedding !== undefined
   const reconciliation = createReconciliation({ store, index, preparer, sweep, hybrid, log })
