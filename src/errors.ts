@@ -23,6 +23,7 @@ export const ERRORS = {
   idempotency_conflict: { status: 409, type: 'invalid_request_error' },
   body_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  range_not_satisfiable: { status: 416, type: 'invalid_request_error' },
   queue_full: { status: 429, type: 'rate_limit_error' },
   too_many_uploads: { status: 429, type: 'rate_limit_error' },
   too_much_at_once: { status: 429, type: 'rate_limit_error' },

@@ -11,8 +11,10 @@ export type { ChatEvent, ChatListeners, ChatResult } from './chat-stream.ts'
 export type * from './contract.ts'
 export type {
   CreateOptions,
+  DeleteOptions,
   DocumentSelection,
   ListOptions,
+  TextOptions,
   UploadOptions,
   WaitOptions,
 } from './documents.ts'

@@ -504,7 +504,11 @@ export interface paths {
          * @description Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.
          */
         post: operations["createDocument"];
-        delete?: never;
+        /**
+         * Delete all documents that a selection takes
+         * @description Ask with `dryRun=true` how many there are, then send their number as `confirm`: if there are more or fewer by then, it answers 409 and nothing is deleted. What is deleted is so from the very next query on; who leaves early keeps the rest.
+         */
+        delete: operations["deleteDocuments"];
         options?: never;
         head?: never;
         patch?: never;
@@ -532,7 +536,11 @@ export interface paths {
         delete: operations["deleteDocument"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change metadata of a document without ingesting it again
+         * @description The very next query filters by it. A replacement that is under way keeps the change.
+         */
+        patch: operations["patchDocument"];
         trace?: never;
     };
     "/documents/{id}/chunks": {
@@ -586,6 +594,26 @@ export interface paths {
         put?: never;
         /** Ingest a failed document again */
         post: operations["retryDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/{id}/text": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the text of a document, or a part of it
+         * @description The text that was sent, or read out of the file, of the revision that queries find: `start` and `end` of hits and chunks are offsets into it. Of a file that was read in parts, white space between chunks may come as line breaks.
+         */
+        get: operations["getDocumentText"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1037,6 +1065,7 @@ export interface components {
          *     }
          */
         ChatRequest: {
+            collection?: string | null;
             conversationId?: string | null;
             filter?: components["schemas"]["Filter"] | null;
             /**
@@ -1250,6 +1279,7 @@ export interface components {
          *     }
          */
         CompletionRequest: {
+            collection?: string | null;
             conversationId?: string | null;
             filter?: components["schemas"]["Filter"] | null;
             frequency_penalty?: number | null;
@@ -1302,6 +1332,12 @@ export interface components {
             completion_tokens: number;
             prompt_tokens: number;
             total_tokens: number;
+        };
+        Deletion: {
+            /** @description How many of them are gone: none with `dryRun`, and not those that somebody else had deleted. */
+            deleted: number;
+            /** @description How many documents were meant. */
+            matched: number;
         };
         Deployment: {
             /** @description In order. */
@@ -1421,6 +1457,20 @@ export interface components {
             /** @description How many there are on all pages; with `total=true`. */
             total?: number;
         };
+        /**
+         * @example {
+         *       "metadata": {
+         *         "year": 2027,
+         *         "draft": null
+         *       }
+         *     }
+         */
+        DocumentPatch: {
+            /** @description Fields to set; null takes one out. What is not named stays. */
+            metadata: {
+                [key: string]: (string | number | boolean) | null;
+            };
+        };
         /** @enum {string} */
         DocumentSort: "-createdAt" | "createdAt" | "-updatedAt" | "updatedAt" | "title" | "-title" | "characters" | "-characters";
         /**
@@ -1461,7 +1511,7 @@ export interface components {
              * @description Stable name of the error; see the table in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and what can be done about it. */
             message: string;
             /** @description The field at fault as a dotted path, or null. */
@@ -1810,6 +1860,8 @@ export interface components {
          *     }
          */
         NewDocument: {
+            /** @description The collection that the document belongs to, kept as `collection` in its metadata; `default`, where there is none. */
+            collection?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
             /** @description Raw text content of the document. */
             text: string;
@@ -1827,6 +1879,8 @@ export interface components {
          *     }
          */
         NewDocumentFile: {
+            /** @description The collection that the document belongs to. */
+            collection?: string;
             /**
              * Format: binary
              * @description The bytes of the file, with its name. At most FILE_LIMIT.
@@ -1847,6 +1901,8 @@ export interface components {
          *     }
          */
         NewDocumentItem: {
+            /** @description The collection that the document belongs to, kept as `collection` in its metadata; `default`, where there is none. */
+            collection?: string | null;
             /** @description As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again. */
             id?: string | null;
             /** @description As the header of `POST /documents`: what comes with a known key answers the document that the first one made. */
@@ -1882,6 +1938,7 @@ export interface components {
          *     }
          */
         QueryRequest: {
+            collection?: string | null;
             /** @description Also tell the score of each stage of the search with each hit. */
             explain?: boolean | null;
             filter?: components["schemas"]["Filter"] | null;
@@ -2211,6 +2268,7 @@ export type CompletionChunk = components['schemas']['CompletionChunk'];
 export type CompletionMessage = components['schemas']['CompletionMessage'];
 export type CompletionRequest = components['schemas']['CompletionRequest'];
 export type CompletionUsage = components['schemas']['CompletionUsage'];
+export type Deletion = components['schemas']['Deletion'];
 export type Deployment = components['schemas']['Deployment'];
 export type DeploymentRequest = components['schemas']['DeploymentRequest'];
 export type DeploymentTargets = components['schemas']['DeploymentTargets'];
@@ -2220,6 +2278,7 @@ export type DocumentCreated = components['schemas']['DocumentCreated'];
 export type DocumentError = components['schemas']['DocumentError'];
 export type DocumentFile = components['schemas']['DocumentFile'];
 export type DocumentList = components['schemas']['DocumentList'];
+export type DocumentPatch = components['schemas']['DocumentPatch'];
 export type DocumentSort = components['schemas']['DocumentSort'];
 export type DocumentStatus = components['schemas']['DocumentStatus'];
 export type DoneFrame = components['schemas']['DoneFrame'];
@@ -2905,6 +2964,8 @@ export interface operations {
     listDocuments: {
         parameters: {
             query?: {
+                /** @description Only documents of this collection: those whose metadata has its name in the field `collection`. `default` has those without; by itself all are taken. */
+                collection?: string;
                 /** @description `nextCursor` of the page before. */
                 cursor?: string;
                 /** @description Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON. */
@@ -2971,6 +3032,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentCreated"];
+                };
+            };
+        };
+    };
+    deleteDocuments: {
+        parameters: {
+            query?: {
+                /** @description Only documents of this collection: those whose metadata has its name in the field `collection`. `default` has those without; by itself all are taken. */
+                collection?: string;
+                /** @description How many documents are to go, as `dryRun=true` has told; needed to delete any. */
+                confirm?: number;
+                /** @description Only count what would be deleted. */
+                dryRun?: "true" | "false";
+                /** @description Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON. */
+                filter?: string;
+                status?: components["schemas"]["DocumentStatus"];
+                /** @description Stands, whatever its case, in the title, or in what goes for it: the file’s name, or the id. */
+                title?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deletion"];
                 };
             };
         };
@@ -3068,6 +3161,36 @@ export interface operations {
             };
         };
     };
+    patchDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DocumentPatch"];
+            };
+        };
+        responses: {
+            /** @description The document as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+        };
+    };
     listChunks: {
         parameters: {
             query?: {
@@ -3147,6 +3270,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentCreated"];
+                };
+            };
+        };
+    };
+    getDocumentText: {
+        parameters: {
+            query?: {
+                /** @description Where to end (exclusive); by itself the end of the text. */
+                end?: number;
+                /** @description Where to begin, in UTF-16 code units, as in hits; 0 by itself. */
+                start?: number;
+            };
+            header?: {
+                /** @description `bytes=0-999`: these bytes alone, of what `start` and `end` leave. */
+                range?: string;
+            };
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The text. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The bytes that `Range` asks for. */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
         };
@@ -3335,7 +3501,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The one agent. */
+            /** @description The agent, and the agent over each collection. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -2,10 +2,12 @@ import { type Call, mapCall } from './call.ts'
 import type {
   Chunk,
   ChunkList,
+  Deletion,
   Document,
   DocumentBatchResult,
   DocumentCreated,
   DocumentList,
+  DocumentPatch,
   DocumentSort,
   DocumentStatus,
   Filter,
@@ -47,6 +49,8 @@ export interface DocumentSelection {
   title?: string | undefined
   /** On the metadata. */
   filter?: Filter | undefined
+  /** Of this collection. */
+  collection?: string | undefined
 }
 
 export interface ListOptions extends PageOptions, DocumentSelection {
@@ -54,6 +58,17 @@ export interface ListOptions extends PageOptions, DocumentSelection {
   sort?: DocumentSort | undefined
   /** Also counts those of all pages, into `total` of a page. */
   total?: boolean | undefined
+}
+
+export interface TextOptions extends RequestOptions {
+  /** UTF-16 code units from the beginning of the text. */
+  start?: number | undefined
+  end?: number | undefined
+}
+
+export interface DeleteOptions extends RequestOptions, DocumentSelection {
+  dryRun?: boolean | undefined
+  confirm?: number | undefined
 }
 
 export interface WaitOptions extends RequestOptions {
@@ -153,6 +168,30 @@ export class Documents {
     return this.#transport.stream(request, options)
   }
 
+  /** The text of the document, or the part of it that `start` and `end` of a hit name. */
+  async text(id: string, { start, end, ...options }: TextOptions = {}): Promise<string> {
+    const request = { path: `${pathOf(id)}/text`, query: { start, end }, accept: 'text/plain' }
+    const response = await this.#transport.stream({ method: 'GET', ...request }, options)
+    return response.text()
+  }
+
+  /** Changes metadata without ingesting the document again: null takes a field out, what is not named stays. */
+  patch(id: string, patch: DocumentPatch, options?: RequestOptions): Call<Document> {
+    return this.#transport.json({ method: 'PATCH', path: pathOf(id), json: patch }, options)
+  }
+
+  /**
+   * Deletes all documents that a selection takes. With `dryRun` it only counts them; without, `confirm` must be their
+   * number, or it throws `ConflictError` and nothing is deleted.
+   */
+  deleteAll(given: DeleteOptions): Call<Deletion> {
+    const { confirm, dryRun, ...rest } = given
+    const { query, options } = readSelection(rest)
+    const path = '/documents'
+    const all = { ...query, confirm, dryRun: dryRun ? 'true' : undefined }
+    return this.#transport.json({ method: 'DELETE', path, query: all }, options)
+  }
+
   /** The very next query no longer finds it. Throws `NotFoundError`, but not where a lost answer had deleted it. */
   delete(id: string, options?: RequestOptions): Call<void> {
     return this.#transport.json({ method: 'DELETE', path: pathOf(id) }, options)
@@ -181,13 +220,12 @@ export class Documents {
   }
 }
 
-function readSelection<Given extends DocumentSelection>({
-  status,
-  title,
-  filter,
-  ...options
-}: Given) {
-  return { query: { status, title, filter: filter && JSON.stringify(filter) }, options }
+function readSelection<Given extends DocumentSelection>(given: Given) {
+  const { status, title, filter, collection, ...options } = given
+  return {
+    query: { status, title, collection, filter: filter && JSON.stringify(filter) },
+    options,
+  }
 }
 
 function pathOf(id: string): string {

@@ -12,7 +12,8 @@ type Stream = ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>
 /** A path, where there is a file system; a `File` or `Blob`; a stream; or bytes. */
 export type UploadSource = string | Blob | Stream | ArrayBuffer | Uint8Array<ArrayBuffer>
 
-export interface UploadFields extends Pick<NewDocument, 'title' | 'url' | 'metadata'> {
+export interface UploadFields
+  extends Pick<NewDocument, 'title' | 'url' | 'metadata' | 'collection'> {
   /** What the file is called; by itself the name of a path or `File`. It says what the file is, so give its ending. */
   name?: string | undefined
   /** The media type; by itself the server goes by name and content. */
@@ -83,11 +84,12 @@ async function wholeForm(source: UploadSource, part: Content, fields: UploadFiel
   return { content: form, headers: {} }
 }
 
-function textFields({ title, url, metadata }: UploadFields): [string, string][] {
+function textFields({ title, url, metadata, collection }: UploadFields): [string, string][] {
   const fields: [string, string | null | undefined][] = [
     ['title', title],
     ['url', url],
     ['metadata', metadata && JSON.stringify(metadata)],
+    ['collection', collection],
   ]
   return fields.flatMap(([name, value]) => (value == null ? [] : [[name, value]]))
 }

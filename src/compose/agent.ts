@@ -5,6 +5,7 @@ import { STOP_WORDS } from '../indexes/analyser/languages.ts'
 import type { Environment } from '../lib/environment.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { RetrievalMode } from '../schemas/agent.ts'
+import { COLLECTION, CollectionName } from '../schemas/metadata.ts'
 import type { AgentConfiguration, LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
 import { hostsIn } from '../services/agent/link-filter.ts'
@@ -23,6 +24,7 @@ import type { Tool } from '../services/tools/define-tool.ts'
 import { fillForm } from '../services/tools/fill-form.ts'
 import { lookupData } from '../services/tools/lookup-data.ts'
 import { makeChart } from '../services/tools/make-chart.ts'
+import { readDocument } from '../services/tools/read-document.ts'
 import { createToolRegistry } from '../services/tools/registry.ts'
 import { runPython } from '../services/tools/run-python.ts'
 import { semanticSearch } from '../services/tools/semantic-search.ts'
@@ -99,6 +101,7 @@ export async function composeAgent(parts: Parts) {
         agent,
         modelName: configuration.name,
         defaultTopK: config.TOP_K,
+        collections: listCollections(parts.store.lookup),
       }),
       description: describeAgent({
         ...{ loaded, model, tools, reranker, mcp, skills, plugins, sandbox },
@@ -116,6 +119,17 @@ export async function composeAgent(parts: Parts) {
       builtIn.close()
       await Promise.all([mcp.close(), sandbox.close(), skills.close()])
     },
+  }
+}
+
+const MAX_COLLECTIONS = 100
+
+/** Those that have most documents, as far as they have names that a request can tell. */
+function listCollections(lookup: Pick<DocumentLookup, 'metadataValues'>) {
+  return async (signal: AbortSignal): Promise<string[]> => {
+    const query = { field: COLLECTION, limit: MAX_COLLECTIONS }
+    const values = await lookup.metadataValues(query, signal)
+    return values.flatMap(({ value }) => CollectionName.safeParse(value).data ?? [])
   }
 }
 
@@ -139,7 +153,7 @@ export function createBuiltInTools(services: ToolServices) {
   const directory = join(config.DATA_DIR, 'tables')
   const tables = createTables({ directory, store, lookup })
   const bySwitch: Record<keyof typeof switches, readonly Tool[]> = {
-    semantic_search: [semanticSearch(retrieval, config.TOP_K)],
+    semantic_search: [semanticSearch(retrieval, config.TOP_K), readDocument({ store, lookup })],
     tabular_data: tableTools(tables),
     run_python: [runPython({ sandbox, readFiles })],
     chart_generation: [makeChart({ charts: createCharts(), tables })],

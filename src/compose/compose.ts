@@ -7,6 +7,7 @@ import type { BeginAnew, Phase } from '../services/admin/server-state.ts'
 import { AgentConfigurationError, loadConfiguration } from '../services/agent/configuration.ts'
 import { createLineIngestion } from '../services/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../services/ingestion/documents.ts'
+import { readdChunks } from '../services/ingestion/index-sync.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
 import { createFeedback } from '../services/retrieval/feedback.ts'
@@ -55,7 +56,11 @@ export async function compose(
   })
   const { completionWaiter, ingestion } = knowledge
   const { wake } = ingestion
-  const documents = createDocuments({ store, index, completionWaiter, wake, log })
+  const documents = createDocuments({
+    ...{ store, index, completionWaiter, wake, log },
+    lookup: store.lookup,
+    readd: (keys) => readdChunks({ store, index, preparer: knowledge.preparer }, keys),
+  })
 
   return {
     services: {

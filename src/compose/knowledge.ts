@@ -107,6 +107,7 @@ export async function openKnowledge(
 
   return {
     ...{ store, index, ingestion, completionWaiter, reconciliation, embedding, nextModel, metrics },
+    preparer,
     async start() {
       await begin(stopping.signal).catch((error: unknown) => {
         // Stopped before it had begun in full: the next start goes on from there.

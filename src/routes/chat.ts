@@ -101,9 +101,12 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
         operationId: 'listModels',
         summary: 'List the agent as a model',
         tags,
-        response: { 200: ModelList.describe('The one agent.'), ...errorResponses() },
+        response: {
+          200: ModelList.describe('The agent, and the agent over each collection.'),
+          ...errorResponses(),
+        },
       },
-      handler: () => chat.models(),
+      handler: (_request, reply) => chat.models(callSignal(reply, stopping)),
     })
 
     app.get('/v1/models/:model', {
@@ -114,7 +117,7 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
         params: ModelParams,
         response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
       },
-      handler: ({ params }) => chat.model(params.model),
+      handler: ({ params }, reply) => chat.model(params.model, callSignal(reply, stopping)),
     })
   }
 }

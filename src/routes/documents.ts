@@ -1,18 +1,25 @@
 import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { sendRange } from '../http/byte-range.ts'
+import { attachment } from '../http/content-types.ts'
 import { callSignal } from '../http/shutdown.ts'
 import {
   ChosenParams,
   ChunkList,
   ChunkListQuery,
+  Deletion,
+  DeletionQuery,
   Document,
   DocumentCreated,
   DocumentInput,
   DocumentList,
   DocumentListQuery,
   DocumentParams,
+  DocumentPatch,
   IdempotencyHeaders,
+  RangeHeaders,
+  TextQuery,
   WaitQuery,
 } from '../schemas/document.ts'
 import { DocumentForm } from '../schemas/document-file.ts'
@@ -22,6 +29,8 @@ import type { Files } from '../services/ingestion/uploads.ts'
 import { admit, type BatchServices, batchRoutes, documentFileRoutes } from './document-uploads.ts'
 
 const tags = ['knowledge']
+const PLAIN = 'text/plain; charset=utf-8'
+const TEXT = { 'text/plain': { schema: z.string() } }
 
 const FORM = { 'multipart/form-data': DocumentForm }
 
@@ -47,7 +56,7 @@ export function documentRoutes(
     app.register(documentFileRoutes(files, admission, answer))
     app.register(batchRoutes({ documents, lines, admission }, stopping))
     app.register(readingRoutes(documents, stopping))
-    app.register(changingRoutes(documents))
+    app.register(changingRoutes(documents, stopping))
   }
 }
 
@@ -132,6 +141,31 @@ function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
       handler: ({ params }) => documents.get(params.id),
     })
 
+    app.get('/documents/:id/text', {
+      schema: {
+        operationId: 'getDocumentText',
+        summary: 'Read the text of a document, or a part of it',
+        description:
+          'The text that was sent, or read out of the file, of the revision that queries find: `start` and `end` of hits and chunks are offsets into it. Of a file that was read in parts, white space between chunks may come as line breaks.',
+        tags,
+        params: DocumentParams,
+        querystring: TextQuery,
+        headers: RangeHeaders,
+        response: {
+          200: { description: 'The text.', content: TEXT },
+          206: { description: 'The bytes that `Range` asks for.', content: TEXT },
+          ...errorResponses(404, 416),
+        },
+      },
+      async handler({ params, query, headers }, reply) {
+        const { text, revision } = await documents.text(params.id, callSignal(reply, stopping))
+        const body = Buffer.from(text.slice(query.start, query.end))
+        return sendRange(reply.headers(attachment(`${params.id}.txt`, PLAIN)), headers, body, {
+          etag: `"${revision}-${query.start ?? ''}-${query.end ?? ''}"`,
+        })
+      },
+    })
+
     app.get('/documents/:id/chunks', {
       schema: {
         operationId: 'listChunks',
@@ -147,8 +181,35 @@ function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
   }
 }
 
-function changingRoutes(documents: Documents): FastifyPluginAsyncZod {
+function changingRoutes(documents: Documents, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
+    app.patch('/documents/:id', {
+      schema: {
+        operationId: 'patchDocument',
+        summary: 'Change metadata of a document without ingesting it again',
+        description:
+          'The very next query filters by it. A replacement that is under way keeps the change.',
+        tags,
+        params: DocumentParams,
+        body: DocumentPatch,
+        response: { 200: Document.describe('The document as it is now.'), ...errorResponses(404) },
+      },
+      handler: ({ params, body }) => documents.patch(params.id, body),
+    })
+
+    app.delete('/documents', {
+      schema: {
+        operationId: 'deleteDocuments',
+        summary: 'Delete all documents that a selection takes',
+        description:
+          'Ask with `dryRun=true` how many there are, then send their number as `confirm`: if there are more or fewer by then, it answers 409 and nothing is deleted. What is deleted is so from the very next query on; who leaves early keeps the rest.',
+        tags,
+        querystring: DeletionQuery,
+        response: { 200: Deletion.describe('What was deleted.'), ...errorResponses(409) },
+      },
+      handler: ({ query }, reply) => documents.removeAll(query, callSignal(reply, stopping)),
+    })
+
     app.delete('/documents/:id', {
       schema: {
         operationId: 'deleteDocument',

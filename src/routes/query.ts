@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { callSignal } from '../http/shutdown.ts'
 import { errorResponses } from '../schemas/error.ts'
+import { within } from '../schemas/metadata.ts'
 import { QueryRequest, QueryResponse } from '../schemas/query.ts'
 import type { Retrieval } from '../services/retrieval/search.ts'
 import { type DocumentServices, documentRoutes } from './documents.ts'
@@ -25,7 +26,10 @@ export function knowledgeRoutes(
         response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses() },
       },
       handler: async ({ body }, reply) => {
-        const { hits, degraded } = await retrieval.search(body, callSignal(reply, stopping))
+        const { hits, degraded } = await retrieval.search(
+          { ...body, filter: within(body) },
+          callSignal(reply, stopping),
+        )
         return { query: body.query, hits, ...(degraded && { degraded }) }
       },
     })

@@ -9,7 +9,7 @@ import {
   optionalOr,
   REWRITE,
 } from './fields.ts'
-import { Filter } from './metadata.ts'
+import { CollectionName, Filter } from './metadata.ts'
 import { ContextTopK, DEGRADED, Hit, SearchMode, UNKNOWN_CITATIONS } from './query.ts'
 
 /** UTF-16 code units of one message; longer input belongs into a document. */
@@ -51,6 +51,7 @@ export const ChatRequest = z
     rewrite: REWRITE,
     filter: optional(Filter),
     mode: optional(SearchMode),
+    collection: optional(CollectionName),
     conversationId: optional(ConversationId),
     resume: optional(Resume),
     includeSteps: optionalOr(z.boolean(), false).describe(

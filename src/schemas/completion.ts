@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Approval, lastUserText, MAX_MESSAGE, MAX_MESSAGES, Resume, RUN_OUTCOME } from './chat.ts'
 import { boundedText, ConversationId, freeObject, optional, REWRITE } from './fields.ts'
-import { Filter } from './metadata.ts'
+import { CollectionName, Filter } from './metadata.ts'
 import { ContextTopK, Hit, SearchMode } from './query.ts'
 
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
@@ -121,6 +121,7 @@ export const CompletionRequest = z
     resume: optional(Resume),
     filter: optional(Filter),
     mode: optional(SearchMode),
+    collection: optional(CollectionName),
     conversationId: optional(ConversationId),
   })
   .meta({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { boundedText } from './fields.ts'
-import { Metadata } from './metadata.ts'
+import { CollectionName, Metadata } from './metadata.ts'
 
 const MAX_METADATA = 65_536
 
@@ -25,6 +25,7 @@ export const FileFields = z.object({
     .pipe(Metadata)
     .optional()
     .describe('A JSON object: the flat facts about the document.'),
+  collection: CollectionName.optional().describe('The collection that the document belongs to.'),
 })
 
 /** The form as the contract shows it; what arrives is read part by part. */
@@ -36,6 +37,7 @@ export const DocumentForm = z
     }),
     title: FileFields.shape.title,
     url: FileFields.shape.url,
+    collection: FileFields.shape.collection,
     metadata: z
       .string()
       .max(MAX_METADATA)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DocumentFile } from './document-file.ts'
 import { boundedText, filledText, optional } from './fields.ts'
-import { Filter, Metadata } from './metadata.ts'
+import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
 
 /** UTF-16 code units; the body limit bounds it further. */
 const MAX_TEXT = 50_000_000
@@ -32,6 +32,9 @@ export const DocumentInput = z
     title: optional(boundedText(1_000)).describe('Title of the document.'),
     url: optional(boundedText(4_000)).describe('URL where the document originated.'),
     metadata: optional(Metadata),
+    collection: optional(CollectionName).describe(
+      'The collection that the document belongs to, kept as `collection` in its metadata; `default`, where there is none.',
+    ),
   })
   .meta({
     id: 'NewDocument',
@@ -119,6 +122,7 @@ const Selection = z.object({
     .describe(
       'Stands, whatever its case, in the title, or in what goes for it: the file’s name, or the id.',
     ),
+  collection: CollectionName.optional(),
   filter: FilterParameter.optional().describe(
     'Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON.',
   ),
@@ -157,6 +161,35 @@ export const DocumentList = z
   })
   .meta({ id: 'DocumentList' })
 
+/** What is to become of facts of a document: null takes one out, the others stay as they are. */
+export const DocumentPatch = z
+  .strictObject({ metadata: MetadataPatch })
+  .meta({ id: 'DocumentPatch', examples: [{ metadata: { year: 2027, draft: null } }] })
+
+export const DeletionQuery = Selection.extend({
+  dryRun: Flag.default(false).describe('Only count what would be deleted.'),
+  confirm: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .optional()
+    .describe('How many documents are to go, as `dryRun=true` has told; needed to delete any.'),
+}).refine(({ filter, title, status, collection }) => filter ?? title ?? status ?? collection, {
+  path: ['filter'],
+  message: 'is needed, or collection, title or status, to say which documents',
+})
+
+export const Deletion = z
+  .object({
+    matched: z.int().describe('How many documents were meant.'),
+    deleted: z
+      .int()
+      .describe(
+        'How many of them are gone: none with `dryRun`, and not those that somebody else had deleted.',
+      ),
+  })
+  .meta({ id: 'Deletion' })
+
 export const DocumentParams = z.object({ id: DocumentId })
 export const ChosenParams = z.object({ id: ChosenId })
 
@@ -182,6 +215,21 @@ export const IdempotencyHeaders = z.looseObject({
 })
 
 export const ChunkListQuery = PageQuery
+
+const offset = z.coerce.number().int().min(0).optional()
+
+export const TextQuery = z.object({
+  start: offset.describe('Where to begin, in UTF-16 code units, as in hits; 0 by itself.'),
+  end: offset.describe('Where to end (exclusive); by itself the end of the text.'),
+})
+
+export const RangeHeaders = z.looseObject({
+  range: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('`bytes=0-999`: these bytes alone, of what `start` and `end` leave.'),
+})
 
 const Chunk = z
   .object({
@@ -210,6 +258,9 @@ export const ChunkList = z
 export type DocumentInput = z.output<typeof DocumentInput>
 export type DocumentCreated = z.output<typeof DocumentCreated>
 export type Document = z.output<typeof Document>
+export type DocumentPatch = z.output<typeof DocumentPatch>
+export type DeletionQuery = z.output<typeof DeletionQuery>
+export type Deletion = z.output<typeof Deletion>
 export type DocumentSort = z.output<typeof DocumentSort>
 export type DocumentListQuery = z.output<typeof DocumentListQuery>
 export type ChunkListQuery = z.output<typeof ChunkListQuery>

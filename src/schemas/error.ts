@@ -33,6 +33,7 @@ const DESCRIPTION_BY_STATUS: Record<number, string> = {
   409: 'What is stored already does not allow this.',
   413: 'The body is larger than BODY_LIMIT.',
   415: 'The body is not of a supported media type.',
+  416: 'There are no such bytes.',
   429: 'Too much at once; try again after `Retry-After` seconds.',
   500: 'A fault of the server; the log has the cause under the request id.',
   502: 'The chat model answered with an error.',

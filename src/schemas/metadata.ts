@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { boundedText, optional } from './fields.ts'
 
-const MAX_FIELDS = 32
+export const MAX_FIELDS = 32
 const MAX_VALUES = 100
 const MAX_PARTS = 20
 /** Names and values in a filter, which bound what it costs. */
@@ -34,6 +34,16 @@ export const Metadata = z
     examples: [{ language: 'en', year: 2026, public: true }],
   })
 
+/** A change of metadata: a value is set, null takes the field out. */
+export const MetadataPatch = z
+  .record(FieldName, z.union([Scalar, z.null()]), {
+    error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
+  })
+  .refine((patch) => Object.keys(patch).length <= MAX_FIELDS, {
+    message: `must not have more than ${MAX_FIELDS} fields`,
+  })
+  .describe('Fields to set; null takes one out. What is not named stays.')
+
 const FieldCondition = z
   .strictObject({
     field: FieldName.describe('Name of a field of the metadata.'),
@@ -54,6 +64,7 @@ const FieldCondition = z
     examples: [{ field: 'year', gte: 2020, lt: 2025 }],
   })
 
+export type MetadataPatch = z.output<typeof MetadataPatch>
 export type Metadata = z.output<typeof Metadata>
 export type MetadataValue = z.output<typeof Scalar>
 export type FieldCondition = z.output<typeof FieldCondition>
@@ -91,6 +102,69 @@ export const Filter: z.ZodType<Filter> = nested(FilterLevel2)
       },
     ],
   })
+
+/** Whether a filter takes a document with this metadata: as the document store and the indexes answer it. */
+export function takes(filter: Filter, metadata: Metadata = {}): boolean {
+  if ('and' in filter) return filter.and.every((part) => takes(part, metadata))
+  if ('or' in filter) return filter.or.some((part) => takes(part, metadata))
+  if ('not' in filter) return !takes(filter.not, metadata)
+  const { field, eq, in: among, gt, gte, lt, lte } = filter
+  const value = Object.hasOwn(metadata, field) ? metadata[field] : undefined
+  if (value === undefined) return false
+  const holds = (bound: MetadataValue | undefined, test: (order: number) => boolean) =>
+    bound === undefined || (typeof bound === typeof value && test(compare(value, bound)))
+  return (
+    (eq === undefined || value === eq) &&
+    (among === undefined || among.includes(value)) &&
+    holds(gt, (order) => order > 0) &&
+    holds(gte, (order) => order >= 0) &&
+    holds(lt, (order) => order < 0) &&
+    holds(lte, (order) => order <= 0)
+  )
+}
+
+/** Strings by code points, which is the order of their UTF-8. */
+function compare(a: MetadataValue, b: MetadataValue): number {
+  if (typeof a === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(String(b)))
+  return Number(a) - Number(b)
+}
+
+/** The field of the metadata that tells the collection of a document. */
+export const COLLECTION = 'collection'
+/** Where documents are that were put into none. */
+const DEFAULT_COLLECTION = 'default'
+
+export const CollectionName = z
+  .string()
+  .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, {
+    error: 'must be a letter or digit, then at most 63 of A-Z a-z 0-9 _ . -',
+  })
+  .describe(
+    'Only documents of this collection: those whose metadata has its name in the field `collection`. `default` has those without; by itself all are taken.',
+  )
+
+interface Narrowed {
+  filter?: Filter | undefined
+  collection?: string | undefined
+}
+
+/** A filter within a collection; all documents where there is neither. */
+export function within({ filter, collection }: Narrowed): Filter | undefined {
+  if (collection === undefined) return filter
+  const named = { field: COLLECTION, eq: collection }
+  const part = collection === DEFAULT_COLLECTION ? { not: { field: COLLECTION, gte: '' } } : named
+  return filter ? { and: [part, filter] } : part
+}
+
+/** The metadata of a document that is put into a collection; as it is where none is named. */
+export function placedIn(
+  collection: string | undefined,
+  metadata?: Metadata,
+): Metadata | undefined {
+  if (collection === undefined) return metadata
+  const { [COLLECTION]: _before, ...rest } = metadata ?? {}
+  return collection === DEFAULT_COLLECTION ? rest : { ...rest, [COLLECTION]: collection }
+}
 
 function countValues(filter: unknown): number {
   if (typeof filter !== 'object' || filter === null) return 1

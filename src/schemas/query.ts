@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { filledText, optional, optionalOr } from './fields.ts'
-import { Filter, Metadata } from './metadata.ts'
+import { CollectionName, Filter, Metadata } from './metadata.ts'
 
 export const TopK = z
   .int()
@@ -117,6 +117,7 @@ export const QueryRequest = z
     topK: optionalOr(TopK, 5),
     filter: optional(Filter),
     mode: optional(SearchMode),
+    collection: optional(CollectionName),
     explain: optional(z.boolean()).describe(
       'Also tell the score of each stage of the search with each hit.',
     ),

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts'
 import type { DocumentSort } from '../schemas/document.ts'
-import type { Filter, Metadata } from '../schemas/metadata.ts'
+import { type Filter, MAX_FIELDS, type Metadata, type MetadataPatch } from '../schemas/metadata.ts'
 import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 
 /** `pending → processing → ready | failed`; a retried document goes back to `pending`. */
@@ -211,6 +211,16 @@ export interface DocumentStore extends FileStore {
   list(query: ListQuery, signal?: AbortSignal): Promise<DocumentPage>
   /** How many documents `list` goes through. */
   countListed(selection: DocumentSelection, signal?: AbortSignal): Promise<number>
+  /**
+   * Changes metadata alone, of what is served and of what is to replace it. With `reclaim` a claim of the document is
+   * no longer current: its job waits again. Nothing if there is no such document; throws `invalid_request` where the
+   * fields become too many.
+   */
+  patchMetadata(
+    id: string,
+    patch: MetadataPatch,
+    reclaim: boolean,
+  ): Promise<StoredDocument | undefined>
   /** Removes document, text, file, chunks and job at once. Answers the keys of the removed chunks, or nothing if there was no such document. */
   delete(id: string): Promise<number[] | undefined>
   /** Puts a failed document back to `pending`. Throws `document_not_found` or `document_not_failed`. */
@@ -304,4 +314,9 @@ export function queueFull(): AppError {
 export function idempotencyConflict(): AppError {
   const message = 'This Idempotency-Key came with another document before'
   return new AppError('idempotency_conflict', message, { param: 'idempotency-key' })
+}
+
+export function tooManyFields(): AppError {
+  const message = `metadata: must not have more than ${MAX_FIELDS} fields`
+  return new AppError('invalid_request', message, { param: 'metadata' })
 }

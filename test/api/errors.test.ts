@@ -113,6 +113,10 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   body_too_large: () => server.request('/query', { body: { query: 'x'.repeat(1_000) } }),
   unsupported_media_type: () =>
     server.request('/query', { body: 'x', headers: { 'content-type': 'text/plain' } }),
+  range_not_satisfiable: async () => {
+    const id = await server.ingest({ text: 'Short.' })
+    return server.request(`/documents/${id}/text`, { headers: { range: 'bytes=99-' } })
+  },
   queue_full: async () => {
     const idle = await startServer({ INGEST_QUEUE_LIMIT: '1' }, { begin: false })
     await idle.request('/documents', { body: { text: 'One.' } })

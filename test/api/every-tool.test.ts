@@ -34,6 +34,11 @@ const CASES: Record<string, Case> = {
     told: /^<passages>\nKey: (\S+)\n\n\1 \[1\] Owls\nOwls hoot/,
     hits: ['Owls'],
   },
+  read_document: {
+    input: { document: 'owls', start: 5 },
+    told: /\[1\] Owls\nhoot at night\.\n<\/passages>\nCharacters 5 to 19 of 19\. This is its end\.$/,
+    hits: ['Owls'],
+  },
   list_tables: {
     input: {},
     told: /^1 tables\.\n- sales \(sales\.csv\): 2 rows; region VARCHAR/,
@@ -93,7 +98,8 @@ beforeAll(async () => {
   // The one sandbox that needs nothing of the machine.
   await writeFile(join(directory, 'agent.json'), '{ "sandbox": "embedded" }')
   server = await startServer(modelAt(upstream, { DATA_DIR: directory }))
-  await server.request('/documents?wait=20', {
+  await server.request('/documents/owls?wait=20', {
+    method: 'PUT',
     body: { title: 'Owls', text: 'Owls hoot at night.', metadata: { kind: 'bird' } },
   })
   await sendFile(server, { name: 'sales.csv', bytes: SALES })

@@ -21,6 +21,7 @@ const SECRET = /quagga|7781/i
 /** What would show the excluded documents, by each built-in tool. */
 const CASES: Record<string, object[]> = {
   semantic_search: [{ query: 'blueprint' }],
+  read_document: [{ document: 'secret-form' }],
   list_tables: [{}, { search: 'blue' }],
   describe_table: [{ table: 'blueprint' }],
   query_table: [{ sql: 'SELECT * FROM blueprint' }],

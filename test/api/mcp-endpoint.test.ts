@@ -74,13 +74,13 @@ describe('/mcp', () => {
     const id = await server.ingest({ title: 'Report', text: lines.join('\n\n') })
     const client = await connect(server)
     let text = ''
-    let cursor: string | undefined
+    let start: string | undefined
     do {
-      const input = { id, ...(cursor && { cursor }) }
+      const input = { id, ...(start && { start: Number(start) }) }
       const piece = textOf(await client.callTool({ name: 'get_document', arguments: input }))
-      text += piece
-      cursor = /read on with cursor (\S+)\]$/.exec(piece)?.[1]
-    } while (cursor)
+      text += piece.replace(/^.*\n\n/, '').replace(/\n\[more: .*\]$/, '')
+      start = /read on with start (\d+)\]$/.exec(piece)?.[1]
+    } while (start)
     expect(lines.filter((line) => !text.includes(line))).toEqual([])
   })
 

@@ -156,6 +156,31 @@ describe('A server with its index in Qdrant', () => {
     },
   )
 
+  it('filters by metadata that was changed alone, also after it was away', async () => {
+    const embedder = await startScriptedEmbedder()
+    const { server, qdrant } = await startShared({
+      EMBEDDING_MODEL: 'hashed-words',
+      EMBEDDING_BASE_URL: embedder.url,
+      EMBEDDING_API_KEY: 'embedding-key-5521',
+    })
+    const id = await server.ingest({ ...OTTERS, metadata: { wet: false, year: 2020 } })
+    const patch = (metadata: object) =>
+      server.request(`/documents/${id}`, { method: 'PATCH', body: { metadata } })
+    expect((await patch({ wet: true, year: 2026 })).status).toBe(200)
+    expect(await textsBy(server, { field: 'wet', eq: true })).toEqual([OTTERS.text])
+    expect(await textsBy(server, { field: 'year', gte: 2026 })).toEqual([OTTERS.text])
+    expect(await textsBy(server, { field: 'wet', eq: false })).toEqual([])
+
+    qdrant.mishap = ({ call }) => (call.startsWith('PUT') ? 'break' : undefined)
+    expect((await patch({ wet: null })).status).toBe(503)
+    // What the index says is not shown where the document store knows better.
+    expect(await textsBy(server, { field: 'wet', eq: true })).toEqual([])
+    qdrant.mishap = () => undefined
+    expect((await patch({ wet: null })).status).toBe(200)
+    expect(await textsBy(server, { not: { field: 'wet', eq: true } })).toEqual([OTTERS.text])
+    expect(qdrant.mistakes).toEqual([])
+  })
+
   it('searches by meaning, too', verifies('qdrant.serves'), async () => {
     const embedder = await startScriptedEmbedder()
     const { server, qdrant } = await startShared({

@@ -78,6 +78,16 @@ const CALLS: Record<
   listChunks: [{}, { path: '/documents/unknown/chunks' }],
   listDocuments: [{}, { path: '/documents?limit=1' }, { path: '/documents?limit=0' }],
   getDocument: [{}, { path: '/documents/unknown' }],
+  getDocumentText: [
+    {},
+    { path: '/documents/unknown/text' },
+    { path: '/documents/chosen/text?start=x' },
+  ],
+  patchDocument: [
+    { body: { metadata: { year: 2 } } },
+    { path: '/documents/unknown', body: { metadata: {} } },
+  ],
+  deleteDocuments: [{ path: '/documents?title=unknown&dryRun=true' }, { path: '/documents' }],
   getDocumentFile: [{ path: '/documents/unknown/file' }],
   deleteDocument: [{ path: '/documents/unknown' }, { path: '/documents/DELETABLE' }],
   retryDocument: [{}, { path: '/documents/unknown/retry' }],

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runAgentServer } from '../support/agent-server.ts'
@@ -269,6 +269,35 @@ describe('agent-server', () => {
     })
     expect(await json('documents', 'get', 'log')).toMatchObject({ title: 'History' })
   })
+
+  it('removes what is gone from a folder where it is told to, and nothing else', async () => {
+    const folder = join(await temporaryDirectory(), 'swifts')
+    await mkdir(folder)
+    for (const name of ['kept.md', 'gone.md', 'left.txt']) {
+      await writeFile(join(folder, name), `Swifts scream in ${name}.`)
+    }
+    await clientOf(server).documents.create({ text: 'Of somebody else.' })
+    const summary = { unchanged: 0, failed: [] }
+    expect(await json('add', folder)).toMatchObject({ ...summary, ready: 3 })
+    const before = await clientOf(server).documents.list({ total: true }).page()
+    await rm(join(folder, 'gone.md'))
+    const again = await json('add', folder, '--delete', '--include', '**/*.md')
+    expect(again).toMatchObject({ ...summary, unchanged: 1, removed: 1 })
+    const { total } = await clientOf(server).documents.list({ total: true }).page()
+    expect(total).toBe((before.total ?? 0) - 1)
+    expect(await paths()).toEqual(['swifts/kept.md', 'swifts/left.txt'])
+    for (const name of ['kept.md', 'left.txt']) await rm(join(folder, name))
+    const { code, stderr } = await run(['add', folder, '--delete'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('is empty')])
+    expect(await paths()).toHaveLength(2)
+  })
+
+  const paths = async () => {
+    const found = clientOf(server).documents.list({
+      ...{ filter: { field: 'source_path', gte: 'swifts/', lt: 'swifts0' }, sort: 'title' },
+    })
+    return Array.fromAsync(found, ({ metadata }) => metadata?.source_path)
+  }
 
   it('refuses files that would be one document', async () => {
     const folder = await temporaryDirectory()

@@ -127,3 +127,24 @@ it('A document is waited for until it is ready, has failed, or the wait is over'
   expect(await documents.retry(broken.id)).toMatchObject({ id: broken.id })
   await expect(documents.retry(id)).rejects.toThrow(ConflictError)
 })
+
+it('A document is read, changed and deleted by what it is', async () => {
+  const { documents } = clientOf(server)
+  const { id } = await documents.create(
+    { text: 'Wrens sing loudly.', title: 'Wrens', metadata: { bird: 'wren', draft: true } },
+    { wait: 20 },
+  )
+  expect(await documents.text(id)).toBe('Wrens sing loudly.')
+  expect(await documents.text(id, { start: 6, end: 10 })).toBe('sing')
+  const { metadata } = await documents.patch(id, { metadata: { draft: null } })
+  expect(metadata).toEqual({ bird: 'wren' })
+  const filter = { field: 'bird', eq: 'wren' }
+  const page = await documents.list({ filter, title: 'wre', sort: 'title', total: true }).page()
+  expect([page.total, page.items.map((one) => one.id)]).toEqual([1, [id]])
+  const { matched } = await documents.deleteAll({ filter, dryRun: true })
+  await expect(documents.deleteAll({ filter, confirm: 2 })).rejects.toThrow(ConflictError)
+  expect(await documents.deleteAll({ filter, confirm: matched })).toEqual({
+    matched: 1,
+    deleted: 1,
+  })
+})

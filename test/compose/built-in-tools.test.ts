@@ -42,7 +42,7 @@ describe('The built-in tools', () => {
   })
 
   it.each([
-    ['semantic_search', ['semantic_search']],
+    ['semantic_search', ['semantic_search', 'read_document']],
     ['run_python', ['run_python']],
     ['tabular_data', ['list_tables', 'describe_table', 'query_table']],
     ['chart_generation', ['make_chart']],

@@ -4,6 +4,7 @@ import { countsOf, FAILURE, type StoreData, useStore } from './document-store.fi
 import { describeFiles } from './files.contract.ts'
 import { describeIngestionQueue } from './ingestion-queue.contract.ts'
 import { describeChunkLists } from './metadata.contract.ts'
+import { describePatchedMetadata } from './patched-metadata.contract.ts'
 import { describeReplacement } from './replacement.contract.ts'
 import { describeSearchedLists } from './searched-lists.contract.ts'
 import { describeStoredVectors } from './stored-vectors.contract.ts'
@@ -141,6 +142,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
     })
 
     describeSearchedLists(on)
+    describePatchedMetadata(on)
 
     describe('deletion', () => {
       it('removes document, chunks and job, answering the keys of the chunks', async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
+import { type Filter, type Metadata, takes } from '../../src/schemas/metadata.ts'
 import { createRandom } from '../indexes/embedded/random-chunks.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
-import { randomFilter, randomMetadata, takes } from './metadata.fixture.ts'
+import { randomFilter, randomMetadata } from './metadata.fixture.ts'
 
 /** The part of the authority's contract that finds and lists chunks by their documents. */
 export function describeChunkLists(on: StoreFixture): void {

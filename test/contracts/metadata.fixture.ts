@@ -46,30 +46,3 @@ export function randomFilter(random: Random, depth: number): Filter {
   ]
   return pick(conditions) ?? { field, eq: 0 }
 }
-
-/** The meaning of a filter, written down once more. */
-export function takes(filter: Filter, metadata: Metadata): boolean {
-  if ('and' in filter) return filter.and.every((part) => takes(part, metadata))
-  if ('or' in filter) return filter.or.some((part) => takes(part, metadata))
-  if ('not' in filter) return !takes(filter.not, metadata)
-  const value = metadata[filter.field]
-  if (value === undefined) return false
-  const holds = (bound: MetadataValue | undefined, test: (difference: number) => boolean) =>
-    bound === undefined || (typeof bound === typeof value && test(compare(value, bound)))
-  return (
-    holds(filter.eq, (difference) => difference === 0) &&
-    holds(filter.gt, (difference) => difference > 0) &&
-    holds(filter.gte, (difference) => difference >= 0) &&
-    holds(filter.lt, (difference) => difference < 0) &&
-    holds(filter.lte, (difference) => difference <= 0) &&
-    (filter.in === undefined || filter.in.includes(value))
-  )
-}
-
-/** Strings by code points, as the bytes of their UTF-8. */
-function compare(a: MetadataValue, b: MetadataValue): number {
-  if (typeof a === 'string' && typeof b === 'string') {
-    return Buffer.compare(Buffer.from(a), Buffer.from(b))
-  }
-  return Number(a > b) - Number(a < b)
-}

@@ -33,6 +33,7 @@ export interface TestServer {
     title?: string
     url?: string
     metadata?: Metadata
+    collection?: string
   }): Promise<string>
   /** May be called more than once. */
   close(): Promise<void>

@@ -24,8 +24,10 @@ from .contract import (
     ChatFrame,
     ChatRequest,
     Chunk,
+    Deletion,
     Document,
     DocumentCreated,
+    DocumentPatch,
     DocumentSort,
     DocumentStatus,
     Filter,
@@ -257,12 +259,19 @@ class AsyncDocuments:
         title: str | None = None,
         url: str | None = None,
         metadata: Metadata | None = None,
+        collection: str | None = None,
         wait: float | None = None,
         idempotency_key: str | None = None,
     ) -> DocumentCreated:
         """Adds a file, or replaces the document ``id``: a path, bytes, or a file opened for reading bytes."""
         upload = protocol.upload_of(
-            source, name=name, type=type, title=title, url=url, metadata=metadata
+            source,
+            name=name,
+            type=type,
+            title=title,
+            url=url,
+            metadata=metadata,
+            collection=collection,
         )
         method, path = ("POST", "/documents") if id is None else ("PUT", protocol.path_of(id))
         key = idempotency_key if id is None else None
@@ -288,11 +297,12 @@ class AsyncDocuments:
         status: DocumentStatus | None = None,
         title: str | None = None,
         filter: Filter | None = None,
+        collection: str | None = None,
         sort: DocumentSort | None = None,
         limit: int = 100,
     ) -> AsyncPages[Document]:
         """The documents, all of them by itself, newest first; ``limit`` are the items of a page."""
-        selection = protocol.selection(status, title, filter)
+        selection = protocol.selection(status, title, filter, collection)
 
         def read(cursor: str | None) -> Awaitable[Any]:
             query = {**selection, "limit": limit, "cursor": cursor, "sort": sort}
@@ -318,6 +328,33 @@ class AsyncDocuments:
         async with self._transport.open(request, stream=True) as response:
             async for piece in response.aiter_bytes():
                 yield piece
+
+    async def text(self, id: str, *, start: int | None = None, end: int | None = None) -> str:
+        """The text of the document, or the part that ``start`` and ``end`` of a hit name, in UTF-16 code units."""
+        query = {"start": start, "end": end}
+        request = Request("GET", protocol.path_of(id, "/text"), query, accept="text/plain")
+        async with self._transport.open(request, stream=True) as response:
+            return (await response.aread()).decode()
+
+    async def patch(self, id: str, patch: DocumentPatch) -> Document:
+        """Changes metadata without ingesting the document again: None takes a field out."""
+        request = Request("PATCH", protocol.path_of(id), json=patch)
+        return cast(Document, await self._transport.json(request))
+
+    async def delete_all(
+        self,
+        *,
+        status: DocumentStatus | None = None,
+        title: str | None = None,
+        filter: Filter | None = None,
+        collection: str | None = None,
+        confirm: int | None = None,
+        dry_run: bool = False,
+    ) -> Deletion:
+        """Deletes all documents that a selection takes, if ``confirm`` is their number, which ``dry_run`` tells."""
+        query = {**protocol.selection(status, title, filter, collection), "confirm": confirm}
+        query["dryRun"] = "true" if dry_run else None
+        return cast(Deletion, await self._transport.json(Request("DELETE", "/documents", query)))
 
     async def delete(self, id: str) -> None:
         """The very next query no longer finds it."""

@@ -37,6 +37,7 @@ class ErrorDetail(TypedDict):
         'idempotency_conflict',
         'body_too_large',
         'unsupported_media_type',
+        'range_not_satisfiable',
         'queue_full',
         'too_many_uploads',
         'too_much_at_once',
@@ -617,6 +618,7 @@ class QueryRequest(TypedDict):
     topK: NotRequired[int | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
     explain: NotRequired[bool | None]
 
 
@@ -645,6 +647,7 @@ class ChatRequest(TypedDict):
     rewrite: NotRequired[bool | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
     resume: NotRequired[Resume | None]
     includeSteps: NotRequired[bool | None]
@@ -875,6 +878,7 @@ class CompletionRequest(TypedDict):
     resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
 
 
@@ -1034,6 +1038,7 @@ class NewDocumentFile(TypedDict):
     file: bytes
     title: NotRequired[str]
     url: NotRequired[str]
+    collection: NotRequired[str]
     metadata: NotRequired[str]
 
 
@@ -1045,6 +1050,7 @@ class NewDocument(TypedDict):
     title: NotRequired[str | None]
     url: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
 
 
 class DocumentError(TypedDict):
@@ -1093,6 +1099,15 @@ class DocumentList(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class DocumentPatch(TypedDict):
+    metadata: dict[str, str | float | bool | None]
+
+
+class Deletion(TypedDict):
+    matched: int
+    deleted: int
+
+
 class Chunk(TypedDict):
     id: str
     text: str
@@ -1113,6 +1128,7 @@ class NewDocumentItem(TypedDict):
     title: NotRequired[str | None]
     url: NotRequired[str | None]
     metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
     id: NotRequired[str | None]
     idempotencyKey: NotRequired[str | None]
 

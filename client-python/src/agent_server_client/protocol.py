@@ -135,9 +135,12 @@ class Request:
         return response.is_success or response.status_code == self.also_taken
 
 
-def selection(status: str | None, title: str | None, filter: Any) -> dict[str, Any]:
+def selection(
+    status: str | None, title: str | None, filter: Any, collection: str | None
+) -> dict[str, Any]:
     """Which documents, as the query of a request."""
-    return {"status": status, "title": title, "filter": None if filter is None else json.dumps(filter)}
+    written = None if filter is None else json.dumps(filter)
+    return {"status": status, "title": title, "filter": written, "collection": collection}
 
 
 def path_of(id: str, rest: str = "") -> str:
@@ -152,9 +155,11 @@ def upload_of(
     title: str | None,
     url: str | None,
     metadata: Mapping[str, Any] | None,
+    collection: str | None,
 ) -> Upload:
     given = source if isinstance(source, (str, os.PathLike)) else getattr(source, "name", "")
-    fields = {"title": title, "url": url, "metadata": json.dumps(metadata) if metadata else None}
+    facts = json.dumps(metadata) if metadata else None
+    fields = {"title": title, "url": url, "metadata": facts, "collection": collection}
     return Upload(
         source,
         name or os.path.basename(os.fspath(given) if isinstance(given, (str, os.PathLike)) else "") or "document",

@@ -23,8 +23,10 @@ from .contract import (
     ChatFrame,
     ChatRequest,
     Chunk,
+    Deletion,
     Document,
     DocumentCreated,
+    DocumentPatch,
     DocumentSort,
     DocumentStatus,
     Filter,
@@ -256,12 +258,19 @@ class Documents:
         title: str | None = None,
         url: str | None = None,
         metadata: Metadata | None = None,
+        collection: str | None = None,
         wait: float | None = None,
         idempotency_key: str | None = None,
     ) -> DocumentCreated:
         """Adds a file, or replaces the document ``id``: a path, bytes, or a file opened for reading bytes."""
         upload = protocol.upload_of(
-            source, name=name, type=type, title=title, url=url, metadata=metadata
+            source,
+            name=name,
+            type=type,
+            title=title,
+            url=url,
+            metadata=metadata,
+            collection=collection,
         )
         method, path = ("POST", "/documents") if id is None else ("PUT", protocol.path_of(id))
         key = idempotency_key if id is None else None
@@ -287,11 +296,12 @@ class Documents:
         status: DocumentStatus | None = None,
         title: str | None = None,
         filter: Filter | None = None,
+        collection: str | None = None,
         sort: DocumentSort | None = None,
         limit: int = 100,
     ) -> Pages[Document]:
         """The documents, all of them by itself, newest first; ``limit`` are the items of a page."""
-        selection = protocol.selection(status, title, filter)
+        selection = protocol.selection(status, title, filter, collection)
 
         def read(cursor: str | None) -> Any:
             query = {**selection, "limit": limit, "cursor": cursor, "sort": sort}
@@ -317,6 +327,33 @@ class Documents:
         with self._transport.open(request, stream=True) as response:
             for piece in response.iter_bytes():
                 yield piece
+
+    def text(self, id: str, *, start: int | None = None, end: int | None = None) -> str:
+        """The text of the document, or the part that ``start`` and ``end`` of a hit name, in UTF-16 code units."""
+        query = {"start": start, "end": end}
+        request = Request("GET", protocol.path_of(id, "/text"), query, accept="text/plain")
+        with self._transport.open(request, stream=True) as response:
+            return (response.read()).decode()
+
+    def patch(self, id: str, patch: DocumentPatch) -> Document:
+        """Changes metadata without ingesting the document again: None takes a field out."""
+        request = Request("PATCH", protocol.path_of(id), json=patch)
+        return cast(Document, self._transport.json(request))
+
+    def delete_all(
+        self,
+        *,
+        status: DocumentStatus | None = None,
+        title: str | None = None,
+        filter: Filter | None = None,
+        collection: str | None = None,
+        confirm: int | None = None,
+        dry_run: bool = False,
+    ) -> Deletion:
+        """Deletes all documents that a selection takes, if ``confirm`` is their number, which ``dry_run`` tells."""
+        query = {**protocol.selection(status, title, filter, collection), "confirm": confirm}
+        query["dryRun"] = "true" if dry_run else None
+        return cast(Deletion, self._transport.json(Request("DELETE", "/documents", query)))
 
     def delete(self, id: str) -> None:
         """The very next query no longer finds it."""

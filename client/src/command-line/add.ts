@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises'
+import { lstat, readdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
-import type { Metadata } from '../agent-server.ts'
+import type { AgentServer, Metadata } from '../agent-server.ts'
 import { type AddSummary, addFiles, type NamedFile } from './add-files.ts'
 import {
   type Command,
@@ -12,6 +12,7 @@ import {
   readParameters,
   UsageError,
 } from './command.ts'
+import { PATH } from './file-document.ts'
 import { createProgress, plain, type Terminal } from './terminal.ts'
 import { walkFolder } from './walk-folder.ts'
 
@@ -29,6 +30,7 @@ const OPTIONS = {
   title: { type: 'string' },
   concurrency: { type: 'string' },
   hidden: { type: 'boolean' },
+  delete: { type: 'boolean' },
   // What `--url` was called in `npm run ingest`.
   server: { type: 'string' },
 } as const
@@ -44,6 +46,7 @@ Sends files to the server. A second run sends only what is new or has changed, s
   --name NAME          stands for the folder in the documents' ids; by itself its own name
   --concurrency N      files under way at a time, 1 to ${MAX_CONCURRENCY}; by itself ${CONCURRENCY}
   --hidden             also what begins with a dot, and node_modules
+  --delete             then removes the documents of files that are no longer in the folders
   --title TITLE        of standard input
   --id ID              of standard input: replaces the document that has it
   --json               the summary as JSON
@@ -52,6 +55,7 @@ It ends with 1 where a file failed.
 
 Examples:
   agent-server add handbook --metadata language=en
+  agent-server add handbook --delete
   agent-server add report.pdf notes.md
   git log | agent-server add - --title 'History' --id history`,
   options: OPTIONS,
@@ -60,6 +64,7 @@ Examples:
     const { terminal, signal } = context
     if (parsed.paths.length === 1 && parsed.paths[0] === '-') return addInput(parsed, context)
     const { url, metadata, concurrency } = parsed
+    if (parsed.delete) await refuseFiles(parsed.paths)
     const files = await namedFiles(parsed, signal)
     const client = await connectPatiently(context, url)
     const progress = createProgress(terminal, 'adding')
@@ -73,7 +78,8 @@ Examples:
         signal,
       )
       progress.end()
-      return report(terminal, summary)
+      const removed = parsed.delete ? await removeGone(parsed, client, signal) : undefined
+      return report(terminal, { ...summary, ...(removed !== undefined && { removed }) })
     } finally {
       progress.end()
       if (signal.aborted) terminal.note('What was sent stays, and another run goes on from there')
@@ -91,6 +97,7 @@ interface AddParameters {
   title: string | undefined
   concurrency: number
   hidden: boolean
+  delete: boolean
 }
 
 /** Throws `UsageError`, which names the option at fault. */
@@ -107,7 +114,8 @@ export function readAddParameters(parameters: readonly string[]): AddParameters 
     (values.metadata ?? []).map((pair) => checkMetadata(readPair('metadata', pair))),
   )
   const concurrency = readNumber('concurrency', values.concurrency, bounds) ?? CONCURRENCY
-  return { paths, url, include, hidden, name, id, title, metadata, concurrency }
+  const isDeleting = values.delete === true
+  return { paths, url, include, hidden, name, id, title, metadata, concurrency, delete: isDeleting }
 }
 
 /** The bounds of the server, before a thousand files are refused for the same reason. */
@@ -143,12 +151,56 @@ async function filesAt(
   signal: AbortSignal,
 ): Promise<NamedFile[]> {
   if ((await stat(given)).isDirectory()) {
-    const folder = name ?? basename(resolve(given))
+    const folder = folderName(given, name)
     const found = await walkFolder(given, { include, hidden }, signal)
     return found.map((path) => ({ file: join(given, path), path: `${folder}/${path}` }))
   }
   const path = name === undefined ? basename(given) : `${name}/${basename(given)}`
   return [{ file: given, path }]
+}
+
+const folderName = (given: string, name: string | undefined) => name ?? basename(resolve(given))
+
+/** Throws `UsageError` where something is no folder, or there is nothing in it: a drive may not be there. */
+async function refuseFiles(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    if (!(await stat(path)).isDirectory()) throw new UsageError('--delete takes folders alone')
+    if ((await readdir(path)).length === 0) {
+      throw new UsageError(`${path} is empty: --delete would remove all that came from it`)
+    }
+  }
+}
+
+/** Removes the documents that came from these folders, and whose files are there no more. Answers how many. */
+async function removeGone(
+  { paths, name }: AddParameters,
+  { documents }: AgentServer,
+  signal: AbortSignal,
+): Promise<number> {
+  const gone: string[] = []
+  for (const given of paths) {
+    const folder = `${folderName(given, name)}/`
+    // What comes after the slash in the order of code points.
+    const filter = { field: PATH, gte: folder, lt: `${folder.slice(0, -1)}0` }
+    for await (const { id, metadata } of documents.list({ filter, signal })) {
+      const path = String(metadata?.[PATH]).slice(folder.length)
+      if (!(await exists(join(given, path)))) gone.push(id)
+    }
+  }
+  for (const id of gone) await documents.delete(id, { signal })
+  return gone.length
+}
+
+async function exists(file: string): Promise<boolean> {
+  try {
+    await lstat(file)
+    return true
+  } catch (error) {
+    const isGone =
+      error instanceof Error && 'code' in error && /^ENO(ENT|TDIR)$/.test(`${error.code}`)
+    if (isGone) return false
+    throw error
+  }
 }
 
 /** A server that is not there is told at once; one that goes away later is waited for. */
@@ -177,8 +229,8 @@ async function addInput(
   return status === 'failed' ? EXIT.failed : EXIT.done
 }
 
-function report(terminal: Terminal, summary: AddSummary): number {
-  const { ready, unchanged, leftOut, failed } = summary
+function report(terminal: Terminal, summary: AddSummary & { removed?: number }): number {
+  const { ready, unchanged, leftOut, failed, removed } = summary
   const code = failed.length > 0 ? EXIT.failed : EXIT.done
   if (terminal.json) {
     terminal.printJson(summary)
@@ -187,6 +239,7 @@ function report(terminal: Terminal, summary: AddSummary): number {
   const notRead = Object.values(leftOut).reduce((sum, files) => sum + files, 0)
   const parts = [`${ready} ready`, `${unchanged} unchanged`, `${failed.length} failed`]
   if (notRead > 0) parts.push(`${notRead} left out`)
+  if (removed !== undefined) parts.push(`${removed} removed`)
   terminal.print(parts.join(', '))
   for (const { path, reason } of failed) terminal.print(`  ${path}: ${plain(reason)}`)
   for (const [kind, files] of Object.entries(leftOut)) {

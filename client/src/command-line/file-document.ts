@@ -16,7 +16,7 @@ const MAX_PATH = 500
 const WAIT_SECONDS = 20
 
 /** The names of the metadata that tell where a document is from, and what was sent. */
-const PATH = 'source_path'
+export const PATH = 'source_path'
 const DIGEST = 'source_digest'
 
 /** A file as the document that it becomes. */

@@ -24,12 +24,14 @@ interface Dependencies {
   /** The agent's name on the chat-completions interface. */
   modelName: string
   defaultTopK: number
+  /** The names of the collections that there are; throws what `signal` was aborted with. */
+  collections: (signal: AbortSignal) => Promise<string[]>
 }
 
 export type Chat = ReturnType<typeof createChat>
 
 /** The agent in the dialects of its clients: one run, whoever asks and however. */
-export function createChat({ agent, modelName, defaultTopK }: Dependencies) {
+export function createChat({ agent, modelName, defaultTopK, collections }: Dependencies) {
   const created = Math.floor(Date.now() / 1_000)
   const card: Model = { id: modelName, object: 'model', created, owned_by: 'agent-server' }
   const newHead = () => ({
@@ -37,6 +39,12 @@ export function createChat({ agent, modelName, defaultTopK }: Dependencies) {
     created: Math.floor(Date.now() / 1_000),
     model: modelName,
   })
+
+  /** The agent over all documents, and over each collection. */
+  const models = async (signal: AbortSignal): Promise<ModelList> => {
+    const named = (await collections(signal)).map((name) => `${modelName}:${name}`)
+    return { object: 'list', data: [card, ...named.map((id) => ({ ...card, id }))] }
+  }
 
   return {
     /** In batches, none of them empty. */
@@ -54,7 +62,10 @@ export function createChat({ agent, modelName, defaultTopK }: Dependencies) {
       const head = newHead()
       const includeUsage = request.stream_options?.include_usage ?? false
       let hasBegun = false
-      for await (const batch of agent.run(fromCompletion(request, defaultTopK), signal)) {
+      for await (const batch of agent.run(
+        fromCompletion(request, { defaultTopK, modelName }),
+        signal,
+      )) {
         const chunks = batch.flatMap((event) => toCompletionChunks(event, head, includeUsage))
         if (!hasBegun && batch.length > 0) chunks.unshift(toFirstChunk(head))
         hasBegun ||= batch.length > 0
@@ -62,15 +73,18 @@ export function createChat({ agent, modelName, defaultTopK }: Dependencies) {
       }
     },
     complete: (request: CompletionRequest, signal: AbortSignal): Promise<Completion> =>
-      collectCompletion(agent.run(fromCompletion(request, defaultTopK), signal), newHead()),
-    models: (): ModelList => ({ object: 'list', data: [card] }),
+      collectCompletion(
+        agent.run(fromCompletion(request, { defaultTopK, modelName }), signal),
+        newHead(),
+      ),
+    models,
     /** Throws `model_not_found`. */
-    model(id: string): Model {
-      if (id === modelName) return card
-      throw new AppError(
-        'model_not_found',
-        `There is no model "${id}"; the agent is "${modelName}"`,
-      )
+    async model(id: string, signal: AbortSignal): Promise<Model> {
+      const { data } = await models(signal)
+      const found = data.find((model) => model.id === id)
+      if (found) return found
+      const message = `There is no model "${id}"; the agent is "${modelName}"`
+      throw new AppError('model_not_found', message)
     },
   }
 }

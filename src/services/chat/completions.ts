@@ -8,12 +8,13 @@ import {
   imagesOf,
   toPlain,
 } from '../../schemas/completion.ts'
+import { within } from '../../schemas/metadata.ts'
 import type { AgentEvent, AgentRequest, RunEnd } from '../agent/agent-event.ts'
 import type { Conversation } from '../agent/prompt.ts'
 
 /** A request of `/chat` as a run of the agent. */
 export function fromChat(
-  { messages, topK, rewrite, filter, mode, conversationId, resume }: ChatRequest,
+  { messages, topK, rewrite, filter, collection, mode, conversationId, resume }: ChatRequest,
   defaultTopK: number,
 ): AgentRequest {
   const conversation: Conversation = {
@@ -26,14 +27,20 @@ export function fromChat(
     conversation,
     conversationId,
     topK: topK ?? defaultTopK,
-    ...{ rewrite, filter, mode, resume },
+    ...{ rewrite, filter: within({ filter, collection }), mode, resume },
     sampling: {},
     clientTools: [],
   }
 }
 
-/** A request of the chat-completions protocol as a run of the agent. */
-export function fromCompletion(request: CompletionRequest, defaultTopK: number): AgentRequest {
+/** A request of the chat-completions protocol as a run of the agent; `<agent>:<collection>` as a model names a collection. */
+export function fromCompletion(
+  request: CompletionRequest,
+  { defaultTopK, modelName }: { defaultTopK: number; modelName: string },
+): AgentRequest {
+  const { filter, model = '' } = request
+  const prefix = `${modelName}:`
+  const named = model?.startsWith(prefix) ? model.slice(prefix.length) : undefined
   const conversation: Conversation = {
     messages: request.messages.flatMap(toModelMessage),
     instructions: request.messages.filter(isInstruction).map((message) => toPlain(message).content),
@@ -43,7 +50,7 @@ export function fromCompletion(request: CompletionRequest, defaultTopK: number):
     conversationId: request.conversationId,
     topK: request.topK ?? defaultTopK,
     rewrite: request.rewrite,
-    filter: request.filter,
+    filter: within({ filter, collection: request.collection ?? named }),
     mode: request.mode,
     resume: request.resume,
     sampling: toSampling(request),

@@ -1,15 +1,18 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../../errors.ts'
-import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type {
   ChunkList,
   ChunkListQuery,
+  Deletion,
+  DeletionQuery,
   Document,
   DocumentCreated,
   DocumentList,
   DocumentListQuery,
+  DocumentPatch,
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
+import { placedIn, within } from '../../schemas/metadata.ts'
 import {
   type DocumentStore,
   type NewDocument,
@@ -17,21 +20,25 @@ import {
   type StoredChunk,
   type StoredDocument,
 } from '../../stores/document-store.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { CompletionWaiter } from './completion-waiter.ts'
+import { type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
 
-interface Dependencies {
-  store: Pick<
-    DocumentStore,
-    'add' | 'put' | 'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'retry'
-  >
-  index: Pick<ChunkIndex, 'remove'>
+interface Dependencies extends ChangeDependencies {
+  store: ChangeDependencies['store'] & Pick<DocumentStore, 'add' | 'put' | 'retry'>
+  lookup: Pick<DocumentLookup, 'readText'>
   completionWaiter: Pick<CompletionWaiter, 'wait'>
-  /** Tells the ingestion that there is work. */
-  wake: () => void
-  log: { warn(fields: object, message: string): void }
 }
 
-type Content = Omit<NewDocument, 'id'>
+interface Content extends Omit<NewDocument, 'id'> {
+  /** Into which the document goes. */
+  collection?: string | undefined
+}
+
+export interface DocumentText extends Pick<StoredDocument, 'title' | 'url'> {
+  revision: number
+  text: string
+}
 
 export interface Documents {
   /**
@@ -53,17 +60,25 @@ export interface Documents {
   list(query: DocumentListQuery, signal?: AbortSignal): Promise<DocumentList>
   /** Throws `document_not_found`. */
   chunks(id: string, page: ChunkListQuery): Promise<ChunkList>
+  /** The text that is served, whose parts the offsets of hits name. Throws `document_not_found`, also before there is one. */
+  text(id: string, signal: AbortSignal): Promise<DocumentText>
   /** Throws `document_not_found`. The very next query no longer finds it. */
   remove(id: string): Promise<void>
+  /** See `createDocumentChanges`. */
+  removeAll(query: DeletionQuery, signal: AbortSignal): Promise<Deletion>
+  /** See `createDocumentChanges`; throws `document_not_found`. */
+  patch(id: string, patch: DocumentPatch): Promise<Document>
   /** Throws `document_not_found` and `document_not_failed`. */
   retry(id: string): Promise<DocumentCreated>
 }
 
 /** What clients do with documents. Ingestion itself happens behind it, see `createIngestion`. */
 export function createDocuments(dependencies: Dependencies): Documents {
-  const { store, index, completionWaiter, wake, log } = dependencies
+  const { store, completionWaiter, wake } = dependencies
+  const changes = createDocumentChanges(dependencies)
 
-  const create: Documents['create'] = async (content, key, digest) => {
+  const create: Documents['create'] = async (given, key, digest) => {
+    const content = placed(given)
     const idempotency = key && { key, digest: digest ?? digestOf([content.text], content) }
     const stored = await store.add({ id: newDocumentId(), ...content }, idempotency || undefined)
     wake()
@@ -71,7 +86,7 @@ export function createDocuments(dependencies: Dependencies): Documents {
   }
 
   const put: Documents['put'] = async (id, content) => {
-    const stored = await store.put({ id, ...content })
+    const stored = await store.put({ id, ...placed(content) })
     wake()
     return toCreated(stored)
   }
@@ -98,15 +113,18 @@ export function createDocuments(dependencies: Dependencies): Documents {
       return document ? toCreated(document) : known
     },
 
-    ...createDocumentReads(store),
+    ...createDocumentReads(dependencies),
 
     async remove(id) {
-      const keys = await store.delete(id)
-      if (!keys) throw notFound(id)
-      // Gone from the document store means never shown again; what stays in the index only takes up room there.
-      await index.remove(keys).catch((error: unknown) => {
-        log.warn({ err: error, documentId: id }, 'the index keeps a deleted document until restart')
-      })
+      if (!(await changes.remove(id))) throw notFound(id)
+    },
+
+    removeAll: changes.removeAll,
+
+    async patch(id, { metadata }) {
+      const document = await changes.patch(id, metadata)
+      if (!document) throw notFound(id)
+      return toDocument(document)
     },
 
     async retry(id) {
@@ -118,17 +136,30 @@ export function createDocuments(dependencies: Dependencies): Documents {
 }
 
 /** What clients read of documents. */
-function createDocumentReads(
-  store: Pick<DocumentStore, 'get' | 'list' | 'countListed' | 'listChunks'>,
-): Pick<Documents, 'get' | 'list' | 'chunks'> {
+function createDocumentReads({
+  store,
+  lookup,
+}: Pick<Dependencies, 'store' | 'lookup'>): Pick<Documents, 'get' | 'list' | 'text' | 'chunks'> {
   return {
-    async get(id) {
-      const document = await store.get(id)
-      if (!document) throw notFound(id)
-      return toDocument(document)
+    async text(id, signal) {
+      for (;;) {
+        const { servedRevision: revision, status, ...document } = await found(store, id)
+        if (revision === undefined) throw notFound(id, `it is ${status}, and has no text yet`)
+        const text = await lookup.readText(id, signal)
+        const after = await store.get(id)
+        // Replaced meanwhile: which of the two texts it is, nobody knows.
+        if (text !== undefined && after?.servedRevision === revision) {
+          return { ...document, revision, text }
+        }
+      }
     },
 
-    async list({ total, ...query }, signal) {
+    async get(id) {
+      return toDocument(await found(store, id))
+    },
+
+    async list({ total, collection, ...page }, signal) {
+      const query = { ...page, filter: within({ filter: page.filter, collection }) }
       const { documents, nextCursor } = await store.list(query, signal)
       return {
         documents: documents.map(toDocument),
@@ -165,8 +196,23 @@ export function createAdmission(
   }
 }
 
-function notFound(id: string): AppError {
-  return new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
+/** The content of a document, with its collection in the metadata. */
+function placed({ collection, ...content }: Content): Omit<NewDocument, 'id'> {
+  const metadata = placedIn(collection, content.metadata)
+  return metadata ? { ...content, metadata } : content
+}
+
+async function found(store: Pick<DocumentStore, 'get'>, id: string): Promise<StoredDocument> {
+  const document = await store.get(id)
+  if (!document) throw notFound(id)
+  return document
+}
+
+function notFound(id: string, why?: string): AppError {
+  const message = why
+    ? `The document "${id}" cannot be read: ${why}`
+    : `There is no document "${id}"`
+  return new AppError('document_not_found', message, { param: 'id' })
 }
 
 /** Equal for what would be stored as the same document, whatever the order of its metadata. */

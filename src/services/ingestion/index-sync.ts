@@ -142,7 +142,10 @@ async function addAll(
   await Promise.all(Array.from({ length: CONCURRENCY }, worker))
 }
 
-type Parts = Pick<Dependencies, 'store' | 'index' | 'preparer'>
+interface Parts extends Pick<Dependencies, 'preparer'> {
+  store: Pick<DocumentStore, 'readChunks' | 'readVectors'>
+  index: Pick<ChunkIndex, 'add' | 'addVectors' | 'keepsMetadata'>
+}
 
 async function addTerms({ store, index, preparer }: Parts, keys: readonly number[]) {
   const chunks = await store.readChunks(keys)
@@ -153,8 +156,17 @@ async function addTerms({ store, index, preparer }: Parts, keys: readonly number
 
 async function addVectors({ store, index }: Parts, keys: readonly number[]) {
   const vectors = await store.readVectors(keys)
+  if (vectors.keys.length === 0) return
   const chunks = index.keepsMetadata ? await store.readChunks([...vectors.keys]) : []
   await index.addVectors(vectors, metadataIn(chunks, vectors.keys))
+}
+
+/** Gives the index chunks anew that it has, with the metadata that their document has now. */
+export async function readdChunks(parts: Parts, keys: readonly number[]): Promise<void> {
+  for (const batch of batchesOf(keys, BATCH_CHUNKS)) {
+    await addTerms(parts, batch)
+    await addVectors(parts, batch)
+  }
 }
 
 /** Of what was removed meanwhile there is none, nor does it matter. */

@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts'
 import type { ChatFrame } from '../../schemas/chat.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { filledText } from '../../schemas/fields.ts'
+import { CollectionName, within } from '../../schemas/metadata.ts'
 import { SearchMode, TopK } from '../../schemas/query.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { Documents } from '../ingestion/documents.ts'
@@ -18,7 +19,7 @@ const INSTRUCTIONS =
 
 export interface McpDependencies {
   retrieval: Pick<Retrieval, 'search'>
-  documents: Pick<Documents, 'get' | 'chunks'>
+  documents: Pick<Documents, 'text'>
   chat: Pick<Chat, 'frames'>
   version: string
   log: Record<'error' | 'warn', (fields: object, message: string) => void>
@@ -52,12 +53,14 @@ function createServer(dependencies: McpDependencies): McpServer {
         query: filledText(MAX_QUESTION),
         topK: TopK.default(5),
         mode: SearchMode.optional(),
+        collection: CollectionName.optional(),
       }),
       annotations,
     },
-    (query, { mcpReq }) =>
+    ({ collection, ...query }, { mcpReq }) =>
       guarded(async () => {
-        const { hits } = await retrieval.search(query, mcpReq.signal)
+        const search = { ...query, filter: within({ collection }) }
+        const { hits } = await retrieval.search(search, mcpReq.signal)
         if (hits.length === 0) return 'Nothing was found.'
         return hits.map((hit, index) => `[${index + 1}] ${sourceOf(hit)}\n${hit.text}`).join('\n\n')
       }),
@@ -69,11 +72,11 @@ function createServer(dependencies: McpDependencies): McpServer {
       description: 'Returns the text of a document, in pieces where it is long.',
       inputSchema: z.object({
         id: DocumentId,
-        cursor: z.string().min(1).max(200).optional().describe('Where the piece before ended.'),
+        start: z.int().min(0).default(0).describe('Where to begin, in UTF-16 code units.'),
       }),
       annotations,
     },
-    ({ id, cursor }) => guarded(() => readDocument(documents, id, cursor)),
+    (input, { mcpReq }) => guarded(() => readDocument(documents, input, mcpReq.signal)),
   )
   server.registerTool(
     'ask',
@@ -85,6 +88,7 @@ function createServer(dependencies: McpDependencies): McpServer {
         question: filledText(MAX_QUESTION),
         topK: TopK.optional(),
         mode: SearchMode.optional(),
+        collection: CollectionName.optional(),
       }),
       annotations,
     },
@@ -120,6 +124,7 @@ interface Question {
   question: string
   topK?: number | undefined
   mode?: SearchMode | undefined
+  collection?: string | undefined
 }
 
 /** The agent's answer and, below it, the sources that its numbers stand for. Throws AppError where the run fails. */
@@ -176,36 +181,17 @@ function listOf(title: string, lines: readonly string[]): string {
   return lines.length === 0 ? '' : `\n\n${title}:\n${lines.join('\n')}`
 }
 
-/** UTF-16 code units in one answer, but for the last chunk of it. */
+/** UTF-16 code units in one answer. */
 const MAX_PIECE = 40_000
-const CHUNKS_PER_PAGE = 50
 
-/** A piece of a document's text, put together from its chunks. Throws `document_not_found`. */
+/** A piece of a document's text, from an offset as hits have them. Throws `document_not_found`. */
 export async function readDocument(
-  documents: Pick<Documents, 'get' | 'chunks'>,
-  id: string,
-  cursor: string | undefined,
+  documents: Pick<Documents, 'text'>,
+  { id, start }: { id: string; start: number },
+  signal: AbortSignal,
 ): Promise<string> {
-  const { title, url, status } = await documents.get(id)
-  const head = sourceOf({ title, url, documentId: id })
-  let text = ''
-  let reached = 0
-  let next: string | undefined = cursor
-  do {
-    const page = await documents.chunks(id, {
-      limit: CHUNKS_PER_PAGE,
-      ...(next && { cursor: next }),
-    })
-    for (const chunk of page.chunks) {
-      // Neighbours may overlap, and what stands between two is white space.
-      text +=
-        chunk.start >= reached
-          ? `${text && '\n'}${chunk.text}`
-          : chunk.text.slice(reached - chunk.start)
-      reached = Math.max(reached, chunk.end)
-    }
-    next = page.nextCursor
-  } while (next !== undefined && text.length < MAX_PIECE)
-  if (text === '') return `${head}\n[no text yet: the document is ${status}]`
-  return `${head}\n\n${text}${next === undefined ? '' : `\n[more: read on with cursor ${next}]`}`
+  const { title, url, text } = await documents.text(id, signal)
+  const end = start + MAX_PIECE
+  const more = end < text.length ? `\n[more: read on with start ${end}]` : ''
+  return `${sourceOf({ title, url, documentId: id })}\n\n${text.slice(start, end)}${more}`
 }

@@ -1,4 +1,5 @@
 import type { HybridMatch } from '../../indexes/chunk-index.ts'
+import { type Filter, takes } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import { createDistinctTexts } from './near-duplicates.ts'
@@ -18,6 +19,7 @@ export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
   candidates: readonly HybridMatch[],
   wanted: number,
+  filter?: Filter | undefined,
 ) {
   const found: FoundChunk[] = []
   const distinct = createDistinctTexts()
@@ -31,6 +33,8 @@ export async function hydrateChunks(
     isStale ||= chunks.length < part.size
     for (const chunk of chunks) {
       const candidate = part.get(chunk.key)
+      // An index that keeps metadata may not know of its last change yet.
+      if (filter && !takes(filter, chunk.metadata)) continue
       if (!candidate || found.length === wanted || !distinct.take(chunk.text)) continue
       found.push({ ...candidate, chunk })
     }

@@ -83,7 +83,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     let limit = Math.max(wanted + SPARE_MATCHES, minLimit)
     for (;;) {
       const { candidates, exhausted } = await rank(question, { ...scope, limit }, signal)
-      const { found, isStale } = await hydrateChunks(store, candidates, wanted)
+      const { found, isStale } = await hydrateChunks(store, candidates, wanted, scope.filter)
       const isShort = exhausted && found.length < wanted
       const changed = await filter.resolveAgain({ scope, isStale, isShort })
       if (changed) scope = changed

@@ -20,7 +20,7 @@ export type ReadToolFiles = ReturnType<typeof createToolFiles>
 export function createToolFiles({ documents, artifacts }: Dependencies) {
   async function read(name: string, scope: Scope, most: number): Promise<SandboxFile> {
     if (ARTIFACT.test(name)) return readArtifact(name)
-    const id = documentId(name, scope)
+    const id = documentId(name, scope, 'files')
     const document = await documents.get(id)
     if (!document) throw new ToolInputError(`files: there is no document "${name}"`)
     const mistake = unservedReason(document)
@@ -67,14 +67,15 @@ export function unservedReason(document: StoredDocument): string | undefined {
   return `the document "${id}" cannot be opened: it is ${status}, not ready`
 }
 
-function documentId(name: string, scope: Scope): string {
+/** The document that a call names by its id, or by the number of a passage. Throws `ToolInputError`. */
+export function documentId(name: string, scope: Scope, field: string): string {
   const number = PASSAGE.exec(name)?.[1]
   if (number !== undefined) {
     const hit = scope.citations.all()[Number(number) - 1]
-    if (!hit) throw new ToolInputError(`files: there is no passage [${number}]`)
+    if (!hit) throw new ToolInputError(`${field}: there is no passage [${number}]`)
     return hit.documentId
   }
-  if (!isVisible(name, scope)) throw new ToolInputError(`files: there is no document "${name}"`)
+  if (!isVisible(name, scope)) throw new ToolInputError(`${field}: there is no document "${name}"`)
   return name
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import { MAX_FIELDS } from '../../schemas/metadata.ts'
 import type { DocumentStore, NewDocument } from '../document-store.ts'
 import type { Query } from '../sql/query.ts'
 import { fileToJson, type Row, toDocument, toJson } from '../sql/rows.ts'
@@ -11,6 +12,10 @@ const ADD: Query = {
 const PUT: Query = {
   name: 'put_document',
   text: 'SELECT * FROM agent_server.put_document($1, $2, $3, $4, $5, $6, $7, $8, $9)',
+}
+const PATCH: Query = {
+  name: 'patch_metadata',
+  text: 'SELECT * FROM agent_server.patch_metadata($1, $2, $3, $4) WHERE number IS NOT NULL',
 }
 const DELETE: Query = {
   name: 'delete_document',
@@ -36,7 +41,7 @@ export function createDocumentWrites({
   database,
   queueLimit,
   jobCame,
-}: Dependencies): Pick<DocumentStore, 'add' | 'put' | 'delete' | 'retry'> {
+}: Dependencies): Pick<DocumentStore, 'add' | 'put' | 'patchMetadata' | 'delete' | 'retry'> {
   const withJob = async (rows: Promise<Row[]>) => {
     const [row] = await rows
     jobCame()
@@ -51,6 +56,10 @@ export function createDocumentWrites({
     put(document) {
       const values = [...toValues(document), queueLimit]
       return withJob(database.write({ ...PUT, milliseconds: LONG_MS }, values))
+    },
+    async patchMetadata(id, patch, reclaim) {
+      const [row] = await database.write(PATCH, [id, JSON.stringify(patch), reclaim, MAX_FIELDS])
+      return row && toDocument(row)
     },
     async delete(id) {
       const [row] = await database.write(DELETE, [id])

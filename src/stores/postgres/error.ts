@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg'
 import { AppError } from '../../errors.ts'
-import { idempotencyConflict, queueFull, StaleKeysError } from '../document-store.ts'
+import { idempotencyConflict, queueFull, StaleKeysError, tooManyFields } from '../document-store.ts'
 
 /** What is away for a moment is mostly back by then: a restart, or a standby that takes over. */
 const RETRY_AFTER_SECONDS = 5
@@ -88,6 +88,7 @@ const OURS = new Map<string | undefined, () => Error>([
   ['AS007', () => new AppError('storage_full', 'The document store has used up its chunk keys')],
   ['AS008', () => new Error('Some chunks have no new vector yet')],
   ['AS009', () => unavailable(BEING_MOVED)],
+  ['AS010', tooManyFields],
 ])
 
 /** The code of an error that the database itself has raised. */

@@ -15,6 +15,7 @@ export const STEPS: readonly URL[] = [
   '8-announcers.sql',
   '9-moves.sql',
   '10-identity.sql',
+  '11-patches.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** The functions of the schema are written as 14 first understood them. */

@@ -1,11 +1,13 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
+import { MAX_FIELDS, type MetadataPatch } from '../../schemas/metadata.ts'
 import {
   type Idempotency,
   idempotencyConflict,
   type NewDocument,
   queueFull,
   type StoredDocument,
+  tooManyFields,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
 import { fileToJson, integer, type Row, text, toDocument, toJson } from '../sql/rows.ts'
@@ -33,6 +35,29 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
     put(document: NewDocument): StoredDocument {
       const found = sql.get`SELECT number FROM documents WHERE id = ${document.id}`
       return toDocument(found ? replace(integer(found, 'number'), document) : insert(document))
+    },
+
+    patchMetadata(id: string, patch: MetadataPatch, reclaim: boolean): StoredDocument | undefined {
+      const found = sql.get`SELECT number, status FROM documents WHERE id = ${id}`
+      if (!found) return undefined
+      const number = integer(found, 'number')
+      const change = JSON.stringify(patch)
+      const isTaken = reclaim && text(found, 'status') === 'processing'
+      if (isTaken) sql.run`UPDATE jobs SET claim = NULL WHERE document = ${number}`
+      sql.run`
+        UPDATE replacements SET metadata = json_patch(coalesce(metadata, '{}'), ${change})
+        WHERE document = ${number}`
+      sql.run`
+        UPDATE documents
+        SET metadata = json_patch(coalesce(metadata, '{}'), ${change}), updated_at = ${Date.now()},
+          status = iif(${Number(isTaken)}, 'pending', status), attempts = attempts - ${Number(isTaken)}
+        WHERE number = ${number}`
+      const most = sql.get`
+        SELECT max((SELECT count(*) FROM json_each(metadata))) AS fields FROM (
+          SELECT metadata FROM documents WHERE number = ${number}
+          UNION ALL SELECT metadata FROM replacements WHERE document = ${number})`
+      if (integer(most, 'fields') > MAX_FIELDS) throw tooManyFields()
+      return toDocument(sql.get`SELECT * FROM documents WHERE number = ${number}`)
     },
 
     delete(id: string): number[] | undefined {

@@ -129,6 +129,7 @@ function createWrites(write: WriteQueue['write']) {
   return {
     add: (document, idempotency) => write('add', document, idempotency),
     put: (document) => write('put', document),
+    patchMetadata: (id, patch, reclaim) => write('patchMetadata', id, patch, reclaim),
     delete: (id) => write('delete', id),
     retry: (id) => write('retry', id),
     recoverJobs: () => write('recoverJobs'),

@@ -32,6 +32,7 @@ function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) 
     },
     modelName: 'desk',
     defaultTopK: 7,
+    collections: async () => ['hr'],
   })
   const frames = (more: object = {}) =>
     Array.fromAsync(eachEvent(chat.frames(ChatRequest.parse({ messages, ...more }), signal)))
@@ -108,10 +109,13 @@ it('a completion in one piece is the same run', async () => {
 })
 
 describe('the models', () => {
-  it('are the one agent', () => {
+  it('are the one agent, and what it is over each collection', async () => {
     const { chat } = createForTest()
-    expect(chat.models()).toEqual({ object: 'list', data: [chat.model('desk')] })
-    expect(chat.model('desk')).toEqual({
+    const card = await chat.model('desk', signal)
+    const data = [card, { ...card, id: 'desk:hr' }]
+    expect(await chat.models(signal)).toEqual({ object: 'list', data })
+    expect(await chat.model('desk:hr', signal)).toEqual(data[1])
+    expect(card).toEqual({
       id: 'desk',
       object: 'model',
       created: expect.any(Number),
@@ -119,9 +123,8 @@ describe('the models', () => {
     })
   })
 
-  it.each(['gpt-4o', '', 'DESK'])('do not hold %j', (id) => {
-    expect(() => createForTest().chat.model(id)).toThrow(
-      expect.objectContaining({ code: 'model_not_found' }),
-    )
+  it.each(['gpt-4o', '', 'DESK', 'desk:law'])('do not hold %j', async (id) => {
+    const asked = createForTest().chat.model(id, signal)
+    await expect(asked).rejects.toMatchObject({ code: 'model_not_found' })
   })
 })

@@ -36,7 +36,9 @@ describe('a chat request', () => {
 
 describe('a completion request', () => {
   const convert = (request: object) =>
-    fromCompletion(CompletionRequest.parse({ messages: [user], ...request }), 5)
+    fromCompletion(CompletionRequest.parse({ messages: [user], ...request }), {
+      ...{ defaultTopK: 5, modelName: 'desk' },
+    })
 
   it('has every role in its place', () => {
     const { conversation } = convert({

@@ -54,6 +54,10 @@ function createForTest(behaviour: Behaviour = {}) {
         note('count', selection)
         return 7
       },
+      patchMetadata: async (id, metadata) => {
+        note('patch', id, metadata)
+        return found
+      },
       delete: async (id) => {
         note('delete', id)
         return keys
@@ -63,8 +67,11 @@ function createForTest(behaviour: Behaviour = {}) {
         return { ...stored, id, status: 'pending' }
       },
     },
+    lookup: { readText: async () => 'Text' },
+    readd: async (added) => note('readd', added),
     completionWaiter: { wait: async () => settled },
     index: {
+      keepsMetadata: false,
       remove: async (removed) => {
         note('remove', removed)
         await removing?.()

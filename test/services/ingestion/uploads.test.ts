@@ -16,7 +16,8 @@ async function openFiles(queueLimit = 100) {
   const wake = () => void woken++
   const documents = createDocuments({
     ...{ store, wake, log: { warn: () => undefined } },
-    index: { remove: async () => undefined },
+    index: { keepsMetadata: false, remove: async () => undefined },
+    ...{ lookup: store.lookup, readd: async () => undefined },
     completionWaiter: { wait: async () => undefined },
   })
   const countFiles = () => data.database().prepare('SELECT count(*) AS n FROM files').get()?.n

@@ -60,40 +60,19 @@ describe('an answer of the agent', () => {
 })
 
 describe('the text of a document', () => {
-  const chunk = (text: string, start: number) => ({
-    ...{ id: `c${start}`, text, start, end: start + text.length },
-  })
-  const read = (
-    chunks: ReturnType<typeof chunk>[],
-    pages: (string | undefined)[] = [undefined],
-  ) => {
-    const asked: (string | undefined)[] = []
-    const documents = {
-      get: async () => ({
-        ...{ id: 'doc', title: 'Title', status: 'ready' as const, attempts: 1, revision: 1 },
-        ...{ chunks: 1, characters: 1, createdAt: '', updatedAt: '' },
-      }),
-      async chunks(_id: string, { cursor }: { cursor?: string | undefined }) {
-        asked.push(cursor)
-        const nextCursor = pages[asked.length - 1]
-        return { chunks, ...(nextCursor && { nextCursor }) }
-      },
-    }
-    return readDocument(documents, 'doc', undefined).then((text) => ({ text, asked }))
+  const read = (text: string, start = 0) => {
+    const documents = { text: async () => ({ title: 'Title', url: undefined, revision: 1, text }) }
+    return readDocument(documents, { id: 'doc', start }, signal)
   }
 
-  it('is put together from its chunks, what they share but once', async () => {
-    const { text } = await read([chunk('One two', 0), chunk('two three', 4), chunk('Four', 20)])
-    expect(text).toBe('Title, document doc\n\nOne two three\nFour')
+  it('comes whole where it is short, from where it was asked for', async () => {
+    expect(await read('One two')).toBe('Title, document doc\n\nOne two')
+    expect(await read('One two', 4)).toBe('Title, document doc\n\ntwo')
   })
 
   it('says where to read on', async () => {
-    const { text, asked } = await read([chunk('x'.repeat(50_000), 0)], ['next'])
-    expect(text).toMatch(/\n\[more: read on with cursor next\]$/)
-    expect(asked).toEqual([undefined])
-  })
-
-  it('says that there is none yet', async () => {
-    expect((await read([])).text).toBe('Title, document doc\n[no text yet: the document is ready]')
+    const text = 'x'.repeat(50_000)
+    expect(await read(text)).toMatch(/x{40000}\n\[more: read on with start 40000\]$/)
+    expect(await read(text, 40_000)).toMatch(/\n\nx{10000}$/)
   })
 })

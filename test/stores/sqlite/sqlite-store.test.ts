@@ -44,6 +44,20 @@ describe('The SQLite store', () => {
     await store.delete('deleted')
     await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(false), 10_000)
     expect(await onDisk(texts.kept)).toBe(true)
+
+    const serve = async (text: string) => {
+      await store.put({ id: 'replaced', text })
+      const [job] = (await store.claimJobs(9)).filter(({ documentId }) => documentId === 'replaced')
+      if (!job) throw new Error('The document is not claimed')
+      const key = await store.reserveChunkKeys(1)
+      const chunk = { key, ordinal: 0, text, heading: '', start: 0, end: text.length }
+      expect(await store.completeJob(job, [chunk])).toBeDefined()
+    }
+    await serve(texts.secret)
+    await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(true))
+    await serve('The quail wakes.')
+    await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(false), 10_000)
+    expect(await onDisk('The quail wakes.')).toBe(true)
     await store.close()
   })
 

@@ -1,0 +1,124 @@
+import { AppError } from '../../errors.ts'
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import type { Deletion, DeletionQuery } from '../../schemas/document.ts'
+import { type MetadataPatch, within } from '../../schemas/metadata.ts'
+import type {
+  DocumentSelection,
+  DocumentStore,
+  StoredDocument,
+} from '../../stores/document-store.ts'
+
+/** Documents of one page of a list, which are deleted at the same time. */
+const PAGE = 200
+const CHUNKS_PER_READ = 500
+
+export interface ChangeDependencies {
+  store: Pick<
+    DocumentStore,
+    'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'patchMetadata'
+  >
+  index: Pick<ChunkIndex, 'remove' | 'keepsMetadata'>
+  /** Gives an index that keeps metadata chunks anew, with the metadata that their document has now. */
+  readd: (keys: readonly number[]) => Promise<void>
+  /** Tells the ingestion that there is work. */
+  wake: () => void
+  log: { warn(fields: object, message: string): void }
+}
+
+/** What clients do to documents without sending them again. */
+export function createDocumentChanges({ store, index, readd, wake, log }: ChangeDependencies) {
+  const remove = async (id: string): Promise<boolean> => {
+    const keys = await store.delete(id)
+    if (!keys) return false
+    // Gone from the document store means never shown again; what stays in the index only takes up room there.
+    await index.remove(keys).catch((error: unknown) => {
+      log.warn({ err: error, documentId: id }, 'the index keeps a deleted document until restart')
+    })
+    return true
+  }
+
+  /** Until what was told is what is stored: another change may have come between. */
+  const tellIndex = async (id: string) => {
+    const stored = async () => JSON.stringify((await store.get(id))?.metadata)
+    let told: string | undefined
+    do {
+      told = await stored()
+      await readd(await chunkKeys(store, id))
+    } while (told !== (await stored()))
+  }
+
+  return {
+    /** Whether there was such a document. The very next query no longer finds it. */
+    remove,
+
+    /**
+     * Deletes all that a selection takes, where `confirm` is their number: `changed_meanwhile` where it is not. What
+     * was deleted before `signal` was aborted stays so.
+     */
+    async removeAll(
+      { dryRun, confirm, collection, ...given }: DeletionQuery,
+      signal: AbortSignal,
+    ): Promise<Deletion> {
+      const selection = { ...given, filter: within({ filter: given.filter, collection }) }
+      const matched = await store.countListed(selection, signal)
+      if (dryRun) return { matched, deleted: 0 }
+      if (confirm === undefined) {
+        const message = 'confirm: must be the number of documents, which dryRun=true tells'
+        throw new AppError('invalid_request', message, { param: 'confirm' })
+      }
+      const ids = confirm === matched ? await idsOf(store, selection, signal) : []
+      if (ids.length !== confirm) {
+        const message = `confirm: ${matched} documents are meant now, not ${confirm}; nothing was deleted`
+        throw new AppError('changed_meanwhile', message, { param: 'confirm' })
+      }
+      let deleted = 0
+      for (let start = 0; start < ids.length; start += PAGE) {
+        signal.throwIfAborted()
+        const gone = await Promise.all(ids.slice(start, start + PAGE).map(remove))
+        deleted += gone.filter(Boolean).length
+      }
+      return { matched, deleted }
+    },
+
+    /**
+     * Changes metadata without ingesting the document again; the very next query filters by it. Nothing where there is
+     * no such document. Where the index cannot be told, it throws what that throws: the same change may be sent again.
+     */
+    async patch(id: string, patch: MetadataPatch): Promise<StoredDocument | undefined> {
+      const document = await store.patchMetadata(id, patch, index.keepsMetadata)
+      if (!document || !index.keepsMetadata) return document
+      wake()
+      await tellIndex(id)
+      return document
+    },
+  }
+}
+
+async function idsOf(
+  store: Pick<DocumentStore, 'list'>,
+  selection: DocumentSelection,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const ids: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ ...selection, limit: PAGE, cursor }, signal)
+    ids.push(...page.documents.map(({ id }) => id))
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return ids
+}
+
+async function chunkKeys(
+  store: Pick<DocumentStore, 'listChunks'>,
+  documentId: string,
+): Promise<number[]> {
+  const keys: number[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.listChunks({ documentId, limit: CHUNKS_PER_READ, cursor })
+    keys.push(...(page?.chunks ?? []).map(({ key }) => key))
+    cursor = page?.nextCursor
+  } while (cursor !== undefined)
+  return keys
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { filledText } from '../../schemas/fields.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
+import { renderChunks } from '../agent/citations.ts'
+import { defineTool, type Tool } from './define-tool.ts'
+import { ToolInputError } from './tool-error.ts'
+import { documentId, unservedReason } from './tool-files.ts'
+
+/** UTF-16 code units of one answer. */
+const MAX_PART = 12_000
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'get'>
+  lookup: Pick<DocumentLookup, 'readText'>
+}
+
+/** Reads one document from its beginning to its end, part by part; each part can be cited like a passage. */
+export function readDocument({ store, lookup }: Dependencies): Tool {
+  return defineTool({
+    name: 'read_document',
+    title: 'Read a document',
+    description: `Read one document as it stands rather than its best passages, ${MAX_PART} characters at a time: for a summary of it, or for what stands around a passage. Says where the next part begins.`,
+    input: z.object({
+      document: filledText(128).describe('The number of a passage of it, or its id.'),
+      start: z.int().min(0).default(0).describe('Where to begin, in characters.'),
+    }),
+    async run({ document: name, start }, context, signal) {
+      const id = documentId(name, context, 'document')
+      const document = await store.get(id)
+      const mistake = document ? unservedReason(document) : `there is no document "${name}"`
+      if (!document || mistake) throw new ToolInputError(`document: ${mistake}`)
+      const text = (await lookup.readText(id, signal)) ?? ''
+      const end = Math.min(text.length, start + MAX_PART)
+      if (start >= end) return `The document has ${text.length} characters: nothing is at ${start}.`
+      const { title = '', url, metadata, servedRevision } = document
+      const part = {
+        ...{ id: `${id}-${servedRevision}-text-${start}`, score: 1, documentId: id, title },
+        ...{ start, end, text: text.slice(start, end) },
+        ...(url !== undefined && { url }),
+        ...(metadata && { metadata }),
+      }
+      const { citations } = context
+      const rest = end < text.length ? `Read on with start ${end}.` : 'This is its end.'
+      const shown = renderChunks(citations.add([part]), citations.key)
+      return `${shown}\nCharacters ${start} to ${end} of ${text.length}. ${rest}`
+    },
+  })
+}

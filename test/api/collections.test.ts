@@ -1,0 +1,96 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { Completion, ModelList } from '../../src/schemas/completion.ts'
+import { Document } from '../../src/schemas/document.ts'
+import { QueryResponse } from '../../src/schemas/query.ts'
+import { failureOf } from '../support/failure.ts'
+import { sendFile } from '../support/forms.ts'
+import { listDocuments } from '../support/knowledge.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+  await server.ingest({ text: 'Owls hunt in the woods.', title: 'Free' })
+  await server.ingest({ text: 'Owls hunt in HR.', title: 'HR', collection: 'hr' })
+  await server.ingest({ text: 'Owls hunt in law.', title: 'Law', metadata: { collection: 'law' } })
+  const file = { name: 'file.txt', bytes: 'Owls hunt in files.' }
+  await sendFile(server, { ...file, before: { collection: 'hr' } })
+  return server.close
+})
+
+const CASES = [
+  [undefined, ['Free', 'HR', 'Law', 'file.txt']],
+  ['hr', ['HR', 'file.txt']],
+  ['law', ['Law']],
+  ['default', ['Free']],
+  ['unknown', []],
+] as const
+
+const titlesOf = (hits: readonly { title?: string | undefined }[]) =>
+  hits.map(({ title }) => title).toSorted()
+
+describe.each(CASES)('The collection %s', (collection, titles) => {
+  const expected = titles.toSorted()
+
+  it('is what a query searches', async () => {
+    const response = await server.request('/query', { body: { query: 'owls', collection } })
+    expect(titlesOf(QueryResponse.parse(await response.json()).hits)).toEqual(expected)
+  })
+
+  it('is what the list shows', async () => {
+    const parameters = collection === undefined ? '' : `?collection=${collection}`
+    expect(titlesOf((await listDocuments(server, parameters)).documents)).toEqual(expected)
+  })
+
+  it('is what an answer is made of', async () => {
+    const messages = [{ role: 'user', content: 'Where do owls hunt?' }]
+    const chat = await server.request('/chat', { body: { messages, collection } })
+    const done = /event: done\ndata: (.*)/.exec(await chat.text())?.[1] ?? ''
+    expect(titlesOf(JSON.parse(done).hits)).toEqual(expected)
+    for (const request of [
+      { collection },
+      { model: collection === undefined ? 'agent' : `agent:${collection}` },
+    ]) {
+      const body = { messages, stream: false, ...request }
+      const completion = await server.request('/v1/chat/completions', { body })
+      const { agent } = Completion.parse(await completion.json())
+      expect(titlesOf(agent?.hits ?? [])).toEqual(expected)
+    }
+  })
+})
+
+describe('Collections', () => {
+  it('are models', async () => {
+    const { data } = ModelList.parse(await (await server.request('/v1/models')).json())
+    expect(data.map(({ id }) => id)).toEqual(['agent', 'agent:hr', 'agent:law'])
+    expect((await server.request('/v1/models/agent:hr')).status).toBe(200)
+    const failure = await failureOf(await server.request('/v1/models/agent:unknown'))
+    expect(failure).toMatchObject({ status: 404, code: 'model_not_found' })
+  })
+
+  it('narrow a filter further', async () => {
+    const filter = { field: 'collection', eq: 'law' }
+    const body = { query: 'owls', collection: 'hr', filter }
+    const response = await server.request('/query', { body })
+    expect(QueryResponse.parse(await response.json()).hits).toEqual([])
+  })
+
+  it('have one place for a document: what is named last', async () => {
+    const id = await server.ingest({
+      text: 'Larks sing.',
+      ...{ collection: 'default', metadata: { collection: 'law', kept: true } },
+    })
+    const { metadata } = Document.parse(await (await server.request(`/documents/${id}`)).json())
+    expect(metadata).toEqual({ kept: true })
+    await server.request(`/documents/${id}`, { method: 'DELETE' })
+  })
+
+  it.each([
+    ['/query', { query: 'owls', collection: 'a b' }],
+    ['/chat', { messages: [{ role: 'user', content: 'x' }], collection: '' }],
+    ['/documents', { text: 'x', collection: '-x' }],
+  ])('have names that %s holds to their bounds', async (path, body) => {
+    const failure = await failureOf(await server.request(path, { body }))
+    expect(failure).toMatchObject({ status: 400, code: 'invalid_request', param: 'collection' })
+  })
+})
