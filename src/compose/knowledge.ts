@@ -91,7 +91,7 @@ export async function openKnowledge(
   const nextModel = embedder && createOnlineReEmbedding({ store, replacement, embedder, log })
   const keeper = createIndexKeeper({ ...opened, store, reconciliation, log })
   const stopping = new AbortController()
-  const background: (Promise<void> | undefined)[] = []
+  const background: Promise<void>[] = []
 
   const begin = async (signal: AbortSignal) => {
     const ingest = async () => {
@@ -101,7 +101,7 @@ export async function openKnowledge(
     await keeper.open(signal)
     background.push(keeper.watch(signal))
     await untilAvailable(ingest, log, signal)
-    background.push(nextModel?.run(signal))
+    if (nextModel) background.push(nextModel.run(signal))
     void sweep?.run(signal)
   }
 

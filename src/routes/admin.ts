@@ -10,9 +10,6 @@ import {
   AgentVersion,
   AgentVersionParams,
   AgentVersions,
-  ModelList,
-  ModelTest,
-  ModelTestRequest,
   Restarting,
   ServerState,
   Settings,
@@ -21,30 +18,20 @@ import {
 } from '../schemas/admin.ts'
 import { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/deployment.ts'
 import { errorResponses } from '../schemas/error.ts'
-import { McpConnectionParams, McpTestResult } from '../schemas/mcp.ts'
-import { SandboxReport } from '../schemas/sandbox.ts'
-import { SkillList } from '../schemas/skill.ts'
 import type { AgentFileService } from '../services/admin/agent-file.ts'
-import type { ModelTrials } from '../services/admin/model-trial.ts'
 import type { ServerStateService } from '../services/admin/server-state.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
+import { modelTrialRoutes, type TrialServices, trialRoutes } from './admin-trials.ts'
 
 const tags = ['admin']
 
-export interface AdminServices {
+export interface AdminServices extends TrialServices {
   agentFile: AgentFileService
   settings: SettingsService
   server: ServerStateService
-  models: ModelTrials
   deployments: {
     targets(): DeploymentTargets
     make(request: DeploymentRequest): Promise<Deployment>
-  }
-  /** Of parts of an agent configuration that need not be saved. */
-  trials: {
-    mcp(text: string, connection: string, signal: AbortSignal): Promise<McpTestResult>
-    sandbox(text: string, signal: AbortSignal): Promise<SandboxReport>
-    skills(text: string, signal: AbortSignal): Promise<SkillList>
   }
 }
 
@@ -61,83 +48,9 @@ export function adminRoutes(
     app.register(agentFileRoutes(agentFile, stopping))
     app.register(settingsRoutes(settings, stopping))
     app.register(serverRoutes(server))
-    app.register(modelRoutes(models, stopping))
+    app.register(modelTrialRoutes(models, stopping))
     app.register(trialRoutes(trials, stopping))
     app.register(deploymentRoutes(deployments))
-  }
-}
-
-function modelRoutes(models: ModelTrials, stopping: AbortSignal): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.post('/admin/models/test', {
-      schema: {
-        operationId: 'testModel',
-        summary: 'Ask a model through the very path that chat and search take',
-        description:
-          'With the settings as they are on disk, and as `set` and `clear` would change them. What fails is told in `error`, with status 200.',
-        tags,
-        body: ModelTestRequest,
-        response: { 200: ModelTest.describe('What was found.'), ...errorResponses() },
-      },
-      handler: ({ body }, reply) => models.test(body, callSignal(reply, stopping)),
-    })
-
-    app.post('/admin/models/list', {
-      schema: {
-        operationId: 'listProviderModels',
-        summary: 'List the models that a model’s server says it has',
-        tags,
-        body: ModelTestRequest,
-        response: { 200: ModelList.describe('Their names.'), ...errorResponses(502, 504) },
-      },
-      handler: ({ body }, reply) => models.list(body, callSignal(reply, stopping)),
-    })
-  }
-}
-
-/** Each takes the configuration as it is being written. */
-function trialRoutes(
-  trials: AdminServices['trials'],
-  stopping: AbortSignal,
-): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.post('/admin/agent/mcp/:connection/test', {
-      schema: {
-        operationId: 'tryMcpConnection',
-        summary: 'Connect to an MCP server of a configuration that need not be saved',
-        description: 'As `POST /agent/mcp/{connection}/test`; nothing that it offers is accepted.',
-        tags,
-        params: McpConnectionParams,
-        body: AgentText,
-        response: { 200: McpTestResult.describe('What was found.'), ...errorResponses(404) },
-      },
-      handler: ({ params, body }, reply) =>
-        trials.mcp(body.text, params.connection, callSignal(reply, stopping)),
-    })
-
-    app.post('/admin/agent/sandbox/verify', {
-      schema: {
-        operationId: 'trySandbox',
-        summary: 'Verify the sandbox of a configuration that need not be saved',
-        description: 'As `POST /agent/sandbox/verify`.',
-        tags,
-        body: AgentText,
-        response: { 200: SandboxReport.describe('What was found.'), ...errorResponses() },
-      },
-      handler: ({ body }, reply) => trials.sandbox(body.text, callSignal(reply, stopping)),
-    })
-
-    app.post('/admin/agent/skills/check', {
-      schema: {
-        operationId: 'trySkills',
-        summary: 'Read the skills of a configuration that need not be saved',
-        description: 'With the warnings of each; nothing that is read is accepted.',
-        tags,
-        body: AgentText,
-        response: { 200: SkillList.describe('Every skill and its state.'), ...errorResponses() },
-      },
-      handler: ({ body }, reply) => trials.skills(body.text, callSignal(reply, stopping)),
-    })
   }
 }
 

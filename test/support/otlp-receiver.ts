@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 import { z } from 'zod'
@@ -39,7 +39,7 @@ export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = []
   const services = new Set<unknown>()
   let text = ''
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await json(request)
     text += JSON.stringify(body)
     for (const { resource, scopeSpans } of Export.parse(body).resourceSpans) {
@@ -47,6 +47,11 @@ export async function startOtlpReceiver() {
       spans.push(...scopeSpans.flatMap((scope) => scope.spans))
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  }
+  const server = createServer((request, response) => {
+    receive(request, response).catch((error: unknown) =>
+      response.destroy(error instanceof Error ? error : undefined),
+    )
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   onTestFinished(() => {

@@ -26,13 +26,14 @@ export async function startPlatformProxy(
       incoming.resume()
       return void response.writeHead(413, { connection: 'close' }).end('<h1>Too large</h1>')
     }
-    const outgoing = open(new URL(url, target), { method, headers }, async (answer) => {
+    const outgoing = open(new URL(url, target), { method, headers }, (answer) => {
       answer.on('error', () => incoming.socket.destroy())
       if (limits.isBuffering) {
-        const body = await text(answer).catch(() => undefined)
-        if (body === undefined) return void incoming.socket.destroy()
         const { 'transfer-encoding': _coding, ...kept } = answer.headers
-        return void response.writeHead(answer.statusCode ?? 502, kept).end(body)
+        return void text(answer).then(
+          (body) => response.writeHead(answer.statusCode ?? 502, kept).end(body),
+          () => incoming.socket.destroy(),
+        )
       }
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       response.flushHeaders()

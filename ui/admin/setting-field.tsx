@@ -64,11 +64,12 @@ export function SettingField({
           <code>{name}</code>
         </span>
         <input
-          {...(secret ? { type: 'password' as const } : { type: 'text' as const })}
+          {...(secret
+            ? { type: 'password' as const }
+            : { type: 'text' as const, list: suggestions })}
           autocomplete="off"
           spellcheck={false}
           aria-describedby={hint}
-          list={suggestions}
           readOnly={source === 'environment'}
           value={typed ?? (isCleared || secret ? '' : (setting.value ?? ''))}
           placeholder={placeholderOf(setting, isCleared)}

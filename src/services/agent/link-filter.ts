@@ -63,7 +63,7 @@ export function createLinkFilter(policy: LinkPolicy, isKnown: (host: string) => 
 
 function special(scan: Scan): Step {
   const { text } = scan
-  switch (text[0]) {
+  switch (text[0] ?? '') {
     case '\\':
       return text.length === 1 && waits(scan) ? undefined : as(text.slice(0, 2))
     case '!':
