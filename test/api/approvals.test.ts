@@ -128,10 +128,10 @@ describe('A call of a tool that waits for approval', () => {
     expect(upstream.requests).toHaveLength(before)
   })
 
-  it('is shown at its tool', async () => {
+  it('is shown at each tool under the switch', async () => {
     const { tools } = ToolList.parse(await (await server.request('/agent/tools')).json())
     const named = tools.filter(({ approval }) => approval === 'always')
-    expect(named.map(({ name }) => name)).toEqual(['semantic_search'])
+    expect(named.map(({ name }) => name)).toEqual(['semantic_search', 'read_document'])
   })
 })
 

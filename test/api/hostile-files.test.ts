@@ -42,10 +42,10 @@ describe('A file that cannot be read', () => {
   it.each([
     ['a program', 'setup.pdf', Buffer.from('MZ\x90\0\x03'), 'unsupported_file'],
     [
-      'a picture with the name of a text',
+      'half a picture with the name of a text',
       'a.txt',
       Buffer.from('\x89PNG\r\n', 'latin1'),
-      'unsupported_file',
+      'damaged_file',
     ],
     [
       'bytes that are no text',

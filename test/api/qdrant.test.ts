@@ -1,41 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { runRebuildIndex } from '../../src/commands/rebuild.ts'
 import { loadConfig } from '../../src/config.ts'
-import { DocumentCreated } from '../../src/schemas/document.ts'
-import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
-import { readChat } from '../support/chat-reader.ts'
-import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
-import { isLong, someOf } from '../support/long.ts'
-import { type FakeQdrant, type Misfortune, startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
+import { isLong } from '../support/long.ts'
+import { type FakeQdrant, startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
+import { OTTERS, post, readiness, startShared, textsBy } from '../support/qdrant/shared-server.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
-import {
-  type StartedServer,
-  settledDocument,
-  startServer,
-  TEST_KEY,
-  type TestServer,
-} from '../support/server.ts'
+import { settledDocument, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
-
-/** Bounds what two answers may take: QDRANT_TIMEOUT each, and what a busy machine adds. */
-const TIMEOUT_MS = 20_000
-const OTTERS = { title: 'Otters', text: 'Otters hold hands while they sleep.' }
-
-async function startShared(more: Record<string, string> = {}, begin = true) {
-  const qdrant = await startFakeQdrant()
-  const environment = { QDRANT_URL: qdrant.url, QDRANT_TIMEOUT: '1', ...more }
-  const server = await startServer(environment, { begin })
-  return { qdrant, server, environment }
-}
-
-async function readiness({ request }: TestServer) {
-  const response = await request('/readiness')
-  return { status: response.status, body: await response.json() }
-}
 
 /** What the command writes for whoever runs it. */
 async function rebuildIndex(environment: Record<string, string>): Promise<string> {
@@ -55,23 +30,6 @@ async function rebuildIndex(environment: Record<string, string>): Promise<string
   })
   expect(code).toBe(0)
   return written
-}
-
-async function post({ request }: TestServer, body: object): Promise<string> {
-  return DocumentCreated.parse(await (await request('/documents', { body })).json()).id
-}
-
-/** Nothing but searches suffers, or nothing but changes. */
-function suffering(misfortune: Misfortune, part: 'query' | 'change'): FakeQdrant['mishap'] {
-  return ({ call }) =>
-    call.includes('/query') === (part === 'query') && call.includes('/points')
-      ? misfortune
-      : undefined
-}
-
-async function textsBy({ request }: TestServer, filter: unknown): Promise<string[]> {
-  const response = await request('/query', { body: { query: 'otters', filter } })
-  return QueryResponse.parse(await response.json()).hits.map(({ text }) => text)
 }
 
 /** Whether a search was written the keys to look among; a question for an idf names one. */
@@ -282,137 +240,6 @@ describe('A server with its index in Qdrant', () => {
       await startServer(environment)
       await pause(100)
       expect(held?.points.has(point.id)).toBe(true)
-    },
-  )
-})
-
-describe('A server with two copies of its index, one of which is away', () => {
-  it.each([
-    ['takes documents in', {}, 'ready'],
-    [
-      'says that it takes none in where both are asked for',
-      { QDRANT_WRITE_CONSISTENCY: '2' },
-      'pending',
-    ],
-  ])('%s', verifies('qdrant.outage.ingestion'), async (_case, more, status) => {
-    const { qdrant, server } = await startShared({ QDRANT_REPLICAS: '2', ...more })
-    qdrant.deadCopies = 1
-    const id = await post(server, OTTERS)
-    const document = async () => (await server.request(`/documents/${id}`)).json()
-    await expect.poll(document).toMatchObject({ status, attempts: status === 'ready' ? 1 : 0 })
-    if (status === 'ready') return
-    const ingestion = { state: 'failed', message: expect.stringContaining('stands still') }
-    await expect
-      .poll(() => readiness(server))
-      .toMatchObject({ status: 200, body: { degraded: true, checks: { ingestion } } })
-  })
-})
-
-describe('A server whose Qdrant is out of order', () => {
-  let qdrant: FakeQdrant
-  let server: StartedServer
-  beforeAll(async () => {
-    const started = await startShared()
-    qdrant = started.qdrant
-    server = started.server
-    await server.ingest({ ...OTTERS, metadata: { year: 2026 } })
-  })
-  afterEach(() => {
-    qdrant.mishap = () => undefined
-  })
-  afterAll(async () => {
-    await server.close()
-    await qdrant.close()
-  })
-
-  it.each(
-    someOf<[string, Misfortune]>(
-      [
-        ['hangs', 'hang'],
-        ['fails', { status: 500 }],
-        ['answers nonsense', 'nonsense'],
-      ],
-      1,
-    ),
-  )(
-    'answers index_unavailable in bounded time where Qdrant %s when it is asked what it can filter by',
-    { ...verifies('qdrant.outage.query', 'qdrant.filters'), timeout: TIMEOUT_MS },
-    async (_case, misfortune) => {
-      qdrant.mishap = ({ call }) =>
-        call === 'GET /collections/{collection_name}' ? misfortune : undefined
-      const filter = { field: 'unknown', gt: 1 }
-      const refused = await server.request('/query', { body: { query: 'otters', filter } })
-      expect(await failureOf(refused)).toMatchObject({ status: 503, code: 'index_unavailable' })
-      expect(await textsBy(server, { field: 'year', gt: 2025 })).toEqual([OTTERS.text])
-      qdrant.mishap = () => undefined
-      expect(await textsBy(server, filter)).toEqual([])
-    },
-  )
-
-  it.each(
-    someOf<[string, Misfortune]>(
-      [
-        ['does not answer', 'hang'],
-        ['fails', { status: 500 }],
-        ['breaks off', 'break'],
-        ['answers nonsense', 'nonsense'],
-      ],
-      2,
-    ),
-  )(
-    'answers index_unavailable in bounded time while Qdrant %s, and as before once it is well',
-    { ...verifies('qdrant.outage.query'), timeout: TIMEOUT_MS },
-    async (_case, misfortune) => {
-      qdrant.mishap = suffering(misfortune, 'query')
-      const refused = await server.request('/query', { body: { query: 'otters' } })
-      expect(await failureOf(refused)).toMatchObject({ status: 503, code: 'index_unavailable' })
-      const messages = [{ role: 'user', content: 'What do otters do?' }]
-      const chat = await server.request('/chat', { body: { messages } })
-      const written = chat.ok ? (await readChat(chat)).error : await failureOf(chat)
-      expect(written).toMatchObject({ code: 'index_unavailable' })
-      qdrant.mishap = () => undefined
-      expect(await search(server, 'otters')).not.toHaveLength(0)
-    },
-  )
-
-  it(
-    'is not ready while Qdrant fails, and says that it is the index',
-    verifies('qdrant.outage.readiness'),
-    async () => {
-      qdrant.mishap = () => ({ status: 503 })
-      expect(await readiness(server)).toMatchObject({
-        status: 503,
-        body: { checks: { store: { state: 'ok' }, index: { state: 'failed' } } },
-      })
-      qdrant.mishap = () => undefined
-      expect((await readiness(server)).status).toBe(200)
-    },
-  )
-
-  it(
-    'lets documents wait while Qdrant takes nothing, and makes them ready by itself',
-    verifies('qdrant.outage.ingestion'),
-    async () => {
-      qdrant.mishap = suffering({ status: 500 }, 'change')
-      const ids = await Promise.all([post(server, OTTERS), post(server, { text: 'Beavers.' })])
-      await expect
-        .poll(async () => (await server.request(`/documents/${ids[0]}`)).json(), {
-          timeout: 10_000,
-        })
-        .toMatchObject({ status: 'pending', error: { code: 'index_unavailable' }, attempts: 0 })
-      const message = expect.stringMatching(/^Ingestion stands still: .*index/)
-      expect(await readiness(server)).toMatchObject({
-        status: 200,
-        body: { degraded: true, checks: { ingestion: { state: 'failed', message } } },
-      })
-      qdrant.mishap = () => undefined
-      for (const id of ids) {
-        expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
-      }
-      expect(await search(server, 'otters')).not.toHaveLength(0)
-      expect((await readiness(server)).body).toMatchObject({
-        checks: { ingestion: { state: 'ok' } },
-      })
     },
   )
 })

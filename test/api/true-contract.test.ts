@@ -153,7 +153,17 @@ const CALLS: Record<
   ],
   testModel: [{ body: { kind: 'chat' } }, { body: {} }],
   listProviderModels: [{ body: { kind: 'chat' } }, { body: {} }],
+  tryMcpConnection: [
+    { body: { text: AGENT }, path: '/admin/agent/mcp/refused/test' },
+    { body: { text: AGENT }, path: '/admin/agent/mcp/unknown/test' },
+  ],
+  trySandbox: [{ body: { text: '{"sandbox":{"type":"none"}}' } }, { body: {} }],
+  trySkills: [{ body: { text: '{}' } }, { body: {} }],
+  listDeploymentTargets: [{}],
+  makeDeployment: [{ body: { target: 'compose' } }, { body: { target: 'unknown' } }, { body: {} }],
   getServerState: [{}],
+  launchServer: [{}],
+  stopServer: [{}],
   restartServer: [{}],
   getSettings: [{}],
   saveSettings: [
@@ -165,10 +175,11 @@ const CALLS: Record<
   metrics: [{}],
 }
 
-/** These would need a failed document, an uploaded file, a tool that makes one, an agent that was changed, or a process of its own. */
+/** These would need a failed document, an uploaded file, a tool that makes one, an agent that was changed, a sandbox, or a process of its own. */
 const NEVER_WELL = [
   ...['retryDocument', 'getDocumentFile', 'getArtifact'],
-  ...['getAgentVersion', 'restoreAgentVersion', 'restartServer'],
+  ...['getAgentVersion', 'restoreAgentVersion'],
+  ...['restartServer', 'launchServer', 'stopServer', 'trySandbox'],
 ]
 
 describe('What the server answers', () => {

@@ -65,14 +65,14 @@ describe('Adding the files of a folder', () => {
     const folder = await temporaryDirectory()
     await write(folder, {
       'a.md': 'Badgers dig.',
-      'icons/a.gif': 'GIF89a',
-      'icons/b.png': Buffer.from([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]),
+      'tools/a.exe': 'MZ',
+      'tools/b.dll': 'MZ',
       'old.gz': Buffer.from([0x1f, 0x8b, 8, 0]),
-      'g.txt': 'GIF',
+      'g.txt': 'M',
     })
     const { leftOut, ...summary } = await run(folder, { url: server.url })
     expect(summary).toEqual({ ready: 2, unchanged: 0, failed: [] })
-    expect(leftOut).toEqual({ 'an image': 2, 'a compressed archive': 1 })
+    expect(leftOut).toEqual({ 'a Windows program': 2, 'a compressed archive': 1 })
     expect((await listDocuments(server)).documents).toHaveLength(2)
   })
 
