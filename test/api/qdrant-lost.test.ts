@@ -9,8 +9,8 @@ import { startServer, type TestServer } from '../support/server.ts'
 
 const OTTERS = { title: 'Otters', text: 'Otters hold hands while they sleep.' }
 
-async function readiness({ url }: TestServer) {
-  const response = await fetch(`${url}/readiness`)
+async function readiness({ request }: TestServer) {
+  const response = await request('/readiness')
   return { status: response.status, body: await response.json() }
 }
 

@@ -61,11 +61,11 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
   })
 
   it('succeeds where some files are of a kind which is not read', async () => {
-    const folder = await folderOf({ 'd.md': 'Dogs bark.', 'logo.gif': 'GIF89a' })
+    const folder = await folderOf({ 'd.md': 'Dogs bark.', 'setup.exe': 'MZ' })
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 0,
       told: '',
-      said: '1 ready, 0 unchanged, 0 failed, 1 left out\n  left out as an image: 1\n',
+      said: '1 ready, 0 unchanged, 0 failed, 1 left out\n  left out as a Windows program: 1\n',
     })
   })
 

@@ -44,15 +44,12 @@ describe('a new document', () => {
 
 describe('the query of a list', () => {
   it.each([
-    ['nothing', {}, { limit: 20 }],
+    ['nothing', {}, {}],
     ['a limit', { limit: '100' }, { limit: 100 }],
-    [
-      'a cursor and a status',
-      { cursor: 'x', status: 'failed' },
-      { limit: 20, cursor: 'x', status: 'failed' },
-    ],
+    ['a cursor and a status', { cursor: 'x', status: 'failed' }, { cursor: 'x', status: 'failed' }],
   ])('is read with %s', (_case, query, read) => {
-    expect(DocumentListQuery.parse(query)).toEqual(read)
+    const defaults = { limit: 20, sort: '-createdAt', total: false }
+    expect(DocumentListQuery.parse(query)).toEqual({ ...defaults, ...read })
   })
 
   it.each([
@@ -63,7 +60,7 @@ describe('the query of a list', () => {
     ['limit', 'all'],
     ['limit', ['1', '2']],
     ['cursor', ''],
-    ['cursor', 'c'.repeat(201)],
+    ['cursor', 'c'.repeat(601)],
     ['status', 'done'],
     ['status', ''],
   ])('is refused with %s %j', (name, value) => {

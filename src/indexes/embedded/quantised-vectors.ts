@@ -98,7 +98,9 @@ function createRows(dimension: number, saved?: Uint8Array) {
     rows,
     numbersOf,
     scaleOf: (row: number) => scales[row] ?? 0,
-    write(key: number, values: Float32Array): void {
+    write(key: number, exact: Float32Array): void {
+      // As the document store keeps them, so that it makes no difference which of the two they come from.
+      const values = new Float16Array(exact)
       const row = rows.get(key) ?? freed.pop() ?? rows.size
       rows.set(key, row)
       grow(row + 1)
