@@ -65,6 +65,9 @@ function unknownFields(sent: unknown, taken: unknown, path = ''): string[] {
 /** Fields of one object, or items of one list, that are looked at. */
 const MAX_FIELDS = 1_000
 
+/** What JSON makes: not a body that is still to be read, which is a stream. */
 function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+  if (typeof value !== 'object' || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === Array.prototype || prototype === null
 }
