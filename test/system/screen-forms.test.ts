@@ -1,9 +1,11 @@
+import { fileURLToPath } from 'node:url'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
 import { startHungServer } from '../support/mcp-servers.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+import { ROOT } from '../support/source-tree.ts'
 import { errorReply } from '../support/upstream-replies.ts'
 
 const HOSTILE = '<img src=x onerror=alert(1)>'
@@ -90,7 +92,8 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
   })
 
   it('show what a deployment is made of, or what stands against it', async () => {
-    const { page, complaints } = await openScreen(browser, server.url, 'deploy')
+    const own = await startServer({ AGENT_CONFIG: fileURLToPath(new URL('agent.json', ROOT)) })
+    const { page, complaints } = await openScreen(browser, own.url, 'deploy')
     await page.getByLabel('Target').selectOption('cloud-run')
     await page.getByRole('button', { name: 'Show files' }).click()
     await page.getByText('It cannot run there before this is mended').waitFor()

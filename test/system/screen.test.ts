@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('A newcomer (needs Chromium)', () => {
 
     await page.getByRole('link', { name: 'Add the first one' }).click()
     await page.getByRole('button', { name: 'Paste text' }).click()
-    await page.getByLabel('Title').fill(HOURS.title)
+    await page.getByLabel('Title', { exact: true }).fill(HOURS.title)
     await page.getByLabel('Text', { exact: true }).fill(HOURS.text)
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor()

@@ -158,7 +158,8 @@ function NewConnection({ editor }: Form) {
       <div class="row">
         <button type="submit">Add connection</button>
         <span class="hint">
-          It is off until you enable it. Its variables are set under Settings.
+          It is off until you enable it. Its variables are set in the file .env, or in the
+          environment.
         </span>
       </div>
     </form>

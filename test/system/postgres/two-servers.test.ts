@@ -146,7 +146,7 @@ describe.skipIf(!hasPostgres)(
           expect([path, failure.status, failure.code]).toEqual([path, 503, 'store_unavailable'])
           expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
         }
-        const readiness = await fetch(`${server.url}/readiness`)
+        const readiness = await server.request('/readiness')
         expect(readiness.status).toBe(503)
         expect(await readiness.json()).toMatchObject({ checks: { store: { state: 'failed' } } })
 
