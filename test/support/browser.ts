@@ -51,7 +51,9 @@ export async function openScreen(
   const { page } = opened
   await page.goto(`${url}/#/${path}`)
   await page.getByLabel('Server key').fill(TEST_KEY)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  const signIn = page.getByRole('button', { name: 'Sign in' })
+  await signIn.click()
+  await signIn.waitFor({ state: 'detached' })
   await page.getByRole('heading', { level: 1 }).waitFor()
   return opened
 }

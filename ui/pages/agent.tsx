@@ -47,7 +47,11 @@ export function AgentPage() {
       <ErrorNote message={failure.value} />
       <p role="status">{note.value}</p>
       <AgentForms editor={editor} />
-      <TextField label={file.value?.path ?? 'agent.json'} text={text} />
+      <TextField
+        label={file.value?.path ?? 'agent.json'}
+        text={text}
+        isRead={file.value !== undefined}
+      />
       <Mistakes check={found.value} />
       <Prompt check={found.value} />
       <Versions
@@ -71,7 +75,16 @@ export function AgentPage() {
   )
 }
 
-function TextField({ label, text }: { label: string; text: Signal<string> }) {
+/** What was written before the file is read would be lost, so it takes nothing until then. */
+function TextField({
+  label,
+  text,
+  isRead,
+}: {
+  label: string
+  text: Signal<string>
+  isRead: boolean
+}) {
   return (
     <label class="field">
       <span class="label">{label}</span>
@@ -79,6 +92,7 @@ function TextField({ label, text }: { label: string; text: Signal<string> }) {
         class="code-field"
         rows={18}
         spellcheck={false}
+        readOnly={!isRead}
         value={text.value}
         onInput={({ currentTarget }) => {
           text.value = currentTarget.value
