@@ -24,7 +24,7 @@ interface Question {
 /**
  * Fuses what the words found with what is nearest to the question, then orders the same candidates once more by the
  * question moved to its first hits (vector feedback after Rocchio, https://arxiv.org/abs/2108.11044). To search anew
- * with the moved question finds nothing that comes among the first fifty: measured, see docs/retrieval-quality.md.
+ * with the moved question changes no figure of quality: measured, see docs/retrieval-internals.md.
  */
 export async function rankHybrid(
   { nearest, read }: Vectors,
