@@ -53,7 +53,8 @@ function refuseWideObjects(body: unknown): void {
 
 /** The paths of what was sent and is not in what it became. What is null counts as left out. */
 function unknownFields(sent: unknown, taken: unknown, path = ''): string[] {
-  if (!isObject(sent) || !isObject(taken)) return []
+  // What is taken as it is may have any depth.
+  if (sent === taken || !isObject(sent) || !isObject(taken)) return []
   const entries = Object.entries(sent).slice(0, MAX_FIELDS)
   return entries.flatMap(([name, value]) => {
     const place = path + name.replaceAll(/[^\w.$-]/g, '?').slice(0, MAX_NAME)

@@ -52,6 +52,17 @@ describe('A field of a body that means nothing', () => {
   })
 })
 
+describe('A part of a message that is very deep', () => {
+  it('is looked at without an overflow', async () => {
+    const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+    const part = `{"type":"text","text":"owls"},{"type":"other","a":${deep}}`
+    const body = `{"messages":[{"role":"user","content":[${part}]}]}`
+    const response = await server.request('/v1/chat/completions', { body })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('warnings')).toBeNull()
+  })
+})
+
 describe('A path that takes other methods', () => {
   it.each([
     ['PUT', '/query', 'POST'],
