@@ -27,6 +27,8 @@ beforeAll(async () => {
       DATA_DIR: directory,
       AGENT_CONFIG: join(directory, 'agent.json'),
       TOP_K: '1',
+      // A resumption that is refused must not keep its place.
+      CHAT_CONCURRENCY: '2',
     }),
   )
   await server.ingest({ title: 'Owls', text: 'Owls hunt; none builds dams of branches.' })
@@ -88,6 +90,14 @@ describe('A call of a tool that waits for approval', () => {
     })
     expect(done?.hits).toHaveLength(1)
     expect(modelRequest(upstream.requests.at(-1)).messages.at(-1)?.content).toContain('refused')
+  })
+
+  it('waits again where the model gives a later call the id of one that was approved', async () => {
+    const { state } = await askUntilItWaits()
+    upstream.always(toolCallReply(CALL))
+    const { frames, done } = await go(state, ['call_a'])
+    expect(frames.filter(({ frame }) => frame.type === 'tool-result')).toHaveLength(1)
+    expect(done?.finishReason).toBe('approval_required')
   })
 
   it('waits in chat completions, too, in words and as data', async () => {

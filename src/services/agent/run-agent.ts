@@ -73,8 +73,8 @@ async function* run(
   request: AgentRequest,
   signal: AbortSignal,
 ): AsyncGenerator<readonly AgentEvent[]> {
-  const pass = gate.enter()
   const paused = request.resume && parts.pauses.open(request.resume.state, request)
+  const pass = gate.enter()
   const conversation = request.conversationId ?? paused?.conversation ?? randomUUID()
   let isPaused = false
   using budget = createRunBudget(parts.limits, signal, paused?.spent)
@@ -161,7 +161,9 @@ async function begin(
   const assembled = assemblePrompt(request.conversation, chunks, { ...prompt, key: citations.key })
   const added = paused?.added ?? []
   const last = added.at(-1)
-  const approved = request.resume?.approved ?? []
+  const waited = last?.role === 'assistant' ? (last.toolCalls ?? []).map(parseCall) : []
+  // Not their ids: models may give one again, to a call that nobody has seen.
+  const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   return {
     ...{ conversation, citations, artifacts, chunks, budget, tools, spacing: createSpacing() },
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
@@ -172,9 +174,8 @@ async function begin(
     /** How many of them the prompt has. */
     assembled: assembled.length,
     /** Calls that waited for the client. */
-    waited: last?.role === 'assistant' ? (last.toolCalls ?? []).map(parseCall) : [],
-    isRefused: ({ callId, name }: ToolCall) =>
-      tools.needsApproval(name) && !approved.includes(callId),
+    waited,
+    isRefused: (call: ToolCall) => tools.needsApproval(call.name) && !approved.includes(call),
   }
 }
 

@@ -27,7 +27,7 @@ export function callEvents(calls: readonly ToolCall[]): AgentEvent[] {
  */
 export async function runCalls(
   calls: readonly ToolCall[],
-  { tools, budget, isRefused = () => false }: Means & { isRefused?: (call: ToolCall) => boolean },
+  { tools, budget, isRefused }: Means & { isRefused: (call: ToolCall) => boolean },
   signal: AbortSignal,
 ): Promise<{ events: AgentEvent[]; messages: ModelMessage[] }> {
   const allowed = budget.takeCalls(Math.min(calls.length, MAX_CALLS))
