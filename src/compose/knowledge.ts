@@ -58,13 +58,14 @@ export async function openKnowledge(
   signal?: AbortSignal,
 ) {
   checkWebhookUrl(config)
+  const reading = readingOptions(config, log)
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
   const embedding = await openEmbedding(config, store, log)
   const metrics = createMetrics(store.counts)
   const opened = await openChunkIndex(config, store, log, onFatal)
   const { index, shared } = opened
   const preparer = openPreparer(config, log)
-  const extractor = createExtractor(readingOptions(config, log))
+  const extractor = createExtractor(reading)
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const hybrid = embedding !== undefined
   const reconciliation = createReconciliation({ store, index, preparer, sweep, hybrid, log })

@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { exists } from '../../src/lib/files.ts'
 import { sendFile } from '../support/forms.ts'
 import { scan } from '../support/scan.ts'
 import { startServer } from '../support/server.ts'
@@ -29,8 +33,10 @@ describe('A picture', () => {
   })
 
   it('is read in no language whose package is missing, which the start says', async () => {
-    await expect(startServer({ OCR_LANGUAGES: 'eng+tlh' })).rejects.toThrow(
+    const directory = join(tmpdir(), `agent-server-${randomUUID()}`)
+    await expect(startServer({ OCR_LANGUAGES: 'eng+tlh', DATA_DIR: directory })).rejects.toThrow(
       'OCR_LANGUAGES needs a package: npm install @tesseract.js-data/tlh',
     )
+    expect(await exists(directory)).toBe(false)
   })
 })
