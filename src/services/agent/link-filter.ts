@@ -167,7 +167,9 @@ function isSafe(url: string, isKnown: (host: string) => boolean): boolean {
   return /^https?:\/\//i.test(url) && isKnown(URL.parse(url)?.hostname ?? '')
 }
 
-const HOST = /[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+/gi
+// From the beginning of a name alone: a long word without a point would else be read again from each of its letters.
+const HOST =
+  /(?=[a-z0-9])(?<![a-z0-9]-*)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)+/gi
 
 /** The hosts that a text names, in lower case. */
 export function hostsIn(text: string): string[] {

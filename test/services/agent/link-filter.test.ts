@@ -118,3 +118,9 @@ it('knows the hosts that the configuration or a hit names', () => {
   expect(['mcp.example.org', 'docs.example.org', 'a.test'].filter(isKnown)).toHaveLength(3)
   expect(['example.org', 'evil.test', ''].some(isKnown)).toBe(false)
 })
+
+it.each(['a', 'a-'])('finds hosts in a long word of %s in time that grows with it', (part) => {
+  const started = performance.now()
+  expect(hostsIn(`${part.repeat(60_000)} docs.example.org`)).toEqual(['docs.example.org'])
+  expect(performance.now() - started).toBeLessThan(1_000)
+})
