@@ -40,6 +40,9 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     model: modelName,
   })
 
+  const run = (request: CompletionRequest, signal: AbortSignal) =>
+    agent.run(fromCompletion(request, { defaultTopK, modelName }), signal)
+
   /** The agent over all documents, and over each collection. */
   const models = async (signal: AbortSignal): Promise<ModelList> => {
     const named = (await collections(signal)).map((name) => `${modelName}:${name}`)
@@ -62,10 +65,7 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
       const head = newHead()
       const includeUsage = request.stream_options?.include_usage ?? false
       let hasBegun = false
-      for await (const batch of agent.run(
-        fromCompletion(request, { defaultTopK, modelName }),
-        signal,
-      )) {
+      for await (const batch of run(request, signal)) {
         const chunks = batch.flatMap((event) => toCompletionChunks(event, head, includeUsage))
         if (!hasBegun && batch.length > 0) chunks.unshift(toFirstChunk(head))
         hasBegun ||= batch.length > 0
@@ -73,13 +73,11 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
       }
     },
     complete: (request: CompletionRequest, signal: AbortSignal): Promise<Completion> =>
-      collectCompletion(
-        agent.run(fromCompletion(request, { defaultTopK, modelName }), signal),
-        newHead(),
-      ),
+      collectCompletion(run(request, signal), newHead()),
     models,
     /** Throws `model_not_found`. */
     async model(id: string, signal: AbortSignal): Promise<Model> {
+      if (id === modelName) return card
       const { data } = await models(signal)
       const found = data.find((model) => model.id === id)
       if (found) return found
