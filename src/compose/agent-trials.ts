@@ -17,8 +17,6 @@ interface Parts {
   log: FastifyBaseLogger
 }
 
-export type AgentTrials = ReturnType<typeof composeAgentTrials>
-
 /**
  * Tries the parts of an agent configuration that need not be saved, through the very path that a run takes. Each
  * throws `invalid_request` for a text that has mistakes; nothing that is found counts as accepted.

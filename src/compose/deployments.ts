@@ -9,8 +9,6 @@ import type { AgentSource } from '../services/deployment/target.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-export type Deployments = ReturnType<typeof composeDeployments>
-
 /** What `npm run deploy` would write, of the settings and the agent configuration as they are on disk. */
 export function composeDeployments(settings: Pick<SettingsService, 'preview'>) {
   return {

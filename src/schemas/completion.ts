@@ -244,7 +244,7 @@ function textOf(role: string, part: Part): string {
 }
 
 /** Stands in the text where an image was. */
-export const IMAGE_MARK = '[image]'
+const IMAGE_MARK = '[image]'
 
 /** The images of a message, in their order. */
 export function imagesOf({ content }: CompletionMessage): Image[] {
