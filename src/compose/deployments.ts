@@ -3,9 +3,10 @@ import { loadConfig, settingsOf } from '../config.ts'
 import { isMissing } from '../lib/files.ts'
 import type { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/deployment.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
+import { AgentConfigurationError } from '../services/agent/configuration.ts'
 import { generate, TARGET_TITLES } from '../services/deployment/generate.ts'
 import { readAgentSource } from '../services/deployment/project.ts'
-import type { AgentSource } from '../services/deployment/target.ts'
+import type { AgentSource, Problem } from '../services/deployment/target.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
@@ -14,13 +15,13 @@ export function composeDeployments(settings: Pick<SettingsService, 'preview'>) {
   return {
     targets: (): DeploymentTargets => ({ targets: TARGET_TITLES }),
 
-    /** Throws `invalid_request` for settings, and an Error for an agent configuration, that no server would start with. */
+    /** Throws `invalid_request` for settings that no server would start with. */
     async make({ target, instances, domain }: DeploymentRequest): Promise<Deployment> {
       const nothing = { target, files: [], secrets: [], commands: [], warnings: [] }
       const environment = await settings.preview({ set: {}, clear: [] })
       const config = loadConfig(environment)
       const source = await readSource(config.AGENT_CONFIG)
-      if (!source) return { ...nothing, refusals: [WITHOUT_PROJECT] }
+      if ('remedy' in source) return { ...nothing, refusals: [source] }
       const folder = `deployment/${target}`
       const numbers = { ...settingsOf(environment, config), instances, folder }
       const made = generate(source, { ...numbers, ...(domain && { domain }) }, target)
@@ -41,11 +42,13 @@ const WITHOUT_PROJECT = {
   remedy: 'ask a server that was started in a clone of the project, or npm run deploy there',
 }
 
-async function readSource(agentConfig: string): Promise<AgentSource | undefined> {
+async function readSource(agentConfig: string): Promise<AgentSource | Problem> {
   try {
     return await readAgentSource(ROOT, agentConfig)
   } catch (error) {
-    if (isMissing(error)) return undefined
-    throw error
+    if (isMissing(error)) return WITHOUT_PROJECT
+    if (!(error instanceof AgentConfigurationError)) throw error
+    const remedy = 'mend it on the Agent page, see docs/agent-configuration.md'
+    return { field: 'AGENT_CONFIG', message: `cannot be used: ${error.message}`, remedy }
   }
 }

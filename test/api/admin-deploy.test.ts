@@ -1,9 +1,11 @@
+import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { Deployment, DeploymentTargets } from '../../src/schemas/deployment.ts'
 import { verifies } from '../requirements.ts'
 import { startServer } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
 
 const SECRET = 'sk-that-stands-in-no-file-1234'
 
@@ -35,4 +37,15 @@ describe('POST /admin/deploy', () => {
       expect((await deploy('cloud-run')).refusals.length).toBeGreaterThan(0)
     },
   )
+
+  it('refuses an agent configuration that has mistakes, and names them', async () => {
+    const AGENT_CONFIG = await writeAgentFile({})
+    const server = await startServer({ AGENT_CONFIG })
+    await writeFile(AGENT_CONFIG, '{"prompt": 1}')
+    const response = await server.request('/admin/deploy', { body: { target: 'compose' } })
+    expect(Deployment.parse(await response.json())).toMatchObject({
+      files: [],
+      refusals: [{ field: 'AGENT_CONFIG', message: expect.stringContaining('prompt ') }],
+    })
+  })
 })
