@@ -6,7 +6,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { JobRefusal } from '../../lib/job.ts'
 import { encodingOf } from '../extraction/decode-text.ts'
 import { delimiterOf, parseRows } from '../extraction/formats/csv.ts'
-import { toRows } from '../extraction/formats/xlsx.ts'
+import { readWorkbook } from '../extraction/formats/xlsx.ts'
 import {
   type Cell,
   type SheetTable,
@@ -181,9 +181,8 @@ async function fileEncoding(path: string): Promise<string> {
 
 async function workbookParts(source: string): Promise<Part[]> {
   await refuseBadZip(await readFile(source), 'The file is not a workbook')
-  const { default: readWorkbook } = await import('read-excel-file/node')
   const sheets = await readWorkbook(source)
-  const laidOut = sheets.map(({ sheet, data }) => ({ sheet, tables: sheetTables(toRows(data)) }))
+  const laidOut = sheets.map(({ sheet, rows }) => ({ sheet, tables: sheetTables(rows) }))
   const filled = laidOut.filter(({ tables }) => tables.some(hasColumns))
   if (filled.length === 0) throw new JobRefusal('The workbook has no sheet with rows')
   const parts = await writeParts(source, filled, false)

@@ -1,20 +1,24 @@
-import readSheets from 'read-excel-file/node'
 import { type BoundedText, createBoundedText, type Extracted } from '../extracted.ts'
 import { type Cell, type SheetTable, sheetTables, type TableRow, toText } from '../sheet-tables.ts'
 
 /** Sheet by sheet, each under its name. */
 export async function extractXlsx(bytes: Buffer): Promise<Extracted> {
   const text = createBoundedText()
-  for (const { sheet, data } of await readSheets(bytes)) {
-    const rows = rowsToText(toRows(data))
-    if (rows !== '') text.add(`## ${sheet}\n\n${rows}\n`)
+  for (const { sheet, rows } of await readWorkbook(bytes)) {
+    const written = rowsToText(rows)
+    if (written !== '') text.add(`## ${sheet}\n\n${written}\n`)
   }
   return { text: text.toString() }
 }
 
-/** Cells whose kind is known; no others come out of a workbook. */
-export function toRows(data: readonly (readonly unknown[])[]): TableRow[] {
-  return data.map((row) => row.map(toCell))
+/** The sheets of a workbook, the bytes of which or the path to which are given. */
+export async function readWorkbook(
+  workbook: Buffer | string,
+): Promise<{ sheet: string; rows: TableRow[] }[]> {
+  // Not with this file, which others have for their rows.
+  const { default: readSheets } = await import('read-excel-file/node')
+  const sheets = await readSheets(workbook)
+  return sheets.map(({ sheet, data }) => ({ sheet, rows: data.map((row) => row.map(toCell)) }))
 }
 
 function toCell(value: unknown): Cell {
