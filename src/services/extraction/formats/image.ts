@@ -1,25 +1,20 @@
 import { createRequire } from 'node:module'
 import * as tiff from 'utif2'
-import {
-  createBoundedText,
-  type Extracted,
-  ExtractionError,
-  type Recognition,
-} from '../extracted.ts'
+import { createBoundedText, type Extracted, type Recognition } from '../extracted.ts'
 import {
   damagedPicture,
   greyPicture,
+  MAX_RECOGNISED_PAGES,
+  nothingRead,
   type Recognised,
   recogniserOf,
   refuseSize,
   toGrey,
+  tooManyPages,
 } from '../pictures/recognise.ts'
 
 export const PICTURES = ['png', 'jpeg', 'webp', 'bmp', 'gif', 'tiff'] as const
 export type PictureKind = (typeof PICTURES)[number]
-
-/** Of a TIFF or a PDF; more are sent in parts. */
-export const MAX_RECOGNISED_PAGES = 500
 
 /** The text that is seen in a picture, or on the pages of a TIFF. `onPage` is called before each page. */
 export async function extractImage(
@@ -41,16 +36,6 @@ export async function extractImage(
   })
   if (text.length === 0) throw nothingRead({ languages, onPage })
   return { text: text.toString(), ...(kind === 'tiff' && { pageStarts }) }
-}
-
-/** Why there is no text; of pages that are pictures also where these are not read. */
-export function nothingRead(recognition: Recognition | undefined): ExtractionError {
-  return new ExtractionError(
-    'empty_document',
-    recognition
-      ? 'No text could be recognised with confidence'
-      : 'The pages hold no text, and scanned pages are not read where OCR is off',
-  )
 }
 
 /** The pages of the file, each made when it is asked for. */
@@ -86,13 +71,6 @@ function readable<Result>(read: () => Result): Result {
 }
 
 const firstOf = (value: unknown) => Number(Array.isArray(value) ? value[0] : value)
-
-export function tooManyPages(): ExtractionError {
-  return new ExtractionError(
-    'file_too_complex',
-    `More than ${MAX_RECOGNISED_PAGES} pages are pictures: send the file in parts`,
-  )
-}
 
 interface GifReader {
   width: number

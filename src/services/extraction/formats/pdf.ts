@@ -6,8 +6,14 @@ import {
   type Recognition,
 } from '../extracted.ts'
 import { type PdfPage, pagePictures } from '../pictures/page-pictures.ts'
-import { MAX_PIXELS, type Recognised, recogniserOf } from '../pictures/recognise.ts'
-import { MAX_RECOGNISED_PAGES, nothingRead, tooManyPages } from './image.ts'
+import {
+  MAX_PIXELS,
+  MAX_RECOGNISED_PAGES,
+  nothingRead,
+  type Recognised,
+  recogniserOf,
+  tooManyPages,
+} from '../pictures/recognise.ts'
 import { fieldsByPage, withShortLists } from './pdf-structure.ts'
 
 /** As set by the format's own limits of older readers, and far beyond any book. */

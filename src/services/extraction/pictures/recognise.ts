@@ -2,11 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { setPriority } from 'node:os'
 import { gunzipSync } from 'node:zlib'
-import { ExtractionError } from '../extracted.ts'
+import { ExtractionError, type Recognition } from '../extracted.ts'
 
 const require = createRequire(import.meta.url)
 /** A5 to A2 at 300 dpi; a page beyond is no page. */
 export const MAX_PIXELS = 60_000_000
+/** Of a TIFF or a PDF; more are sent in parts. */
+export const MAX_RECOGNISED_PAGES = 500
 /** Of 100, as the recogniser judges its words on average; below, what it reads is noise. */
 const MIN_CONFIDENCE = 55
 /** Above, a picture is not turned to see whether it can be read better. */
@@ -149,6 +151,23 @@ export function refuseSize(width: number, height: number): void {
   throw new ExtractionError(
     'file_too_complex',
     `The image has more than ${millions} million pixels`,
+  )
+}
+
+export function tooManyPages(): ExtractionError {
+  return new ExtractionError(
+    'file_too_complex',
+    `More than ${MAX_RECOGNISED_PAGES} pages are pictures: send the file in parts`,
+  )
+}
+
+/** Why there is no text; of pages that are pictures also where these are not read. */
+export function nothingRead(recognition: Recognition | undefined): ExtractionError {
+  return new ExtractionError(
+    'empty_document',
+    recognition
+      ? 'No text could be recognised with confidence'
+      : 'The pages hold no text, and scanned pages are not read where OCR is off',
   )
 }
 
