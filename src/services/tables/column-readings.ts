@@ -22,16 +22,21 @@ export const MISSING = [
   ...['-', '–', '—', 'n/a', 'na', 'null', '#n/a', 'nan', 'k.a.', 'k. a.', '?', '.', '..'],
 ]
 
-const typed = (type: string, shape: string): Reading => ({
-  type,
-  toValue: (text) => whenShaped(text, shape, `TRY_CAST(${text} AS ${type})`),
-})
+/** The shape is one that the engine and JavaScript read alike. */
+function typed(type: string, shape: string) {
+  const whole = new RegExp(`^(?:${shape})$`)
+  return {
+    type,
+    fits: (text: string) => whole.test(text),
+    toValue: (text: string) => whenShaped(text, shape, `TRY_CAST(${text} AS ${type})`),
+  }
+}
 const whenShaped = (text: string, shape: string, value: string) =>
   `CASE WHEN regexp_full_match(${text}, ${quoteText(shape)}) THEN ${value} END`
 
 /** A number with more digits, or with noughts before it, is a name of something. */
-const PLAIN: readonly Reading[] = [
-  typed('BOOLEAN', '(?i)true|false'),
+const PLAIN = [
+  typed('BOOLEAN', '(?i:true|false)'),
   typed('BIGINT', '[-+]?(?:0|[1-9][0-9]{0,17})'),
   typed('DOUBLE', '[-+]?(?:0|[1-9][0-9]{0,17})?(?:\\.[0-9]*)?(?:[eE][-+]?[0-9]{1,3})?'),
   typed('DATE', '[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}'),
@@ -44,7 +49,7 @@ const PLAIN: readonly Reading[] = [
 export function readingsOf(sample: readonly string[], habits: Habits, isPlain: boolean): Reading[] {
   const texts = sample.map((text) => text.trim()).filter((text) => !isMissing(text))
   if (texts.length === 0) return []
-  const plain = PLAIN.filter(({ type }) => mayBe(type, texts))
+  const plain = PLAIN.filter(({ fits }) => texts.every((text) => fits(text)))
   if (isPlain) return plain
   const local = [...numberReadings(texts, habits), ...dateReadings(texts, habits)]
   // With a decimal comma, `1.234` is no decimal number.
@@ -53,20 +58,6 @@ export function readingsOf(sample: readonly string[], habits: Habits, isPlain: b
 }
 
 export const isMissing = (text: string) => text === '' || MISSING.includes(text.toLowerCase())
-
-const PLAIN_SHAPES: Readonly<Record<string, RegExp>> = {
-  BOOLEAN: /^(?:true|false)$/i,
-  BIGINT: /^[-+]?(?:0|[1-9]\d{0,17})$/,
-  DOUBLE: /^[-+]?(?:0|[1-9]\d*)?(?:\.\d*)?(?:e[-+]?\d+)?$/i,
-  DATE: /^\d{4}-\d\d?-\d\d?$/,
-  TIMESTAMP: /^\d{4}-\d\d?-\d\d?[T ][\d:.]+Z?$/,
-  TIMESTAMPTZ: /^\d{4}-\d\d-\d\d[T ][\d:.]+[-+]/,
-  TIME: /^\d\d?:\d\d(?::[\d.]+)?$/,
-}
-
-function mayBe(type: string, texts: readonly string[]): boolean {
-  return texts.every((text) => PLAIN_SHAPES[type]?.test(text))
-}
 
 const CURRENCIES = new Set(Intl.supportedValuesOf('currency'))
 /** Signs and names of currencies, and percent. */
