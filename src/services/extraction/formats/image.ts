@@ -13,8 +13,7 @@ import {
   tooManyPages,
 } from '../pictures/recognise.ts'
 
-export const PICTURES = ['png', 'jpeg', 'webp', 'bmp', 'gif', 'tiff'] as const
-export type PictureKind = (typeof PICTURES)[number]
+export type PictureKind = 'png' | 'jpeg' | 'webp' | 'bmp' | 'gif' | 'tiff'
 
 /** The text that is seen in a picture, or on the pages of a TIFF. `onPage` is called before each page. */
 export async function extractImage(
