@@ -292,6 +292,17 @@ describe('agent-server', () => {
     expect(await paths()).toHaveLength(2)
   })
 
+  it('keeps what is in another folder of the same name', async () => {
+    const parent = await temporaryDirectory()
+    const folders = ['a', 'b'].map((name) => join(parent, name, 'terns'))
+    for (const [place, folder] of folders.entries()) {
+      await mkdir(folder, { recursive: true })
+      await writeFile(join(folder, `${place}.md`), `Terns dive in ${place}.`)
+    }
+    const summary = await json('add', ...folders, '--delete')
+    expect(summary).toMatchObject({ ready: 2, failed: [], removed: 0 })
+  })
+
   const paths = async () => {
     const found = clientOf(server).documents.list({
       ...{ filter: { field: 'source_path', gte: 'swifts/', lt: 'swifts0' }, sort: 'title' },

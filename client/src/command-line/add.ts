@@ -171,20 +171,21 @@ async function refuseFiles(paths: readonly string[]): Promise<void> {
   }
 }
 
-/** Removes the documents that came from these folders, and whose files are there no more. Answers how many. */
+/** Removes the documents that came from these folders, and whose files are in none of the same name. Answers how many. */
 async function removeGone(
   { paths, name }: AddParameters,
   { documents }: AgentServer,
   signal: AbortSignal,
 ): Promise<number> {
   const gone: string[] = []
-  for (const given of paths) {
-    const folder = `${folderName(given, name)}/`
+  for (const folder of new Set(paths.map((given) => folderName(given, name)))) {
+    const alike = paths.filter((given) => folderName(given, name) === folder)
     // What comes after the slash in the order of code points.
-    const filter = { field: PATH, gte: folder, lt: `${folder.slice(0, -1)}0` }
+    const filter = { field: PATH, gte: `${folder}/`, lt: `${folder}0` }
     for await (const { id, metadata } of documents.list({ filter, signal })) {
-      const path = String(metadata?.[PATH]).slice(folder.length)
-      if (!(await exists(join(given, path)))) gone.push(id)
+      const path = String(metadata?.[PATH]).slice(folder.length + 1)
+      const found = await Promise.all(alike.map((given) => exists(join(given, path))))
+      if (!found.includes(true)) gone.push(id)
     }
   }
   for (const id of gone) await documents.delete(id, { signal })
