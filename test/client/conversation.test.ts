@@ -3,10 +3,19 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, it } from 'vitest'
 import { type RecordedRequest, startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
+import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
 import { AGENT_SERVER } from '../support/server-process.ts'
 import { hasProgram } from '../support/shell.ts'
-import { textReply } from '../support/upstream-replies.ts'
+import { writeAgentFile } from '../support/temporary-files.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+/** The command in a terminal of its own. */
+function converseWith(server: StartedServer) {
+  const command = [...AGENT_SERVER, 'chat', '--quiet'].join(' ')
+  const { PATH } = process.env
+  const env = { PATH, TERM: 'dumb', AGENT_SERVER_URL: server.url, AGENT_SERVER_KEY: TEST_KEY }
+  return spawn('script', ['-qec', command, '/dev/null'], { env })
+}
 
 it.skipIf(!hasProgram('script'))(
   'In a terminal agent-server chat is a conversation, in which each question knows those before it (needs script)',
@@ -14,10 +23,7 @@ it.skipIf(!hasProgram('script'))(
     const upstream = await startScriptedUpstream()
     upstream.script(textReply('At night.'), textReply('By day.'))
     const server = await startServer(modelAt(upstream))
-    const command = [...AGENT_SERVER, 'chat', '--quiet'].join(' ')
-    const { PATH } = process.env
-    const env = { PATH, TERM: 'dumb', AGENT_SERVER_URL: server.url, AGENT_SERVER_KEY: TEST_KEY }
-    const child = spawn('script', ['-qec', command, '/dev/null'], { env })
+    const child = converseWith(server)
     const shown = text(child.stdout)
     const asked = async (question: string): Promise<RecordedRequest> => {
       const next = upstream.nextRequest()
@@ -34,5 +40,30 @@ it.skipIf(!hasProgram('script'))(
     expect(await shown).toMatch(/At night\..*By day\./s)
     const messages = JSON.stringify(second.body)
     expect(messages).toMatch(/When do owls hunt\?.*At night\..*When do eagles rest/s)
+  },
+)
+
+it.skipIf(!hasProgram('script'))(
+  'An interruption ends an answer that waits for approval, and the conversation goes on (needs script)',
+  async () => {
+    const upstream = await startScriptedUpstream()
+    upstream.script(toolCallReply([{ name: 'semantic_search', arguments: { query: 'owls' } }]))
+    upstream.script(textReply('By day.'))
+    const tools = { semantic_search: { approval: 'always' } }
+    const AGENT_CONFIG = await writeAgentFile({ tools })
+    const child = converseWith(await startServer(modelAt(upstream, { AGENT_CONFIG })))
+    let shown = ''
+    const until = async (words: RegExp) => {
+      while (!words.test(shown)) shown += (await once(child.stdout, 'data')).join('')
+    }
+    child.stdin.write('When do owls hunt?\n')
+    await until(/Run it\?/)
+    child.stdin.write('\u0003')
+    await until(/aborted/i)
+    child.stdin.write('When do eagles rest in the mountains?\n')
+    await until(/By day\./)
+    child.stdin.end('\u0004')
+    const [code] = await once(child, 'close')
+    expect(code).toBe(0)
   },
 )

@@ -155,17 +155,19 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
   let messages: Messages = []
   let answering: AbortController | undefined
   // Input may end while an answer comes.
-  let isOpen = true
-  reader.once('close', () => {
-    isOpen = false
-  })
+  const closed = new AbortController()
+  reader.once('close', () => closed.abort())
   const interrupt = () => (answering ? answering.abort() : reader.close())
   reader.on('SIGINT', interrupt)
   signal.addEventListener('abort', () => reader.close(), { once: true })
-  const confirm = (words: string) =>
+  const confirm = (words: string, ended: AbortSignal) =>
     new Promise<boolean>((resolve) => {
-      reader.question(`${words} [y/N] `, (line) => resolve(/^y(?:es)?$/i.test(line.trim())))
-      reader.once('close', () => resolve(false))
+      const either = AbortSignal.any([ended, closed.signal])
+      if (either.aborted) return resolve(false)
+      either.addEventListener('abort', () => resolve(false), { once: true })
+      reader.question(`${words} [y/N] `, { signal: either }, (line) =>
+        resolve(/^y(?:es)?$/i.test(line.trim())),
+      )
     })
   reader.prompt()
   for await (const line of reader) {
@@ -176,7 +178,7 @@ async function converse(talk: Talk, { terminal, signal }: CommandContext): Promi
       messages = await answer(talk, asked, { either, ended: signal, confirm })
       answering = undefined
     }
-    if (isOpen) reader.prompt()
+    if (!closed.signal.aborted) reader.prompt()
   }
   return EXIT.done
 }
@@ -186,8 +188,8 @@ interface Ways {
   either: AbortSignal
   /** Ends the command. */
   ended: AbortSignal
-  /** Asks in the terminal; no where it closes. */
-  confirm: (words: string) => Promise<boolean>
+  /** Asks in the terminal; no where it closes, or what asks has ended. */
+  confirm: (words: string, ended: AbortSignal) => Promise<boolean>
 }
 
 /** The conversation with its answer; without its last question where there is none, which is told. */
@@ -204,7 +206,9 @@ async function answer(
       texts.push(text)
       resume = approval && {
         state: approval.state,
-        approved: (await confirm('Run it?')) ? approval.calls.map(({ callId }) => callId) : [],
+        approved: (await confirm('Run it?', either))
+          ? approval.calls.map(({ callId }) => callId)
+          : [],
       }
     } while (resume)
     const content = texts.filter(Boolean).join('\n\n')
