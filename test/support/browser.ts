@@ -58,6 +58,10 @@ export async function openScreen(
   return opened
 }
 
+/** By the navigation, as people do. */
+export const goTo = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name }).click()
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface AxeResults {

@@ -1,8 +1,16 @@
 import { fileURLToPath } from 'node:url'
+import { McpServer } from '@modelcontextprotocol/server'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
-import { startHungServer } from '../support/mcp-servers.ts'
+import {
+  expectAccessible,
+  goTo,
+  hasBrowser,
+  launchBrowser,
+  openScreen,
+} from '../support/browser.ts'
+import { connections, poll, settled, startWith } from '../support/mcp-connections.ts'
+import { startHungServer, startModernServer } from '../support/mcp-servers.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -28,8 +36,6 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-const goTo = (page: Page, name: string) =>
-  page.getByRole('navigation').getByRole('link', { name }).click()
 const agentText = (page: Page) => page.getByRole('textbox', { name: /agent\.json/ })
 
 describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
@@ -75,6 +81,31 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     await hung.stop()
     expect(complaints).toEqual([])
   }, 120_000)
+
+  it('accept the tools of a connection that have changed, once they have been looked at', async () => {
+    let description = 'Says hello'
+    const modern = await startModernServer(() => {
+      const offered = new McpServer({ name: 'ours', version: '1.0.0' }, {})
+      offered.registerTool('hello', { description }, () => ({ content: [] }))
+      return offered
+    })
+    const { server: own } = await startWith({ ours: { url: modern.url } })
+    await settled(own, 'ours', 'on')
+    description = 'Says hello, and good night'
+    modern.toolsChanged()
+    await poll(() => connections(own), [{ waiting: ['mcp__ours__hello'] }])
+
+    const { page, complaints } = await openScreen(browser, own.url, 'agent')
+    await page.getByText('MCP connections', { exact: true }).click()
+    const accept = page.getByRole('button', { name: 'Accept 1 changed tools of ours' })
+    await accept.waitFor()
+    expect(await accept.isDisabled()).toBe(true)
+    await page.getByRole('button', { name: 'Test ours' }).click()
+    await page.getByRole('list', { name: 'Tools of the server' }).getByText(description).waitFor()
+    await accept.click()
+    await poll(() => connections(own), [{ tools: 1, waiting: [] }])
+    expect(complaints).toEqual([])
+  })
 
   it('ask a model with what is typed, and tell what it refuses', async () => {
     const { page } = await openScreen(browser, server.url, 'models')

@@ -40,6 +40,12 @@ function Connection({
   const test = useWork<McpTestResult>()
   const path = ['mcpServers', name]
   const result = test.result.value
+  /** What the test has shown, and nothing that came since. */
+  const accept = () => {
+    if (!result) return
+    const { digest } = result
+    void test.run(() => client.agent.mcp.test(name, { accept: true, digest }))
+  }
   return (
     <fieldset class="stack">
       <legend>
@@ -66,10 +72,7 @@ function Connection({
           Test<span class="visually-hidden"> {name}</span>
         </button>
         {waiting.length > 0 && (
-          <button
-            type="button"
-            onClick={() => void test.run(() => client.agent.mcp.test(name, { accept: true }))}
-          >
+          <button type="button" disabled={!result || test.isBusy.value} onClick={accept}>
             Accept {waiting.length} changed tools<span class="visually-hidden"> of {name}</span>
           </button>
         )}
@@ -77,6 +80,9 @@ function Connection({
           Remove<span class="visually-hidden"> {name}</span>
         </button>
         {test.isBusy.value && <Status tone="busy">Connecting</Status>}
+        {waiting.length > 0 && !result && (
+          <span class="hint">Test it to see what is to be accepted.</span>
+        )}
       </div>
       <ErrorNote message={test.failure.value} />
       {result && <TestResult result={result} />}
@@ -104,7 +110,9 @@ function TestResult({ result }: { result: McpTestResult }) {
             <li key={tool.name}>
               <span class="part-name">{tool.remoteName}</span>
               <Status tone={tool.state === 'on' ? 'good' : 'off'}>{tool.state}</Status>
-              <span class="part-detail">{tool.reason ?? tool.description}</span>
+              <span class="part-detail">
+                {tool.description} {tool.reason}
+              </span>
             </li>
           ))}
         </ul>
