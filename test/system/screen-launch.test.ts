@@ -2,7 +2,13 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import {
+  expectAccessible,
+  goTo,
+  hasBrowser,
+  launchBrowser,
+  openScreen,
+} from '../support/browser.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
@@ -12,8 +18,6 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-const goTo = (page: Page, name: string) =>
-  page.getByRole('navigation').getByRole('link', { name }).click()
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 
 describe.skipIf(!hasBrowser)('Launch and stop (needs Chromium)', () => {

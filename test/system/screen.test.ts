@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   expectAccessible,
+  goTo,
   hasBrowser,
   launchBrowser,
   openPage,
@@ -26,9 +27,6 @@ beforeAll(async () => {
   if (hasBrowser) browser = await launchBrowser()
 })
 afterAll(() => browser?.close())
-
-const goTo = (page: Page, name: string) =>
-  page.getByRole('navigation').getByRole('link', { name }).click()
 
 async function ask(page: Page, question: string): Promise<void> {
   await page.getByLabel('Question', { exact: true }).last().fill(question)
