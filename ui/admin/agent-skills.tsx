@@ -10,8 +10,7 @@ const asTexts = (value: unknown): string[] => (Array.isArray(value) ? value.map(
 /** Where skills come from; each source is read when somebody asks, before it is saved. */
 export function Skills({ editor }: { editor: AgentEditor }) {
   const added = useSignal('')
-  const check = useWork<SkillList>()
-  const accept = useWork<SkillList>()
+  const look = useWork<SkillList>()
   const sources = asTexts(editor.field('skills', 'sources'))
   const write = (next: readonly string[]) => editor.set(['skills', 'sources'], next)
   return (
@@ -24,9 +23,9 @@ export function Skills({ editor }: { editor: AgentEditor }) {
               <button
                 type="button"
                 class="quiet"
-                disabled={accept.isBusy.value}
+                disabled={look.isBusy.value}
                 onClick={() =>
-                  void accept.run(() => client.agent.skills.reload({ source, accept: true }))
+                  void look.run(() => client.agent.skills.reload({ source, accept: true }))
                 }
               >
                 Accept what it has now<span class="visually-hidden"> for {source}</span>
@@ -65,15 +64,15 @@ export function Skills({ editor }: { editor: AgentEditor }) {
       <div class="row">
         <button
           type="button"
-          disabled={check.isBusy.value || sources.length === 0}
-          onClick={() => void check.run(() => client.admin.agent.trials.skills(editor.text.value))}
+          disabled={look.isBusy.value || sources.length === 0}
+          onClick={() => void look.run(() => client.admin.agent.trials.skills(editor.text.value))}
         >
           Check skills
         </button>
-        {check.isBusy.value && <Status tone="busy">Reading</Status>}
+        {look.isBusy.value && <Status tone="busy">Reading</Status>}
       </div>
-      <ErrorNote message={check.failure.value || accept.failure.value} />
-      <SkillRecords list={accept.result.value ?? check.result.value} />
+      <ErrorNote message={look.failure.value} />
+      <SkillRecords list={look.result.value} />
     </>
   )
 }
