@@ -33,24 +33,20 @@ export function OverviewPage() {
         {state && <StateLine readiness={state.readiness} lost={failure.value !== ''} />}
       </div>
       {!transition.value && <ErrorNote message={failure.value} />}
-      {!state && (
-        <div class="columns">
-          <ServerPanel />
-          <Access />
-        </div>
-      )}
-      {state && (
-        <div class="columns">
-          <ServerPanel />
-          <Access />
-          <Counts readiness={state.readiness} />
-          <Works readiness={state.readiness} capabilities={state.capabilities} />
-          <section class="panel wide" aria-labelledby="begin">
-            <h2 id="begin">Use it from a program</h2>
-            <Snippets endpoint={location.origin} />
-          </section>
-        </div>
-      )}
+      <div class="columns">
+        <ServerPanel />
+        <Access />
+        {state && (
+          <>
+            <Counts readiness={state.readiness} />
+            <Works readiness={state.readiness} capabilities={state.capabilities} />
+            <section class="panel wide" aria-labelledby="begin">
+              <h2 id="begin">Use it from a program</h2>
+              <Snippets endpoint={location.origin} />
+            </section>
+          </>
+        )}
+      </div>
     </>
   )
 }
