@@ -110,6 +110,13 @@ export function dashed(variable: string): string {
   return variable.toLowerCase().replaceAll('_', '-')
 }
 
+/** The command that adds a secret to the file `.env` of the folder, there as `entry`. */
+export function setInFile(name: string, folder: string, entry = name): string {
+  return name === 'SERVER_API_KEY'
+    ? `echo "${entry}=$(openssl rand -hex 24)" >> ${folder}/.env`
+    : `read -rs value && echo "${entry}=$value" >> ${folder}/.env`
+}
+
 export const YAML_OPTIONS = { lineWidth: 0, aliasDuplicateObjects: false }
 
 /** For readers of YAML 1.1, too, to whom `off` without quotes is false. */

@@ -3,7 +3,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { readSandboxSettings } from '../../sandbox/code-sandbox.ts'
 import { imageFiles } from '../image.ts'
-import { IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
+import { IMAGE, type Plan, type Rendering, setInFile, type Target, toYaml } from '../target.ts'
 
 const PASSWORD = 'POSTGRES_PASSWORD'
 const Service = z.record(z.string(), z.unknown())
@@ -26,10 +26,7 @@ export const compose: Target = {
     instances: 1,
     proxies: 1,
   },
-  setSecret: (name, { folder }) =>
-    name === 'SERVER_API_KEY'
-      ? `echo "${name}=$(openssl rand -hex 24)" >> ${folder}/.env`
-      : `read -rs value && echo "${name}=$value" >> ${folder}/.env`,
+  setSecret: (name, { folder }) => setInFile(name, folder),
   render,
 }
 

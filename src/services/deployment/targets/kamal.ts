@@ -1,5 +1,5 @@
 import { DATABASE_BACKUP, imageFiles } from '../image.ts'
-import { IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
+import { IMAGE, type Plan, type Rendering, setInFile, type Target, toYaml } from '../target.ts'
 
 export const kamal: Target = {
   name: 'kamal',
@@ -16,10 +16,7 @@ export const kamal: Target = {
     instances: 1,
     proxies: 1,
   },
-  setSecret: (name, { folder }) =>
-    name === 'SERVER_API_KEY'
-      ? `echo "${name}=$(openssl rand -hex 24)" >> ${folder}/.env`
-      : `read -rs value && echo "${name}=$value" >> ${folder}/.env`,
+  setSecret: (name, { folder }) => setInFile(name, folder),
   render,
 }
 
@@ -31,7 +28,7 @@ function render(plan: Plan): Rendering {
     prepare: [
       {
         title: `Put your own machine, name and registry into ${folder}/deploy.yml, in the places of ADDRESS, agent.example.org and registry.example.org, and set the registry's password`,
-        run: `read -rs value && echo "KAMAL_REGISTRY_PASSWORD=$value" >> ${folder}/.env`,
+        run: setInFile('KAMAL_REGISTRY_PASSWORD', folder),
       },
     ],
     deploy: [{ title: 'Prepare the machine, build and start', run: `kamal setup ${config}` }],

@@ -5,6 +5,7 @@ import {
   IMAGE,
   type Plan,
   type Rendering,
+  setInFile,
   type Target,
   toYaml,
   YAML_OPTIONS,
@@ -23,10 +24,7 @@ export const kubernetes: Target = {
     engines: ['qdrant'],
     instances: 100,
   },
-  setSecret: (name, { folder }) =>
-    name === 'SERVER_API_KEY'
-      ? `echo "${dashed(name)}=$(openssl rand -hex 24)" >> ${folder}/.env`
-      : `read -rs value && echo "${dashed(name)}=$value" >> ${folder}/.env`,
+  setSecret: (name, { folder }) => setInFile(name, folder, dashed(name)),
   render,
 }
 
