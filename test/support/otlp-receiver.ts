@@ -1,8 +1,7 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
 import { z } from 'zod'
+import { startHttp } from './mcp-servers.ts'
 
 const Value = z.union([
   z.object({ stringValue: z.string() }).transform(({ stringValue }) => stringValue),
@@ -48,18 +47,11 @@ export async function startOtlpReceiver() {
     }
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   }
-  const server = createServer((request, response) => {
+  const { url } = await startHttp((request, response) => {
     receive(request, response).catch((error: unknown) =>
       response.destroy(error instanceof Error ? error : undefined),
     )
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
   })
-  const address = server.address()
-  if (typeof address !== 'object' || !address) throw new Error('The receiver has no port')
   return {
     spans,
     services,
@@ -67,7 +59,7 @@ export async function startOtlpReceiver() {
     sent: () => text,
     /** What has a server send its traces here, soon. */
     environment: {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${address.port}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '50',
     },

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, request as open, type ServerResponse } from 'node:http'
+import { type IncomingMessage, request as open, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
+import { type StartedServer, startHttp } from './mcp-servers.ts'
 
 /** What a platform holds every request to; nothing is no limit. */
 export interface PlatformLimits {
@@ -15,11 +14,11 @@ export interface PlatformLimits {
 }
 
 /** Imitates the proxy of a platform before a real server; ends with the test. */
-export async function startPlatformProxy(
+export function startPlatformProxy(
   { url: target }: { url: string },
   limits: PlatformLimits,
-): Promise<{ url: string }> {
-  const server = createServer((incoming, response) => {
+): Promise<StartedServer> {
+  return startHttp((incoming, response) => {
     hold(incoming, response, limits)
     const { method = 'GET', url = '', headers } = incoming
     if (Number(headers['content-length'] ?? 0) > (limits.bodyBytes ?? Number.POSITIVE_INFINITY)) {
@@ -42,15 +41,7 @@ export async function startPlatformProxy(
     outgoing.on('error', () => incoming.socket.destroy())
     response.on('close', () => outgoing.destroy())
     return void incoming.pipe(outgoing)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.close()
-    server.closeAllConnections()
   })
-  const address = server.address()
-  if (typeof address !== 'object' || !address) throw new Error('The proxy has no port')
-  return { url: `http://127.0.0.1:${address.port}` }
 }
 
 /** Cuts the connection of a request that outlives its time or is silent for too long. */
