@@ -6,6 +6,7 @@ import { TurnView } from '../chat/turn-view.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { Empty } from '../parts/notes.tsx'
+import { saveFile } from '../parts/save-file.ts'
 import { href } from '../route.ts'
 
 /** How near to the end of the page still counts as reading along, in pixels. */
@@ -154,12 +155,5 @@ function Composer() {
 }
 
 function exportMarkdown(): void {
-  const address = URL.createObjectURL(
-    new Blob([toMarkdown(turns.value)], { type: 'text/markdown' }),
-  )
-  const link = document.createElement('a')
-  link.href = address
-  link.download = 'conversation.md'
-  link.click()
-  URL.revokeObjectURL(address)
+  saveFile('conversation.md', new Blob([toMarkdown(turns.value)], { type: 'text/markdown' }))
 }

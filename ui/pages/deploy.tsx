@@ -6,6 +6,7 @@ import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
+import { saveFile } from '../parts/save-file.ts'
 
 /** What `npm run deploy` would write, to be looked at and downloaded. */
 export function DeployPage() {
@@ -124,10 +125,5 @@ function Problems({ title, problems }: { title: string; problems: Deployment['re
 
 function download(target: string, files: Deployment['files']): void {
   const entries = files.map(({ name, text }) => [`deployment/${target}/${name}`, strToU8(text)])
-  const url = URL.createObjectURL(new Blob([zipSync(Object.fromEntries(entries)).slice()]))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${target}.zip`
-  link.click()
-  URL.revokeObjectURL(url)
+  saveFile(`${target}.zip`, new Blob([zipSync(Object.fromEntries(entries)).slice()]))
 }
