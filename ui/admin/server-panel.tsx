@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { ServerState, Setting } from '../../client/src/agent-server.ts'
+import type { ServerState, Setting, Settings } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { Empty, ErrorNote, Status } from '../parts/notes.tsx'
 import { href } from '../route.ts'
@@ -92,10 +92,8 @@ const MODES = [
 function Mode() {
   const setting = useSignal<Setting | undefined>(undefined)
   const failure = useSignal('')
-  const read = async () => {
-    const { settings, digest } = await client.admin.settings.get()
+  const take = ({ settings }: Settings) => {
     setting.value = settings.find(({ name }) => name === 'SERVER_MODE')
-    return digest
   }
   const attempt = (act: () => Promise<unknown>) =>
     act().then(
@@ -106,12 +104,12 @@ function Mode() {
         failure.value = messageOf(error)
       },
     )
-  useEffect(() => void attempt(read), [])
+  useEffect(() => void attempt(async () => take(await client.admin.settings.get())), [])
   const choose = (mode: string) =>
     attempt(async () => {
-      if (setting.value) setting.value = { ...setting.value, value: mode }
-      await client.admin.settings.save({ basedOn: await read(), set: { SERVER_MODE: mode } })
-      await read()
+      const { digest } = await client.admin.settings.get()
+      const set = { SERVER_MODE: mode }
+      take((await client.admin.settings.save({ basedOn: digest, set })).settings)
       await readServerState()
     })
   if (!setting.value) return <ErrorNote message={failure.value} />
