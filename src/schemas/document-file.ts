@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { boundedText } from './fields.ts'
+import { boundedText, jsonText } from './fields.ts'
 import { CollectionName, Metadata } from './metadata.ts'
 
 const MAX_METADATA = 65_536
@@ -18,10 +18,7 @@ export const FileFields = z.object({
     .optional()
     .describe('Title of the document; the name of the file where it has none.'),
   url: boundedText(4_000).optional().describe('URL where the document originated.'),
-  metadata: z
-    .string()
-    .max(MAX_METADATA)
-    .transform(toJson)
+  metadata: jsonText(MAX_METADATA, 'must be a JSON object')
     .pipe(Metadata)
     .optional()
     .describe('A JSON object: the flat facts about the document.'),
@@ -49,15 +46,6 @@ export const DocumentForm = z
     description: 'The parts may come in any order.',
     examples: [{ file: '%PDF-1.7 …', title: 'Annual report', metadata: '{"year": 2026}' }],
   })
-
-function toJson(text: string, context: z.RefinementCtx): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    context.addIssue({ code: 'custom', message: 'must be a JSON object' })
-    return z.NEVER
-  }
-}
 
 export type DocumentFile = z.output<typeof DocumentFile>
 export type FileFields = z.output<typeof FileFields>

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DocumentFile } from './document-file.ts'
-import { boundedText, filledText, optional } from './fields.ts'
+import { boundedText, filledText, jsonText, optional } from './fields.ts'
 import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
 
 /** UTF-16 code units; the body limit bounds it further. */
@@ -101,18 +101,7 @@ const PageQuery = z.object({
 })
 
 /** JSON in a query parameter; also bounded by what a request's line may hold. */
-const FilterParameter = z
-  .string()
-  .max(8_000)
-  .transform((text, context): unknown => {
-    try {
-      return JSON.parse(text)
-    } catch {
-      context.issues.push({ code: 'custom', message: 'must be JSON', input: text })
-      return z.NEVER
-    }
-  })
-  .pipe(Filter)
+const FilterParameter = jsonText(8_000, 'must be JSON').pipe(Filter)
 
 /** Which documents; what is given must hold of them. */
 const Selection = z.object({

@@ -42,6 +42,21 @@ export function filledText(maximum: number) {
     .meta({ minLength: 1 })
 }
 
+/** JSON in a string of at most `maximum` UTF-16 code units; what is none is refused with `message`. */
+export function jsonText(maximum: number, message: string) {
+  return z
+    .string()
+    .max(maximum)
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text)
+      } catch {
+        context.addIssue({ code: 'custom', message })
+        return z.NEVER
+      }
+    })
+}
+
 /** Levels; what is deeper overflows the stack of whoever writes it as JSON again. */
 const MAX_DEPTH = 100
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '../../lib/thread.ts'
-import type { HybridQuery, IndexQuery, NearestQuery, VectorBatch } from '../chunk-index.ts'
+import type { HybridQuery, IndexQuery, NearestQuery, Ranking, VectorBatch } from '../chunk-index.ts'
 import { keepFirst } from '../feedback-terms.ts'
 import { rankHybrid } from '../hybrid-ranking.ts'
 import type { TermBatch } from '../term-batch.ts'
@@ -45,18 +45,15 @@ const methods = {
       return vectors.remove(keys)
     }),
 
-  search({ terms, limit, feedback, only }: IndexQuery) {
-    const { keys, scores } = feedback
-      ? index.rescore(terms, limit, feedback)
-      : index.search(terms, limit, only)
+  search(query: IndexQuery) {
+    const { keys, scores } = rankByWords(query)
     return transferring({ keys, scores }, [keys.buffer, scores.buffer])
   },
 
-  async searchHybrid({ terms, limit, feedback, only, vector }: HybridQuery) {
-    const words = toMatches(
-      feedback ? index.rescore(terms, limit, feedback) : index.search(terms, limit, only),
-    )
-    const first = feedback?.found.keys[0]
+  async searchHybrid(query: HybridQuery) {
+    const { limit, only, vector } = query
+    const words = toMatches(rankByWords(query))
+    const first = query.feedback?.found.keys[0]
     const lexical = first === undefined ? words : keepFirst(first, words, limit)
     const { candidates, exhausted } = await rankHybrid(
       {
@@ -94,6 +91,10 @@ const methods = {
 export type IndexMethods = typeof methods
 
 serveThread(methods, { overlapping: true })
+
+function rankByWords({ terms, limit, feedback, only }: IndexQuery): Ranking {
+  return feedback ? index.rescore(terms, limit, feedback) : index.search(terms, limit, only)
+}
 
 function change(apply: () => Promise<void> | void): Promise<void> {
   const done = changes.then(apply).then(maintenance.wake)

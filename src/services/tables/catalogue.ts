@@ -78,13 +78,13 @@ function slugOf(text: string): string {
     .replaceAll(/^_+|_+$/g, '')
 }
 
-/** Each name once: a later one that is taken gets a number. */
+/** Each name once, in large letters or small: a later one that is taken gets a number. */
 export function distinctNames(names: readonly string[]): string[] {
   const taken = new Set<string>()
   return names.map((name) => {
     let [distinct, number] = [name, 2]
-    while (taken.has(distinct)) distinct = `${name}_${number++}`
-    taken.add(distinct)
+    while (taken.has(distinct.toLowerCase())) distinct = `${name}_${number++}`
+    taken.add(distinct.toLowerCase())
     return distinct
   })
 }

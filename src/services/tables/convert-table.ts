@@ -14,11 +14,14 @@ import {
   type TableRow,
 } from '../extraction/sheet-tables.ts'
 import { refuseBadZip } from '../extraction/zip-archive.ts'
+import { distinctNames } from './catalogue.ts'
 import { quoteName, quoteText, withDatabase } from './duckdb.ts'
 import type { ConvertJob, Sheet } from './table-job.ts'
 import { typeColumns } from './type-columns.ts'
 
 const MAX_SHEETS = 50
+/** Texts around one table that are kept; each has a cell's length. */
+const MAX_NOTES = 20
 /** A larger text is read by the engine alone, as one table. */
 const MAX_LAID_OUT_BYTES = 16 * 2 ** 20
 /** Of a larger text this tells what divides it, and where its head is. */
@@ -57,7 +60,7 @@ async function loadPart(connection: DuckDBConnection, part: Part, table: string)
     const guess = guesses.get(name)
     return { name, type, ...(guess !== undefined && { guess }) }
   })
-  const told = [...part.notes, ...notes]
+  const told = [...part.notes.slice(0, MAX_NOTES), ...notes]
   return {
     name: part.name,
     table,
@@ -226,14 +229,7 @@ const isFilled = (row: TableRow) => row.some((cell) => cell !== null && cell !==
 
 /** As many names as columns, each once. */
 function columnNames(head: TableRow): string[] {
-  const taken = new Set<string>()
-  return head.map((cell, index) => {
-    const name = String(cell ?? '').trim() || `column${index + 1}`
-    let [distinct, number] = [name, 2]
-    while (taken.has(distinct.toLowerCase())) distinct = `${name}_${number++}`
-    taken.add(distinct.toLowerCase())
-    return distinct
-  })
+  return distinctNames(head.map((cell, index) => String(cell ?? '').trim() || `column${index + 1}`))
 }
 
 /** Those with numbers and days that are none of texts. */

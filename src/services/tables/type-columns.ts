@@ -13,6 +13,8 @@ import { quoteName, quoteText } from './duckdb.ts'
 const SAMPLE_ROWS = 1_000
 /** Rows that are looked at as totals. */
 const MAX_LABELLED = 100
+/** Of a row that is left out, in UTF-16 code units. */
+const MAX_TOLD = 1_000
 const TOTAL = [
   ...['total', 'totals', 'grand total', 'subtotal', 'sub-total', 'sum', 'overall', 'summe'],
   ...['gesamt', 'gesamtsumme', 'insgesamt', 'zwischensumme', 'endsumme', 'totale', 'somme'],
@@ -190,7 +192,13 @@ async function takeOut({ connection, table }: Texts, totals: readonly number[]):
   if (totals.length === 0) return []
   const where = `${quoteName(table)} WHERE rowid IN (${totals.join(', ')})`
   const rows = await connection.runAndReadAll(`SELECT * FROM ${where} ORDER BY rowid LIMIT 3`)
-  const told = rows.getRows().map((row) => row.filter((value) => value !== null).join(' | '))
+  const told = rows.getRows().map((row) =>
+    row
+      .filter((value) => value !== null)
+      .join(' | ')
+      .slice(0, MAX_TOLD)
+      .toWellFormed(),
+  )
   await connection.run(`DELETE FROM ${where}`)
   const more = totals.length > told.length ? ', …' : ''
   return [`Left out, as totals (${totals.length}): ${told.join('; ')}${more}`]

@@ -127,6 +127,15 @@ it('A row called total that adds nothing up is a row', async () => {
   expect([dated?.rows, dated?.types[0]]).toEqual([2, 'DATE'])
 })
 
+it('Of what stands around a table no more is kept than can be read', async () => {
+  const remarks = 'a remark that stands alone,\n\n'.repeat(2_000)
+  const long = 'long '.repeat(2_000)
+  const [table] = await read(`${remarks}name,value,on\nx,1,${long}\ny,2,\nTotal,3,${long}\n`)
+  expect(table?.rows).toBe(2)
+  expect(table?.notes).toHaveLength(21)
+  expect(table?.notes?.at(-1)?.length).toBeLessThan(1_100)
+})
+
 it.runIf(isLong)(
   'A file too large to be laid out has its title above the head all the same',
   async () => {
