@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ErrorBody } from '../schemas/error.ts'
 import { report, sendError } from './error-handler.ts'
 
@@ -43,34 +43,50 @@ export function sendEvents<Event>(
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       })
-      const events = framesOf(first, batches, format, reply, silence.betweenFrames)
-      const frames = Readable.from(events, { objectMode: false })
+      const frames = framesOf(first, batches, format, reply.request, silence.betweenFrames)
       // Headers leave with the first bytes only.
       if (!isSettled) frames.push(KEEP_ALIVE)
-      frames.once('close', () => {
-        batches.return(undefined).catch((error: unknown) => report(error, reply.request))
-      })
       reply.send(frames)
     })
     .catch((error: unknown) => sendError(error, reply.request, reply))
 }
 
-async function* framesOf<Event>(
+/** A batch is one write. One timer for the whole stream: a batch costs no more than its own promise. */
+function framesOf<Event>(
   first: Promise<IteratorResult<readonly Event[]>>,
   batches: AsyncGenerator<readonly Event[]>,
   format: FrameFormat<Event>,
-  { request }: FastifyReply,
+  request: FastifyRequest,
   silenceMs: number,
-): AsyncGenerator<string> {
-  try {
-    for (let next = first; ; next = batches.next()) {
-      while (!(await settlesWithin(next, silenceMs))) yield KEEP_ALIVE
-      const { done, value } = await next
-      if (done) return yield format.end
-      yield value.map((event) => format.encode(event)).join('')
+): Readable {
+  let next: typeof first | undefined = first
+  let isWaiting = false
+  const frames = new Readable({
+    read() {
+      if (!isWaiting) void writeNext()
+    },
+    destroy(error, callback) {
+      clearInterval(keepAlive)
+      batches.return(undefined).catch((failure: unknown) => report(failure, request))
+      callback(error)
+    },
+  })
+  const keepAlive = setInterval(() => isWaiting && frames.push(KEEP_ALIVE), silenceMs)
+  return frames
+
+  async function writeNext(): Promise<void> {
+    isWaiting = true
+    keepAlive.refresh()
+    try {
+      const { done, value } = await (next ?? batches.next())
+      next = undefined
+      isWaiting = false
+      frames.push(done ? format.end : value.map((event) => format.encode(event)).join(''))
+      if (done) frames.push(null)
+    } catch (error) {
+      frames.push(format.encodeError(report(error, request)))
+      frames.push(null)
     }
-  } catch (error) {
-    yield format.encodeError(report(error, request))
   }
 }
 

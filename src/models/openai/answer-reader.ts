@@ -19,11 +19,11 @@ export function createAnswerReader() {
   return {
     /** Takes the next chunk and gives the text in it. Throws UpstreamFailure where it reports an error. */
     read(chunk: unknown): string {
-      const { object, choices, ...rest } = objectOf(chunk)
-      if (object === 'error') throw failureInStream(chunk)
-      const [first = {}] = Array.isArray(choices) ? choices : []
+      const whole = objectOf(chunk)
+      if (whole.object === 'error') throw failureInStream(chunk)
+      const [first = {}] = Array.isArray(whole.choices) ? whole.choices : []
       if (!isObject(first)) throw unreadable('a broken choice')
-      usage = readUsage(rest) ?? readUsage(first) ?? usage
+      usage = readUsage(whole) ?? readUsage(first) ?? usage
       finishReason = nonEmptyString(first.finish_reason) ?? finishReason
       const delta = objectOf(first.delta ?? first.message)
       for (const entry of toolEntries(delta)) toolCalls.add(entry)
@@ -54,9 +54,12 @@ function toolEntries({ tool_calls, function_call }: JsonObject): unknown[] {
 
 /** The text of a delta; a list of parts may hold the model's thinking too, which is not the answer. */
 function textOf({ content, refusal }: JsonObject): string {
-  const parts = Array.isArray(content) ? content : []
-  const texts = parts.filter(isObject).map(({ type, text }) => (type === 'text' ? text : undefined))
-  return [content, ...texts, refusal].map((text) => nonEmptyString(text) ?? '').join('')
+  const parts = Array.isArray(content)
+    ? content.filter(isObject)
+    : [{ type: 'text', text: content }]
+  let said = ''
+  for (const { type, text } of parts) if (type === 'text' && typeof text === 'string') said += text
+  return typeof refusal === 'string' ? said + refusal : said
 }
 
 function readUsage({ usage, x_groq }: JsonObject): ModelUsage | undefined {

@@ -60,16 +60,17 @@ export async function* streamAnswer(
   yield answer.ending()
 }
 
-/** Puts what events say into `batch`, one by one; true at the end of the answer. */
+/** Puts the text of all events into `batch`, as one: what came together goes on together. True at the end of the answer. */
 function takeEvents(
   events: readonly ServerSentEvent[],
   answer: AnswerReader,
   batch: ModelEvent[],
 ): boolean {
+  const delta = { type: 'text-delta' as const, text: '' }
   for (const event of events) {
     if (event.data === END.data) return true
-    const text = answer.read(toChunk(event))
-    if (text !== '') batch.push({ type: 'text-delta', text })
+    delta.text += answer.read(toChunk(event))
+    if (delta.text !== '' && batch.length === 0) batch.push(delta)
   }
   return false
 }
@@ -120,20 +121,23 @@ function createEventParser() {
   let data: string[] = []
   let size = 0
 
-  function readLine(line: string): ServerSentEvent[] {
+  function readLine(line: string, events: ServerSentEvent[]): void {
     if (line === '') {
       const event = { name, data: data.join('\n') }
+      if (event.data !== '') events.push(event)
       ;[name, data, size] = ['', [], 0]
-      return event.data === '' ? [] : [event]
+      return
     }
-    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? []
+    const colon = `${line}:`.indexOf(':')
+    const field = line.slice(0, colon)
+    const value = line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
     if (field === 'event') name = value
     if (field === 'data') {
       data.push(value)
-      size += value.length
+      // The line end counts: empty lines are bounded, too.
+      size += value.length + 1
       bound(size)
     }
-    return []
   }
 
   return {
@@ -149,7 +153,9 @@ function createEventParser() {
       const lines = open.split(LINE_END)
       open = lines.pop() ?? ''
       bound(open.length)
-      return lines.flatMap(readLine)
+      const events: ServerSentEvent[] = []
+      for (const line of lines) readLine(line, events)
+      return events
     },
   }
 }

@@ -1,15 +1,23 @@
-/** Takes the next character of a text; answers whether it stands within code. */
-type CodeMarks = (character: string) => boolean
+/** Follows a text. */
+interface CodeMarks {
+  /** Takes the next character; answers whether it stands within code. */
+  take(character: string): boolean
+  /** Passes over characters that change nothing, from `at` on; answers where the first one stands that may. */
+  pass(text: string, at: number): number
+}
 
 /** Marks of code in an answer: JSON where that was asked for, or where it begins like an object; Markdown otherwise. */
 export function createAnswerCode(isJsonAsked: boolean): CodeMarks {
   const markdown = createMarkdownCode()
-  let isInCode: CodeMarks | undefined
+  let code: CodeMarks | undefined
 
-  return (character) => {
-    if (!isInCode && character.trim() === '') return false
-    isInCode ??= isJsonAsked || character === '{' ? createJsonCode(markdown) : markdown
-    return isInCode(character)
+  return {
+    take(character) {
+      if (!code && character.trim() === '') return false
+      code ??= isJsonAsked || character === '{' ? createJsonCode(markdown) : markdown
+      return code.take(character)
+    },
+    pass: (text, at) => code?.pass(text, at) ?? at,
   }
 }
 
@@ -20,13 +28,16 @@ function createJsonCode(after: CodeMarks): CodeMarks {
   let isEscaped = false
   let isOver = false
 
-  return (character) => {
-    if (isOver) return after(character)
-    if (isEscaped) isEscaped = false
-    else if (character === '\\') isEscaped = isString
-    else if (character === '"') isString = !isString
-    else if (!isString) isOver = closes(character)
-    return !isString
+  return {
+    take(character) {
+      if (isOver) return after.take(character)
+      if (isEscaped) isEscaped = false
+      else if (character === '\\') isEscaped = isString
+      else if (character === '"') isString = !isString
+      else if (!isString) isOver = closes(character)
+      return !isString
+    },
+    pass: (text, at) => (isOver ? after.pass(text, at) : at),
   }
 
   function closes(character: string): boolean {
@@ -46,6 +57,7 @@ interface Run {
 /** Characters that quotes and lists put before a fence. */
 const BEFORE_FENCE = /[\s>*+\-.)\d]/
 const SHORTEST_FENCE = 3
+const MARKS = /[\n`~]/g
 
 /**
  * Code is what stands in a fence of backticks or tildes, or between backticks on one line: a backtick that is
@@ -60,10 +72,17 @@ function createMarkdownCode(): CodeMarks {
   let inline = 0
   let beginsLine = true
 
-  return (character) => {
-    if (run && character === run.character) run.length += 1
-    else begin(character)
-    return fence !== undefined || inline > 0
+  return {
+    take(character) {
+      if (run && character === run.character) run.length += 1
+      else begin(character)
+      return fence !== undefined || inline > 0
+    },
+    pass(text, at) {
+      if (run || beginsLine) return at
+      MARKS.lastIndex = at
+      return MARKS.exec(text)?.index ?? text.length
+    },
   }
 
   function begin(character: string): void {

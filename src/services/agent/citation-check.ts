@@ -14,7 +14,7 @@ const MAX_NAME = 40
  * and links keep their brackets.
  */
 export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
-  const isInCode = createAnswerCode(isJsonAsked)
+  const code = createAnswerCode(isJsonAsked)
   let held = ''
   /** The end of what was shown. */
   let before = ''
@@ -22,14 +22,29 @@ export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
 
   return {
     /** Takes the next piece; answers what can be shown of the text by now. */
-    write: (piece: string): string => Array.from(piece, take).join(''),
+    write(piece: string): string {
+      let shown = ''
+      for (let at = 0; at < piece.length; ) {
+        const plain = held === '' ? plainText(piece, at) : ''
+        shown += plain === '' ? take(piece.charAt(at)) : show(plain)
+        at += plain.length || 1
+      }
+      return shown
+    },
     /** The rest of the text. */
     end: (): string => (held.endsWith(']') ? settle() : flush()),
   }
 
+  /** What of the text, from `at` on, is shown as it is and changes nothing. */
+  function plainText(text: string, at: number): string {
+    const passed = text.slice(at, code.pass(text, at))
+    const bracket = passed.indexOf('[')
+    return bracket === -1 ? passed : passed.slice(0, bracket)
+  }
+
   /** Answers what can be shown now that `character` has come. */
   function take(character: string): string {
-    const isCode = isInCode(character)
+    const isCode = code.take(character)
     const released = release(character)
     if (held !== '') held += character
     else if (character === '[' && !isCode && !continuesName()) held = character
@@ -67,7 +82,7 @@ export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {
   }
 
   function show(text: string): string {
-    before = (before + text).slice(-MAX_NAME)
+    before = (before.slice(-MAX_NAME) + text.slice(-MAX_NAME)).slice(-MAX_NAME)
     return text
   }
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { eachEvent } from '../../support/batches.ts'
-import { fixtureReply } from '../../support/upstream-replies.ts'
-import { startModel, TOOL } from './model-for-test.ts'
+import { chunk, fixtureReply, rawReply } from '../../support/upstream-replies.ts'
+import { question, startModel, TOOL } from './model-for-test.ts'
 
 const HOURS = '{"query":"opening hours"}'
+const neverAborted = new AbortController().signal
 const FEES = '{"query":"fees"}'
 
 describe('texts of known providers', () => {
@@ -23,6 +24,15 @@ describe('texts of known providers', () => {
     expect(answer.text).toBe(text)
     expect(answer.calls).toEqual([])
     expect(answer.finish).toEqual({ type: 'finish', reason: 'stop', usage })
+  })
+
+  it('goes on as one text where several deltas come in one read', async () => {
+    const { upstream, model } = await startModel()
+    const words = ['At ', 'nine ', '[1].'].map((content) => chunk({ content }).send)
+    upstream.script(rawReply([...words, chunk({}, 'stop').send, 'data: [DONE]\n\n'].join('')))
+    const events = await Array.fromAsync(eachEvent(model.stream(question(), neverAborted)))
+    expect(events[0]).toEqual({ type: 'text-delta', text: 'At nine [1].' })
+    expect(events.map(({ type }) => type)).toEqual(['text-delta', 'finish'])
   })
 
   it('vllm-text-in-last-chunk keeps the text that comes with the finish reason', async () => {
