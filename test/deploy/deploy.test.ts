@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { VARIABLE_NAMES } from '../../src/config.ts'
-import { readCompose, readResources, readText, Selecting, Workload } from './deployment-files.ts'
+import {
+  NetworkPolicy,
+  readCompose,
+  readResources,
+  readText,
+  Selecting,
+  Workload,
+} from './deployment-files.ts'
 
 const SINGLE = readCompose('docker-compose.yml')
 const CLUSTER = readCompose('docker-compose.cluster.yml')
@@ -30,6 +37,19 @@ describe.each([
     const servers = Object.entries(services).filter(([name]) => name.startsWith('agent-server'))
     expect(servers.length).toBeGreaterThan(0)
     for (const [, { environment }] of servers) expectKnown(Object.keys(environment ?? {}))
+  })
+
+  it('leaves no service a capability that it has no use for', () => {
+    const kept: Record<string, string[]> = {
+      postgres: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
+      proxy: ['CHOWN', 'SETGID', 'SETUID'],
+    }
+    for (const [name, service] of Object.entries(services)) {
+      expect(service.cap_drop, name).toEqual(['ALL'])
+      expect(service.cap_add, name).toEqual(kept[name])
+      expect(service.security_opt, name).toEqual(['no-new-privileges:true'])
+      expect(service.read_only === true || name === 'postgres', name).toBe(true)
+    }
   })
 
   it('opens no port but on this machine', () => {
@@ -97,6 +117,20 @@ describe.each(KUBERNETES)('%s', (path) => {
     }
   })
 
+  it('has a read-only root, and a network policy of its own', () => {
+    expect(container?.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+    const { spec } = NetworkPolicy.parse(resources.find(({ kind }) => kind === 'NetworkPolicy'))
+    expect(spec.podSelector.matchLabels).toEqual(template.metadata.labels)
+    const ports = container?.ports.map(({ name }) => name)
+    for (const { port } of spec.ingress.flatMap((rule) => rule.ports)) {
+      expect(ports).toContain(port)
+    }
+  })
+
   it('asks the pods how they are on a port that they have', () => {
     const ports = container?.ports.map(({ name }) => name)
     for (const name of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
@@ -111,7 +145,29 @@ describe.each(KUBERNETES)('%s', (path) => {
   })
 })
 
+describe('Qdrant on Kubernetes', () => {
+  it('is asked by the servers alone, and asks nobody but its own nodes', () => {
+    const policy = readResources(KUBERNETES[1] ?? '').find(({ kind }) => kind === 'NetworkPolicy')
+    const { ingress, egress } = NetworkPolicy.parse(policy).spec
+    const askers = ingress.map(({ from, ports }) => [ports[0]?.port, JSON.stringify(from)])
+    expect(askers).toEqual([
+      ['http', expect.stringContaining('agent-server')],
+      ['cluster', expect.stringContaining('qdrant')],
+    ])
+    expect(egress.map(({ ports }) => ports?.map(({ port }) => port))).toEqual([[53, 53], [6335]])
+  })
+})
+
 describe('The servers on Kubernetes', () => {
+  it('reach everything but what tells the keys of a cloud', () => {
+    const resources = readResources('deploy/kubernetes/agent-server.yaml')
+    const policy = resources.find(({ kind }) => kind === 'NetworkPolicy')
+    const text = JSON.stringify(NetworkPolicy.parse(policy).spec.egress)
+    for (const address of ['169.254.0.0/16', '168.63.129.16/32', 'fd00:ec2::254/128']) {
+      expect(text).toContain(address)
+    }
+  })
+
   it('are told what they know, with no secret in the clear', () => {
     const resources = readResources('deploy/kubernetes/agent-server.yaml')
     const settings = Object.keys(resources.find(({ data }) => data)?.data ?? {})

@@ -35,6 +35,7 @@ const Service = z.strictObject({
   tmpfs: z.array(z.string()).optional(),
   user: z.literal('1000:1000').optional(),
   cap_drop: z.array(z.string()).optional(),
+  cap_add: z.array(z.string()).optional(),
   security_opt: z.array(z.string()).optional(),
   stop_grace_period: z.string().optional(),
   shm_size: z.string().optional(),
@@ -112,6 +113,27 @@ export const Workload = z.looseObject({
       securityContext: z.looseObject({ runAsNonRoot: z.literal(true) }),
       containers: z.array(Container).length(1),
     }),
+  }),
+})
+const Pods = z.strictObject({ podSelector: z.strictObject({ matchLabels: Labels }) })
+const Block = z.strictObject({
+  ipBlock: z.strictObject({ cidr: z.string(), except: z.array(z.string()) }),
+})
+const Port = z.strictObject({
+  port: z.union([z.string(), z.int()]),
+  protocol: z.enum(['TCP', 'UDP']).optional(),
+})
+const Peers = z.array(z.union([Pods, Block])).min(1)
+/** The fields that are used of a NetworkPolicy, from the documentation: it is not among the schemas. */
+export const NetworkPolicy = z.strictObject({
+  apiVersion: z.literal('networking.k8s.io/v1'),
+  kind: z.literal('NetworkPolicy'),
+  metadata: z.strictObject({ name: z.string() }),
+  spec: z.strictObject({
+    podSelector: Pods.shape.podSelector,
+    policyTypes: z.tuple([z.literal('Ingress'), z.literal('Egress')]),
+    ingress: z.array(z.strictObject({ from: Peers.optional(), ports: z.array(Port) })),
+    egress: z.array(z.strictObject({ to: Peers.optional(), ports: z.array(Port).optional() })),
   }),
 })
 export const Selecting = z.looseObject({

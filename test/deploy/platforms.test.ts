@@ -1,6 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Ajv, type ValidateFunction } from 'ajv'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { VARIABLE_NAMES } from '../../src/config.ts'
@@ -146,12 +150,57 @@ const Kamal = z.strictObject({
   drain_timeout: z.int(),
 })
 
+const Check = z.strictObject({
+  http_path: z.string().startsWith('/'),
+  period_seconds: z.int(),
+  timeout_seconds: z.int(),
+})
+const Env = { key: z.string(), value: z.string(), scope: z.literal('RUN_TIME') }
+const AppName = z.string().regex(/^[a-z][a-z0-9-]{0,30}[a-z0-9]$/)
+const App = z.strictObject({
+  name: AppName,
+  services: z.tuple([
+    z.strictObject({
+      name: AppName,
+      image: z.strictObject({
+        registry_type: z.literal('DOCR'),
+        repository: z.string(),
+        tag: z.string(),
+      }),
+      http_port: z.int().min(1).max(65_535),
+      instance_count: z.int().min(1),
+      instance_size_slug: z.enum(['apps-s-1vcpu-1gb', 'apps-s-1vcpu-2gb', 'apps-s-2vcpu-4gb']),
+      health_check: Check,
+      liveness_health_check: Check,
+      termination: z.strictObject({ grace_period_seconds: z.int().min(1).max(600) }),
+      envs: z.array(
+        z.union([
+          z.strictObject(Env),
+          z.strictObject({
+            ...{ ...Env, type: z.literal('SECRET') },
+            value: z.string().regex(/^\$\{[A-Z0-9_]+\}$/),
+          }),
+        ]),
+      ),
+    }),
+  ]),
+  ingress: z.strictObject({
+    rules: z.tuple([
+      z.strictObject({
+        match: z.strictObject({ path: z.strictObject({ prefix: z.literal('/') }) }),
+        component: z.strictObject({ name: AppName }),
+      }),
+    ]),
+  }),
+})
+
 describe.each([minimal, full])('What is generated %o', (make) => {
   it.each([
     ['render', 'render.yaml', Blueprint],
     ['railway', 'railway.json', Railway],
     ['aws', 'template.yaml', Stack],
     ['kamal', 'deploy.yml', Kamal],
+    ['digitalocean', 'app.yaml', App],
   ] as const)('for %s has the fields of the documentation, and no other', (target, name, shape) => {
     expect(shape.safeParse(yamlOf(make, target, name)).error?.issues).toBeUndefined()
   })
@@ -172,6 +221,29 @@ describe.each([minimal, full])('What is generated %o', (make) => {
 })
 
 describe('What is generated', () => {
+  it.skipIf(spawnSync('envsubst', ['--version']).status !== 0)(
+    'for digitalocean fills its secrets in on the way, whatever they hold (needs envsubst)',
+    async () => {
+      const made = full('digitalocean')
+      const { run = '' } = ('commands' in made ? made.commands.at(-1) : undefined) ?? {}
+      const folder = await mkdtemp(join(tmpdir(), 'agent-server-app-'))
+      onTestFinished(() => rm(folder, { recursive: true }))
+      await mkdir(join(folder, 'deployment/digitalocean'), { recursive: true })
+      const at = join(folder, 'deployment/digitalocean')
+      await writeFile(join(at, 'app.yaml'), filesOf(made)['app.yaml'] ?? '')
+      await writeFile(join(at, '.env'), 'DATABASE_URL=postgres://a:b@c/d?x=1&y=$z # "w"\n')
+      const shell = spawnSync('sh', ['-c', run.replace(/doctl.*$/, 'cat')], { cwd: folder })
+      const { envs } = parse(String(shell.stdout)).services[0]
+      expect(envs).toContainEqual(
+        expect.objectContaining({
+          key: 'DATABASE_URL',
+          value: 'postgres://a:b@c/d?x=1&y=$z # "w"',
+        }),
+      )
+      expect(envs).toContainEqual(expect.objectContaining({ key: 'CHAT_MODEL', value: 'a$b' }))
+    },
+  )
+
   it.each(TARGET_NAMES)('for %s is no other value to readers of YAML 1.1', (target) => {
     const found = Object.values(filesOf(full(target))).join('\n')
     expect(found).not.toMatch(/^ *(?:UI|[Vv]alue): off$/m)

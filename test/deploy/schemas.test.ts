@@ -3,7 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { readText } from './deployment-files.ts'
+import { NetworkPolicy, readText } from './deployment-files.ts'
 import { filesOf, full, minimal } from './deployments.ts'
 import { mistakesOf, OPTIONS, readSchema, SCHEMAS } from './schema-files.ts'
 
@@ -58,6 +58,9 @@ describe.skipIf(!existsSync(SCHEMAS))('The schemas of Kubernetes (needs ../share
   })
   const resourceMistakes = (resource: unknown) => {
     const { apiVersion, kind } = Object(resource)
+    if (kind === 'NetworkPolicy') {
+      return NetworkPolicy.safeParse(resource).error?.issues.map(({ message }) => message) ?? []
+    }
     const isRight = kubernetes.getSchema(`kubernetes#/$defs/${KINDS[`${apiVersion} ${kind}`]}`)
     return isRight ? mistakesOf(isRight, resource) : [`${apiVersion} ${kind} is unknown here`]
   }
@@ -95,6 +98,7 @@ describe.skipIf(!existsSync(SCHEMAS))('The schemas of Kubernetes (needs ../share
     ['an unknown key', pod({ securitycontext: {} })],
     ['a wrong kind', pod({ terminationGracePeriodSeconds: '30' })],
     ['a port without its number', pod({ containers: [{ ...container, ports: [{ name: 'a' }] }] })],
+    ['a network policy that lets nobody out', { kind: 'NetworkPolicy', spec: { egress: {} } }],
     ['an unknown kind', { apiVersion: 'apps/v1beta1', kind: 'Deployment' }],
   ])('refuse %s', (_what, resource) => {
     expect(resourceMistakes(resource)).not.toEqual([])

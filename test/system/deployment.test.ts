@@ -10,13 +10,10 @@ import { AgentServer } from '../../client/src/agent-server.ts'
 import { itServesTheWholeClient } from '../contracts/whole-client.contract.ts'
 import { trust } from '../support/certificates.ts'
 import { ROOT } from '../support/source-tree.ts'
-import { docker, hasEngine, runCommand } from './docker.ts'
+import { COMPOSE, docker, hasEngine, runCommand } from './docker.ts'
 
 const CADDY = 'caddy:2-alpine'
 const hasCaddy = () => spawnSync('docker', ['image', 'inspect', CADDY]).status === 0
-const COMPOSE = [['docker', 'compose'], ['docker-compose']].find(
-  ([program = '', ...more]) => spawnSync(program, [...more, 'version']).status === 0,
-)
 
 /** What the image and the deployment are made of. */
 const PROJECT = [

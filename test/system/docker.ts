@@ -16,6 +16,11 @@ export function hasEngine(): boolean {
   return spawnSync('docker', ['version']).status === 0
 }
 
+/** Compose 2, or the first one, which Debian has; nothing where there is none. */
+export const COMPOSE = [['docker', 'compose'], ['docker-compose']].find(
+  ([program = '', ...more]) => spawnSync(program, [...more, 'version']).status === 0,
+)
+
 /** Runs the docker command in the repository's root; a failing one is an answer, too. */
 export function docker(...parameters: string[]): Promise<Ended> {
   return runCommand('docker', parameters)

@@ -7,6 +7,7 @@ import { aws } from './targets/aws.ts'
 import { azure } from './targets/azure.ts'
 import { cloudRun } from './targets/cloud-run.ts'
 import { compose } from './targets/compose.ts'
+import { digitalocean } from './targets/digitalocean.ts'
 import { fly } from './targets/fly.ts'
 import { kamal } from './targets/kamal.ts'
 import { kubernetes } from './targets/kubernetes.ts'
@@ -15,7 +16,7 @@ import { render } from './targets/render.ts'
 
 const TARGETS: readonly Target[] = [
   ...[compose, kubernetes, fly, render, railway],
-  ...[cloudRun, azure, aws, kamal],
+  ...[cloudRun, azure, aws, kamal, digitalocean],
 ]
 export const TARGET_NAMES = TARGETS.map(({ name }) => name)
 export const TARGET_TITLES = TARGETS.map(({ name, title }) => ({ name, title }))

@@ -78,6 +78,9 @@ function composeFile(plan: Plan) {
         ports: ['80:80', '443:443', '443:443/udp'],
         volumes: ['./Caddyfile:/etc/caddy/Caddyfile:ro', 'certificates:/data'],
         depends_on: Object.fromEntries([healthy('agent-server')]),
+        cap_drop: ['ALL'],
+        // Its program asks for it.
+        cap_add: ['NET_BIND_SERVICE'],
         restart: 'unless-stopped',
         mem_limit: '256m',
       },
