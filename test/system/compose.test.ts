@@ -73,12 +73,15 @@ describe.skipIf(!COMPOSE || isFirst)('Docker Compose (needs Docker Compose 2.20)
   })
 })
 
-describe.skipIf(!COMPOSE)('Docker Compose of any version', () => {
-  it.runIf(isFirst)('refuses the server in its first version, for one word', async () => {
-    const { code, stderr } = await config([])
-    expect(code).not.toBe(0)
-    expect(stderr.match(/unsupported option.*/g)).toEqual(["unsupported option: 'required'"])
-  })
+describe.skipIf(!COMPOSE)('Any Docker Compose (needs Docker Compose)', () => {
+  it.runIf(isFirst)(
+    'refuses the server in its first version, for one word (needs Docker Compose 1)',
+    async () => {
+      const { code, stderr } = await config([])
+      expect(code).not.toBe(0)
+      expect(stderr.match(/unsupported option.*/g)).toEqual(["unsupported option: 'required'"])
+    },
+  )
 
   it('takes the cluster', async () => {
     const services = await servicesOf(...CLUSTER)
