@@ -12,10 +12,12 @@ import { runPrebuildScreen } from './commands/prebuild-screen.ts'
 import { runRebuildIndex, runReEmbed, runReindex } from './commands/rebuild.ts'
 import { runExport, runImport, runMigrate } from './commands/transfer.ts'
 import {
+  type Activity,
   type BeginAnew,
   compose,
   composeIdle,
   isMendable,
+  openActivity,
   type Phase,
   type ProcessParts,
 } from './compose/compose.ts'
@@ -113,11 +115,13 @@ function greet({ config, log, screen }: Opened, endpoint: string, newKey?: strin
 type Opened = Awaited<ReturnType<typeof openServer>>
 
 /** Everything, or only what shows how the server is set up where it is to be stopped, or where that is wrong. */
-async function openServer(parts: ProcessParts) {
+async function openServer(given: ProcessParts) {
+  const activity = openActivity()
+  const parts = { ...given, activity }
   if (process.argv[2] === STOPPED) return openIdle(parts, { state: 'stopped' })
   try {
     const config = loadConfig(process.env)
-    const log = createLog(config)
+    const log = createLog(config, activity)
     const telemetry = await startTelemetry(process.env, log)
     const composition = await compose(config, log, (error) => endAfter(error, log), parts)
     const { app, screen } = await openApp(config, log, (options) =>
@@ -139,9 +143,9 @@ async function openServer(parts: ProcessParts) {
   }
 }
 
-async function openIdle(parts: ProcessParts, phase: Phase) {
+async function openIdle(parts: ProcessParts & { activity: Activity }, phase: Phase) {
   const config = salvageConfig(process.env, randomBytes(KEY_BYTES).toString('base64url'))
-  const log = createLog(config)
+  const log = createLog(config, parts.activity)
   log.warn(
     { state: phase.state },
     'not launched: the screen and /admin say how the server is set up',
@@ -202,17 +206,17 @@ function loadEnvironmentFile(): void {
   }
 }
 
-function createLog({ LOG_LEVEL: level }: Config) {
+/** To standard output, for people on a terminal and as JSON elsewhere, and to what the screen shows of it. */
+function createLog({ LOG_LEVEL: level }: Config, activity?: Activity) {
   const redact = { paths: ['*.authorization', '*.apiKey', '*.headers.authorization'], remove: true }
   const options = { level, redact }
-  if (!process.stdout.isTTY) return pino(options)
-  return pino({
-    ...options,
-    transport: {
-      target: 'pino-pretty',
-      options: { ignore: 'pid,hostname,reqId', translateTime: 'SYS:HH:MM:ss', singleLine: true },
-    },
-  })
+  const pretty = {
+    target: 'pino-pretty',
+    options: { ignore: 'pid,hostname,reqId', translateTime: 'SYS:HH:MM:ss', singleLine: true },
+  }
+  const output = process.stdout.isTTY ? pino.transport(pretty) : pino.destination(1)
+  const outputs = activity ? [output, activity] : [output]
+  return pino(options, pino.multistream(outputs.map((stream) => ({ level: 'trace', stream }))))
 }
 
 /** Aborted by the first signal to stop; a second one ends the process at once. */

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { RestartBanner } from './admin/restart-banner.tsx'
 import { NotLaunched } from './admin/server-panel.tsx'
 import { serverState } from './admin/server-state.ts'
+import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
 import { DeployPage } from './pages/deploy.tsx'
@@ -32,6 +33,7 @@ const PAGES: readonly PageEntry[] = [
   { path: 'chat', title: 'Chat', Page: ChatPage },
   { path: 'agent', title: 'Agent', Page: AgentPage, isAlways: true },
   { path: 'models', title: 'Models', Page: ModelsPage, isAlways: true },
+  { path: 'activity', title: 'Activity', Page: ActivityPage, isAlways: true },
   { path: 'deploy', title: 'Deploy', Page: DeployPage, isAlways: true },
   { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },
 ]

@@ -1,5 +1,7 @@
 import { Call, mapCall } from './call.ts'
 import type {
+  ActivityEvent,
+  ActivityFrame,
   AgentCheck,
   AgentFile,
   AgentSave,
@@ -23,6 +25,8 @@ import type {
   SettingsSaved,
   SkillList,
 } from './contract.ts'
+import { toError } from './errors.ts'
+import { readEvents } from './event-stream.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 /** A verification runs real code until its time is over. */
@@ -88,6 +92,28 @@ export class Admin {
   /** The files of a deployment, or all that stands against it; writes nothing. */
   deploy(wanted: DeploymentRequest, options?: RequestOptions): Call<Deployment> {
     return this.#transport.json({ method: 'POST', path: '/admin/deploy', json: wanted }, options)
+  }
+
+  /**
+   * What the server has done lately, and, unless `follow` is false, what it does from then on. It ends with the
+   * server, or a connection that is lost: begin again after the last event's `id`. Read it by a loop.
+   */
+  async *events(
+    query: { after?: number; follow?: boolean } = {},
+    options?: RequestOptions,
+  ): AsyncGenerator<ActivityEvent> {
+    const request = { method: 'GET', path: '/admin/events', accept: 'text/event-stream' } as const
+    const given = {
+      ...query,
+      follow: query.follow === undefined ? undefined : String(query.follow),
+    }
+    const { body } = await this.#transport.stream({ ...request, query: given }, options)
+    if (!body) return
+    for await (const { data } of readEvents(body)) {
+      const frame: ActivityFrame = JSON.parse(data)
+      if (frame.type === 'error') throw toError(frame.error)
+      yield frame
+    }
   }
 
   /** The metrics in the text format of Prometheus. */

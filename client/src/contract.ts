@@ -177,6 +177,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow the log, the requests and the runs of this server
+         * @description Server-sent events, without names: first what is kept (the last 1,000 lines of the log, of which requests and runs have events of their own, and a sample of the metrics for every ten seconds of the last hour), then what happens. See `ActivityFrame`; leave room for further types. At most 16 follow at once.
+         */
+        get: operations["followEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/launch": {
         parameters: {
             query?: never;
@@ -791,6 +811,9 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        ActivityEvent: components["schemas"]["LogEvent"] | components["schemas"]["RequestEvent"] | components["schemas"]["RunEvent"] | components["schemas"]["SampleEvent"];
+        /** @description The JSON object of each server-sent event. */
+        ActivityFrame: components["schemas"]["ActivityEvent"] | components["schemas"]["ErrorFrame"];
         Agent: {
             name: string;
             profile: {
@@ -1680,6 +1703,22 @@ export interface components {
             line: number;
             status: components["schemas"]["DocumentStatus"];
         };
+        LogEvent: {
+            /** Format: date-time */
+            at: string;
+            /** @description What else the line holds. */
+            details: {
+                [key: string]: unknown;
+            };
+            /** @description Greater than that of every event before it. */
+            id: number;
+            /** @enum {string} */
+            level: "trace" | "debug" | "info" | "warn" | "error" | "fatal";
+            message: string;
+            requestId?: string;
+            /** @constant */
+            type: "log";
+        };
         /** @description A JSON-RPC 2.0 message. */
         McpAnswer: {
             [key: string]: unknown;
@@ -1998,6 +2037,25 @@ export interface components {
             /** @enum {string} */
             status: "ready" | "not_ready";
         };
+        RequestEvent: {
+            /** @description The caller’s. */
+            address?: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Greater than that of every event before it. */
+            id: number;
+            method: string;
+            /** @description Milliseconds. */
+            milliseconds: number;
+            /** @description As in this contract; `unknown` where no route fits. */
+            operation: string;
+            path: string;
+            requestId?: string;
+            /** @description 499 where the caller hung up before the answer was complete. */
+            status: number;
+            /** @constant */
+            type: "request";
+        };
         Restarting: {
             /** @description What open streams get to finish. */
             graceSeconds: number;
@@ -2012,6 +2070,57 @@ export interface components {
             approved: string[];
             /** @description As it came with the calls that wait; `messages` are those of the request before. */
             state: string;
+        };
+        /** @description A run of the agent has ended. */
+        RunEvent: {
+            /** Format: date-time */
+            at: string;
+            completionTokens?: number;
+            /** @description Milliseconds to the first text. */
+            firstDelta?: number;
+            /** @description Greater than that of every event before it. */
+            id: number;
+            /** @description Milliseconds. */
+            milliseconds: number;
+            /** @description The finish reason, an error code, or `abandoned` where the caller left. */
+            outcome: string;
+            /** @description As the model reports them. */
+            promptTokens?: number;
+            /** @description How often each tool was called. */
+            tools: {
+                [key: string]: number;
+            };
+            /** @constant */
+            type: "run";
+        };
+        /** @description What the server did in some seconds. */
+        SampleEvent: {
+            /** Format: date-time */
+            at: string;
+            /** @description Documents that became ready, or failed. */
+            documents: number;
+            /** @description Those answered with a status from 500 on. */
+            failedRequests: number;
+            /** @description Greater than that of every event before it. */
+            id: number;
+            /** @description Resident, in bytes. */
+            memory: number;
+            /** @description Runs under way at its end. */
+            openRuns: number;
+            /** @description How many of them were busy. */
+            processors: number;
+            /** @description The mean of a request. */
+            requestMilliseconds: number;
+            requests: number;
+            /** @description Runs that ended. */
+            runs: number;
+            searches: number;
+            /** @description The mean of a search. */
+            searchMilliseconds: number;
+            /** @description What it covers. */
+            seconds: number;
+            /** @constant */
+            type: "sample";
         };
         Sandbox: {
             /** @enum {string} */
@@ -2243,6 +2352,8 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type ActivityEvent = components['schemas']['ActivityEvent'];
+export type ActivityFrame = components['schemas']['ActivityFrame'];
 export type Agent = components['schemas']['Agent'];
 export type AgentCheck = components['schemas']['AgentCheck'];
 export type AgentExtra = components['schemas']['AgentExtra'];
@@ -2295,6 +2406,7 @@ export type Hit = components['schemas']['Hit'];
 export type LineRefused = components['schemas']['LineRefused'];
 export type LineResult = components['schemas']['LineResult'];
 export type LineStored = components['schemas']['LineStored'];
+export type LogEvent = components['schemas']['LogEvent'];
 export type McpAnswer = components['schemas']['McpAnswer'];
 export type McpMessage = components['schemas']['McpMessage'];
 export type McpTestRequest = components['schemas']['McpTestRequest'];
@@ -2313,8 +2425,11 @@ export type ProviderModels = components['schemas']['ProviderModels'];
 export type QueryRequest = components['schemas']['QueryRequest'];
 export type QueryResponse = components['schemas']['QueryResponse'];
 export type Readiness = components['schemas']['Readiness'];
+export type RequestEvent = components['schemas']['RequestEvent'];
 export type Restarting = components['schemas']['Restarting'];
 export type Resume = components['schemas']['Resume'];
+export type RunEvent = components['schemas']['RunEvent'];
+export type SampleEvent = components['schemas']['SampleEvent'];
 export type Sandbox = components['schemas']['Sandbox'];
 export type SandboxProbe = components['schemas']['SandboxProbe'];
 export type SandboxReport = components['schemas']['SandboxReport'];
@@ -2585,6 +2700,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Deployment"];
+                };
+            };
+        };
+    };
+    followEvents: {
+        parameters: {
+            query?: {
+                /** @description The `id` of the last event that you have. */
+                after?: number;
+                /** @description False ends the stream after what is kept. */
+                follow?: "true" | "false";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ActivityFrame"];
                 };
             };
         };

@@ -8,6 +8,7 @@ import { createModelTrials } from '../services/admin/model-trial.ts'
 import { type BeginAnew, createServerState, type Phase } from '../services/admin/server-state.ts'
 import { createSettings } from '../services/admin/settings.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
+import type { Activity } from '../services/ops/activity.ts'
 import { composeAgentTrials } from './agent-trials.ts'
 import { composeDeployments } from './deployments.ts'
 import { createTriedModels } from './models.ts'
@@ -25,6 +26,7 @@ export interface GivenEnvironment {
 }
 
 interface Parts {
+  activity: Activity
   config: Config
   log: FastifyBaseLogger
   /** What the server runs with. */
@@ -75,5 +77,5 @@ export async function composeAdmin(parts: Parts) {
   })
   const trials = composeAgentTrials({ config, environment, stores: parts.stores, log })
   const deployments = composeDeployments(settings)
-  return { agentFile, settings, server, models, trials, deployments }
+  return { activity: parts.activity, agentFile, settings, server, models, trials, deployments }
 }

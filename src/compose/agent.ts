@@ -11,6 +11,7 @@ import { describeAgent } from '../services/agent/describe-agent.ts'
 import { hostsIn } from '../services/agent/link-filter.ts'
 import { createPauses } from '../services/agent/pause.ts'
 import { createAgent } from '../services/agent/run-agent.ts'
+import type { RunObserver } from '../services/agent/run-gate.ts'
 import { createCharts } from '../services/charts/charts.ts'
 import { createChat } from '../services/chat/chat.ts'
 import { createForms } from '../services/forms/forms.ts'
@@ -87,7 +88,7 @@ export async function composeAgent(parts: Parts) {
   }
   const agent = createAgent({
     ...{ model, retrieval, tools, artifacts, prompt, limits },
-    ...{ maxRuns: config.CHAT_CONCURRENCY, observer: metrics.runs },
+    ...{ maxRuns: config.CHAT_CONCURRENCY, observer: logRuns(metrics.runs, log) },
     isStopWord,
     pauses: createPauses(config.SERVER_API_KEY),
     links: configuration.links,
@@ -118,6 +119,19 @@ export async function composeAgent(parts: Parts) {
     async close() {
       builtIn.close()
       await Promise.all([mcp.close(), sandbox.close(), skills.close()])
+    },
+  }
+}
+
+/** One line a run, beside the one of its request. */
+function logRuns(observer: RunObserver, log: FastifyBaseLogger): RunObserver {
+  return {
+    runStarted: observer.runStarted,
+    runEnded(run) {
+      observer.runEnded(run)
+      const { outcome, firstDelta, milliseconds, usage, tools } = run
+      const { promptTokens, completionTokens } = usage ?? {}
+      log.info({ outcome, milliseconds, firstDelta, promptTokens, completionTokens, tools }, 'run')
     },
   }
 }

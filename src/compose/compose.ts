@@ -9,6 +9,7 @@ import { createLineIngestion } from '../services/ingestion/batch.ts'
 import { createAdmission, createDocuments } from '../services/ingestion/documents.ts'
 import { readdChunks } from '../services/ingestion/index-sync.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
+import { type Activity, createActivity } from '../services/ops/activity.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
 import { createFeedback } from '../services/retrieval/feedback.ts'
 import { createHybridSearch } from '../services/retrieval/hybrid-search.ts'
@@ -24,6 +25,8 @@ import { openAgentStores } from './stores.ts'
 export interface ProcessParts {
   /** With what the file of the environment adds. */
   environment?: Environment
+  /** What the log is written to, too. */
+  activity?: Activity
   given?: GivenEnvironment
   /** Ends the wait for a database that is away. */
   signal?: AbortSignal
@@ -38,7 +41,7 @@ export async function compose(
   onFatal: (error: Error) => void,
   parts: ProcessParts = {},
 ) {
-  const { environment = {}, signal, restart } = parts
+  const { environment = {}, signal, restart, activity = createActivity() } = parts
   const { given = { variables: environment, file: '.env' } } = parts
   const loaded = await loadConfiguration(config.AGENT_CONFIG, config.SERVER_MODE)
   const { AGENT_CONFIG: file } = config
@@ -62,6 +65,8 @@ export async function compose(
     readd: (keys) => readdChunks({ store, index, preparer: knowledge.preparer }, keys),
   })
 
+  let endSamples: () => void = () => undefined
+
   return {
     services: {
       retrieval,
@@ -72,7 +77,7 @@ export async function compose(
       admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
       ...agent.services,
       admin: await composeAdmin({
-        ...{ config, log, environment, given, loaded, catalogue: agent.catalogue },
+        ...{ config, log, environment, given, loaded, activity, catalogue: agent.catalogue },
         ...{ restart, stores, phase: { state: 'running' } },
         checkStart: (next) => checkNextStart(next, config, store),
       }),
@@ -95,11 +100,13 @@ export async function compose(
     },
     /** Brings the index up to date, then begins to ingest. Resolves when that has begun. */
     async start() {
+      endSamples = activity.watch(metrics)
       agent.start()
       await knowledge.start()
     },
     /** Finishes what is under way, in bounded time, and closes everything that was opened. */
     async close() {
+      endSamples()
       await agent.close()
       await knowledge.close()
     },
@@ -107,6 +114,10 @@ export async function compose(
 }
 
 export type { BeginAnew, Phase } from '../services/admin/server-state.ts'
+export type { Activity } from '../services/ops/activity.ts'
+
+/** What the log of a process is written to beside its output, so that it can be looked at. */
+export const openActivity = (): Activity => createActivity()
 
 /** Whether a start failed for what can be mended on the screen. */
 export function isMendable(error: unknown): error is Error {
@@ -118,20 +129,28 @@ export async function composeIdle(
   config: Config,
   log: FastifyBaseLogger,
   phase: Phase,
-  { environment = {}, given = { variables: environment, file: '.env' }, restart }: ProcessParts,
+  parts: ProcessParts,
 ) {
+  const { environment = {}, restart, activity = createActivity() } = parts
+  const { given = { variables: environment, file: '.env' } } = parts
   const message = phase.reason ?? 'The server is stopped until it is launched'
   return {
     admin: await composeAdmin({
-      ...{ config, log, environment, given, restart, phase },
+      ...{ config, log, environment, given, restart, phase, activity },
       stores: await openAgentStores(config, {}),
       loaded: { changedFields: async () => [] },
       catalogue: () => '',
       checkStart: async () => undefined,
     }),
-    readiness: async (): Promise<Readiness> => ({
+    // The reason names files and what stands in them: nothing for strangers.
+    readiness: async (isTrusted = true): Promise<Readiness> => ({
       status: 'not_ready',
-      checks: { launch: { state: 'failed', milliseconds: 0, message } },
+      checks: {
+        launch: {
+          ...{ state: 'failed', milliseconds: 0 },
+          message: isTrusted ? message : 'The server is not launched',
+        },
+      },
       retrieval: config.EMBEDDING_MODEL === undefined ? 'lexical' : 'hybrid',
     }),
   }

@@ -21,11 +21,14 @@ import { errorResponses } from '../schemas/error.ts'
 import type { AgentFileService } from '../services/admin/agent-file.ts'
 import type { ServerStateService } from '../services/admin/server-state.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
+import type { Activity } from '../services/ops/activity.ts'
+import { activityRoutes } from './activity.ts'
 import { modelTrialRoutes, type TrialServices, trialRoutes } from './admin-trials.ts'
 
 const tags = ['admin']
 
 export interface AdminServices extends TrialServices {
+  activity: Pick<Activity, 'events'>
   agentFile: AgentFileService
   settings: SettingsService
   server: ServerStateService
@@ -37,7 +40,7 @@ export interface AdminServices extends TrialServices {
 
 /** How the server is set up, for whoever runs it. */
 export function adminRoutes(
-  { agentFile, settings, server, models, trials, deployments }: AdminServices,
+  { activity, agentFile, settings, server, models, trials, deployments }: AdminServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -45,6 +48,7 @@ export function adminRoutes(
       'onRequest',
       async (_request, reply) => void reply.header('cache-control', 'no-store'),
     )
+    app.register(activityRoutes(activity))
     app.register(agentFileRoutes(agentFile, stopping))
     app.register(settingsRoutes(settings, stopping))
     app.register(serverRoutes(server))

@@ -152,7 +152,7 @@ const DoneFrame = z
   })
   .meta({ id: 'DoneFrame', description: 'The answer is complete. Always the last frame.' })
 
-const ErrorFrame = z
+export const ErrorFrame = z
   .object({ type: z.literal('error'), error: ErrorDetail })
   .meta({ id: 'ErrorFrame', description: 'The stream failed. Always the last frame.' })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DocumentFile } from './document-file.ts'
-import { boundedText, filledText, jsonText, optional } from './fields.ts'
+import { boundedText, Flag, filledText, jsonText, optional } from './fields.ts'
 import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
 
 /** UTF-16 code units; the body limit bounds it further. */
@@ -116,8 +116,6 @@ const Selection = z.object({
     'Only documents whose metadata it takes: a `Filter` as in `/query`, written as JSON.',
   ),
 })
-
-const Flag = z.enum(['true', 'false']).transform((value) => value === 'true')
 
 export const DocumentSort = z
   .enum([

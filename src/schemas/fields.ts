@@ -57,6 +57,9 @@ export function jsonText(maximum: number, message: string) {
     })
 }
 
+/** In a query string. */
+export const Flag = z.enum(['true', 'false']).transform((value) => value === 'true')
+
 /** Levels; what is deeper overflows the stack of whoever writes it as JSON again. */
 const MAX_DEPTH = 100
 

@@ -79,6 +79,10 @@ describe.runIf(canReplace)('A server (needs a system that replaces processes)', 
       expect(state).toMatchObject({ state: 'failed', reason: expect.stringContaining('TOP_K') })
       expect(state.mistakes.settings).toEqual([{ field: 'TOP_K', message: 'must be at least 1' }])
       expect(state.mistakes.agent.map(({ field }) => field)).toContain('prompt')
+      const readiness = await (await server.request('/readiness')).text()
+      expect(readiness).toContain('TOP_K')
+      const forStrangers = await (await fetch(`${server.url}/readiness`)).text()
+      expect(forStrangers).toMatch(/^(?!.*(?:TOP_K|agent\.json)).*not_ready/)
       expect(await failureOf(await post(server, '/admin/launch'))).toMatchObject({
         code: 'not_startable',
       })

@@ -162,6 +162,7 @@ const CALLS: Record<
   listDeploymentTargets: [{}],
   makeDeployment: [{ body: { target: 'compose' } }, { body: { target: 'unknown' } }, { body: {} }],
   getServerState: [{}],
+  followEvents: [{ path: '/admin/events?follow=false' }],
   launchServer: [{}],
   stopServer: [{}],
   restartServer: [{}],

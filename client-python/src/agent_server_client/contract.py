@@ -281,188 +281,6 @@ class Artifact(TypedDict):
     expiresAt: str
 
 
-class Skill(TypedDict):
-    name: str
-    description: str
-    state: Literal['on', 'off', 'unavailable']
-    reason: NotRequired[str]
-    source: NotRequired[str]
-    warnings: NotRequired[list[str]]
-
-
-class SkillList(TypedDict):
-    skills: list[Skill]
-
-
-class SkillReload(TypedDict):
-    source: NotRequired[str | None]
-    accept: NotRequired[bool | None]
-
-
-class McpTestRequest(TypedDict):
-    accept: NotRequired[bool | None]
-    digest: NotRequired[str | None]
-    tool: NotRequired[str | None]
-    arguments: NotRequired[dict[str, Any] | None]
-
-
-class Step(TypedDict):
-    step: Literal['configuration', 'connect', 'list-tools', 'accept', 'call-tool']
-    ok: bool
-    milliseconds: float
-    message: NotRequired[str]
-
-
-class Server(TypedDict):
-    name: str
-    version: str
-    transport: Literal['streamable-http', 'sse']
-    protocol: str
-
-
-class Tool(TypedDict):
-    name: str
-    remoteName: str
-    description: str
-    state: Literal['on', 'off', 'unavailable']
-    reason: NotRequired[str]
-
-
-class McpTestResult(TypedDict):
-    connection: str
-    ok: bool
-    steps: list[Step]
-    server: NotRequired[Server]
-    digest: str
-    tools: list[Tool]
-    output: NotRequired[str]
-    artifacts: NotRequired[list[Artifact]]
-
-
-McpMessage: TypeAlias = dict[str, Any]
-
-
-McpAnswer: TypeAlias = dict[str, Any]
-
-
-class SandboxProbe(TypedDict):
-    name: Literal[
-        'start',
-        'computation',
-        'files',
-        'environment',
-        'host-files',
-        'network',
-        'memory',
-        'total-memory',
-        'processes',
-        'cpus',
-        'file-space',
-        'output',
-        'time-out',
-    ]
-    ok: bool
-    milliseconds: int
-    message: NotRequired[str]
-    remedy: NotRequired[str]
-
-
-class SandboxReport(TypedDict):
-    kind: Literal['embedded', 'bubblewrap', 'docker', 'e2b', 'none']
-    ok: bool
-    milliseconds: int
-    verifiedAt: str
-    probes: list[SandboxProbe]
-
-
-class Limits(TypedDict):
-    seconds: int
-    cpus: float
-    memoryMegabytes: int
-    processes: int
-    fileMegabytes: int
-    outputKilobytes: int
-
-
-class Sandbox(TypedDict):
-    kind: Literal['embedded', 'bubblewrap', 'docker', 'e2b', 'none']
-    state: Literal['on', 'off', 'unavailable']
-    reason: NotRequired[str]
-    limits: NotRequired[Limits]
-    verified: NotRequired[SandboxReport]
-
-
-class Profile(TypedDict):
-    description: str
-    model: str
-    retrieval: Literal['lexical', 'hybrid']
-
-
-class Tool1(TypedDict):
-    name: str
-    source: str
-
-
-class Agent(TypedDict):
-    name: str
-    profile: Profile
-    tools: list[Tool1]
-
-
-class Tool2(TypedDict):
-    name: str
-    title: str
-    description: str
-    inputSchema: dict[str, Any]
-    source: str
-    approval: NotRequired[Literal['always']]
-    state: Literal['on', 'off', 'unavailable']
-    reason: NotRequired[str]
-
-
-class ToolList(TypedDict):
-    tools: list[Tool2]
-
-
-class McpItem(TypedDict):
-    name: str
-    url: str
-    state: Literal['on', 'off', 'unavailable']
-    reason: NotRequired[str]
-    transport: NotRequired[Literal['streamable-http', 'sse']]
-    protocol: NotRequired[str]
-    tools: NotRequired[int]
-    waiting: NotRequired[list[str]]
-
-
-class Plugin(TypedDict):
-    name: str
-    state: Literal['on', 'off', 'unavailable']
-    reason: NotRequired[str]
-
-
-class Chat1(TypedDict):
-    model: str
-    tools: bool
-
-
-class Reranker(TypedDict):
-    state: Literal['on', 'off', 'unavailable']
-    model: NotRequired[str]
-    reason: NotRequired[str]
-
-
-class Capabilities(TypedDict):
-    skills: list[Skill]
-    sandbox: Sandbox
-    mcp: list[McpItem]
-    plugins: list[Plugin]
-    chat: Chat1
-    retrieval: Literal['lexical', 'hybrid']
-    reranker: Reranker
-    restartRequired: bool
-
-
 Metadata: TypeAlias = dict[str, str | float | bool]
 
 
@@ -733,6 +551,246 @@ ChatFrame: TypeAlias = (
     | DoneFrame
     | ErrorFrame
 )
+
+
+class LogEvent(TypedDict):
+    id: int
+    at: str
+    type: Literal['log']
+    level: Literal['trace', 'debug', 'info', 'warn', 'error', 'fatal']
+    message: str
+    requestId: NotRequired[str]
+    details: dict[str, Any]
+
+
+class RequestEvent(TypedDict):
+    id: int
+    at: str
+    type: Literal['request']
+    operation: str
+    method: str
+    path: str
+    status: int
+    milliseconds: float
+    address: NotRequired[str]
+    requestId: NotRequired[str]
+
+
+class RunEvent(TypedDict):
+    id: int
+    at: str
+    type: Literal['run']
+    outcome: str
+    milliseconds: float
+    firstDelta: NotRequired[float]
+    promptTokens: NotRequired[int]
+    completionTokens: NotRequired[int]
+    tools: dict[str, int]
+
+
+class SampleEvent(TypedDict):
+    id: int
+    at: str
+    type: Literal['sample']
+    seconds: float
+    processors: float
+    memory: int
+    requests: int
+    failedRequests: int
+    requestMilliseconds: float
+    searches: int
+    searchMilliseconds: float
+    runs: int
+    openRuns: int
+    documents: int
+
+
+ActivityEvent: TypeAlias = LogEvent | RequestEvent | RunEvent | SampleEvent
+
+
+ActivityFrame: TypeAlias = ActivityEvent | ErrorFrame
+
+
+class Skill(TypedDict):
+    name: str
+    description: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+    source: NotRequired[str]
+    warnings: NotRequired[list[str]]
+
+
+class SkillList(TypedDict):
+    skills: list[Skill]
+
+
+class SkillReload(TypedDict):
+    source: NotRequired[str | None]
+    accept: NotRequired[bool | None]
+
+
+class McpTestRequest(TypedDict):
+    accept: NotRequired[bool | None]
+    digest: NotRequired[str | None]
+    tool: NotRequired[str | None]
+    arguments: NotRequired[dict[str, Any] | None]
+
+
+class Step(TypedDict):
+    step: Literal['configuration', 'connect', 'list-tools', 'accept', 'call-tool']
+    ok: bool
+    milliseconds: float
+    message: NotRequired[str]
+
+
+class Server(TypedDict):
+    name: str
+    version: str
+    transport: Literal['streamable-http', 'sse']
+    protocol: str
+
+
+class Tool(TypedDict):
+    name: str
+    remoteName: str
+    description: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+
+
+class McpTestResult(TypedDict):
+    connection: str
+    ok: bool
+    steps: list[Step]
+    server: NotRequired[Server]
+    digest: str
+    tools: list[Tool]
+    output: NotRequired[str]
+    artifacts: NotRequired[list[Artifact]]
+
+
+McpMessage: TypeAlias = dict[str, Any]
+
+
+McpAnswer: TypeAlias = dict[str, Any]
+
+
+class SandboxProbe(TypedDict):
+    name: Literal[
+        'start',
+        'computation',
+        'files',
+        'environment',
+        'host-files',
+        'network',
+        'memory',
+        'total-memory',
+        'processes',
+        'cpus',
+        'file-space',
+        'output',
+        'time-out',
+    ]
+    ok: bool
+    milliseconds: int
+    message: NotRequired[str]
+    remedy: NotRequired[str]
+
+
+class SandboxReport(TypedDict):
+    kind: Literal['embedded', 'bubblewrap', 'docker', 'e2b', 'none']
+    ok: bool
+    milliseconds: int
+    verifiedAt: str
+    probes: list[SandboxProbe]
+
+
+class Limits(TypedDict):
+    seconds: int
+    cpus: float
+    memoryMegabytes: int
+    processes: int
+    fileMegabytes: int
+    outputKilobytes: int
+
+
+class Sandbox(TypedDict):
+    kind: Literal['embedded', 'bubblewrap', 'docker', 'e2b', 'none']
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+    limits: NotRequired[Limits]
+    verified: NotRequired[SandboxReport]
+
+
+class Profile(TypedDict):
+    description: str
+    model: str
+    retrieval: Literal['lexical', 'hybrid']
+
+
+class Tool1(TypedDict):
+    name: str
+    source: str
+
+
+class Agent(TypedDict):
+    name: str
+    profile: Profile
+    tools: list[Tool1]
+
+
+class Tool2(TypedDict):
+    name: str
+    title: str
+    description: str
+    inputSchema: dict[str, Any]
+    source: str
+    approval: NotRequired[Literal['always']]
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+
+
+class ToolList(TypedDict):
+    tools: list[Tool2]
+
+
+class McpItem(TypedDict):
+    name: str
+    url: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+    transport: NotRequired[Literal['streamable-http', 'sse']]
+    protocol: NotRequired[str]
+    tools: NotRequired[int]
+    waiting: NotRequired[list[str]]
+
+
+class Plugin(TypedDict):
+    name: str
+    state: Literal['on', 'off', 'unavailable']
+    reason: NotRequired[str]
+
+
+class Chat1(TypedDict):
+    model: str
+    tools: bool
+
+
+class Reranker(TypedDict):
+    state: Literal['on', 'off', 'unavailable']
+    model: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class Capabilities(TypedDict):
+    skills: list[Skill]
+    sandbox: Sandbox
+    mcp: list[McpItem]
+    plugins: list[Plugin]
+    chat: Chat1
+    retrieval: Literal['lexical', 'hybrid']
+    reranker: Reranker
+    restartRequired: bool
 
 
 class Content(TypedDict):

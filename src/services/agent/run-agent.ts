@@ -86,7 +86,7 @@ async function* run(
     pass.fail(error, signal)
     throw error
   } finally {
-    pass.leave()
+    pass.leave(budget.usage())
     // No other request can come back to a conversation that the client did not name.
     if (request.conversationId === undefined && !isPaused) parts.endConversation(conversation)
   }
@@ -104,6 +104,7 @@ async function* runRounds(
   // What the caller insists on was insisted on before the pause.
   for (let round = calls.length > 0 ? 2 : 1; ; round += 1) {
     if (calls.length > 0) {
+      pass.called(calls)
       yield callEvents(calls)
       const results = await runCalls(calls, context, signal)
       yield results.events

@@ -1,7 +1,9 @@
 import { AppError } from '../../errors.ts'
-import type { RunFinishReason } from '../../schemas/chat.ts'
+import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 
 const RETRY_AFTER_SECONDS = 2
+/** Tools that a run is told of by name; models name some that there are not. */
+const MAX_TOOLS = 50
 
 export interface FinishedRun {
   /** The finish reason, an error code, or `abandoned` where the caller left. */
@@ -9,6 +11,10 @@ export interface FinishedRun {
   milliseconds: number
   /** Time to the first text, in milliseconds; nothing where none came. */
   firstDelta: number | undefined
+  /** Of all model calls; nothing where none was reported. */
+  usage: Usage | undefined
+  /** How often each tool was called, by its name. */
+  tools: Readonly<Record<string, number>>
 }
 
 /** Hears when a run begins and when it is over, however it ends. */
@@ -41,11 +47,18 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
       const started = performance.now()
       let outcome = 'abandoned'
       let firstDelta: number | undefined
+      const tools = new Map<string, number>()
 
       return {
         /** Some text goes to the caller. */
         text() {
           firstDelta ??= performance.now() - started
+        },
+        called(calls: readonly { name: string }[]) {
+          for (const { name } of calls) {
+            const count = tools.get(name) ?? 0
+            if (count > 0 || tools.size < MAX_TOOLS) tools.set(name, count + 1)
+          }
         },
         end(reason: RunFinishReason) {
           outcome = reason
@@ -54,9 +67,11 @@ export function createRunGate({ maxRuns, observer }: RunGateOptions) {
           if (error instanceof AppError) outcome = error.code
           else outcome = signal.aborted ? 'abandoned' : 'internal'
         },
-        leave() {
+        leave(usage: Usage | undefined) {
           open -= 1
-          observer.runEnded({ outcome, firstDelta, milliseconds: performance.now() - started })
+          const milliseconds = performance.now() - started
+          const called = Object.fromEntries(tools)
+          observer.runEnded({ outcome, firstDelta, milliseconds, usage, tools: called })
         },
       }
     },

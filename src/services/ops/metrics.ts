@@ -1,7 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import type { Sample } from '../../schemas/activity.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 import type { RunObserver } from '../agent/run-gate.ts'
+import { createSampler } from './sampler.ts'
 
 const SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
@@ -16,6 +18,8 @@ export interface Metrics {
   requestEnded(request: { operation: string; status: number; milliseconds: number }): void
   ingestionEnded(outcome: { status: string; milliseconds: number; characters: number }): void
   searchEnded(milliseconds: number): void
+  /** What was done since the last call. */
+  sample(): Sample
   /** In Prometheus' text format. */
   render(): Promise<string>
   readonly contentType: string
@@ -51,24 +55,35 @@ export function createMetrics(counts: () => Promise<StoreCounts>): Metrics {
     registers,
   })
   const refreshCounts = createCountGauges(registry, counts)
+  const sampler = createSampler()
 
   return {
     runs: {
-      runStarted: () => open.inc(),
+      runStarted() {
+        open.inc()
+        sampler.runStarted()
+      },
       runEnded({ outcome, milliseconds, firstDelta: delta }) {
         open.dec()
+        sampler.runEnded()
         runs.observe({ outcome }, milliseconds / 1_000)
         if (delta !== undefined) firstDelta.observe(delta / 1_000)
       },
     },
     requestEnded({ operation, status, milliseconds }) {
+      sampler.requestEnded(status, milliseconds)
       requests.observe({ operation, status: String(status) }, milliseconds / 1_000)
     },
     ingestionEnded({ status, milliseconds, characters: length }) {
+      sampler.documentEnded()
       ingestion.observe({ status }, milliseconds / 1_000)
       if (status === 'ready') characters.inc(length)
     },
-    searchEnded: (milliseconds) => search.observe(milliseconds / 1_000),
+    searchEnded(milliseconds) {
+      sampler.searchEnded(milliseconds)
+      search.observe(milliseconds / 1_000)
+    },
+    sample: sampler.take,
     async render() {
       await refreshCounts()
       return registry.metrics()

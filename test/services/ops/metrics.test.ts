@@ -66,8 +66,12 @@ describe('the metrics', () => {
     runs.runStarted()
     runs.runStarted()
     runs.runStarted()
-    runs.runEnded({ outcome: 'stop', milliseconds: 2_000, firstDelta: 500 })
-    runs.runEnded({ outcome: 'upstream_failed', milliseconds: 10, firstDelta: undefined })
+    const nothing = { usage: undefined, tools: {} }
+    runs.runEnded({ outcome: 'stop', milliseconds: 2_000, firstDelta: 500, ...nothing })
+    runs.runEnded({
+      ...{ outcome: 'upstream_failed', milliseconds: 10, firstDelta: undefined },
+      ...nothing,
+    })
     expect(await series()).toMatchObject({
       agent_server_runs_open: 1,
       'agent_server_run_seconds_count{outcome="stop"}': 1,
@@ -97,6 +101,20 @@ describe('the metrics', () => {
       'agent_server_documents{status="ready"}': 9,
       agent_server_chunks: 99,
     })
+  })
+
+  it('say what was done between one sample and the next', () => {
+    const { metrics } = createForTest()
+    metrics.requestEnded({ operation: 'query', status: 200, milliseconds: 20 })
+    metrics.requestEnded({ operation: 'query', status: 503, milliseconds: 40 })
+    metrics.searchEnded(8)
+    metrics.runs.runStarted()
+    expect(metrics.sample()).toMatchObject({
+      ...{ requests: 2, failedRequests: 1, requestMilliseconds: 30 },
+      ...{ searches: 1, searchMilliseconds: 8, runs: 0, openRuns: 1, documents: 0 },
+      memory: expect.any(Number),
+    })
+    expect(metrics.sample()).toMatchObject({ requests: 0, requestMilliseconds: 0, openRuns: 1 })
   })
 
   it('tell of the process, too', async () => {

@@ -1,0 +1,122 @@
+import { AppError } from '../../errors.ts'
+import { pause } from '../../lib/abort.ts'
+import type { ActivityEvent, Sample } from '../../schemas/activity.ts'
+
+/** Kept of the log, and how many characters of a line; the details of a longer one are left out. */
+const MAX_LINES = 1_000
+const MAX_LINE = 8_000
+/** An hour. */
+const SAMPLE_MS = 10_000
+const MAX_SAMPLES = 360
+const MAX_FOLLOWERS = 16
+/** What came within this time travels together, at most so many at once. */
+const FOLLOW_MS = 250
+const MAX_BATCH = 500
+const RETRY_AFTER_SECONDS = 10
+
+export type Activity = ReturnType<typeof createActivity>
+
+/** What the server has done lately: the last lines of its log, and an hour of samples. */
+export function createActivity() {
+  const lines: { id: number; line: string }[] = []
+  const samples: ActivityEvent[] = []
+  // Of another process before this one, ids are smaller.
+  let last = Date.now()
+  let followers = 0
+
+  function since(id: number): ActivityEvent[] {
+    const newer = lines.filter((kept) => kept.id > id).map(toEvent)
+    const all = [...newer, ...samples.filter((kept) => kept.id > id)]
+    return all.toSorted((one, other) => one.id - other.id).slice(0, MAX_BATCH)
+  }
+
+  async function* read(after: number, follow: boolean, signal: AbortSignal) {
+    let seen = after > last ? 0 : after
+    let events = since(seen)
+    while (follow || events.length > 0) {
+      if (events.length > 0) yield events
+      if (follow) await pause(FOLLOW_MS, signal)
+      seen = events.at(-1)?.id ?? seen
+      events = since(seen)
+    }
+  }
+
+  function sample(taken: Sample): void {
+    last += 1
+    samples.push({ type: 'sample', id: last, at: new Date().toISOString(), ...taken })
+    if (samples.length > MAX_SAMPLES) samples.shift()
+  }
+
+  return {
+    /** Takes a line of the log, as JSON; a stream that pino writes to. */
+    write(line: string): void {
+      last += 1
+      lines.push({ id: last, line: line.length > MAX_LINE ? shorten(line) : line })
+      if (lines.length > MAX_LINES) lines.shift()
+    },
+
+    /** Takes samples until the answered function is called. */
+    watch(metrics: { sample(): Sample }): () => void {
+      const timer = setInterval(() => sample(metrics.sample()), SAMPLE_MS).unref()
+      return () => clearInterval(timer)
+    },
+
+    /**
+     * What happened after the event of this id, and, unless `follow` is false, what happens from then on, in
+     * batches. Who reads too slowly misses what is no longer kept. Throws `too_much_at_once`, and what `signal` is
+     * aborted with.
+     */
+    async *events(
+      { after, follow }: { after: number; follow: boolean },
+      signal: AbortSignal,
+    ): AsyncGenerator<ActivityEvent[]> {
+      if (followers >= MAX_FOLLOWERS) {
+        const message = `${MAX_FOLLOWERS} follow the activity already`
+        throw new AppError('too_much_at_once', message, { retryAfter: RETRY_AFTER_SECONDS })
+      }
+      followers += 1
+      try {
+        yield* read(after, follow, signal)
+      } finally {
+        followers -= 1
+      }
+    },
+  }
+}
+
+function shorten(line: string): string {
+  const { level, time, msg, reqId } = JSON.parse(line)
+  return JSON.stringify({ level, time, reqId, msg: String(msg).slice(0, MAX_LINE / 2), cut: true })
+}
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
+
+function toEvent({ id, line }: { id: number; line: string }): ActivityEvent {
+  const {
+    level,
+    time,
+    msg: message = '',
+    reqId,
+    pid: _pid,
+    hostname: _host,
+    ...rest
+  } = JSON.parse(line)
+  const event = { id, at: new Date(time).toISOString(), ...(reqId && { requestId: reqId }) }
+  const { method, path, status, milliseconds, outcome, tools } = rest
+  if (method && path && status) {
+    const { address } = rest
+    return {
+      ...event,
+      type: 'request',
+      operation: message,
+      method,
+      path,
+      status,
+      milliseconds,
+      ...(address && { address }),
+    }
+  }
+  if (outcome && tools) return { ...event, ...rest, type: 'run' }
+  const name = LEVELS[Math.floor(level / 10) - 1] ?? 'info'
+  return { ...event, type: 'log', level: name, message, details: rest }
+}

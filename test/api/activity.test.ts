@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { ActivityEvent } from '../../src/schemas/activity.ts'
+import { readAllBlocks, readBlocks } from '../support/event-stream-reader.ts'
+import { startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { MODEL_KEY, modelAt, TEST_KEY } from '../support/server.ts'
+import { startServerProcess } from '../support/server-process.ts'
+import { textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+const QUESTION = 'Who hoots in the old barn?'
+
+describe('GET /admin/events', () => {
+  it('tells of requests and of runs with outcome, time, tokens and tools, and of no secret', async () => {
+    const upstream = await startScriptedUpstream()
+    const server = await startServerProcess(modelAt(upstream))
+    await server.ingest({ title: 'Owls', text: 'Owls hoot.' })
+    upstream.script(
+      toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } }),
+      textReply('Owls [1].'),
+    )
+    const messages = [{ role: 'user', content: QUESTION }]
+    await (await server.request('/chat', { body: { messages } })).text()
+    await expect
+      .poll(async () =>
+        (await eventsOf(await server.request('/admin/events?follow=false'))).map(
+          ({ type }) => type,
+        ),
+      )
+      .toContain('run')
+
+    const answer = await server.request('/admin/events?follow=false')
+    const text = await answer.clone().text()
+    for (const secret of [TEST_KEY, MODEL_KEY, QUESTION]) expect(text).not.toContain(secret)
+    const events = await eventsOf(answer)
+    expect(events.find(({ type }) => type === 'run')).toMatchObject({
+      ...{ outcome: 'stop', milliseconds: expect.any(Number), firstDelta: expect.any(Number) },
+      ...{ promptTokens: 22, completionTokens: 14, tools: { semantic_search: 1 } },
+    })
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: 'request', operation: 'chat', path: '/chat', status: 200 }),
+    )
+  })
+
+  it('follows what happens, and does not hold back a stop', async () => {
+    const server = await startServerProcess({ SHUTDOWN_GRACE: '60' })
+    const seen: ActivityEvent[] = []
+    const following = (async () => {
+      for await (const { data } of readBlocks(await server.request('/admin/events'))) {
+        const frame = JSON.parse(data)
+        if (frame.type === 'error') return frame.error.code
+        seen.push(ActivityEvent.parse(frame))
+      }
+    })()
+    await expect.poll(() => seen.length).toBeGreaterThan(0)
+    await server.request('/query', { body: { query: 'owls' } })
+    await expect
+      .poll(() => seen.map((event) => 'operation' in event && event.operation))
+      .toContain('query')
+    const started = performance.now()
+    expect((await server.stop()).code).toBe(0)
+    expect(performance.now() - started).toBeLessThan(20_000)
+    expect(await following).toBe('shutting_down')
+  })
+})
+
+async function eventsOf(response: Response): Promise<ActivityEvent[]> {
+  return (await readAllBlocks(response)).map(({ data }) => ActivityEvent.parse(JSON.parse(data)))
+}

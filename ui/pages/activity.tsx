@@ -1,0 +1,173 @@
+import { useSignal } from '@preact/signals'
+import { type Occurrence, occurrences, samples, useActivity } from '../activity/follow.ts'
+import { Graphs } from '../activity/graphs.tsx'
+import { counted, formatNumber, formatSeconds } from '../format.ts'
+import { Empty, ErrorNote, Status, type Tone } from '../parts/notes.tsx'
+
+const KINDS = [
+  ['all', 'All'],
+  ['run', 'Runs'],
+  ['request', 'Requests'],
+  ['log', 'Log'],
+] as const
+/** More are found by filtering. */
+const MAX_SHOWN = 200
+
+/** What the server does: the metrics of the last hour, its requests, its runs and its log. */
+export function ActivityPage() {
+  const failure = useActivity()
+  return (
+    <>
+      <h1>Activity</h1>
+      <ErrorNote message={failure.value} />
+      <section class="stack" aria-labelledby="hour">
+        <h2 id="hour">The last hour</h2>
+        {samples.value.length === 0 ? (
+          <p class="hint">The first figures come ten seconds after the start.</p>
+        ) : (
+          <Graphs />
+        )}
+      </section>
+      <Events />
+    </>
+  )
+}
+
+function Events() {
+  const kind = useSignal<(typeof KINDS)[number][0]>('all')
+  const words = useSignal('')
+  const wanted = words.value.trim().toLowerCase()
+  const found = occurrences.value.filter(
+    (event) =>
+      (kind.value === 'all' || event.type === kind.value) &&
+      (wanted === '' || JSON.stringify(event).toLowerCase().includes(wanted)),
+  )
+  return (
+    <section class="stack" aria-labelledby="events">
+      <div class="row spread">
+        <h2 id="events">Events</h2>
+        <fieldset class="choice">
+          <legend class="visually-hidden">Which</legend>
+          {KINDS.map(([value, name]) => (
+            <label key={value}>
+              <input
+                type="radio"
+                name="kind"
+                checked={kind.value === value}
+                onChange={() => {
+                  kind.value = value
+                }}
+              />
+              <span>{name}</span>
+            </label>
+          ))}
+        </fieldset>
+        <input
+          type="search"
+          class="event-words"
+          aria-label="Events with these words"
+          placeholder="With these words"
+          value={words.value}
+          onInput={({ currentTarget }) => {
+            words.value = currentTarget.value
+          }}
+        />
+      </div>
+      {found.length === 0 ? (
+        <Empty title="Nothing yet">
+          <p>What happens is shown at once. LOG_LEVEL says how much of it is logged.</p>
+        </Empty>
+      ) : (
+        <ol class="events panel">
+          {found
+            .slice(-MAX_SHOWN)
+            .reverse()
+            .map((event) => (
+              <li key={event.id}>
+                <EventRow event={event} />
+              </li>
+            ))}
+        </ol>
+      )}
+      {found.length > MAX_SHOWN && (
+        <p class="hint">
+          The last {MAX_SHOWN} of {formatNumber(found.length)}.
+        </p>
+      )}
+    </section>
+  )
+}
+
+function EventRow({ event }: { event: Occurrence }) {
+  const { tone, state, text, details } = describe(event)
+  return (
+    <>
+      <time class="hint" dateTime={event.at}>
+        {new Date(event.at).toLocaleTimeString('en-GB')}
+      </time>
+      <Status tone={tone}>{state}</Status>
+      <div class="event-text">
+        {text}
+        {details && (
+          <details>
+            <summary>Details</summary>
+            <pre class="code">{details}</pre>
+          </details>
+        )}
+      </div>
+      <span class="hint">{'milliseconds' in event && formatSeconds(event.milliseconds)}</span>
+    </>
+  )
+}
+
+interface Line {
+  tone: Tone
+  state: string
+  text: string
+  details?: string | undefined
+}
+
+/** How a run ends that went well. */
+const GOOD_ENDS = ['stop', 'tool_calls', 'approval_required']
+const SEVERE = ['error', 'fatal']
+
+function describe(event: Occurrence): Line {
+  if (event.type === 'request') return describeRequest(event)
+  if (event.type === 'run') {
+    const tone = GOOD_ENDS.includes(event.outcome) ? 'good' : 'bad'
+    return { tone, state: 'Run', text: wordsOfRun(event) }
+  }
+  const { level, message: text, details } = event
+  const tone = SEVERE.includes(level) ? 'bad' : 'off'
+  const line: Line = { tone, state: level, text }
+  return Object.keys(details).length === 0
+    ? line
+    : { ...line, details: JSON.stringify(details, null, 2) }
+}
+
+function describeRequest(request: Of<'request'>): Line {
+  const { status, method, path, requestId } = request
+  const tone = status >= 400 ? 'off' : 'good'
+  const line: Line = { tone, state: String(status), text: `${method} ${path}` }
+  return status < 500
+    ? line
+    : { ...line, tone: 'bad', details: requestId && `Request ${requestId}` }
+}
+
+type Of<Type> = Extract<Occurrence, { type: Type }>
+
+function wordsOfRun(run: Of<'run'>): string {
+  const { outcome, firstDelta, promptTokens, completionTokens } = run
+  const tools = Object.entries(run.tools).map(([name, count]) =>
+    count > 1 ? `${name} × ${count}` : name,
+  )
+  return [
+    outcome.replaceAll('_', ' '),
+    firstDelta !== undefined && `first text after ${formatSeconds(firstDelta)}`,
+    promptTokens !== undefined &&
+      `${formatNumber(promptTokens)} + ${counted(completionTokens ?? 0, 'token')}`,
+    tools.length > 0 && `tools: ${tools.join(', ')}`,
+  ]
+    .filter(Boolean)
+    .join('; ')
+}
