@@ -7,10 +7,6 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type AppOptions, buildApp, buildIdleApp } from './app.ts'
 import type { Command } from './commands/command.ts'
-import { runDeploy } from './commands/deploy.ts'
-import { runPrebuildScreen } from './commands/prebuild-screen.ts'
-import { runRebuildIndex, runReEmbed, runReindex } from './commands/rebuild.ts'
-import { runExport, runImport, runMigrate } from './commands/transfer.ts'
 import {
   type Activity,
   type BeginAnew,
@@ -32,16 +28,22 @@ import { startTelemetry } from './telemetry.ts'
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MS = 15_000
 
-/** What `npm run` has beside the server. */
-const COMMANDS = new Map<string, Command>([
-  ['re-embed', runReEmbed],
-  ['reindex', runReindex],
-  ['rebuild-index', runRebuildIndex],
-  ['migrate', runMigrate],
-  ['export', runExport],
-  ['import', runImport],
-  ['deploy', runDeploy],
-  ['prebuild-screen', runPrebuildScreen],
+const rebuilding = () => import('./commands/rebuild.ts')
+const transfer = () => import('./commands/transfer.ts')
+
+/** What `npm run` has beside the server, which does not load it. */
+const COMMANDS = new Map<string, () => Promise<Command>>([
+  ['re-embed', async () => (await rebuilding()).runReEmbed],
+  ['reindex', async () => (await rebuilding()).runReindex],
+  ['rebuild-index', async () => (await rebuilding()).runRebuildIndex],
+  ['migrate', async () => (await transfer()).runMigrate],
+  ['export', async () => (await transfer()).runExport],
+  ['import', async () => (await transfer()).runImport],
+  ['deploy', async () => (await import('./commands/deploy.ts')).runDeploy],
+  [
+    'prebuild-screen',
+    async () => (await import('./commands/prebuild-screen.ts')).runPrebuildScreen,
+  ],
 ])
 
 /** Begins a server that waits for its launch. */
@@ -73,7 +75,7 @@ async function main(): Promise<void> {
   // Before the configuration is read, whose mistakes are reported in the same words.
   speakPlainly()
   const command = COMMANDS.get(process.argv[2] ?? '')
-  if (command) return runCommand(command)
+  if (command) return runCommand(await command())
 
   // Heard from the first moment, since the first process of a container would not hear it otherwise, and acted
   // on once the server has started: to leave while threads begin can hang.

@@ -13,7 +13,8 @@ export const runExport: Command = async ({ parameters, config, stderr, signal })
   const file = onlyFile(parameters)
   if (file === undefined) return refuse(stderr, 'Usage: npm run export -- <file.zst>')
   const counts = { documents: 0, chunks: 0 }
-  const records = watched(openCorpus(config()).readCorpus(signal), counts, stderr, 'exporting')
+  const corpus = await openCorpus(config())
+  const records = watched(corpus.readCorpus(signal), counts, stderr, 'exporting')
   await writeCorpusFile(file, records, signal)
   stderr.write(`${file} holds ${describe(counts)}\n`)
   return 0
@@ -26,7 +27,8 @@ export const runImport: Command = async ({ parameters, config: load, stderr, sig
   const config = load()
   const counts = { documents: 0, chunks: 0 }
   const records = fittingCorpus(readCorpusFile(file, signal), config.EMBEDDING_MODEL)
-  await openCorpus(config).writeCorpus(watched(records, counts, stderr, 'importing'), signal)
+  const corpus = await openCorpus(config)
+  await corpus.writeCorpus(watched(records, counts, stderr, 'importing'), signal)
   stderr.write(`Imported ${describe(counts)}\n`)
   return 0
 }
@@ -86,7 +88,7 @@ function readDestination(parameters: readonly string[]) {
 async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: AbortSignal) {
   let isGoingOn = false
   let counts: Counts = { documents: 0, chunks: 0 }
-  const source = openCorpus({ ...from, DATABASE_URL: undefined })
+  const source = await openCorpus({ ...from, DATABASE_URL: undefined })
   const watch: Watch = (records, after) => {
     counts = { documents: after?.documents ?? 0, chunks: after?.chunks ?? 0 }
     if (after) stderr.write(`Going on after ${describe(counts)}\n`)
@@ -94,7 +96,7 @@ async function copy(from: Config, to: Config, stderr: ProgressTarget, signal: Ab
     isGoingOn = after !== undefined
     return watched(records, counts, stderr, 'copying')
   }
-  const isCopied = await moveCorpus(source, openCorpus(to), watch, signal)
+  const isCopied = await moveCorpus(source, await openCorpus(to), watch, signal)
   const outcome = isCopied ? `Copied ${describe(counts)}` : 'The documents are there already'
   stderr.write(`${outcome}\n`)
 }

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import { createEmbeddedIndex } from '../indexes/embedded/embedded-index.ts'
-import { createQdrantIndex, type QdrantIndexOptions } from '../indexes/qdrant/qdrant-index.ts'
+import type { QdrantIndexOptions } from '../indexes/qdrant/qdrant-index.ts'
 import { measureLength } from '../services/ingestion/replace-index.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 
@@ -20,6 +20,7 @@ export async function openChunkIndex(
   onFatal: (error: Error) => void,
 ) {
   if (config.QDRANT_URL !== undefined) {
+    const { createQdrantIndex } = await import('../indexes/qdrant/qdrant-index.ts')
     const index = createQdrantIndex({
       ...(await qdrantOptions(config, config.QDRANT_URL, store)),
       log,

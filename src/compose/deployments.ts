@@ -4,16 +4,17 @@ import { isMissing } from '../lib/files.ts'
 import type { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/deployment.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
 import { AgentConfigurationError } from '../services/agent/configuration.ts'
-import { generate, TARGET_TITLES } from '../services/deployment/generate.ts'
-import { readAgentSource } from '../services/deployment/project.ts'
 import type { AgentSource, Problem } from '../services/deployment/target.ts'
+
+/** Loaded when somebody asks: most servers never deploy another. */
+const load = () => import('../services/deployment/generate.ts')
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
 /** What `npm run deploy` would write, of the settings and the agent configuration as they are on disk. */
 export function composeDeployments(settings: Pick<SettingsService, 'preview'>) {
   return {
-    targets: (): DeploymentTargets => ({ targets: TARGET_TITLES }),
+    targets: async (): Promise<DeploymentTargets> => ({ targets: (await load()).TARGET_TITLES }),
 
     /** Throws `invalid_request` for settings that no server would start with. */
     async make({ target, instances, domain }: DeploymentRequest): Promise<Deployment> {
@@ -24,6 +25,7 @@ export function composeDeployments(settings: Pick<SettingsService, 'preview'>) {
       if ('remedy' in source) return { ...nothing, refusals: [source] }
       const folder = `deployment/${target}`
       const numbers = { ...settingsOf(environment, config), instances, folder }
+      const { generate } = await load()
       const made = generate(source, { ...numbers, ...(domain && { domain }) }, target)
       if ('refusals' in made) return { ...nothing, refusals: [...made.refusals] }
       const files = Object.entries(made.files).map(([name, text]) => ({ name, text }))
@@ -43,6 +45,7 @@ const WITHOUT_PROJECT = {
 }
 
 async function readSource(agentConfig: string): Promise<AgentSource | Problem> {
+  const { readAgentSource } = await import('../services/deployment/project.ts')
   try {
     return await readAgentSource(ROOT, agentConfig)
   } catch (error) {

@@ -14,8 +14,6 @@ import type { OpenLockFile } from '../stores/lock-file.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
 import type { ChangeNotifications, Outbox } from '../stores/outbox.ts'
 import type { StartDeadline } from '../stores/postgres/connection.ts'
-import { createPostgresCorpus } from '../stores/postgres/corpus.ts'
-import { createPostgresStore } from '../stores/postgres/postgres-store.ts'
 import type { SkillCopies } from '../stores/skill-copies.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
@@ -41,6 +39,7 @@ export async function openStore(
   const queueLimit = config.INGEST_QUEUE_LIMIT
   if (config.DATABASE_URL !== undefined) {
     const { DATABASE_URL: url, DATABASE_POOL: poolSize } = config
+    const { createPostgresStore } = await import('../stores/postgres/postgres-store.ts')
     return createPostgresStore({ url, poolSize, queueLimit, deadline, log })
   }
   return createSqliteStore({ directory: config.DATA_DIR, queueLimit, onCrash: onFatal, log })
@@ -63,8 +62,11 @@ export async function withStore<Result>(
 }
 
 /** The whole corpus of the document store that is configured. */
-export function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Corpus {
-  if (DATABASE_URL !== undefined) return createPostgresCorpus(DATABASE_URL)
+export async function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Promise<Corpus> {
+  if (DATABASE_URL !== undefined) {
+    const { createPostgresCorpus } = await import('../stores/postgres/corpus.ts')
+    return createPostgresCorpus(DATABASE_URL)
+  }
   return createSqliteCorpus({ directory: DATA_DIR, derived: [join(DATA_DIR, 'index')] })
 }
 

@@ -33,7 +33,7 @@ export interface AdminServices extends TrialServices {
   settings: SettingsService
   server: ServerStateService
   deployments: {
-    targets(): DeploymentTargets
+    targets(): Promise<DeploymentTargets>
     make(request: DeploymentRequest): Promise<Deployment>
   }
 }

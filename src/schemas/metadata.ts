@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { MAX_METADATA_FIELDS } from './bounds.ts'
 import { boundedText, optional } from './fields.ts'
 
-export const MAX_FIELDS = 32
 const MAX_VALUES = 100
 const MAX_PARTS = 20
 /** Names and values in a filter, which bound what it costs. */
@@ -25,12 +25,12 @@ export const Metadata = z
   .record(FieldName, Scalar, {
     error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
   })
-  .refine((metadata) => Object.keys(metadata).length <= MAX_FIELDS, {
-    message: `must not have more than ${MAX_FIELDS} fields`,
+  .refine((metadata) => Object.keys(metadata).length <= MAX_METADATA_FIELDS, {
+    message: `must not have more than ${MAX_METADATA_FIELDS} fields`,
   })
   .meta({
     id: 'Metadata',
-    description: `Flat facts about a document, at most ${MAX_FIELDS}, for filters and shown with its hits.`,
+    description: `Flat facts about a document, at most ${MAX_METADATA_FIELDS}, for filters and shown with its hits.`,
     examples: [{ language: 'en', year: 2026, public: true }],
   })
 
@@ -39,8 +39,8 @@ export const MetadataPatch = z
   .record(FieldName, z.union([Scalar, z.null()]), {
     error: ({ code }) => (code === 'invalid_key' ? BAD_NAME : undefined),
   })
-  .refine((patch) => Object.keys(patch).length <= MAX_FIELDS, {
-    message: `must not have more than ${MAX_FIELDS} fields`,
+  .refine((patch) => Object.keys(patch).length <= MAX_METADATA_FIELDS, {
+    message: `must not have more than ${MAX_METADATA_FIELDS} fields`,
   })
   .describe('Fields to set; null takes one out. What is not named stays.')
 

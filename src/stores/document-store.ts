@@ -1,6 +1,7 @@
 import { AppError } from '../errors.ts'
+import { MAX_METADATA_FIELDS } from '../schemas/bounds.ts'
 import type { DocumentSort } from '../schemas/document.ts'
-import { type Filter, MAX_FIELDS, type Metadata, type MetadataPatch } from '../schemas/metadata.ts'
+import type { Filter, Metadata, MetadataPatch } from '../schemas/metadata.ts'
 import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 
 /** `pending → processing → ready | failed`; a retried document goes back to `pending`. */
@@ -317,6 +318,6 @@ export function idempotencyConflict(): AppError {
 }
 
 export function tooManyFields(): AppError {
-  const message = `metadata: must not have more than ${MAX_FIELDS} fields`
+  const message = `metadata: must not have more than ${MAX_METADATA_FIELDS} fields`
   return new AppError('invalid_request', message, { param: 'metadata' })
 }

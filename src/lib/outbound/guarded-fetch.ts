@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { Agent, type Response as Answer, type Dispatcher, fetch } from 'undici'
+import type { Agent, Response as Answer, Dispatcher } from 'undici'
 import { boundBody } from '../bounded-body.ts'
 import { traceHeaders } from '../tracing.ts'
 import { literalAddress, type OutboundPolicy } from './policy.ts'
@@ -35,12 +35,17 @@ export type GuardedFetch = ReturnType<typeof createGuardedFetch>
  * that no second answer of its name server can slip in between.
  */
 export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBounds) {
-  const agent = new Agent({
-    connect: { lookup: guardedLookup(policy), timeout: CONNECT_MS },
-    headersTimeout: bounds.idleMs,
-    bodyTimeout: bounds.idleMs,
-  })
-  const dispatcher = agent.compose(guardLiterals(policy))
+  let agent: Agent | undefined
+  // Loaded with the first call: many servers never make one.
+  const load = async () => {
+    const { Agent, fetch } = await import('undici')
+    agent ??= new Agent({
+      connect: { lookup: guardedLookup(policy), timeout: CONNECT_MS },
+      headersTimeout: bounds.idleMs,
+      bodyTimeout: bounds.idleMs,
+    })
+    return { dispatcher: agent.compose(guardLiterals(policy)), fetch }
+  }
   return {
     /**
      * `fetch` for URLs that somebody else chose. Throws `OutboundError`, while reading the body, too; an
@@ -54,6 +59,7 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
       const explain = (error: unknown) =>
         explainFailure(error, target.hostname, signal ?? undefined)
       try {
+        const { dispatcher, fetch } = await load()
         const response = await fetch(target, {
           ...{ dispatcher, method, redirect, signal: limit },
           headers: withOwnHeaders(headers),
@@ -65,7 +71,7 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
       }
     },
     /** Gives up every open connection. */
-    close: () => agent.destroy(),
+    close: async () => await agent?.destroy(),
   }
 }
 

@@ -1,4 +1,5 @@
-import Docker from 'dockerode'
+import { access } from 'node:fs/promises'
+import type Docker from 'dockerode'
 import { AppError } from '../../errors.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { createInterpreterSessions } from '../interpreter-session.ts'
@@ -26,20 +27,17 @@ interface Options {
 
 /** Python in a container of its own, without a network, a right or a file of the machine. */
 export function createDockerSandbox({ limits, image, host, owner, log }: Options): Sandbox {
-  let connected: Docker | undefined
   const sessions = createInterpreterSessions(limits)
   /** Containers of a server that was killed; looked for once, before the first session. */
   let swept: Promise<void> | undefined
 
-  function connect(): Docker {
-    connected ??= connectEngine(host)
-    return connected
-  }
+  let connected: Docker | undefined
+  const connect = async () => (connected ??= await connectEngine(host))
 
   async function open(signal: AbortSignal): Promise<SandboxSession> {
     signal.throwIfAborted()
     try {
-      const engine = connect()
+      const engine = await connect()
       swept ??= sweep(engine, owner)
       await swept
       const channel = await startContainer(engine, containerOptions(image, owner, limits))
@@ -57,7 +55,8 @@ export function createDockerSandbox({ limits, image, host, owner, log }: Options
     async check(signal) {
       signal.throwIfAborted()
       try {
-        await connect().getImage(image).inspect()
+        const engine = await connect()
+        await engine.getImage(image).inspect()
       } catch (error) {
         throw explainEngineFailure(error, image)
       }
@@ -80,13 +79,20 @@ async function sweep(engine: Docker, owner: string): Promise<void> {
 /** Where an engine listens unless DOCKER_HOST says otherwise. */
 const DEFAULT_SOCKET = '/var/run/docker.sock'
 
+/** Throws what the system says where there is no socket: the library is large, and loaded only where there is one. */
+async function connectEngine(host: string | undefined): Promise<Docker> {
+  const options = engineOptions(host)
+  if ('socketPath' in options) await access(options.socketPath)
+  const { default: Engine } = await import('dockerode')
+  return new Engine(options)
+}
+
 /** `host` as in DOCKER_HOST: `unix:///path` or `tcp://host:port`. Throws `sandbox_unavailable` for any other. */
-export function connectEngine(host: string | undefined): Docker {
-  if (host === undefined) return new Docker({ socketPath: DEFAULT_SOCKET })
+export function engineOptions(host = `unix://${DEFAULT_SOCKET}`) {
   const url = URL.parse(host)
-  if (url?.protocol === 'unix:') return new Docker({ socketPath: url.pathname })
+  if (url?.protocol === 'unix:') return { socketPath: url.pathname }
   if (url?.protocol === 'tcp:' && url.port !== '') {
-    return new Docker({ protocol: 'http', host: url.hostname, port: Number(url.port) })
+    return { protocol: 'http' as const, host: url.hostname, port: Number(url.port) }
   }
   throw new AppError('sandbox_unavailable', 'DOCKER_HOST must be unix:///path or tcp://host:port')
 }

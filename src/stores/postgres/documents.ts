@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { MAX_FIELDS } from '../../schemas/metadata.ts'
+import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
 import type { DocumentStore, NewDocument } from '../document-store.ts'
 import type { Query } from '../sql/query.ts'
 import { fileToJson, type Row, toDocument, toJson } from '../sql/rows.ts'
@@ -58,7 +58,12 @@ export function createDocumentWrites({
       return withJob(database.write({ ...PUT, milliseconds: LONG_MS }, values))
     },
     async patchMetadata(id, patch, reclaim) {
-      const [row] = await database.write(PATCH, [id, JSON.stringify(patch), reclaim, MAX_FIELDS])
+      const [row] = await database.write(PATCH, [
+        id,
+        JSON.stringify(patch),
+        reclaim,
+        MAX_METADATA_FIELDS,
+      ])
       return row && toDocument(row)
     },
     async delete(id) {

@@ -1,6 +1,7 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
-import { MAX_FIELDS, type MetadataPatch } from '../../schemas/metadata.ts'
+import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
+import type { MetadataPatch } from '../../schemas/metadata.ts'
 import {
   type Idempotency,
   idempotencyConflict,
@@ -56,7 +57,7 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
         SELECT max((SELECT count(*) FROM json_each(metadata))) AS fields FROM (
           SELECT metadata FROM documents WHERE number = ${number}
           UNION ALL SELECT metadata FROM replacements WHERE document = ${number})`
-      if (integer(most, 'fields') > MAX_FIELDS) throw tooManyFields()
+      if (integer(most, 'fields') > MAX_METADATA_FIELDS) throw tooManyFields()
       return toDocument(sql.get`SELECT * FROM documents WHERE number = ${number}`)
     },
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { containerOptions } from '../../../src/sandboxes/docker/container.ts'
-import { connectEngine, createDockerSandbox } from '../../../src/sandboxes/docker/docker-sandbox.ts'
+import { createDockerSandbox, engineOptions } from '../../../src/sandboxes/docker/docker-sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
@@ -40,10 +40,10 @@ describe('The engine', () => {
     ['unix:///run/user/1000/docker.sock', { socketPath: '/run/user/1000/docker.sock' }],
     ['tcp://127.0.0.1:2375', { host: '127.0.0.1', port: 2375, protocol: 'http' }],
   ])('is found where DOCKER_HOST is %s', (host, expected) => {
-    expect(connectEngine(host).modem).toMatchObject(expected)
+    expect(engineOptions(host)).toEqual(expected)
   })
 
   it.each(['ssh://user@host', 'tcp://host', 'nonsense'])('is not found where it is %s', (host) => {
-    expect(() => connectEngine(host)).toThrow(/^DOCKER_HOST must be/)
+    expect(() => engineOptions(host)).toThrow(/^DOCKER_HOST must be/)
   })
 })
