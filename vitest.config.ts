@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { isLong } from './test/support/long.ts'
 
 /** Suites that need a program of the machine: a container engine, a browser, PostgreSQL. */
 const SYSTEM = 'test/system/**/*.test.ts'
@@ -14,6 +15,11 @@ export default defineConfig({
     isolate: false,
     expect: { poll: { timeout: 20_000 } },
     restoreMocks: true,
+    // See test/support/long.ts.
+    tags: [
+      { name: 'long', description: 'Does more in the long form (TEST_LONG=1).' },
+      { name: 'only-long', ...(!isLong && { skip: true }) },
+    ],
     unstubEnvs: true,
     projects: [
       {

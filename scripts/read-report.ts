@@ -10,7 +10,12 @@ const Report = z.object({
       startTime: z.number().default(0),
       endTime: z.number().default(0),
       assertionResults: z.array(
-        z.object({ ancestorTitles: z.array(z.string()), title: z.string(), status: z.string() }),
+        z.object({
+          ancestorTitles: z.array(z.string()),
+          title: z.string(),
+          status: z.string(),
+          tags: z.array(z.string()).default([]),
+        }),
       ),
     }),
   ),
@@ -28,8 +33,11 @@ export interface Outcome {
 
 const MAX_SLOWEST = 10
 
-/** Reads vitest's JSON report. A file that could not be loaded, and a run that failed otherwise, count as one failure. */
-export function readReport(json: string, root: string): Outcome {
+/**
+ * Reads vitest's JSON report. A file that could not be loaded, and a run that failed otherwise, count as one failure.
+ * In a run of one `tag`, tests without it are not skipped but not asked for.
+ */
+export function readReport(json: string, root: string, tag?: string): Outcome {
   const { success, testResults } = Report.parse(JSON.parse(json))
   const tests = testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map((test) => ({ ...test, file: relative(root, name) })),
@@ -40,7 +48,10 @@ export function readReport(json: string, root: string): Outcome {
       status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
   )
   const failed = count('failed') + broken.length
-  const skipped = tests.filter(({ status }) => status !== 'passed' && status !== 'failed')
+  const skipped = tests.filter(
+    ({ status, tags }) =>
+      status !== 'passed' && status !== 'failed' && (tag === undefined || tags.includes(tag)),
+  )
   const suites = Map.groupBy(skipped, ({ file, ancestorTitles, title }) =>
     [file, ...(ancestorTitles.length > 0 ? ancestorTitles : [title])].join(' > '),
   )

@@ -8,6 +8,9 @@ import { runTool } from './run-tool.ts'
 /** What vitest is told where nothing else is asked for: all that needs neither root nor a network. */
 const EVERYWHERE = ['--project=everywhere']
 
+/** `--tags-filter=<tag>`: tests without the tag are left out. */
+const TAG = /^--tags-filter=([\w-]+)$/
+
 // `npm test` checks and tests everything; `npm test -- <file or option>` hands its words to vitest and checks nothing.
 const asked = process.argv.slice(2)
 const checks = asked.length === 0 ? CHECK_NAMES : []
@@ -36,7 +39,8 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   try {
     const passed = await runTool('vitest', 'run', ...reporters, ...parameters)
-    const outcome = readReport(await readFile(report, 'utf8'), process.cwd())
+    const tag = parameters.map((parameter) => TAG.exec(parameter)?.[1]).find(Boolean)
+    const outcome = readReport(await readFile(report, 'utf8'), process.cwd(), tag)
     return passed || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
   } catch (error) {
     console.error(error)

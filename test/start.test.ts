@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { isLong } from './support/long.ts'
+import { onlyLong } from './support/long.ts'
 import { type ServerProcess, startServerProcess } from './support/server-process.ts'
 
 const START = fileURLToPath(new URL('../src/start.ts', import.meta.url))
@@ -34,13 +34,13 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 
-  it.runIf(isLong)('keeps what the operator set', async () => {
+  it('keeps what the operator set', onlyLong, async () => {
     const server = await started({ [NAME]: '65536' })
     expect(await readProcess(server, 'environ')).toContain(`${NAME}=65536`)
     await server.stop()
   })
 
-  it.runIf(isLong)('keeps the flags of Node.js', async () => {
+  it('keeps the flags of Node.js', onlyLong, async () => {
     const server = await started({}, ['--stack-size=900'])
     expect((await readProcess(server, 'cmdline')).slice(1, 3)).toEqual([
       '--stack-size=900',

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
-import { someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -29,7 +29,7 @@ const lastResult = () =>
   modelRequest(upstream.requests.at(-1)).messages.findLast(({ role }) => role === 'tool')
     ?.content ?? ''
 
-describe.each(someOf(WAYS, 1))('A chart, asked for by %s', (way) => {
+describe.each(someOf(WAYS, 1))('A chart, asked for by %s', long, (way) => {
   it(
     'comes as picture, drawing and specification, which the answer lists and the key opens',
     verifies('charts.files', 'artifacts.told', 'artifacts.read'),

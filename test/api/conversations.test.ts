@@ -6,7 +6,7 @@ import { AgentServer } from '../../client/src/agent-server.ts'
 import { type Query, readCorpus, readQueries } from '../../scripts/eval/collection.ts'
 import { mean, measure } from '../../scripts/eval/measures.ts'
 import { toFollowUps } from '../support/follow-ups.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
 const COLLECTIONS = resolve(import.meta.dirname, '../../../shared/data')
@@ -21,8 +21,9 @@ const GOALS = [
 ]
 
 // A whole collection takes minutes to ingest and to ask.
-describe.runIf(isLong && existsSync(COLLECTIONS))(
+describe.skipIf(!existsSync(COLLECTIONS))(
   'Follow-ups that cannot stand alone, made from judged questions (needs ../shared/data)',
+  onlyLong,
   () => {
     it.each(GOALS)(
       'of $name are retrieved for with the questions before them',

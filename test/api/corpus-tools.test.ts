@@ -3,7 +3,7 @@ import { DocumentBatchResult } from '../../src/schemas/document-batch.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
-import { someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import {
   type RecordedRequest,
@@ -137,7 +137,7 @@ describe('analyse_corpus', () => {
   })
 })
 
-describe.each(someOf(WAYS, 1))('A question about every document, asked by %s', (way) => {
+describe.each(someOf(WAYS, 1))('A question about every document, asked by %s', long, (way) => {
   it(
     'reads them all with the model, says so, and counts the tokens',
     verifies('corpus.coverage', 'corpus.question'),
@@ -183,7 +183,7 @@ describe('A question about 500 documents', () => {
 
   it.each(someOf(WAYS, 1))(
     'reads every one of them, asked by %s',
-    verifies('corpus.coverage', 'corpus.question'),
+    { ...long, ...verifies('corpus.coverage', 'corpus.question') },
     async (way) => {
       const input = { task: 'question', question: 'Which are about harbours?' }
       upstream.always(textReply('All are about harbours.'))

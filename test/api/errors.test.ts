@@ -10,7 +10,7 @@ import { ERRORS, type ErrorCode } from '../../src/errors.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
 import { openUpload } from '../support/forms.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, long, onlyLong } from '../support/long.ts'
 import { startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import {
@@ -239,9 +239,10 @@ const PASSING: readonly string[] = [
 ]
 
 describe('Each error code', () => {
-  it.each(Object.entries(PROVOKED).filter(([code]) => isLong || !LONG.includes(code)))(
+  it.each(Object.entries(PROVOKED).filter(([code]) => LONG.includes(code) === isLong))(
     '%s is met with its status and type, in the one envelope',
     {
+      ...long,
       ...verifies('errors.envelope', 'errors.table', 'errors.retry-after', 'errors.request-id'),
       timeout: BUSY_MS,
     },
@@ -254,9 +255,9 @@ describe('Each error code', () => {
     },
   )
 
-  it.skipIf(!(isLong && canMount))(
+  it.skipIf(!canMount)(
     'storage_full is met on a full disk (needs the right to mount one)',
-    { ...verifies('errors.table'), timeout: BUSY_MS },
+    { ...onlyLong, ...verifies('errors.table'), timeout: BUSY_MS },
     async () => {
       const directory = await temporaryDirectory()
       await mkdir(join(directory, 'data'))

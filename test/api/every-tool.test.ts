@@ -6,7 +6,7 @@ import { ToolList } from '../../src/schemas/agent.ts'
 import { verifies } from '../requirements.ts'
 import { askBy, type Told, WAYS } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'
-import { someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -130,7 +130,7 @@ describe('Every built-in tool', () => {
 
   it.each(someOf(Object.entries(CASES), 5))(
     'does the same on every path, streamed and plain: %s',
-    verifies('loop.every-tool', 'completions.same-agent', 'artifacts.told'),
+    { ...long, ...verifies('loop.every-tool', 'completions.same-agent', 'artifacts.told') },
     async (name, { input, told, hits, artifacts = [] }) => {
       const answers: object[] = []
       for (const way of ways) {

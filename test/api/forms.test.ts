@@ -4,7 +4,7 @@ import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'
-import { someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
@@ -12,7 +12,7 @@ import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 it.each(someOf(WAYS, 1))(
   'a form is filled from what was found and what was said, asked by %s',
-  verifies('forms.filled', 'forms.sources'),
+  { ...long, ...verifies('forms.filled', 'forms.sources') },
   async (way) => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))
@@ -48,7 +48,7 @@ const ADDRESS = '東京都渋谷区 1-2'
 
 it.each(someOf(WAYS, 1))(
   'a PDF form that was uploaded is filled in any script, asked by %s',
-  verifies('forms.filled', 'forms.scripts'),
+  { ...long, ...verifies('forms.filled', 'forms.scripts') },
   async (way) => {
     const upstream = await startScriptedUpstream()
     const server = await startServer(modelAt(upstream))

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { fixture, openUpload, sendFile } from '../support/forms.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
 import { settledDocument, startServer, type TestServer } from '../support/server.ts'
 import { zipFile } from '../support/zip-file.ts'
@@ -36,6 +36,14 @@ const send = async (name: string, bytes: Uint8Array<ArrayBuffer> | string) => {
 const half = (name: string) => {
   const bytes = fixture(name)
   return bytes.subarray(0, bytes.length / 2)
+}
+
+async function expectFailure(name: string, bytes: Uint8Array<ArrayBuffer> | string, code: string) {
+  const created = await send(name, bytes)
+  expect(created).toMatchObject({ status: 'failed', error: { code } })
+  const { attempts } = Object(await (await server.request(`/documents/${created.id}`)).json())
+  expect(attempts).toBe(1)
+  expect(await send('after.txt', 'The server reads on.')).toMatchObject({ status: 'ready' })
 }
 
 describe('A file that cannot be read', () => {
@@ -105,17 +113,16 @@ describe('A file that cannot be read', () => {
     ],
     ['a scanned page', 'a.pdf', pdfFile({ pages: [''] }), 'empty_document'],
     ['blanks', 'a.txt', ' \n\t ', 'empty_document'],
-    ...(isLong ? TOO_MUCH : []),
   ])(
     'fails with a reason and is not tried again: %s',
     verifies('files.hostile'),
-    async (_case, name, bytes, code) => {
-      const created = await send(name, bytes)
-      expect(created).toMatchObject({ status: 'failed', error: { code } })
-      const { attempts } = Object(await (await server.request(`/documents/${created.id}`)).json())
-      expect(attempts).toBe(1)
-      expect(await send('after.txt', 'The server reads on.')).toMatchObject({ status: 'ready' })
-    },
+    async (_case, name, bytes, code) => expectFailure(name, bytes, code),
+  )
+
+  it.each(TOO_MUCH)(
+    'fails with a reason and is not tried again: %s',
+    { ...onlyLong, ...verifies('files.hostile') },
+    async (_case, name, text, code) => expectFailure(name, text, code),
   )
 
   it.each([
@@ -130,12 +137,12 @@ describe('A file that cannot be read', () => {
     expect(await send(name, bytes)).toMatchObject({ status: 'ready' })
   })
 
-  it.runIf(isLong).each([
+  it.each([
     ['in short lists', 50],
     ['in one list', 10_000],
   ])(
     'is no PDF of ten thousand pages %s',
-    verifies('files.hostile', 'files.pages'),
+    { ...onlyLong, ...verifies('files.hostile', 'files.pages') },
     async (_kind, pagesPerNode) => {
       const pages = Array.from(
         { length: 10_000 },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { readBlocks } from '../support/event-stream-reader.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { connections, mcpTools, poll, settled, startWith } from '../support/mcp-connections.ts'
 import { freePort, startEverything, startHungServer, startWebPage } from '../support/mcp-servers.ts'
 import type { TestServer } from '../support/server.ts'
@@ -37,39 +37,36 @@ async function startAnswering(mcpServers: object): Promise<TestServer> {
 }
 
 describe('a hung, a dead, an HTML-answering and a good MCP server', () => {
-  it.runIf(isLong)(
-    'delay the first words of a chat by less than a second, and those that are down are named',
-    {
-      ...verifies('mcp.alone'),
-      timeout: TEST_MS,
-    },
-    async () => {
-      const four = {
-        hung: { url: (await startHungServer()).url },
-        dead: { url: `http://127.0.0.1:${await freePort()}/mcp` },
-        page: { url: (await startWebPage()).url },
-        good: { url: (await startEverything('streamableHttp')).url },
-      }
-      const aloneAtStart = await timeFirstWords(() => startAnswering({}))
-      const fourAtStart = await timeFirstWords(() => startAnswering(four))
-      expect(fourAtStart - aloneAtStart).toBeLessThan(MAX_MILLISECONDS_LATER)
+  it('delay the first words of a chat by less than a second, and those that are down are named', {
+    ...onlyLong,
+    ...verifies('mcp.alone'),
+    timeout: TEST_MS,
+  }, async () => {
+    const four = {
+      hung: { url: (await startHungServer()).url },
+      dead: { url: `http://127.0.0.1:${await freePort()}/mcp` },
+      page: { url: (await startWebPage()).url },
+      good: { url: (await startEverything('streamableHttp')).url },
+    }
+    const aloneAtStart = await timeFirstWords(() => startAnswering({}))
+    const fourAtStart = await timeFirstWords(() => startAnswering(four))
+    expect(fourAtStart - aloneAtStart).toBeLessThan(MAX_MILLISECONDS_LATER)
 
-      const [alone, server] = [await startAnswering({}), await startAnswering(four)]
-      await settled(server, 'good', 'on')
-      await poll(
-        () => connections(server),
-        [
-          { name: 'hung', state: 'unavailable', reason: /./ },
-          { name: 'dead', state: 'unavailable', reason: /127\.0\.0\.1 could not be reached/ },
-          { name: 'page', state: 'unavailable', reason: /no MCP server/ },
-          { name: 'good', state: 'on' },
-        ],
-      )
-      const aloneSettled = await timeFirstWords(async () => alone)
-      const fourSettled = await timeFirstWords(async () => server)
-      expect(fourSettled - aloneSettled).toBeLessThan(MAX_MILLISECONDS_LATER)
-    },
-  )
+    const [alone, server] = [await startAnswering({}), await startAnswering(four)]
+    await settled(server, 'good', 'on')
+    await poll(
+      () => connections(server),
+      [
+        { name: 'hung', state: 'unavailable', reason: /./ },
+        { name: 'dead', state: 'unavailable', reason: /127\.0\.0\.1 could not be reached/ },
+        { name: 'page', state: 'unavailable', reason: /no MCP server/ },
+        { name: 'good', state: 'on' },
+      ],
+    )
+    const aloneSettled = await timeFirstWords(async () => alone)
+    const fourSettled = await timeFirstWords(async () => server)
+    expect(fourSettled - aloneSettled).toBeLessThan(MAX_MILLISECONDS_LATER)
+  })
 })
 
 describe('an MCP server that is killed and started again', () => {

@@ -5,7 +5,7 @@ import { verifies } from '../requirements.ts'
 import { ask, readChat, readCompletion } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { allRunsEnded, readMetrics } from '../support/metrics.ts'
 import { openConnection, rawRequest } from '../support/raw-connection.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -65,44 +65,43 @@ describe('GET /readiness', () => {
     },
   )
 
-  it.runIf(isLong)(
-    'answers 503 while the index is rebuilt, as a query does, and /health stays 200',
-    verifies('readiness.parts', 'health.live', 'errors.retry-after'),
-    async () => {
-      const directory = await temporaryDirectory()
-      const before = await startServer({ DATA_DIR: directory })
-      await before.ingest({ text: 'Otters hold hands.' })
-      await before.close()
-      await rm(join(directory, 'index'), { recursive: true })
+  it('answers 503 while the index is rebuilt, as a query does, and /health stays 200', {
+    ...onlyLong,
+    ...verifies('readiness.parts', 'health.live', 'errors.retry-after'),
+  }, async () => {
+    const directory = await temporaryDirectory()
+    const before = await startServer({ DATA_DIR: directory })
+    await before.ingest({ text: 'Otters hold hands.' })
+    await before.close()
+    await rm(join(directory, 'index'), { recursive: true })
 
-      const rebuilding = await startServer({ DATA_DIR: directory }, { begin: false })
-      expect(await readiness(rebuilding)).toMatchObject({
-        status: 503,
-        body: {
-          status: 'not_ready',
-          checks: {
-            store: { state: 'ok' },
-            index: { state: 'failed', message: expect.stringMatching(/rebuilt/) },
-          },
+    const rebuilding = await startServer({ DATA_DIR: directory }, { begin: false })
+    expect(await readiness(rebuilding)).toMatchObject({
+      status: 503,
+      body: {
+        status: 'not_ready',
+        checks: {
+          store: { state: 'ok' },
+          index: { state: 'failed', message: expect.stringMatching(/rebuilt/) },
         },
-      })
-      for (const [path, body] of [
-        ['/query', { query: 'otters' }],
-        ['/chat', { messages }],
-        ['/v1/chat/completions', { messages, stream: false }],
-      ] as const) {
-        const failure = await failureOf(await rebuilding.request(path, { body }))
-        expect(failure).toMatchObject({ status: 503, code: 'index_not_ready' })
-        expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
-      }
-      expect((await fetch(`${rebuilding.url}/health`)).status).toBe(200)
-      await rebuilding.close()
+      },
+    })
+    for (const [path, body] of [
+      ['/query', { query: 'otters' }],
+      ['/chat', { messages }],
+      ['/v1/chat/completions', { messages, stream: false }],
+    ] as const) {
+      const failure = await failureOf(await rebuilding.request(path, { body }))
+      expect(failure).toMatchObject({ status: 503, code: 'index_not_ready' })
+      expect(Number(failure.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+    expect((await fetch(`${rebuilding.url}/health`)).status).toBe(200)
+    await rebuilding.close()
 
-      const rebuilt = await startServer({ DATA_DIR: directory })
-      expect(await readiness(rebuilt)).toMatchObject({ status: 200 })
-      expect(await search(rebuilt, 'otters')).toHaveLength(1)
-    },
-  )
+    const rebuilt = await startServer({ DATA_DIR: directory })
+    expect(await readiness(rebuilt)).toMatchObject({ status: 200 })
+    expect(await search(rebuilt, 'otters')).toHaveLength(1)
+  })
 })
 
 describe('GET /metrics', () => {

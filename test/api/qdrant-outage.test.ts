@@ -3,7 +3,7 @@ import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
-import { someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import type { FakeQdrant, Misfortune } from '../support/qdrant/fake-qdrant.ts'
 import { OTTERS, post, readiness, startShared, textsBy } from '../support/qdrant/shared-server.ts'
 import { type StartedServer, settledDocument } from '../support/server.ts'
@@ -69,7 +69,7 @@ describe('A server whose Qdrant is out of order', () => {
     ),
   )(
     'answers index_unavailable in bounded time where Qdrant %s when it is asked what it can filter by',
-    { ...verifies('qdrant.outage.query', 'qdrant.filters'), timeout: TIMEOUT_MS },
+    { ...long, ...verifies('qdrant.outage.query', 'qdrant.filters'), timeout: TIMEOUT_MS },
     async (_case, misfortune) => {
       qdrant.mishap = ({ call }) =>
         call === 'GET /collections/{collection_name}' ? misfortune : undefined
@@ -94,7 +94,7 @@ describe('A server whose Qdrant is out of order', () => {
     ),
   )(
     'answers index_unavailable in bounded time while Qdrant %s, and as before once it is well',
-    { ...verifies('qdrant.outage.query'), timeout: TIMEOUT_MS },
+    { ...long, ...verifies('qdrant.outage.query'), timeout: TIMEOUT_MS },
     async (_case, misfortune) => {
       qdrant.mishap = suffering(misfortune, 'query')
       const refused = await server.request('/query', { body: { query: 'otters' } })

@@ -5,7 +5,7 @@ import { runRebuildIndex } from '../../src/commands/rebuild.ts'
 import { loadConfig } from '../../src/config.ts'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { type FakeQdrant, startFakeQdrant } from '../support/qdrant/fake-qdrant.ts'
 import { OTTERS, post, readiness, startShared, textsBy } from '../support/qdrant/shared-server.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
@@ -187,25 +187,24 @@ describe('A server with its index in Qdrant', () => {
     },
   )
 
-  it.runIf(isLong)(
-    'does not start on collections of an older layout, and is given new ones by npm run rebuild-index',
-    verifies('qdrant.misfit', 'qdrant.rebuild'),
-    async () => {
-      const directory = await temporaryDirectory()
-      const { qdrant, server, environment } = await startShared({ DATA_DIR: directory })
-      await server.ingest({ ...OTTERS, metadata: { wet: true } })
-      await server.close()
-      const held = qdrant.store.collections.get('agent-server-terms-1')
-      Object.assign(Object(held?.description).metadata, { layout: 1 })
-      const refused = await startServer(environment, { begin: false })
-      await expect(refused.begin()).rejects.toThrow(/rebuild-index/)
-      await refused.close()
-      await rebuildIndex(environment)
-      const after = await startServer(environment)
-      expect(await textsBy(after, { field: 'wet', eq: true })).toEqual([OTTERS.text])
-      expect(qdrant.mistakes).toEqual([])
-    },
-  )
+  it('does not start on collections of an older layout, and is given new ones by npm run rebuild-index', {
+    ...onlyLong,
+    ...verifies('qdrant.misfit', 'qdrant.rebuild'),
+  }, async () => {
+    const directory = await temporaryDirectory()
+    const { qdrant, server, environment } = await startShared({ DATA_DIR: directory })
+    await server.ingest({ ...OTTERS, metadata: { wet: true } })
+    await server.close()
+    const held = qdrant.store.collections.get('agent-server-terms-1')
+    Object.assign(Object(held?.description).metadata, { layout: 1 })
+    const refused = await startServer(environment, { begin: false })
+    await expect(refused.begin()).rejects.toThrow(/rebuild-index/)
+    await refused.close()
+    await rebuildIndex(environment)
+    const after = await startServer(environment)
+    expect(await textsBy(after, { field: 'wet', eq: true })).toEqual([OTTERS.text])
+    expect(qdrant.mistakes).toEqual([])
+  })
 
   it(
     'is given a new index by npm run rebuild-index, with progress, and finds by it',

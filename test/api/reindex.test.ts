@@ -4,7 +4,7 @@ import { reEmbedAll } from '../../src/compose/rebuild.ts'
 import { loadConfig } from '../../src/config.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -73,7 +73,7 @@ describe('a start', () => {
     },
   )
 
-  it.runIf(isLong)('with a first model over documents without vectors is refused', async () => {
+  it('with a first model over documents without vectors is refused', onlyLong, async () => {
     const { environment } = await prepare()
     await fill(environment)
     await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })).rejects.toThrow(
@@ -81,19 +81,16 @@ describe('a start', () => {
     )
   })
 
-  it.runIf(isLong)(
-    'with another model over no documents is none of anybody’s business',
-    async () => {
-      const { environment } = await prepare()
-      const first = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
-      const id = await first.ingest({ text: 'A text.' })
-      await first.request(`/documents/${id}`, { method: 'DELETE' })
-      await first.close()
-      const second = await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
-      await second.ingest({ text: 'A car.' })
-      expect(await finds(second, 'automobile')).toEqual([''])
-    },
-  )
+  it('with another model over no documents is none of anybody’s business', onlyLong, async () => {
+    const { environment } = await prepare()
+    const first = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
+    const id = await first.ingest({ text: 'A text.' })
+    await first.request(`/documents/${id}`, { method: 'DELETE' })
+    await first.close()
+    const second = await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
+    await second.ingest({ text: 'A car.' })
+    expect(await finds(second, 'automobile')).toEqual([''])
+  })
 })
 
 describe('a model to change to', () => {
@@ -137,7 +134,7 @@ describe('a model to change to', () => {
     },
   )
 
-  it.runIf(isLong)('that is the one in use is nothing to change to', async () => {
+  it('that is the one in use is nothing to change to', onlyLong, async () => {
     const { environment } = await prepare()
     const model = { EMBEDDING_MODEL: 'model-a', EMBEDDING_MODEL_NEXT: 'model-a' }
     const server = await startServer({ ...environment, ...model })
@@ -183,7 +180,7 @@ describe('embedding anew', () => {
     expect(await finds(server, 'buy')).toEqual(['Shops'])
   })
 
-  it.runIf(isLong)('gives vectors to documents that had none', async () => {
+  it('gives vectors to documents that had none', onlyLong, async () => {
     const { environment } = await prepare()
     await fill(environment)
     const hybrid = { ...environment, EMBEDDING_MODEL: 'model-a' }
@@ -191,25 +188,24 @@ describe('embedding anew', () => {
     expect(await finds(await startServer(hybrid), 'physician')).toEqual(['Medicine'])
   })
 
-  it.runIf(isLong)(
-    'that fails leaves the old vectors, and can be run again',
-    verifies('reindex.resume'),
-    async () => {
-      const { embedder, environment } = await prepare()
-      await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
-      embedder.reply = ({ input }) =>
-        input.includes('dimension') ? undefined : { status: 401, body: 'no' }
-      await expect(
-        runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' }).done,
-      ).rejects.toMatchObject({ kind: 'unavailable' })
-      embedder.reply = () => undefined
-      const old = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
-      expect(await finds(old, 'automobile')).toEqual(['Vehicles'])
-      await old.close()
-      await runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' }).done
-      await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
-    },
-  )
+  it('that fails leaves the old vectors, and can be run again', {
+    ...onlyLong,
+    ...verifies('reindex.resume'),
+  }, async () => {
+    const { embedder, environment } = await prepare()
+    await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
+    embedder.reply = ({ input }) =>
+      input.includes('dimension') ? undefined : { status: 401, body: 'no' }
+    await expect(
+      runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' }).done,
+    ).rejects.toMatchObject({ kind: 'unavailable' })
+    embedder.reply = () => undefined
+    const old = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
+    expect(await finds(old, 'automobile')).toEqual(['Vehicles'])
+    await old.close()
+    await runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' }).done
+    await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
+  })
 
   it('names the document whose passage the model refuses', async () => {
     const { embedder, environment } = await prepare()

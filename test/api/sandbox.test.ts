@@ -9,7 +9,7 @@ import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { sendFile } from '../support/forms.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -66,20 +66,19 @@ describe('run_python', () => {
     },
   )
 
-  it.runIf(isLong)(
-    'makes artifacts of files that code writes, and gives them to code again',
-    verifies('sandbox.artifacts'),
-    async () => {
-      const { done, output } = await run('three', 'open("table.csv", "w").write("a,b\\n1,2\\n")')
-      const [artifact] = done?.artifacts ?? []
-      expect(artifact).toMatchObject({ name: 'table.csv', mediaType: 'text/csv', size: 8 })
-      expect(output).toContain(artifact?.id)
-      const read = await server.request(artifact?.url ?? '')
-      expect(await read.text()).toBe('a,b\n1,2\n')
-      const again = await run('four', 'print(open("table.csv").read())', [artifact?.id ?? ''])
-      expect(again.output).toContain('Output:\na,b\n1,2\n')
-    },
-  )
+  it('makes artifacts of files that code writes, and gives them to code again', {
+    ...onlyLong,
+    ...verifies('sandbox.artifacts'),
+  }, async () => {
+    const { done, output } = await run('three', 'open("table.csv", "w").write("a,b\\n1,2\\n")')
+    const [artifact] = done?.artifacts ?? []
+    expect(artifact).toMatchObject({ name: 'table.csv', mediaType: 'text/csv', size: 8 })
+    expect(output).toContain(artifact?.id)
+    const read = await server.request(artifact?.url ?? '')
+    expect(await read.text()).toBe('a,b\n1,2\n')
+    const again = await run('four', 'print(open("table.csv").read())', [artifact?.id ?? ''])
+    expect(again.output).toContain('Output:\na,b\n1,2\n')
+  })
 
   it(
     'finds the file of an uploaded document, and computes with it',
@@ -100,24 +99,23 @@ describe('run_python', () => {
 })
 
 describe('POST /agent/sandbox/verify', () => {
-  it.runIf(isLong)(
-    'tries what the sandbox must do and must prevent, and the last report is shown',
-    verifies('sandbox.verify', 'sandbox.verify.shown'),
-    async () => {
-      const server = await startServer({ AGENT_CONFIG: await writeAgentFile(AGENT) })
-      const before = await capabilitiesOf(server)
-      expect(before.sandbox).toMatchObject({ kind: 'embedded', state: 'on' })
-      expect(before.sandbox.verified).toBeUndefined()
+  it('tries what the sandbox must do and must prevent, and the last report is shown', {
+    ...onlyLong,
+    ...verifies('sandbox.verify', 'sandbox.verify.shown'),
+  }, async () => {
+    const server = await startServer({ AGENT_CONFIG: await writeAgentFile(AGENT) })
+    const before = await capabilitiesOf(server)
+    expect(before.sandbox).toMatchObject({ kind: 'embedded', state: 'on' })
+    expect(before.sandbox.verified).toBeUndefined()
 
-      const response = await server.request('/agent/sandbox/verify', { method: 'POST' })
-      const report = SandboxReport.parse(await response.json())
-      expect(report).toMatchObject({ kind: 'embedded', ok: true })
-      expect(report.probes.map(({ name, ok }) => [name, ok])).toEqual(
-        SandboxProbeResult.shape.name.options.slice(1).map((name) => [name, true]),
-      )
-      expect((await capabilitiesOf(server)).sandbox.verified).toEqual(report)
-    },
-  )
+    const response = await server.request('/agent/sandbox/verify', { method: 'POST' })
+    const report = SandboxReport.parse(await response.json())
+    expect(report).toMatchObject({ kind: 'embedded', ok: true })
+    expect(report.probes.map(({ name, ok }) => [name, ok])).toEqual(
+      SandboxProbeResult.shape.name.options.slice(1).map((name) => [name, true]),
+    )
+    expect((await capabilitiesOf(server)).sandbox.verified).toEqual(report)
+  })
 
   it(
     'names the remedy where the sandbox that is configured does not work',

@@ -3,7 +3,7 @@ import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'
-import { someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -55,7 +55,7 @@ async function toldBy(conditions: object[], more: object = {}) {
   return lastResult()
 }
 
-describe.each(someOf(WAYS, 1))('A row of a table, asked for by %s', (way) => {
+describe.each(someOf(WAYS, 1))('A row of a table, asked for by %s', long, (way) => {
   it(
     'is found, cited as a source, and leads to its document and its place',
     verifies('lookup.rows', 'chat.citations.sources', 'chat.citations.known'),

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { askBy, WAYS } from '../support/every-way.ts'
-import { isLong, someOf } from '../support/long.ts'
+import { long, onlyLong, someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -89,7 +89,7 @@ describe('describe_table', () => {
   })
 })
 
-describe.each(someOf(WAYS, 1))('query_table, asked by %s', (way) => {
+describe.each(someOf(WAYS, 1))('query_table, asked by %s', long, (way) => {
   const SQL = 'SELECT sum(amount) AS total FROM sales_2024'
 
   it(
@@ -142,9 +142,13 @@ describe('query_table', () => {
       ],
       1,
     ),
-  )('tells the model why it is refused: %s', verifies('tables.locked'), async (sql) => {
-    expect(await toldBy('query_table', { sql })).toMatch(/^The tool failed: /)
-  })
+  )(
+    'tells the model why it is refused: %s',
+    { ...long, ...verifies('tables.locked') },
+    async (sql) => {
+      expect(await toldBy('query_table', { sql })).toMatch(/^The tool failed: /)
+    },
+  )
 
   it('keeps to the filter of the request', verifies('tables.filter'), async () => {
     upstream.script(call('query_table', { sql: 'SELECT * FROM managers' }), textReply('None.'))
@@ -152,25 +156,24 @@ describe('query_table', () => {
     expect(lastResult()).toMatch(/^The tool failed: There is no table "managers"/)
   })
 
-  it.runIf(isLong)(
-    'sees a document that was replaced as it is now',
-    verifies('tables.current'),
-    async () => {
-      const put = (text: string) =>
-        server.request('/documents/stock?wait=20', {
-          method: 'PUT',
-          body: { title: 'stock.csv', text },
-        })
-      await put('item,n\nbolt,1\n')
-      expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n1')
-      await put('item,n\nbolt,2\n')
-      expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n2')
-      await server.request('/documents/stock', { method: 'DELETE' })
-      expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toMatch(
-        /There is no table "stock"/,
-      )
-    },
-  )
+  it('sees a document that was replaced as it is now', {
+    ...onlyLong,
+    ...verifies('tables.current'),
+  }, async () => {
+    const put = (text: string) =>
+      server.request('/documents/stock?wait=20', {
+        method: 'PUT',
+        body: { title: 'stock.csv', text },
+      })
+    await put('item,n\nbolt,1\n')
+    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n1')
+    await put('item,n\nbolt,2\n')
+    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n2')
+    await server.request('/documents/stock', { method: 'DELETE' })
+    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toMatch(
+      /There is no table "stock"/,
+    )
+  })
 })
 
 describe('Tabular data, switched off', () => {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { ConflictError } from '../../client/src/agent-server.ts'
 import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
 import { clientOf } from '../support/client.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { startModernServer } from '../support/mcp-servers.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, startServer, TEST_KEY } from '../support/server.ts'
@@ -18,8 +18,9 @@ it('The agent is described: its profile, its tools, what works', async () => {
   expect(await agent.capabilities()).toMatchObject({ retrieval: 'lexical', restartRequired: false })
 })
 
-it.runIf(isLong)(
+it(
   'Its parts are tried: skills, sandbox, a connection with one of its tools',
+  onlyLong,
   async () => {
     const build = () => {
       const server = new McpServer({ name: 'ours', version: '1.0.0' }, {})

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { runAgentServer } from '../support/agent-server.ts'
 import { clientOf } from '../support/client.ts'
-import { isLong, someOf } from '../support/long.ts'
+import { long, onlyLong, someOf } from '../support/long.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -104,7 +104,7 @@ describe('agent-server documents', () => {
 })
 
 describe('agent-server export', () => {
-  it.runIf(isLong)('writes lines that the server takes again, with the same text', async () => {
+  it('writes lines that the server takes again, with the same text', onlyLong, async () => {
     const source = await startServer()
     const { documents } = clientOf(source)
     const text = `# Owls\n\n${'Owls hunt at night, and rest by day. '.repeat(200)}\n\n## Herons\n\nThey wait.`
@@ -166,8 +166,9 @@ async function agentFile(agent: object): Promise<string> {
 }
 
 describe('agent-server login', () => {
-  it.runIf(isLong)(
+  it(
     'keeps address and key where only their owner can read them, and sends the key nowhere else',
+    onlyLong,
     async () => {
       const directory = await temporaryDirectory()
       const environment = { XDG_CONFIG_HOME: directory }
@@ -212,7 +213,7 @@ describe('agent-server', () => {
       ],
       1,
     ),
-  )('says what it can do: %s', async (_what, parameters, said) => {
+  )('says what it can do: %s', long, async (_what, parameters, said) => {
     expect((await run(parameters)).stdout).toMatch(said)
   })
 
@@ -241,7 +242,7 @@ describe('agent-server', () => {
       ],
       3,
     ),
-  )('ends with a code for %s, and says so', async (_what, parameters, code, told) => {
+  )('ends with a code for %s, and says so', long, async (_what, parameters, code, told) => {
     const ended = await run(parameters)
     expect(ended).toMatchObject({ code, stderr: expect.stringMatching(told) })
     expect(ended.stderr).not.toContain('    at ')
@@ -256,7 +257,7 @@ describe('agent-server', () => {
     })
   })
 
-  it.each(someOf(['bash', 'zsh', 'fish'], 1))('completes its words in %s', async (shell) => {
+  it.each(someOf(['bash', 'zsh', 'fish'], 1))('completes its words in %s', long, async (shell) => {
     const { stdout } = await run(['completion', shell])
     expect(stdout).toMatch(/documents/)
     expect(stdout).toMatch(/--status|-l status/)

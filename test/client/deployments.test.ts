@@ -6,7 +6,7 @@ import { itServesTheWholeClient } from '../contracts/whole-client.contract.ts'
 import { createCertificateAuthority, trust } from '../support/certificates.ts'
 import { clientOf } from '../support/client.ts'
 import { startHttpProxy } from '../support/http-proxy.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, type StartedServer, startServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -81,25 +81,22 @@ describe('A server that is killed and started again', () => {
     expect((await documents.get(id)).file).toMatchObject({ name: 'noise.dat', size: bytes })
   })
 
-  it.runIf(isLong)(
-    'in mid-stream interrupts the answer, and answers the next question',
-    async () => {
-      const upstream = await startScriptedUpstream()
-      const { first, restart } = await startKillable(modelAt(upstream))
-      const client = clientOf(first)
-      const request = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
-      upstream.script({
-        steps: [chunk({ role: 'assistant', content: 'Owls hunt' }), { hang: true }],
-      })
-      const stream = client.chat(request)
-      stream.on('text', () => void first.crash())
-      const failure = await stream.result().catch((error: unknown) => error)
-      expect(failure).toBeInstanceOf(StreamInterruptedError)
-      expect(failure).toMatchObject({ text: 'Owls hunt', cause: { name: 'ConnectionError' } })
-      await first.exited
-      await restart()
-      upstream.script(textReply('At night.'))
-      expect(await client.chat(request).text()).toBe('At night.')
-    },
-  )
+  it('in mid-stream interrupts the answer, and answers the next question', onlyLong, async () => {
+    const upstream = await startScriptedUpstream()
+    const { first, restart } = await startKillable(modelAt(upstream))
+    const client = clientOf(first)
+    const request = { messages: [{ role: 'user' as const, content: 'When do owls hunt?' }] }
+    upstream.script({
+      steps: [chunk({ role: 'assistant', content: 'Owls hunt' }), { hang: true }],
+    })
+    const stream = client.chat(request)
+    stream.on('text', () => void first.crash())
+    const failure = await stream.result().catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(StreamInterruptedError)
+    expect(failure).toMatchObject({ text: 'Owls hunt', cause: { name: 'ConnectionError' } })
+    await first.exited
+    await restart()
+    upstream.script(textReply('At night.'))
+    expect(await client.chat(request).text()).toBe('At night.')
+  })
 })

@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { verifyDeployment } from '../../src/commands/verify-deployment.ts'
 import { loadConfig } from '../../src/config.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { startPlatformProxy } from '../support/platform-proxy.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
@@ -40,13 +40,14 @@ describe('npm run deploy -- verify', () => {
     expect(said).not.toContain('another-key-than-that')
   })
 
-  it('passes through a proxy, and fails where that holds answers back until they are whole', async () => {
+  it('passes through a proxy', async () => {
     const server = await startServer()
     expect((await verify((await startPlatformProxy(server, {})).url)).code).toBe(0)
-    if (!isLong) return
-    const { code, said } = await verify(
-      (await startPlatformProxy(server, { isBuffering: true })).url,
-    )
+  })
+
+  it('fails where a proxy holds answers back until they are whole', onlyLong, async () => {
+    const proxy = await startPlatformProxy(await startServer(), { isBuffering: true })
+    const { code, said } = await verify(proxy.url)
     expect(code).toBe(1)
     expect(said).toMatch(/^FAILED long stream/m)
     expect(said).toContain('9 of 10 passed')

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ChunkIndex } from '../../src/indexes/chunk-index.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, long } from '../support/long.ts'
 import { addTo, batchOf, keysFor, queryOf, searchIn } from './chunk-index.fixture.ts'
 import { describeFilters } from './filters.contract.ts'
 import { describeVectorIndex } from './vector-index.contract.ts'
@@ -149,7 +149,7 @@ export function describeChunkIndex(name: string, create: () => Promise<ChunkInde
         expect(await keysFor(index, ['wing'])).toEqual([1])
       })
 
-      it('takes a large batch, and answers searches meanwhile', async () => {
+      it('takes a large batch, and answers searches meanwhile', long, async () => {
         await addTo(index, { 0: ['early'] })
         const size = isLong ? 5_000 : 1_000
         const keys = Uint32Array.from({ length: size }, (_, i) => i + 1)

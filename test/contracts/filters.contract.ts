@@ -4,7 +4,7 @@ import type { Filter, Metadata } from '../../src/schemas/metadata.ts'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { createRandom } from '../indexes/embedded/random-chunks.ts'
 import { createSqliteData } from '../stores/sqlite/store-data.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, long } from '../support/long.ts'
 import { batchOf, queryOf } from './chunk-index.fixture.ts'
 import { randomFilter, randomMetadata } from './metadata.fixture.ts'
 import { randomVector, vectorBatch } from './vector-index.contract.ts'
@@ -16,7 +16,7 @@ const FILTERS = isLong ? 400 : 80
 /** The part of an index's contract that filters live on: it finds what the document store takes, neither more nor less. */
 export function describeFilters(current: () => ChunkIndex): void {
   describe('filters', () => {
-    it('take what the document store takes, whatever they ask for', async () => {
+    it('take what the document store takes, whatever they ask for', long, async () => {
       const random = createRandom(SEED)
       const { store, add } = await openStore(current())
       await add(Array.from({ length: DOCUMENTS }, () => randomMetadata(random)))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ChunkIndex, HybridRanking } from '../../src/indexes/chunk-index.ts'
 import { rankHybrid } from '../../src/indexes/hybrid-ranking.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, long } from '../support/long.ts'
 import { addTo, keysFor, queryOf } from './chunk-index.fixture.ts'
 
 const DIMENSION = 48
@@ -80,7 +80,7 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
       expect(await current().nearest({ vector: Float32Array.of(1), limit: 3 })).toEqual([])
     })
 
-    it('are found nearly all among thousands', async () => {
+    it('are found nearly all among thousands', long, async () => {
       const count = isLong ? 3_000 : 1_000
       const keys = Array.from({ length: count }, (_, i) => i + 1)
       await addVectors(keys)

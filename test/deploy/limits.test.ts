@@ -7,7 +7,7 @@ import { cloudRun } from '../../src/services/deployment/targets/cloud-run.ts'
 import { fly } from '../../src/services/deployment/targets/fly.ts'
 import { railway } from '../../src/services/deployment/targets/railway.ts'
 import { clientOf } from '../support/client.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { allRunsEnded } from '../support/metrics.ts'
 import { startPlatformProxy } from '../support/platform-proxy.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -26,8 +26,9 @@ const CLOUD_RUN_BYTES = 32 * 2 ** 20
 
 /** With the real server behind an imitation of the platform. */
 describe('Behind the proxy of a platform', () => {
-  it.runIf(isLong)(
+  it(
     'a stream may be silent for longer than a connection, and an answer that is not streamed is cut, as the warning says',
+    onlyLong,
     async () => {
       for (const { facts } of [aws, azure, fly, railway]) {
         expect((facts.silenceSeconds ?? 0) * 1_000).toBeGreaterThan(SILENCE_MS)
@@ -84,8 +85,9 @@ describe('Behind the proxy of a platform', () => {
     })
   })
 
-  it.runIf(isLong)(
+  it(
     'a server that is told to stop has stopped before it is killed, with a stream open, and has lost nothing',
+    onlyLong,
     async () => {
       const { killSeconds } = cloudRun.facts
       const { grace } = planDeployment(agentOf(), settingsOf(), cloudRun)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, expect, it } from 'vitest'
-import { isLong, someOf } from '../support/long.ts'
+import { long, onlyLong, someOf } from '../support/long.ts'
 import { type StartedServer, startServer, TEST_KEY } from '../support/server.ts'
 import { AGENT_SERVER } from '../support/server-process.ts'
 import { openShell } from '../support/shell.ts'
@@ -74,7 +74,7 @@ it.each(
     ],
     2,
   ),
-)('The TypeScript of docs/clients.md works: block %i', async (index, printed) => {
+)('The TypeScript of docs/clients.md works: block %i', long, async (index, printed) => {
   const block = typescript[index] ?? ''
   const head = `import { AgentServer } from '${ENTRY}'\nconst client = new AgentServer()\n`
   const whole = block.includes('new AgentServer(') ? block : head + block
@@ -96,7 +96,7 @@ it('The JavaScript of docs/clients.md works, and no block is left out', async ()
   expect(await runBlock(`${aiSdk}\n${more}`, '.mjs')).toContain('The library opens at nine. [1]')
 })
 
-it.runIf(isLong)('The commands of docs/clients.md work, one after the other', async () => {
+it('The commands of docs/clients.md work, one after the other', onlyLong, async () => {
   expect(shell).toHaveLength(2)
   const terminal = openShell(directory)
   await terminal.paste(`export PATH="${directory}:$PATH" XDG_CONFIG_HOME="${directory}/config"

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
-import { isLong, someOf } from '../support/long.ts'
+import { isLong, long } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -21,18 +21,15 @@ const CYCLE_MS = 60_000
 /** Of the requests to the embedder while documents are replaced. */
 const FAILED_SHARE = 0.3
 
-it.each(
-  someOf(
-    [
-      // As many as fit one answer together.
-      ['with an embedder that comes and goes', 4],
-      ['by words', 8],
-    ],
-    1,
-  ),
-)(
+const WAYS: [string, number][] = [
+  // As many as fit one answer together.
+  ['with an embedder that comes and goes', 4],
+  ['by words', 8],
+]
+
+it.each(isLong ? WAYS : WAYS.slice(0, 1))(
   `${CYCLES} kills while documents are replaced by texts and files leave each found, whole, and as it was put last: %s (CRASH_SEED=${SEED})`,
-  { ...verifies('documents.put.swap', 'files.crash'), timeout: CYCLES * CYCLE_MS },
+  { ...long, ...verifies('documents.put.swap', 'files.crash'), timeout: CYCLES * CYCLE_MS },
   async (how, count) => {
     const random = createSeededRandom(SEED)
     const embedder = how === 'by words' ? undefined : await openEmbedder(random)

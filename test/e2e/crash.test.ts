@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { isLong } from '../support/long.ts'
 import {
   defaults,
   type Launched,
@@ -21,8 +20,8 @@ import { expectKept, expectOnDisk, expectSettled } from './crash/verify.ts'
 import { populate, workALittle, workUntilGone } from './crash/work.ts'
 
 /** `CRASH_CYCLES=50 CRASH_DOCUMENTS=500` is the long run; `CRASH_SEED` repeats one. */
-const CYCLES = Number(process.env.CRASH_CYCLES ?? (isLong ? 5 : 1))
-const DOCUMENTS = Number(process.env.CRASH_DOCUMENTS ?? (isLong ? 40 : 10))
+const CYCLES = Number(process.env.CRASH_CYCLES ?? 1)
+const DOCUMENTS = Number(process.env.CRASH_DOCUMENTS ?? 10)
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const CYCLE_MS = 60_000
 /** Every so many cycles the queue is worked off before the next kill. */

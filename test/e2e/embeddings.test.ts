@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, long, onlyLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { settledDocument, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { launch, startServerProcess } from '../support/server-process.ts'
@@ -31,7 +31,10 @@ async function titles({ request }: TestServer, body: object): Promise<string[]> 
 }
 
 describe('Documents that are being embedded', () => {
-  it('are all ready in the end and found by meaning, though embedder and server die again and again', async () => {
+  it('are all ready in the end and found by meaning, though embedder and server die again and again', {
+    ...long,
+    timeout: 120_000,
+  }, async () => {
     const { embedder, directory, environment } = await prepare()
     // Every third answer is a failure, of one kind or another.
     embedder.reply = () => {
@@ -59,7 +62,7 @@ describe('Documents that are being embedded', () => {
     expect(new Set(found).size).toBe(DOCUMENTS)
     expect(found).toHaveLength(DOCUMENTS)
     expect(await server.stop()).toEqual({ code: 0, signal: null })
-  }, 120_000)
+  })
 })
 
 describe('npm run re-embed', () => {
@@ -88,67 +91,68 @@ describe('npm run re-embed', () => {
     await expect.poll(() => titles(second, { query: 'automobile', topK: 1 })).toEqual(['Vehicles'])
   })
 
-  it.runIf(isLong).each([
+  it.each([
     ['re-embed', ''],
     ['reindex', 'npm run reindex is called npm run re-embed now\n'],
-  ])('says what is wrong where the embedder is, without a stack: %s', async (name, notice) => {
-    const { embedder, directory, environment } = await prepare()
-    embedder.reply = () => ({ status: 401, body: 'no' })
-    const command = launch({
-      directory,
-      environment: { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment('a') },
-      command: [process.execPath, MAIN, name],
-    })
-    expect(await command.exited).toEqual({ code: 1, signal: null })
-    expect(command.stderr).toBe(
-      `${notice}The embedding model refuses the key: check EMBEDDING_API_KEY\n`,
-    )
-  })
+  ])(
+    'says what is wrong where the embedder is, without a stack: %s',
+    onlyLong,
+    async (name, notice) => {
+      const { embedder, directory, environment } = await prepare()
+      embedder.reply = () => ({ status: 401, body: 'no' })
+      const command = launch({
+        directory,
+        environment: { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...environment('a') },
+        command: [process.execPath, MAIN, name],
+      })
+      expect(await command.exited).toEqual({ code: 1, signal: null })
+      expect(command.stderr).toBe(
+        `${notice}The embedding model refuses the key: check EMBEDDING_API_KEY\n`,
+      )
+    },
+  )
 })
 
 describe('A change of the model while the server runs', () => {
-  it.runIf(isLong)(
-    'serves with the old vectors, survives kill -9 anywhere, and swaps at the start with the new model',
-    async () => {
-      const { embedder, directory, environment } = await prepare()
-      const changing = { ...environment('model-a'), EMBEDDING_MODEL_NEXT: 'model-b' }
-      embedder.reply = ({ model, input }) => {
-        // Slow enough to be killed in the middle.
-        const isSlow = model === 'model-b' && embedder.requests.length % 3 === 0
-        return isSlow && input.length > 1 ? { status: 503, body: 'busy' } : undefined
-      }
-      let server = await startServerProcess(changing, { directory })
-      const ids: string[] = []
-      for (let number = 0; number < DOCUMENTS; number++) {
-        ids.push(
-          await server.ingest({ title: `Number ${number}`, text: `automobile w${number}x.` }),
-        )
-        if (number % (DOCUMENTS / KILLS) !== 5) continue
-        await server.crash()
-        server = await startServerProcess(changing, { directory })
-        // The vectors enter the index after the start has ended.
-        const search = () => titles(server, { query: 'car', topK: 1 })
-        await expect.poll(search, { timeout: 20_000 }).not.toEqual(['degraded'])
-      }
-      await server.request(`/documents/${ids[0]}`, { method: 'DELETE' })
-      const readReindex = async () => (await server.request('/readiness')).json()
-      await expect
-        .poll(readReindex, { timeout: 40_000 })
-        .toMatchObject({ status: 'ready', reindex: { model: 'model-b', state: 'ready' } })
-      // Not embedded anew by the time of the kill.
-      await server.ingest({ title: 'Late', text: 'automobile late.' })
+  it('serves with the old vectors, survives kill -9 anywhere, and swaps at the start with the new model', {
+    ...onlyLong,
+    timeout: 120_000,
+  }, async () => {
+    const { embedder, directory, environment } = await prepare()
+    const changing = { ...environment('model-a'), EMBEDDING_MODEL_NEXT: 'model-b' }
+    embedder.reply = ({ model, input }) => {
+      // Slow enough to be killed in the middle.
+      const isSlow = model === 'model-b' && embedder.requests.length % 3 === 0
+      return isSlow && input.length > 1 ? { status: 503, body: 'busy' } : undefined
+    }
+    let server = await startServerProcess(changing, { directory })
+    const ids: string[] = []
+    for (let number = 0; number < DOCUMENTS; number++) {
+      ids.push(await server.ingest({ title: `Number ${number}`, text: `automobile w${number}x.` }))
+      if (number % (DOCUMENTS / KILLS) !== 5) continue
       await server.crash()
+      server = await startServerProcess(changing, { directory })
+      // The vectors enter the index after the start has ended.
+      const search = () => titles(server, { query: 'car', topK: 1 })
+      await expect.poll(search, { timeout: 20_000 }).not.toEqual(['degraded'])
+    }
+    await server.request(`/documents/${ids[0]}`, { method: 'DELETE' })
+    const readReindex = async () => (await server.request('/readiness')).json()
+    await expect
+      .poll(readReindex, { timeout: 40_000 })
+      .toMatchObject({ status: 'ready', reindex: { model: 'model-b', state: 'ready' } })
+    // Not embedded anew by the time of the kill.
+    await server.ingest({ title: 'Late', text: 'automobile late.' })
+    await server.crash()
 
-      embedder.reply = () => undefined
-      const second = await startServerProcess(environment('model-b'), { directory })
-      await expect
-        .poll(() => titles(second, { query: 'car', topK: 100 }), { timeout: 20_000 })
-        .toHaveLength(DOCUMENTS)
-      expect(await titles(second, { query: 'car', topK: 100 })).toContain('Late')
-      const asked = embedder.requests.at(-1)
-      expect(asked?.model).toBe('model-b')
-      expect(await second.stop()).toEqual({ code: 0, signal: null })
-    },
-    120_000,
-  )
+    embedder.reply = () => undefined
+    const second = await startServerProcess(environment('model-b'), { directory })
+    await expect
+      .poll(() => titles(second, { query: 'car', topK: 100 }), { timeout: 20_000 })
+      .toHaveLength(DOCUMENTS)
+    expect(await titles(second, { query: 'car', topK: 100 })).toContain('Late')
+    const asked = embedder.requests.at(-1)
+    expect(asked?.model).toBe('model-b')
+    expect(await second.stop()).toEqual({ code: 0, signal: null })
+  })
 })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { fixture, openUpload, sendFile } from '../support/forms.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, long, onlyLong } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
 import { settledDocument, TEST_KEY, type TestServer } from '../support/server.ts'
 import { type ServerProcess, startServerProcess } from '../support/server-process.ts'
@@ -30,9 +30,9 @@ describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (nee
     ['a table that becomes ready', 'big.csv', Buffer.from(rows(22_000)), LARGE, 'ready'],
   ] as const
 
-  it.runIf(isLong).each(isLong ? files : files.slice(0, 2))(
+  it.each(files)(
     'grows by less than 100 MB with a large file: %s',
-    verifies('files.memory'),
+    { ...onlyLong, ...verifies('files.memory') },
     async (_case, name, piece, size, status) => {
       const server = await startServerProcess()
       await sendFile(server, { name: 'small.csv', bytes: rows(10) })
@@ -46,37 +46,36 @@ describe.skipIf(!existsSync('/proc/self/status'))('The memory of the server (nee
 })
 
 describe('A server that is killed', () => {
-  it(
-    'loses no file that it acknowledged, and keeps none that was not whole',
-    verifies('files.crash'),
-    async () => {
-      const directory = await temporaryDirectory()
-      const acknowledged = new Map<string, Buffer>()
-      for (let cycle = 0; cycle < CYCLES; cycle++) {
-        const server = await startServerProcess({}, { directory })
-        const uploads = Array.from({ length: 3 }, () => openUpload(server))
-        for (const bytes of filesOf(cycle)) {
-          const response = await sendFile(server, { name: 'a file', bytes }, { path: '/documents' })
-          acknowledged.set(DocumentCreated.parse(await response.json()).id, bytes)
-        }
-        await untilProcessing(server)
-        // The server alone: what reads for it has to notice by itself.
-        process.kill(server.pid, 'SIGKILL')
-        await server.exited
-        await Promise.allSettled(uploads.map(({ answer }) => answer))
-      }
-
+  it('loses no file that it acknowledged, and keeps none that was not whole', {
+    ...long,
+    ...verifies('files.crash'),
+  }, async () => {
+    const directory = await temporaryDirectory()
+    const acknowledged = new Map<string, Buffer>()
+    for (let cycle = 0; cycle < CYCLES; cycle++) {
       const server = await startServerProcess({}, { directory })
-      for (const [id, bytes] of acknowledged) {
-        expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
-        const file = await server.request(`/documents/${id}/file`)
-        expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true)
+      const uploads = Array.from({ length: 3 }, () => openUpload(server))
+      for (const bytes of filesOf(cycle)) {
+        const response = await sendFile(server, { name: 'a file', bytes }, { path: '/documents' })
+        acknowledged.set(DocumentCreated.parse(await response.json()).id, bytes)
       }
-      const listed = await server.request('/documents?limit=100')
-      const { documents } = Object(await listed.json())
-      expect(Document.array().parse(documents)).toHaveLength(acknowledged.size)
-    },
-  )
+      await untilProcessing(server)
+      // The server alone: what reads for it has to notice by itself.
+      process.kill(server.pid, 'SIGKILL')
+      await server.exited
+      await Promise.allSettled(uploads.map(({ answer }) => answer))
+    }
+
+    const server = await startServerProcess({}, { directory })
+    for (const [id, bytes] of acknowledged) {
+      expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
+      const file = await server.request(`/documents/${id}/file`)
+      expect(Buffer.from(await file.arrayBuffer()).equals(bytes)).toBe(true)
+    }
+    const listed = await server.request('/documents?limit=100')
+    const { documents } = Object(await listed.json())
+    expect(Document.array().parse(documents)).toHaveLength(acknowledged.size)
+  })
 })
 
 /** Small ones, and one that takes a while to read. */

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { readChat } from '../support/chat-reader.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { type Launched, launch } from '../support/server-process.ts'
 import { hasProgram, openShell } from '../support/shell.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -71,7 +71,7 @@ describe.skipIf(!hasProgram('curl') || !hasProgram('npm') || !hasProgram('git'))
       process.stdout.write(`npm start to the first cited answer: ${seconds.toFixed(1)} s\n`)
     })
 
-    it.runIf(isLong)('keeps its key and prints none at the second start', async () => {
+    it('keeps its key and prints none at the second start', onlyLong, async () => {
       const directory = await cloneRepository()
       const first = npmStart(directory)
       await first.said(/Everything else:/)

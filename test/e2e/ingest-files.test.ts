@@ -7,7 +7,7 @@ import type { Hit } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { fixture } from '../support/forms.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
-import { isLong } from '../support/long.ts'
+import { isLong, long } from '../support/long.ts'
 import { pdfFile } from '../support/pdf-file.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { AGENT_SERVER, launch, startServerProcess } from '../support/server-process.ts'
@@ -122,42 +122,40 @@ describe('A folder of files of every type', () => {
     },
   )
 
-  it(
-    'is taken up where an importer was killed, and nothing is there twice',
-    verifies('ingest.resume'),
-    async () => {
-      const server = await startServer()
-      const folder = join(await temporaryDirectory(), 'pages')
-      await mkdir(folder)
-      const files = isLong ? 60 : 16
-      for (let i = 0; i < files; i++) {
-        await writeFile(join(folder, `${i}.pdf`), pdfFile({ pages: [`Owl number${i}.`] }))
-      }
-      for (let kill = 0; kill < (files === 60 ? 2 : 1); kill++) {
-        const running = startImport(server, folder, await temporaryDirectory())
-        await untilMore(server, (kill + 1) * (files / 6))
-        running.send('SIGKILL')
-        await running.exited
-      }
-      const { code, told } = await runImport(server, folder)
-      const [, ready = 0, unchanged = 0] =
-        /^(\d+) ready, (\d+) unchanged, 0 failed/.exec(told) ?? []
-      expect(code).toBe(0)
-      expect(Number(ready) + Number(unchanged)).toBe(files)
-      expect(Number(unchanged)).toBeGreaterThanOrEqual(Math.floor(files / 6))
-      const { documents } = await listDocuments(server, '?limit=100')
-      expect(documents).toHaveLength(files)
-      expect(await search(server, 'number7', 50)).toHaveLength(1)
+  it('is taken up where an importer was killed, and nothing is there twice', {
+    ...long,
+    ...verifies('ingest.resume'),
+  }, async () => {
+    const server = await startServer()
+    const folder = join(await temporaryDirectory(), 'pages')
+    await mkdir(folder)
+    const files = isLong ? 60 : 16
+    for (let i = 0; i < files; i++) {
+      await writeFile(join(folder, `${i}.pdf`), pdfFile({ pages: [`Owl number${i}.`] }))
+    }
+    for (let kill = 0; kill < (isLong ? 2 : 1); kill++) {
+      const running = startImport(server, folder, await temporaryDirectory())
+      await untilMore(server, (kill + 1) * (files / 6))
+      running.send('SIGKILL')
+      await running.exited
+    }
+    const { code, told } = await runImport(server, folder)
+    const [, ready = 0, unchanged = 0] = /^(\d+) ready, (\d+) unchanged, 0 failed/.exec(told) ?? []
+    expect(code).toBe(0)
+    expect(Number(ready) + Number(unchanged)).toBe(files)
+    expect(Number(unchanged)).toBeGreaterThanOrEqual(Math.floor(files / 6))
+    const { documents } = await listDocuments(server, '?limit=100')
+    expect(documents).toHaveLength(files)
+    expect(await search(server, 'number7', 50)).toHaveLength(1)
 
-      await writeFile(join(folder, '7.pdf'), pdfFile({ pages: ['Heron instead.'] }))
-      await rm(join(folder, '8.pdf'))
-      expect((await runImport(server, folder)).told).toBe(
-        `1 ready, ${files - 2} unchanged, 0 failed\n`,
-      )
-      expect(await search(server, 'number7')).toEqual([])
-      expect(await search(server, 'number8', 50)).toHaveLength(1)
-    },
-  )
+    await writeFile(join(folder, '7.pdf'), pdfFile({ pages: ['Heron instead.'] }))
+    await rm(join(folder, '8.pdf'))
+    expect((await runImport(server, folder)).told).toBe(
+      `1 ready, ${files - 2} unchanged, 0 failed\n`,
+    )
+    expect(await search(server, 'number7')).toEqual([])
+    expect(await search(server, 'number8', 50)).toHaveLength(1)
+  })
 })
 
 async function untilMore(server: TestServer, count: number): Promise<void> {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
-import { someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { AGENT_SERVER, launch } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -82,7 +82,7 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
       ],
       2,
     ),
-  )('says what is wrong with %s', async (_what, parameters, environment, told, code) => {
+  )('says what is wrong with %s', long, async (_what, parameters, environment, told, code) => {
     const ended = await run(parameters, environment)
     expect(ended).toMatchObject({ code, told: expect.stringMatching(told) })
     expect(ended.told).not.toContain('    at ')

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ask, complete } from '../support/chat-reader.ts'
 import { search } from '../support/knowledge.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { type RecordedRequest, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, TEST_KEY } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -62,8 +62,9 @@ describe('A server', () => {
     expect(megabytes).toBeLessThan(MAX_IDLE_MEGABYTES)
   })
 
-  it.runIf(isLong)(
+  it(
     'writes no key and nothing of documents, questions and answers into its log',
+    onlyLong,
     async () => {
       const upstream = await startScriptedUpstream()
       const server = await startServerProcess(modelAt(upstream, { LOG_LEVEL: 'trace' }))

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { readChat, readCompletion } from '../support/chat-reader.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
-import { isLong } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { openConnection } from '../support/raw-connection.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
@@ -67,8 +67,9 @@ describe('A server that is told to stop', () => {
     expect(upstream.requests.map(({ disconnected }) => disconnected)).toEqual([true, true])
   })
 
-  it.runIf(isLong)(
+  it(
     'answers 503 in the one envelope where no word of an answer has been sent',
+    onlyLong,
     async () => {
       const upstream = await startScriptedUpstream()
       upstream.always(hangReply())
@@ -86,29 +87,26 @@ describe('A server that is told to stop', () => {
   )
 
   const signals = ['SIGTERM', 'SIGINT'] as const
-  it.runIf(isLong).each(isLong ? signals : signals.slice(1))(
-    'ends at once at a second signal, %s',
-    async (signal) => {
-      const upstream = await startScriptedUpstream()
-      answerInTwoParts(upstream)
-      const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: LONG_GRACE }))
-      const stream = await openStream(server)
-      server.send(signal)
-      await server.said(/: closing; a second signal ends the server at once/)
-      server.send(signal)
-      expect(await server.exited).toEqual({ code: 1, signal: null })
-      await expect(stream.text()).rejects.toThrow()
-    },
-  )
+  it.each(signals)('ends at once at a second signal, %s', onlyLong, async (signal) => {
+    const upstream = await startScriptedUpstream()
+    answerInTwoParts(upstream)
+    const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: LONG_GRACE }))
+    const stream = await openStream(server)
+    server.send(signal)
+    await server.said(/: closing; a second signal ends the server at once/)
+    server.send(signal)
+    expect(await server.exited).toEqual({ code: 1, signal: null })
+    await expect(stream.text()).rejects.toThrow()
+  })
 
-  it.runIf(isLong)('ends with code 0 while it still starts', async () => {
+  it('ends with code 0 while it still starts', onlyLong, async () => {
     const starting = launch({ directory: await temporaryDirectory(), environment: defaults() })
     await starting.said(/document store opened/)
     starting.send('SIGTERM')
     expect(await starting.exited).toEqual(ORDERLY)
   })
 
-  it.runIf(isLong)('ends in order while connections are open that say nothing', async () => {
+  it('ends in order while connections are open that say nothing', onlyLong, async () => {
     const server = await startServerProcess({ SHUTDOWN_GRACE: LONG_GRACE })
     const silent = await openConnection(server)
     const idle = await openConnection(server)
@@ -123,7 +121,7 @@ describe('Documents that wait when the server stops', () => {
   it('are kept, and ingested at the next start', async () => {
     const directory = await temporaryDirectory()
     const first = await startServerProcess({ INGEST_CONCURRENCY: '1' }, { directory })
-    const numbers = Array.from({ length: isLong ? 40 : 20 }, (_, number) => number)
+    const numbers = Array.from({ length: 20 }, (_, number) => number)
     const ids = await Promise.all(numbers.map((number) => post(first, number)))
     expect(await first.stop()).toEqual(ORDERLY)
 
@@ -134,7 +132,7 @@ describe('Documents that wait when the server stops', () => {
     }
   })
 
-  it.runIf(isLong)('are kept when it stops before its index is complete', async () => {
+  it('are kept when it stops before its index is complete', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const first = await startServerProcess({}, { directory })
     for (let number = 0; number < 5; number += 1) await first.ingest(documentOf(number))

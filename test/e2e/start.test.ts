@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { search } from '../support/knowledge.ts'
-import { isLong, someOf } from '../support/long.ts'
+import { long, onlyLong, someOf } from '../support/long.ts'
 import { startServer } from '../support/server.ts'
 import { defaults, launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -50,7 +50,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await readdir(directory)).toEqual([])
   })
 
-  it.runIf(isLong)('in production, what is missing, without making up a key', async () => {
+  it('in production, what is missing, without making up a key', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const without = { SERVER_API_KEY: undefined, CHAT_MODEL: undefined, FAILED_START: undefined }
     const environment = { NODE_ENV: 'production', ...without }
@@ -78,7 +78,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect((await server.request('/readiness')).status).toBe(200)
   })
 
-  it.runIf(isLong)('the data directory cannot be made', async () => {
+  it('the data directory cannot be made', onlyLong, async () => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'data'), 'a file')
     expect(await failedStart({ directory })).toMatch(/Cannot make the data directory/)
@@ -96,7 +96,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
       ],
       1,
     ),
-  )('the database is %s, and stays as it is', async (_whose, sql, why) => {
+  )('the database is %s, and stays as it is', long, async (_whose, sql, why) => {
     const directory = await temporaryDirectory()
     const file = await makeDatabase(directory, sql)
     const before = await readFile(file)
@@ -104,7 +104,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await readFile(file)).toEqual(before)
   })
 
-  it.runIf(isLong)('the database is damaged', async () => {
+  it('the database is damaged', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const file = await makeDatabase(directory, 'PRAGMA user_version = 1')
     await writeFile(file, 'no database at all, but long enough to be taken for one '.repeat(200))
@@ -123,7 +123,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
       ],
       1,
     ),
-  )('agent.json is %s', async (_what, text, why) => {
+  )('agent.json is %s', long, async (_what, text, why) => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'agent.json'), text)
     expect(await failedStart({ directory })).toMatch(why)
@@ -153,6 +153,13 @@ describe('A start on a search index that is', () => {
 
   const segments = async () => (await readdir(index)).filter((file) => file.endsWith('.segment'))
   const damage: [string, RegExp, () => Promise<void>][] = [
+    [
+      'altered by a bit',
+      /part of the search index is lost/,
+      async () => {
+        for (const file of await segments()) await flipLastBit(join(index, file))
+      },
+    ],
     ['missing', /lacks chunks/, () => rm(index, { recursive: true })],
     ['without its manifest', /lacks chunks/, () => rm(join(index, 'manifest.json'))],
     [
@@ -163,21 +170,15 @@ describe('A start on a search index that is', () => {
       },
     ],
     [
-      'altered by a bit',
-      /part of the search index is lost/,
-      async () => {
-        for (const file of await segments()) await flipLastBit(join(index, file))
-      },
-    ],
-    [
       'described by a broken manifest',
       /no readable manifest/,
       () => writeFile(join(index, 'manifest.json'), '{"format": 1'),
     ],
   ]
 
-  it.each(isLong ? damage : damage.slice(3, 4))(
+  it.each(someOf(damage, 1))(
     '%s makes it again, and says so',
+    long,
     async (_what, said, break_) => {
       expect(await segments()).not.toEqual([])
       await break_()
@@ -190,7 +191,7 @@ describe('A start on a search index that is', () => {
     },
   )
 
-  it.runIf(isLong)('made for another language makes it again', async () => {
+  it('made for another language makes it again', onlyLong, async () => {
     const server = await startServerProcess({ SEARCH_LANGUAGE: 'none' }, { directory })
     expect(server.log().map(({ msg }) => msg)).toContainEqual(
       expect.stringMatching(/made with other settings/),
@@ -198,8 +199,9 @@ describe('A start on a search index that is', () => {
     expect(await search(server, 'lighthouse')).toHaveLength(1)
   })
 
-  it.runIf(isLong)(
+  it(
     'left behind by another database makes it again, though that gave out the same keys',
+    onlyLong,
     async () => {
       const other = await startServerProcess()
       await other.ingest({ title: 'Otters', text: 'Otters hold hands while they sleep.' })
@@ -219,6 +221,7 @@ describe('A start on a search index that is', () => {
 describe('A server of which a thread dies', () => {
   it.each(someOf(['writer', 'index'], 1))(
     'ends with code 1 if it is the %s, losing nothing',
+    long,
     async (name) => {
       const directory = await temporaryDirectory()
       const environment = { NODE_OPTIONS: `--import ${END_THREAD}` }
@@ -235,7 +238,7 @@ describe('A server of which a thread dies', () => {
     },
   )
 
-  it.runIf(isLong)('goes on if it is the one that splits documents', async () => {
+  it('goes on if it is the one that splits documents', onlyLong, async () => {
     const server = await startServerProcess({ NODE_OPTIONS: `--import ${END_THREAD}` })
     await server.ingest({ text: 'The lighthouse was lit in 1811.' })
     await mkdir(join(server.directory, 'end-preparer'))

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { DocumentList } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
-import { isLong, someOf } from '../support/long.ts'
+import { long, onlyLong, someOf } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { defaults, type Exit, launch, startServerProcess } from '../support/server-process.ts'
@@ -78,34 +78,33 @@ describe('npm run export and npm run import', () => {
     },
   )
 
-  it.runIf(isLong)(
-    'refuse what would not fit, and leave all as it was',
-    verifies('transfer.refused'),
-    async () => {
-      const from = await startServerProcess()
-      await from.ingest({ text: 'Some words.' })
-      const file = join(await temporaryDirectory(), 'corpus.zst')
-      expect(await run(from.directory, {}, 'export', file).exited).toEqual(DONE)
-      const refused = async (directory: string, environment: Record<string, string>) => {
-        const importing = run(directory, environment, 'import', file)
-        expect(await importing.exited).toEqual({ code: 1, signal: null })
-        return importing.stderr
-      }
-      expect(await refused(from.directory, {})).toMatch(/^Another server is using/)
-      await from.stop()
-      expect(await refused(from.directory, {})).toMatch(/^There are 1 documents in .* already/)
-      const directory = await temporaryDirectory()
-      const model = { EMBEDDING_MODEL: 'model-a', EMBEDDING_API_KEY: 'any' }
-      expect(await refused(directory, model)).toMatch(/has no vectors, but EMBEDDING_MODEL is/)
-      expect(await readdir(join(directory, 'data'))).not.toContain('agent-server.db')
+  it('refuse what would not fit, and leave all as it was', {
+    ...onlyLong,
+    ...verifies('transfer.refused'),
+  }, async () => {
+    const from = await startServerProcess()
+    await from.ingest({ text: 'Some words.' })
+    const file = join(await temporaryDirectory(), 'corpus.zst')
+    expect(await run(from.directory, {}, 'export', file).exited).toEqual(DONE)
+    const refused = async (directory: string, environment: Record<string, string>) => {
+      const importing = run(directory, environment, 'import', file)
+      expect(await importing.exited).toEqual({ code: 1, signal: null })
+      return importing.stderr
+    }
+    expect(await refused(from.directory, {})).toMatch(/^Another server is using/)
+    await from.stop()
+    expect(await refused(from.directory, {})).toMatch(/^There are 1 documents in .* already/)
+    const directory = await temporaryDirectory()
+    const model = { EMBEDDING_MODEL: 'model-a', EMBEDDING_API_KEY: 'any' }
+    expect(await refused(directory, model)).toMatch(/has no vectors, but EMBEDDING_MODEL is/)
+    expect(await readdir(join(directory, 'data'))).not.toContain('agent-server.db')
 
-      const again = run(from.directory, {}, 'export', file)
-      expect(await again.exited).toEqual({ code: 1, signal: null })
-      expect(again.stderr).toMatch(/^There is a file .* already\n$/)
-    },
-  )
+    const again = run(from.directory, {}, 'export', file)
+    expect(await again.exited).toEqual({ code: 1, signal: null })
+    expect(again.stderr).toMatch(/^There is a file .* already\n$/)
+  })
 
-  it.each(someOf(['export', 'import'], 1))('say how %s is called', async (name) => {
+  it.each(someOf(['export', 'import'], 1))('say how %s is called', long, async (name) => {
     const running = run(await temporaryDirectory(), {}, name)
     expect(await running.exited).toEqual({ code: 2, signal: null })
     expect(running.stderr).toBe(`Usage: npm run ${name} -- <file.zst>\n`)

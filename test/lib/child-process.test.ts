@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { runJob } from '../../src/lib/child-process.ts'
 import { JobCrashed, JobExhausted, JobRefusal } from '../../src/lib/job.ts'
-import { isLong, someOf } from '../support/long.ts'
+import { long, someOf } from '../support/long.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const MODULE = new URL('./answering-job.ts', import.meta.url)
@@ -54,21 +54,25 @@ describe('A job', () => {
       ],
       2,
     ),
-  )('that takes too much memory is ended, and the cause says how: %s', async (what, words) => {
-    const ended = await run({ what }).catch((error: unknown) => error)
-    expect(ended).toBeInstanceOf(JobExhausted)
-    expect(ended).toMatchObject({
-      ...{
-        message: 'The job took too much memory: ask for less',
-        cause: { message: expect.stringMatching(words) },
-      },
-    })
-  })
+  )(
+    'that takes too much memory is ended, and the cause says how: %s',
+    long,
+    async (what, words) => {
+      const ended = await run({ what }).catch((error: unknown) => error)
+      expect(ended).toBeInstanceOf(JobExhausted)
+      expect(ended).toMatchObject({
+        ...{
+          message: 'The job took too much memory: ask for less',
+          cause: { message: expect.stringMatching(words) },
+        },
+      })
+    },
+  )
 
   it('is ended for its memory also while this process is busy', async () => {
     const ended = run({ what: 'hoard at once' }).catch((error: unknown) => error)
     await setImmediate()
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, isLong ? 4_000 : 2_000)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000)
     const { cause } = Object(await ended)
     const held = Number(/^It held (\d+)/.exec(cause?.message)?.[1])
     expect(held).toBeGreaterThan(JOB.residentMegabytes * 2 ** 20)

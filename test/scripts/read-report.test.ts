@@ -44,6 +44,12 @@ it('names each suite with skipped tests once, with its file and how many', () =>
   })
 })
 
+it('counts as skipped in a run of one tag only what has it', () => {
+  const tests = [test('skipped'), { ...test('skipped'), tags: ['long'] }]
+  const json = report({ status: 'passed', assertionResults: tests })
+  expect(readReport(json, '/project', 'long').skipped).toBe(1)
+})
+
 it('names the files that took longest first, ten at most', () => {
   const files = Array.from({ length: 12 }, (_, number) => ({
     ...{ status: 'passed', assertionResults: [test('passed')] },

@@ -3,16 +3,16 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import { ANALYSER_LANGUAGES } from '../../../src/indexes/analyser/languages.ts'
-import { isLong } from '../../support/long.ts'
+import { isLong, long } from '../../support/long.ts'
 import { createRandom } from '../embedded/random-chunks.ts'
 
 /** How many code units stand for a million. */
-const MILLION = isLong ? 1_000_000 : 50_000
+const MILLION = isLong ? 300_000 : 50_000
 const MEGABYTE = 1_000_000
 setFlagsFromString('--expose_gc')
 const collectGarbage = runInNewContext('gc')
 /** Far above what these texts take on a slow machine, far below what quadratic time would. */
-const LIMIT_MS = isLong ? 15_000 : 1_500
+const LIMIT_MS = isLong ? 5_000 : 1_500
 
 const analyser = createAnalyser('english')
 
@@ -35,7 +35,7 @@ describe('The analyser on hostile text', () => {
     ['two code units without a separator', '𠮷'.repeat(MILLION / 2), 2],
     ['mathematical letters', '𝐀'.repeat(MILLION / 2), 10],
     ['joiners between letters', 'a\u200d'.repeat(MILLION), 10],
-  ])('takes linear time and few terms: %s', (_case, text, most) => {
+  ])('takes linear time and few terms: %s', long, (_case, text, most) => {
     const begun = performance.now()
     expect(analyse(text).terms.length).toBeLessThanOrEqual(most)
     expect(performance.now() - begun).toBeLessThan(LIMIT_MS)
@@ -48,7 +48,7 @@ describe('The analyser on hostile text', () => {
     expect(analyse(text).length).toBe(3_000 * analyse(sentence).length)
   })
 
-  it('keeps words, not the texts that it met them in, and of words only so many', () => {
+  it('keeps words, not the texts that it met them in, and of words only so many', long, () => {
     // Without stems, which take most of the time and none of the memory.
     const unstemmed = createAnalyser('none')
     const padding = 'common words of the text, again and again '.repeat(350)
@@ -66,7 +66,7 @@ describe('The analyser on hostile text', () => {
     expect(meet('more', isLong ? 280 : 70, 1_000)).toBeLessThan(5 * MEGABYTE)
   })
 
-  it.each(ANALYSER_LANGUAGES)('never throws, whatever the characters (%s)', (language) => {
+  it.each(ANALYSER_LANGUAGES)('never throws, whatever the characters (%s)', long, (language) => {
     const random = createRandom(7)
     const analyser = createAnalyser(language)
     for (let i = 0; i < (isLong ? 200 : 10); i++) {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { keysFor } from '../../contracts/chunk-index.fixture.ts'
-import { isLong } from '../../support/long.ts'
+import { isLong, long } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createRandom } from './random-chunks.ts'
 
@@ -12,35 +12,39 @@ const KILLS = isLong ? 6 : 3
 const MAX_LIFE_MS = 150
 
 describe('The embedded index after kill -9', () => {
-  it('holds every flushed key with its content, no damaged file and no leftover', async () => {
-    const random = createRandom(9)
-    const directory = await temporaryDirectory()
-    let flushed = 1
-    for (let kill = 0; kill < KILLS; kill++) {
-      flushed = await flushUntilKilled(directory, flushed, random.below(MAX_LIFE_MS))
-      const warnings: string[] = []
-      const index = await createEmbeddedIndex({
-        directory,
-        fingerprint: 'test',
-        log: { warn: (_fields, message) => warnings.push(message) },
-        onCrash: (error) => {
-          throw error
-        },
-      })
-      expect(warnings).toEqual([])
-      const keys = await index.keys()
-      const held = new Set(keys)
-      const lost = range(1, flushed).filter((key) => key % 10 !== 0 && !held.has(key))
-      expect(lost).toEqual([])
-      expect(held.size).toBe(keys.length)
-      for (let i = 0; i < 20; i++) {
-        const key = keys[random.below(keys.length)] ?? 0
-        expect(await keysFor(index, [`only ${key}`])).toEqual([key])
+  it(
+    'holds every flushed key with its content, no damaged file and no leftover',
+    long,
+    async () => {
+      const random = createRandom(9)
+      const directory = await temporaryDirectory()
+      let flushed = 1
+      for (let kill = 0; kill < KILLS; kill++) {
+        flushed = await flushUntilKilled(directory, flushed, random.below(MAX_LIFE_MS))
+        const warnings: string[] = []
+        const index = await createEmbeddedIndex({
+          directory,
+          fingerprint: 'test',
+          log: { warn: (_fields, message) => warnings.push(message) },
+          onCrash: (error) => {
+            throw error
+          },
+        })
+        expect(warnings).toEqual([])
+        const keys = await index.keys()
+        const held = new Set(keys)
+        const lost = range(1, flushed).filter((key) => key % 10 !== 0 && !held.has(key))
+        expect(lost).toEqual([])
+        expect(held.size).toBe(keys.length)
+        for (let i = 0; i < 20; i++) {
+          const key = keys[random.below(keys.length)] ?? 0
+          expect(await keysFor(index, [`only ${key}`])).toEqual([key])
+        }
+        expect(await keysFor(index, ['all'], keys.length + 1)).toHaveLength(keys.length)
+        await index.close()
       }
-      expect(await keysFor(index, ['all'], keys.length + 1)).toHaveLength(keys.length)
-      await index.close()
-    }
-  })
+    },
+  )
 })
 
 /** Answers the key below which everything was flushed, as far as the process could tell. */

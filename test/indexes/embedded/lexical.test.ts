@@ -4,7 +4,7 @@ import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import { chooseMerge, type Merge, mergeSegments } from '../../../src/indexes/embedded/merge.ts'
 import { batchOf, queryOf } from '../../contracts/chunk-index.fixture.ts'
-import { someOf } from '../../support/long.ts'
+import { long, someOf } from '../../support/long.ts'
 import {
   type Chunk,
   createRandom,
@@ -65,6 +65,7 @@ function toScored({ keys, scores }: Ranking) {
 describe('The lexical index', () => {
   it.each(someOf([1, 2, 3], 1))(
     'scores to the last bit as BM25 is defined, through changes and merges (seed %i)',
+    long,
     (seed) => {
       const { random, index, truth, add, remove, merge } = createPair(seed)
       for (let round = 0; round < 40; round++) {

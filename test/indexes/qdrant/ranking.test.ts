@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isLong } from '../../support/long.ts'
+import { isLong, long } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { compareRankings, hasCranfield } from './compare-rankings.ts'
 import { qdrantIndexAt } from './qdrant-index.ts'
@@ -7,7 +7,10 @@ import { qdrantIndexAt } from './qdrant-index.ts'
 describe.skipIf(!hasCranfield)(
   'The rankings of both indexes (where the judged collections are)',
   () => {
-    it('are equally good on Cranfield with feedback, and almost always the same', async () => {
+    it('are equally good on Cranfield with feedback, and almost always the same', {
+      ...long,
+      timeout: 240_000,
+    }, async () => {
       const fake = await startFakeQdrant()
       const { embedded, shared, same } = await compareRankings(
         async (averageLength) => {
@@ -21,6 +24,6 @@ describe.skipIf(!hasCranfield)(
       if (isLong) expect(embedded).toBeGreaterThanOrEqual(0.42)
       expect(Math.abs(embedded - shared)).toBeLessThan(0.001)
       expect(same).toBeGreaterThan(isLong ? 0.98 : 0.95)
-    }, 240_000)
+    })
   },
 )

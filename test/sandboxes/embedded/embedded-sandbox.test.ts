@@ -10,7 +10,7 @@ import {
 } from '../../../src/sandboxes/embedded/embedded-sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import { processesWith } from '../../contracts/sandbox.targets.ts'
-import { isLong } from '../../support/long.ts'
+import { isLong, long, onlyLong } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const { signal } = new AbortController()
@@ -50,7 +50,7 @@ describe('The embedded sandbox', () => {
     expect(await processesWith(mark)).toEqual([])
   })
 
-  it.runIf(isLong)('gives out what was prepared, once', async () => {
+  it('gives out what was prepared, once', onlyLong, async () => {
     const sandbox = createEmbeddedSandbox({ limits: SandboxLimits.parse({}) })
     onTestFinished(() => sandbox.close())
     sandbox.prepare()
@@ -70,19 +70,23 @@ describe('The embedded sandbox', () => {
     await expect.poll(() => processesWith(mark), { timeout: 20_000 }).toEqual([])
   })
 
-  it('takes no files into directories that are gone, and bounds the process that holds it all', async () => {
-    const { limits } = marked(8)
-    const sandbox = createEmbeddedSandbox({ limits: { ...limits, seconds: 20 } })
-    onTestFinished(() => sandbox.close())
-    const session = await sandbox.open(signal)
-    const result = await session.run({ code: FILES_IN_REMOVED_DIRECTORIES }, signal)
-    expect(result).toMatchObject({ outcome: 'finished', stdout: 'refused 20\n' })
-    const again = await session.run({ code: FILES_DELETED_WHILE_OPEN }, signal)
-    expect(again).toMatchObject({ outcome: 'finished', stdout: 'refused\n' })
-    if (!isLong) return
-    const innocent = await session.run({ code: FILES_THAT_COME_AND_GO }, signal)
-    expect(innocent).toMatchObject({ outcome: 'finished', exitCode: 0 })
-  })
+  it(
+    'takes no files into directories that are gone, and bounds the process that holds it all',
+    long,
+    async () => {
+      const { limits } = marked(8)
+      const sandbox = createEmbeddedSandbox({ limits: { ...limits, seconds: 20 } })
+      onTestFinished(() => sandbox.close())
+      const session = await sandbox.open(signal)
+      const result = await session.run({ code: FILES_IN_REMOVED_DIRECTORIES }, signal)
+      expect(result).toMatchObject({ outcome: 'finished', stdout: 'refused 20\n' })
+      const again = await session.run({ code: FILES_DELETED_WHILE_OPEN }, signal)
+      expect(again).toMatchObject({ outcome: 'finished', stdout: 'refused\n' })
+      if (!isLong) return
+      const innocent = await session.run({ code: FILES_THAT_COME_AND_GO }, signal)
+      expect(innocent).toMatchObject({ outcome: 'finished', exitCode: 0 })
+    },
+  )
 
   it('runs no interpreter but the one that is expected', async () => {
     const path = join(await temporaryDirectory(), 'python.wasm')

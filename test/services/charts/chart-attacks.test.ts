@@ -6,7 +6,7 @@ import { runJob } from '../../../src/lib/child-process.ts'
 import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest } from '../../../src/services/charts/specification.ts'
-import { someOf } from '../../support/long.ts'
+import { long, someOf } from '../../support/long.ts'
 import { runJobHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { peakMegabytes } from './peak-megabytes.ts'
@@ -127,7 +127,7 @@ describe('A hostile specification', () => {
     ],
   ]
 
-  it.each(someOf(addresses, 2))('fetches nothing: %s', async (_case, specify) => {
+  it.each(someOf(addresses, 2))('fetches nothing: %s', long, async (_case, specify) => {
     const { svg = '', failure } = await draw(specify(url))
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(/<image[^>]*href="[^"]/)
@@ -148,7 +148,7 @@ describe('A hostile specification', () => {
       ],
       1,
     ),
-  )('reads no file: %s', async (_case, specify) => {
+  )('reads no file: %s', long, async (_case, specify) => {
     const path = join(await temporaryDirectory(), 'secret.csv')
     await writeFile(path, `a,b\n${SECRET},1\n`)
     const { svg = '', failure } = await draw(specify(path))
@@ -180,7 +180,7 @@ describe('A hostile specification', () => {
       ],
       2,
     ),
-  )('does not get out of an expression: %.60s', async (expression) => {
+  )('does not get out of an expression: %.60s', long, async (expression) => {
     const { svg = '', failure } = await draw(calculate(`'' + (${expression})`))
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(/\[object process\]|native code|function/)
@@ -207,7 +207,7 @@ describe('A hostile specification', () => {
       ],
       2,
     ),
-  )('brings no handler into the drawing: %s', async (_case, params) => {
+  )('brings no handler into the drawing: %s', long, async (_case, params) => {
     const { svg = '', failure } = await draw({ ...BAR, params })
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(ACTIVE)
@@ -245,7 +245,7 @@ describe('A hostile specification', () => {
       ],
       3,
     ),
-  )('brings no markup into the drawing: %s', async (_case, specification) => {
+  )('brings no markup into the drawing: %s', long, async (_case, specification) => {
     const { svg = '', failure } = await draw(specification)
     expect(failure === undefined || failure instanceof JobRefusal).toBe(true)
     expect(svg).not.toMatch(/<script|<foreignObject/i)
@@ -299,6 +299,7 @@ describe('A specification without measure', () => {
 
   it.each(someOf(bombs, 1))(
     'is refused or ended, and takes no memory beyond its own: %s',
+    long,
     async (_case, bomb) => {
       const { result, megabytes } = await peakMegabytes(draw(bomb, inItsProcess))
       expect(result.svg).toBeUndefined()

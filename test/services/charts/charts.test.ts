@@ -3,7 +3,7 @@ import { runJob } from '../../../src/lib/child-process.ts'
 import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { createCharts, RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
-import { isLong, someOf } from '../../support/long.ts'
+import { long, onlyLong, someOf } from '../../support/long.ts'
 import { createRunnerHere } from '../../support/run-job.ts'
 
 const { signal } = new AbortController()
@@ -54,7 +54,7 @@ describe('a chart', () => {
       ],
       3,
     ),
-  )('can be a %s of %j', async (mark, channels) => {
+  )('can be a %s of %j', long, async (mark, channels) => {
     const { png } = await draw({ mark, ...channels, width: 200, height: 120 })
     expect(png.length).toBeGreaterThan(1_000)
   })
@@ -68,7 +68,7 @@ describe('a chart', () => {
     })
   })
 
-  it.runIf(isLong)('takes columns whatever they are called', async () => {
+  it('takes columns whatever they are called', onlyLong, async () => {
     const rows = [{ 'a.b[0]': 1, "it's": 'x' }]
     const { svg } = await draw({ rows, x: { field: "it's" }, y: { field: 'a.b[0]' } })
     expect(svg).toContain('a.b[0]')
@@ -102,11 +102,11 @@ describe('The process that draws', () => {
     runJob({ ...RENDERING, ...more }, specification, signal)
   const bars = { mark: 'bar', encoding: { x: { field: 'a', type: 'nominal' } } }
 
-  it.runIf(isLong).each([
+  it.each([
     ['an address', { data: { url: 'http://127.0.0.1:9/x.json' } }],
     ['a file', { data: { url: 'file:///etc/passwd', format: { type: 'dsv', delimiter: ':' } } }],
     ['a path', { data: { url: '/etc/passwd', format: { type: 'csv' } } }],
-  ])('loads nothing, not even %s', async (_case, more) => {
+  ])('loads nothing, not even %s', onlyLong, async (_case, more) => {
     const drawn = await run({ ...bars, ...more }).catch((error: unknown) => error)
     const text = drawn instanceof Error ? drawn.message : JSON.stringify(drawn)
     expect(text).not.toMatch(/daemon|nologin|:0:0:/)
@@ -118,7 +118,7 @@ describe('The process that draws', () => {
     await expect(run({ ...bars, data, transform })).rejects.toThrow(JobRefusal)
   })
 
-  it.runIf(isLong)('refuses a picture without measure', async () => {
+  it('refuses a picture without measure', onlyLong, async () => {
     const data = { values: [{ a: 1 }] }
     await expect(run({ ...bars, data, width: 60_000, height: 60_000 })).rejects.toThrow(/too large/)
   })

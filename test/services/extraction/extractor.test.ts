@@ -5,7 +5,7 @@ import {
   type ExtractorOptions,
 } from '../../../src/services/extraction/extractor.ts'
 import { fixture } from '../../support/forms.ts'
-import { isLong } from '../../support/long.ts'
+import { isLong, long, onlyLong } from '../../support/long.ts'
 import { zipFile } from '../../support/zip-file.ts'
 import { children } from '../charts/peak-megabytes.ts'
 
@@ -56,7 +56,7 @@ describe('A file is read in a process of its own', () => {
     expect(warnings).toEqual([])
   })
 
-  it.runIf(isLong)('in turn, where there are more than processes', async () => {
+  it('in turn, where there are more than processes', onlyLong, async () => {
     const { extract } = openExtractor({ processes: 2 })
     const texts = Array.from({ length: 7 }, (_, i) => `Text ${i}.`)
     const all = await Promise.all(texts.map((text, i) => extract(`${i}.txt`, text)))
@@ -82,7 +82,7 @@ it('What a parser threw at a damaged file is in the log', async () => {
 })
 
 describe('A process that a file is too much for is replaced', () => {
-  it('when it takes too much memory', async () => {
+  it('when it takes too much memory', long, async () => {
     const { extract, warnings } = openExtractor(SMALL)
     await expect(extract('a.json', memoryHog())).rejects.toMatchObject({
       ...{ code: 'file_too_complex', message: expect.stringMatching(/memory/) },
@@ -101,7 +101,7 @@ describe('A process that a file is too much for is replaced', () => {
     })
   })
 
-  it.runIf(isLong)('when nobody wants the text any more', async () => {
+  it('when nobody wants the text any more', onlyLong, async () => {
     const { extract } = openExtractor()
     const leaving = new AbortController()
     const abandoned = extract('a.json', memoryHog(), leaving.signal)

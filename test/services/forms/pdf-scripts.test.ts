@@ -2,7 +2,7 @@ import { PDFDocument } from '@cantoo/pdf-lib'
 import { getDocumentProxy } from 'unpdf'
 import { describe, expect, it } from 'vitest'
 import { openPdfForm } from '../../../src/services/forms/pdf-form.ts'
-import { someOf } from '../../support/long.ts'
+import { long, someOf } from '../../support/long.ts'
 import { drawnText, fontSizes } from './drawn-text.ts'
 
 interface Shape {
@@ -57,7 +57,7 @@ describe('A value of a PDF form', () => {
       ],
       4,
     ),
-  )('is drawn sign for sign, and read as it was given: %s', async (_script, text) => {
+  )('is drawn sign for sign, and read as it was given: %s', long, async (_script, text) => {
     const bytes = await fill(text)
     const drawn = await drawnText(bytes, 'text')
     expect(drawn.text).toBe(text)
@@ -115,6 +115,7 @@ describe('A value of a PDF form', () => {
 
   it.each(someOf(['서울 Seoul', '東京 Tokyo', '東京都渋谷区恵比寿南一丁目二番三号'], 1))(
     'is drawn in a size that its frame holds: %s',
+    long,
     async (text) => {
       const { size } = await drawnText(await fill(text, { width: 160 }), 'text')
       expect(size).toBeGreaterThanOrEqual(8)
@@ -144,7 +145,7 @@ describe('A value of several lines', () => {
       ],
       1,
     ),
-  )('is broken between Chinese signs, %s, and stays one text', async (_case, shape) => {
+  )('is broken between Chinese signs, %s, and stays one text', long, async (_case, shape) => {
     const bytes = await fill(LONG, { multiline: true, width: 120, ...shape })
     const { text, lines, size } = await drawnText(bytes, 'text')
     expect(lines).toBeGreaterThan(3)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { compareKeys, createReconciliation } from '../../../src/services/ingestion/index-sync.ts'
-import { isLong } from '../../support/long.ts'
+import { onlyLong } from '../../support/long.ts'
 import {
   createRunning,
   failingFirst,
@@ -65,37 +65,34 @@ describe('reconciliation', () => {
     expect(reconciliation.progress()).toMatchObject({ state: 'ready', done: 0, total: 0 })
   })
 
-  it.runIf(isLong)(
-    'ends when it is aborted, and goes on from there when it is run again',
-    async () => {
-      const parts = await openFilled(2_100)
-      await parts.index.remove(Array.from(await parts.index.keys()))
-      const stopping = new AbortController()
-      const reason = new Error('stopping')
-      const index = {
-        ...parts.index,
-        async add(...input: Parameters<typeof parts.index.add>) {
-          await parts.index.add(...input)
-          stopping.abort(reason)
-        },
-      }
-      const reconciliation = createReconciliation({ ...parts, index, log: silent })
-      await expect(reconciliation.run(stopping.signal)).rejects.toBe(reason)
-      await expect(reconciliation.check()).rejects.toMatchObject({
-        ...{ code: 'index_not_ready', status: 503, retryAfter: expect.any(Number) },
-        message: expect.stringMatching(
-          /^The search index is being rebuilt: \d+ of 2100 chunks done$/,
-        ),
-      })
-      const held = (await keysOf(parts)).index.length
-      expect(held).toBeGreaterThan(0)
-      expect(held).toBeLessThan(2_100)
+  it('ends when it is aborted, and goes on from there when it is run again', onlyLong, async () => {
+    const parts = await openFilled(2_100)
+    await parts.index.remove(Array.from(await parts.index.keys()))
+    const stopping = new AbortController()
+    const reason = new Error('stopping')
+    const index = {
+      ...parts.index,
+      async add(...input: Parameters<typeof parts.index.add>) {
+        await parts.index.add(...input)
+        stopping.abort(reason)
+      },
+    }
+    const reconciliation = createReconciliation({ ...parts, index, log: silent })
+    await expect(reconciliation.run(stopping.signal)).rejects.toBe(reason)
+    await expect(reconciliation.check()).rejects.toMatchObject({
+      ...{ code: 'index_not_ready', status: 503, retryAfter: expect.any(Number) },
+      message: expect.stringMatching(
+        /^The search index is being rebuilt: \d+ of 2100 chunks done$/,
+      ),
+    })
+    const held = (await keysOf(parts)).index.length
+    expect(held).toBeGreaterThan(0)
+    expect(held).toBeLessThan(2_100)
 
-      await reconciliation.run(never)
-      expect(reconciliation.progress().total).toBeLessThanOrEqual(2_100 - held)
-      expect((await keysOf(parts)).index).toHaveLength(2_100)
-    },
-  )
+    await reconciliation.run(never)
+    expect(reconciliation.progress().total).toBeLessThanOrEqual(2_100 - held)
+    expect((await keysOf(parts)).index).toHaveLength(2_100)
+  })
 
   it('tells the error of a part and is not ready', async () => {
     const parts = await openFilled(3)
@@ -108,7 +105,7 @@ describe('reconciliation', () => {
     expect(reconciliation.progress().state).toBe('ready')
   })
 
-  it.runIf(isLong)('leaves out a document that is deleted while it is added', async () => {
+  it('leaves out a document that is deleted while it is added', onlyLong, async () => {
     const parts = await openFilled(3)
     await parts.index.remove((await keysOf(parts)).known)
     const store = {

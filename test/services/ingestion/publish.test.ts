@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { EmbedderError } from '../../../src/models/embedder.ts'
 import type { Embedding } from '../../../src/services/embedding/embedding.ts'
-import { isLong, someOf } from '../../support/long.ts'
+import { long, onlyLong, someOf } from '../../support/long.ts'
 import {
   createGate,
   createRunning,
@@ -49,6 +49,7 @@ const fakeEmbedding = (): Pick<Embedding, 'documents' | 'pauseMs'> => ({
 describe('a long document', () => {
   it.each(someOf(['file', 'text'], 1))(
     'is found whole, each chunk where it stands: of a %s',
+    long,
     async (kind) => {
       const parts = await openParts()
       const text = longText()
@@ -82,7 +83,7 @@ describe('a long document', () => {
     expect(await parts.store.vectorKeys()).toHaveLength(known.length)
   })
 
-  it.runIf(isLong)('takes the place of an earlier one in one step', async () => {
+  it('takes the place of an earlier one in one step', onlyLong, async () => {
     const parts = await openParts()
     await addFile(parts, 'a', longText())
     await ready(parts)
@@ -117,7 +118,7 @@ describe('a long document', () => {
     expect(await keysOf(parts)).toEqual({ index: [], known: [] })
   })
 
-  it.runIf(isLong)('fails where it holds nothing but blanks', async () => {
+  it('fails where it holds nothing but blanks', onlyLong, async () => {
     const parts = await openParts()
     await addFile(parts, 'a', ' \n'.repeat(300_000))
     const running = createRunning(parts)
@@ -146,26 +147,24 @@ describe('a long document that meets a failure', () => {
     expect((await keysOf(parts)).index).toHaveLength(chunkCount)
   })
 
-  it.runIf(isLong)(
-    'of the index is tried again, and leaves no chunk of the first time',
-    async () => {
-      const parts = await openParts()
-      await parts.store.add({ id: 'a', text: longText() })
-      let calls = 0
-      const add: Parts['index']['add'] = async (...input) => {
-        calls++
-        if (calls === 3) throw new Error('out of order')
-        await parts.index.add(...input)
-      }
-      await ready(parts, { index: { ...parts.index, add } })
-      const { index, known } = await keysOf(parts)
-      expect(index).toEqual(known)
-      expect(await getDocument(parts, 'a')).toMatchObject({ attempts: 2 })
-    },
-  )
+  it('of the index is tried again, and leaves no chunk of the first time', onlyLong, async () => {
+    const parts = await openParts()
+    await parts.store.add({ id: 'a', text: longText() })
+    let calls = 0
+    const add: Parts['index']['add'] = async (...input) => {
+      calls++
+      if (calls === 3) throw new Error('out of order')
+      await parts.index.add(...input)
+    }
+    await ready(parts, { index: { ...parts.index, add } })
+    const { index, known } = await keysOf(parts)
+    expect(index).toEqual(known)
+    expect(await getDocument(parts, 'a')).toMatchObject({ attempts: 2 })
+  })
 
-  it.runIf(isLong)(
+  it(
     'of the document store after it has taken the chunks is ready all the same',
+    onlyLong,
     async () => {
       const parts = await openParts()
       await parts.store.add({ id: 'a', text: longText() })
@@ -179,7 +178,7 @@ describe('a long document that meets a failure', () => {
     },
   )
 
-  it.runIf(isLong)('of the document store before it has taken them is tried again', async () => {
+  it('of the document store before it has taken them is tried again', onlyLong, async () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: longText() })
     const outage = new AppError('store_unavailable', 'down')

@@ -2,11 +2,11 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { DocumentStore } from '../../../src/stores/document-store.ts'
 import { qdrantOptionsAt } from '../../indexes/qdrant/qdrant-index.ts'
 import { createSqliteData } from '../../stores/sqlite/store-data.ts'
-import { isLong } from '../../support/long.ts'
+import { isLong, long } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { replaceWhilePublishing } from './replacement-schedule.ts'
 
-const SEEDS = isLong ? 100 : 12
+const SEEDS = isLong ? 30 : 12
 /** A schedule takes 0.2 s; a busy machine five times that. */
 const TIMEOUT_MS = 180_000
 
@@ -29,13 +29,12 @@ async function findLosses(change: (store: DocumentStore) => DocumentStore): Prom
   return losses
 }
 
-it(
-  'a replaced index lacks nothing, however its steps and those of servers that publish fall',
-  async () => {
-    expect(await findLosses((store) => store)).toEqual([])
-  },
-  TIMEOUT_MS,
-)
+it('a replaced index lacks nothing, however its steps and those of servers that publish fall', {
+  ...long,
+  timeout: TIMEOUT_MS,
+}, async () => {
+  expect(await findLosses((store) => store)).toEqual([])
+})
 
 it(
   'these schedules find what is lost where keys stay of use',

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { isLong } from '../../support/long.ts'
+import { onlyLong } from '../../support/long.ts'
 import {
   freePort,
   startEverything,
@@ -49,7 +49,7 @@ describe('a call', () => {
     await expect(call('work')).rejects.toThrow('The token [hidden] has expired')
   })
 
-  it.runIf(isLong)('may take longer than its timeout as long as it reports progress', async () => {
+  it('may take longer than its timeout as long as it reports progress', onlyLong, async () => {
     const { url } = await startModernServer(
       serverThat(async ({ progress }) => {
         for (let step = 0; step < 6; step += 1) {

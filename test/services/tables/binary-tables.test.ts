@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { quoteText, withDatabase } from '../../../src/services/tables/duckdb.ts'
 import { createTables } from '../../../src/services/tables/tables.ts'
-import { isLong } from '../../support/long.ts'
+import { onlyLong } from '../../support/long.ts'
 import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { zipFile } from '../../support/zip-file.ts'
@@ -137,7 +137,7 @@ describe('A Parquet file', () => {
     ])
   })
 
-  it.runIf(isLong)('is joined with a workbook', async () => {
+  it('is joined with a workbook', onlyLong, async () => {
     const query = await open([
       { id: '1', file: 'amounts.parquet', content: await parquet(AMOUNTS) },
       { id: '2', file: 'orders.xlsx', content: workbook({ Orders: ORDERS }) },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job.ts'
 import { createTables } from '../../../src/services/tables/tables.ts'
-import { isLong } from '../../support/long.ts'
+import { onlyLong } from '../../support/long.ts'
 import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, type FakeTable } from './stored-table.ts'
@@ -96,7 +96,7 @@ describe('A query', () => {
     await expect((await open(many)).query(sql)).rejects.toThrow('At most 20 tables')
   })
 
-  it.runIf(isLong)('may ask of the system only if it is ours', async () => {
+  it('may ask of the system only if it is ours', onlyLong, async () => {
     const ask = async (isTrusted: boolean) => {
       const opened = await open()
       return opened.query(isTrusted ? 'SELECT 1 AS a' : 'SELECT * FROM duckdb_settings()')

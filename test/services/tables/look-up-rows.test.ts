@@ -11,7 +11,7 @@ import { lookUpRows, testsOf } from '../../../src/services/tables/look-up-rows.t
 import { FoundRows, type RowCondition } from '../../../src/services/tables/table-job.ts'
 import { LOOK_UP } from '../../../src/services/tables/tables.ts'
 import { whereOf } from '../../../src/stores/row-file.ts'
-import { isLong } from '../../support/long.ts'
+import { onlyLong } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const COLUMNS = [
@@ -161,16 +161,13 @@ describe('A look-up in a table', () => {
 })
 
 describe('An index', () => {
-  it.runIf(isLong)(
-    'keeps the places of rows, also of more than the engine reads at once',
-    async () => {
-      const found = await findIn(await createIndex(await temporaryDirectory(), 130_000), {
-        field: 'id',
-        from: 129_990,
-      })
-      expect(found.rows.map(({ row, cells }) => row - Number(cells[0]))).toEqual([1, 1, 1, 1, 1])
-    },
-  )
+  it('keeps the places of rows, also of more than the engine reads at once', onlyLong, async () => {
+    const found = await findIn(await createIndex(await temporaryDirectory(), 130_000), {
+      field: 'id',
+      from: 129_990,
+    })
+    expect(found.rows.map(({ row, cells }) => row - Number(cells[0]))).toEqual([1, 1, 1, 1, 1])
+  })
 
   it.each([
     ['cells', 5_000_001, COLUMNS.slice(0, 2)],

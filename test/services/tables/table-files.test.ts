@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job.ts'
 import { createTableFiles } from '../../../src/services/tables/table-files.ts'
-import { isLong } from '../../support/long.ts'
+import { onlyLong } from '../../support/long.ts'
 import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, documentOf, type FakeTable } from './stored-table.ts'
@@ -47,7 +47,7 @@ describe('The tables of a document', () => {
     ])
   })
 
-  it.runIf(isLong)('are made for others when one leaves', async () => {
+  it('are made for others when one leaves', onlyLong, async () => {
     const { files } = await open([TEXT])
     const leaving = new AbortController()
     const reason = new Error('gone')
@@ -99,20 +99,17 @@ describe('The tables of a document', () => {
 })
 
 describe('The directory of the tables', () => {
-  it.runIf(isLong)(
-    'is freed of what was left half done when the first table is asked',
-    async () => {
-      const directory = await temporaryDirectory()
-      await mkdir(join(directory, 'abc.work'))
-      await writeFile(join(directory, 'abc.work', 'source'), 'x')
-      await writeFile(join(directory, 'notes.txt'), 'x')
-      const { files } = await open([TEXT], directory)
-      await files.tablesOf(documentOf(TEXT), 'csv', signal)
-      expect((await readdir(directory)).filter((name) => /work|notes/.test(name))).toEqual([])
-    },
-  )
+  it('is freed of what was left half done when the first table is asked', onlyLong, async () => {
+    const directory = await temporaryDirectory()
+    await mkdir(join(directory, 'abc.work'))
+    await writeFile(join(directory, 'abc.work', 'source'), 'x')
+    await writeFile(join(directory, 'notes.txt'), 'x')
+    const { files } = await open([TEXT], directory)
+    await files.tablesOf(documentOf(TEXT), 'csv', signal)
+    expect((await readdir(directory)).filter((name) => /work|notes/.test(name))).toEqual([])
+  })
 
-  it.runIf(isLong)('is not made before that, and need not be there for anything else', async () => {
+  it('is not made before that, and need not be there for anything else', onlyLong, async () => {
     const place = join(await temporaryDirectory(), 'disk')
     const { files } = await open([TEXT], join(place, 'tables'))
     await writeFile(place, 'no directory')

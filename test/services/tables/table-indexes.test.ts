@@ -5,7 +5,7 @@ import { JobRefusal } from '../../../src/lib/job.ts'
 import { makeRoom } from '../../../src/services/tables/table-files.ts'
 import type { RowCondition } from '../../../src/services/tables/table-job.ts'
 import { createTables } from '../../../src/services/tables/tables.ts'
-import { isLong } from '../../support/long.ts'
+import { onlyLong } from '../../support/long.ts'
 import { createRunnerHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { createFakeLookup, type FakeTable } from './stored-table.ts'
@@ -41,7 +41,7 @@ describe('Rows of a document', () => {
     close()
   })
 
-  it.runIf(isLong)('are indexed once, also for many who ask at the same time', async () => {
+  it('are indexed once, also for many who ask at the same time', onlyLong, async () => {
     const { find, directory, reads, close } = await open()
     const found = await Promise.all(Array.from({ length: 5 }, () => find([NORTH])))
     expect(found.map(({ rowCount }) => rowCount)).toEqual([2, 2, 2, 2, 2])
@@ -99,7 +99,7 @@ describe('The directory of tables', () => {
     expect(await readdir(directory)).toHaveLength(3)
   })
 
-  it.runIf(isLong)('keeps finished indexes over a restart, and no half of one', async () => {
+  it('keeps finished indexes over a restart, and no half of one', onlyLong, async () => {
     const { directory, find, close } = await open()
     await find([NORTH])
     close()

@@ -7,7 +7,7 @@ import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
 import { CONVERSION } from '../../../src/services/tables/table-files.ts'
 import { Converted, QueryResult, type TableFormat } from '../../../src/services/tables/table-job.ts'
 import { QUERY } from '../../../src/services/tables/tables.ts'
-import { isLong, someOf } from '../../support/long.ts'
+import { long, onlyLong, someOf } from '../../support/long.ts'
 import { runJobHere } from '../../support/run-job.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 import { zipFile } from '../../support/zip-file.ts'
@@ -110,7 +110,7 @@ describe('a table', () => {
     await expect(convert(bomb, 'xlsx')).rejects.toThrow('unpacks to far more than is read')
   })
 
-  it.runIf(isLong)('that is long is shown up to the cap, and counted whole', async () => {
+  it('that is long is shown up to the cap, and counted whole', onlyLong, async () => {
     const lines = Array.from({ length: 5_000 }, (_, n) => `${n}`)
     const { query } = await convert(`n\n${lines.join('\n')}\n`)
     const { rows, rowCount, isMore } = await query('SELECT * FROM data', { maximumRows: 7 })
@@ -118,7 +118,7 @@ describe('a table', () => {
     expect({ rowCount, isMore }).toEqual({ rowCount: 5_000, isMore: false })
   })
 
-  it.runIf(isLong)('shows the beginning of a cell that is too long', async () => {
+  it('shows the beginning of a cell that is too long', onlyLong, async () => {
     const { query } = await convert(SALES)
     const { rows } = await query(`SELECT repeat('x', 100000) AS x`)
     expect(rows[0]?.[0]).toHaveLength(1_001)
@@ -170,7 +170,7 @@ describe('a statement', () => {
       ],
       12,
     ),
-  )('is refused in words: %s', async (_case, sql) => {
+  )('is refused in words: %s', long, async (_case, sql) => {
     const { query, directory } = sales
     const refused = await query(sql).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(JobRefusal)
@@ -198,12 +198,10 @@ describe('a statement', () => {
     await expect(query(bomb, { inItsProcess: true })).rejects.toThrow(/memory/i)
   })
 
-  it
-    .runIf(isLong)
-    .each([
-      `SELECT length(repeat(repeat('x', 100000000), 40))`,
-      `SELECT length(list_aggregate(list_transform(range(60), x -> repeat('x', 90000000)), 'string_agg', ''))`,
-    ])('that takes memory which the engine does not count is ended: %s', async (bomb) => {
+  it.each([
+    `SELECT length(repeat(repeat('x', 100000000), 40))`,
+    `SELECT length(list_aggregate(list_transform(range(60), x -> repeat('x', 90000000)), 'string_agg', ''))`,
+  ])('that takes memory which the engine does not count is ended: %s', onlyLong, async (bomb) => {
     const { result, megabytes } = await peakMegabytes(
       sales.query(bomb, { inItsProcess: true }).catch(String),
     )
@@ -215,9 +213,7 @@ describe('a statement', () => {
     const { query } = sales
     const bomb =
       'SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE a.range + b.range = -1'
-    await expect(
-      query(bomb, { inItsProcess: true, deadlineMs: isLong ? 1_500 : 700 }),
-    ).rejects.toThrow(JobExhausted)
+    await expect(query(bomb, { inItsProcess: true, deadlineMs: 700 })).rejects.toThrow(JobExhausted)
   })
 
   it('ends when the caller leaves', async () => {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { convertTable } from '../../../src/services/tables/convert-table.ts'
 import { withDatabase } from '../../../src/services/tables/duckdb.ts'
 import type { TableFormat } from '../../../src/services/tables/table-job.ts'
-import { isLong } from '../../support/long.ts'
+import { onlyLong } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 /** Names, types and guesses of the columns of a text, and its rows in words. */
@@ -136,14 +136,13 @@ it('Of what stands around a table no more is kept than can be read', async () =>
   expect(table?.notes?.at(-1)?.length).toBeLessThan(1_100)
 })
 
-it.runIf(isLong)(
-  'A file too large to be laid out has its title above the head all the same',
-  async () => {
-    const lines = Array.from({ length: 700_000 }, (_, n) => `${n},"1.234,50",3.5.2024`)
-    const [table] = await read(`Sales\n\nid,amount,day\n${lines.join('\n')}\n`)
-    expect(table?.rows).toBe(700_000)
-    expect(table?.types).toEqual(['BIGINT', 'DECIMAL(18,1)', 'DATE'])
-    expect(table?.notes).toEqual(['Sales'])
-  },
-  120_000,
-)
+it('A file too large to be laid out has its title above the head all the same', {
+  ...onlyLong,
+  timeout: 120_000,
+}, async () => {
+  const lines = Array.from({ length: 700_000 }, (_, n) => `${n},"1.234,50",3.5.2024`)
+  const [table] = await read(`Sales\n\nid,amount,day\n${lines.join('\n')}\n`)
+  expect(table?.rows).toBe(700_000)
+  expect(table?.types).toEqual(['BIGINT', 'DECIMAL(18,1)', 'DATE'])
+  expect(table?.notes).toEqual(['Sales'])
+})

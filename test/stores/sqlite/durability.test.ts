@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { isLong } from '../../support/long.ts'
+import { isLong, long } from '../../support/long.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 const PROGRAM = fileURLToPath(new URL('./ingest-until-killed.ts', import.meta.url))
@@ -20,24 +20,28 @@ interface Told {
   keys: number[]
 }
 
-it(`loses nothing and uses no key twice when it is killed ${CYCLES} times at random moments`, async () => {
-  const data = await createSqliteData()
-  const told: Told = {
-    added: new Set(),
-    ready: new Map(),
-    deleting: new Set(),
-    deleted: new Set(),
-    keys: [],
-  }
-  for (let cycle = 0; cycle < CYCLES; cycle += 1) {
-    await runUntilKilled(data.directory, `cycle${cycle}`, told)
-    await expectKept(data, told)
-    expectSound(data)
-  }
-  expect(told.added.size).toBeGreaterThan(CYCLES)
-  expect(new Set(told.keys).size).toBe(told.keys.length)
-  await data.remove()
-})
+it(
+  `loses nothing and uses no key twice when it is killed ${CYCLES} times at random moments`,
+  long,
+  async () => {
+    const data = await createSqliteData()
+    const told: Told = {
+      added: new Set(),
+      ready: new Map(),
+      deleting: new Set(),
+      deleted: new Set(),
+      keys: [],
+    }
+    for (let cycle = 0; cycle < CYCLES; cycle += 1) {
+      await runUntilKilled(data.directory, `cycle${cycle}`, told)
+      await expectKept(data, told)
+      expectSound(data)
+    }
+    expect(told.added.size).toBeGreaterThan(CYCLES)
+    expect(new Set(told.keys).size).toBe(told.keys.length)
+    await data.remove()
+  },
+)
 
 async function runUntilKilled(directory: string, prefix: string, told: Told): Promise<void> {
   const killAfter = Math.ceil(Math.random() * MAX_STEPS_PER_CYCLE)

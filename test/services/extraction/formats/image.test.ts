@@ -4,7 +4,7 @@ import { PDFDocument } from '@cantoo/pdf-lib'
 import * as tiff from 'utif2'
 import { describe, expect, it } from 'vitest'
 import { extractFile } from '../../../../src/services/extraction/extract-file.ts'
-import { isLong } from '../../../support/long.ts'
+import { onlyLong } from '../../../support/long.ts'
 import { scan } from '../../../support/scan.ts'
 
 const LINES = ['Herons stand in shallow water', 'and wait for a fish to come.']
@@ -24,12 +24,12 @@ describe('A picture of a page', () => {
     expect([pages, pageStarts]).toEqual([1, undefined])
   })
 
-  it.runIf(isLong).each([
+  it.each([
     ['askew', { slope: 4 }],
     ['on its side', { turn: 90 }],
     ['upside down', { turn: 180 }],
     ['faint', { ink: '#aaa' }],
-  ])('is read though it is %s', async (_case, options) => {
+  ])('is read though it is %s', onlyLong, async (_case, options) => {
     const { text } = await read('a.png', scan(LINES, options).asPng(), seen)
     expect(text.trim()).toBe(LINES.join('\n'))
   })

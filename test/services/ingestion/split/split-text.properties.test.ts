@@ -5,7 +5,7 @@ import {
 } from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
 import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
-import { isLong } from '../../../support/long.ts'
+import { isLong, long } from '../../../support/long.ts'
 import { randomText, seededRandom } from '../random-text.ts'
 
 const LIMITS = [SPLIT_LIMITS, { tokens: 40, overlap: 8, least: 6, enough: 20 }]
@@ -45,7 +45,7 @@ function cutsPair(text: string, index: number): boolean {
 }
 
 describe.each(LIMITS)('chunks of at most $tokens tokens', (limits) => {
-  it('are exact slices, in order, bounded, and lose nothing, for many random texts', () => {
+  it('are exact slices, in order, bounded, and lose nothing, for many random texts', long, () => {
     for (const seed of SEEDS) {
       const text = randomText(seededRandom(seed), 400)
       const chunks = splitText(text, limits)
@@ -59,7 +59,7 @@ describe.each(LIMITS)('chunks of at most $tokens tokens', (limits) => {
     expect(splitText(text, limits)).toEqual(splitText(text, limits))
   })
 
-  it('repeat no more than the overlap', () => {
+  it('repeat no more than the overlap', long, () => {
     for (const seed of SEEDS) {
       const text = randomText(seededRandom(seed), 400)
       const chunks = splitText(text, limits)
