@@ -7,6 +7,9 @@ COPY package.json package-lock.json ./
 COPY client/package.json client/
 # Nothing that the server needs has an install script, so none may run.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+# Such as @embedpdf/fonts-sc for Chinese and Japanese, @embedpdf/fonts-kr for Korean, @tesseract.js-data/deu to read German scans.
+ARG EXTRA_PACKAGES=""
+RUN if [ -n "$EXTRA_PACKAGES" ]; then npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund $EXTRA_PACKAGES; fi
 
 # All that .dockerignore lets in: the server, and the agent's own files where there are any. Of the screen the bundle stays.
 FROM dependencies AS assembled

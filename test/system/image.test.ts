@@ -49,6 +49,14 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     )
   })
 
+  it('is without the large fonts, and names their packages where they are needed', async () => {
+    const hint = `const { fontHint } = await import('/app/src/lib/fonts.ts')
+      console.log(fontHint(['北', '서', 'a']))`
+    const node = ['node', '--input-type=module', '-e', hint] as const
+    const { stdout } = await docker('run', '--rm', ...ALONE, IMAGE, ...node)
+    expect(stdout).toBe('; the server needs: npm install @embedpdf/fonts-sc @embedpdf/fonts-kr\n')
+  })
+
   it('runs as a user without rights, who can write to the data only', async () => {
     const probe = `const writable = (path) => { try { fs.accessSync(path, 2); return true } catch { return false } }
       console.log(process.getuid(), process.getgid(), ['/data', '/app', '/app/src', '/'].filter(writable).join())`

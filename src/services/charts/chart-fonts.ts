@@ -1,9 +1,9 @@
-import { FONT_FILES, listSigns, loadFont } from '../../lib/fonts.ts'
+import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/fonts.ts'
 import { JobRefusal } from '../../lib/job.ts'
 
 const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
 /** Large files, which are read only for what the usual fonts lack. */
-const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean]
+const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean].filter((path) => path !== undefined)
 /** Choices of form, joiners and direction marks, which have no sign of their own. */
 const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
 
@@ -24,6 +24,6 @@ export async function fontsFor(svg: string): Promise<string[]> {
   }
   if (missing.length === 0) return files
   throw new JobRefusal(
-    `There is no sign for ${listSigns(missing)} to draw the chart with: name these things otherwise`,
+    `There is no sign for ${listSigns(missing)} to draw the chart with: name these things otherwise${fontHint(missing)}`,
   )
 }

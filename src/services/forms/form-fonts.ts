@@ -1,7 +1,9 @@
-import { FONT_FILES, type LoadedFont, listSigns, loadFont } from '../../lib/fonts.ts'
+import { FONT_FILES, fontHint, type LoadedFont, listSigns, loadFont } from '../../lib/fonts.ts'
 
 /** In the order in which they are tried: the first that has all signs of a text draws it. */
-const PATHS = [FONT_FILES.sans, FONT_FILES.chinese, FONT_FILES.korean]
+const PATHS = [FONT_FILES.sans, FONT_FILES.chinese, FONT_FILES.korean].filter(
+  (path) => path !== undefined,
+)
 
 /** Scripts that were looked at as they come out; others need shaping that nobody has checked. */
 const CHECKED =
@@ -45,7 +47,7 @@ export async function loadFormFonts() {
       const isSpread = lacks.every((sign) => fonts.some((font) => missing(font, sign).length === 0))
       return isSpread
         ? `no one font has a sign for all of it: ${listSigns(lacks)} needs another`
-        : `the font has no sign for ${listSigns(lacks)}`
+        : `the font has no sign for ${listSigns(lacks)}${fontHint(lacks)}`
     },
   }
 }
