@@ -129,7 +129,7 @@ function corsOptions(origins: string[]) {
   }
 }
 
-const EXPOSED_HEADERS = ['location', 'retry-after', 'x-request-id']
+const EXPOSED_HEADERS = ['location', 'retry-after', 'warnings', 'x-request-id']
 
 const DESCRIPTION = `Your documents and an agent behind one HTTP API.
 

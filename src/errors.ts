@@ -8,6 +8,7 @@ export const ERRORS = {
   unauthorized: { status: 401, type: 'authentication_error' },
   origin_not_allowed: { status: 403, type: 'permission_error' },
   document_not_found: { status: 404, type: 'invalid_request_error' },
+  file_not_found: { status: 404, type: 'invalid_request_error' },
   connection_not_found: { status: 404, type: 'invalid_request_error' },
   artifact_not_found: { status: 404, type: 'invalid_request_error' },
   version_not_found: { status: 404, type: 'invalid_request_error' },

@@ -19,6 +19,7 @@ from agent_server_client import (
     NotFoundError,
     StreamInterruptedError,
     TimeoutError,
+    protocol,
 )
 from conftest import KEY, Proxy, RunningServer, start_server
 
@@ -137,6 +138,13 @@ def test_a_lost_answer_makes_nothing_twice(proxy: Proxy) -> None:
     with pytest.raises(AgentServerError):
         client.agent.get()
     assert len(proxy.requests) == 1
+
+
+def test_what_a_wrong_key_of_the_model_failed_is_not_repeated() -> None:
+    refused = AgentServerError("No.", status=502, code="upstream_unauthorized")
+    failed = AgentServerError("No.", status=502, code="upstream_failed")
+    assert protocol.pause_before_retry(refused, 0) is None
+    assert protocol.pause_before_retry(failed, 0) is not None
 
 
 def test_a_server_that_is_not_there_or_silent_is_told_so() -> None:

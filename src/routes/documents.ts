@@ -194,7 +194,8 @@ function changingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlu
         body: DocumentPatch,
         response: { 200: Document.describe('The document as it is now.'), ...errorResponses(404) },
       },
-      handler: ({ params, body }) => documents.patch(params.id, body),
+      handler: ({ params, body }, reply) =>
+        documents.patch(params.id, body, callSignal(reply, stopping)),
     })
 
     app.delete('/documents', {

@@ -15,6 +15,8 @@ import { ContextTopK, DEGRADED, Hit, SearchMode, UNKNOWN_CITATIONS } from './que
 /** UTF-16 code units of one message; longer input belongs into a document. */
 export const MAX_MESSAGE = 1_000_000
 export const MAX_MESSAGES = 2_000
+/** UTF-16 code units of what a stopped run is gone on with. */
+export const MAX_STATE = 8_000_000
 
 const ChatMessage = z
   .object({
@@ -28,7 +30,7 @@ export const Resume = z
   .object({
     state: z
       .string()
-      .max(8_000_000)
+      .max(MAX_STATE)
       .describe('As it came with the calls that wait; `messages` are those of the request before.'),
     approved: z
       .array(z.string().max(256))

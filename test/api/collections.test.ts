@@ -29,6 +29,16 @@ const CASES = [
 const titlesOf = (hits: readonly { title?: string | undefined }[]) =>
   hits.map(({ title }) => title).toSorted()
 
+it.each([
+  ['hr', 'law'],
+  ['default', 'law'],
+])('A document in %s cannot say %s in its metadata', async (collection, named) => {
+  const body = { text: 'Owls.', collection, metadata: { collection: named } }
+  expect(await failureOf(await server.request('/documents', { body }))).toMatchObject({
+    ...{ status: 400, code: 'invalid_request', param: 'collection' },
+  })
+})
+
 describe.each(CASES)('The collection %s', (collection, titles) => {
   const expected = titles.toSorted()
 
@@ -75,13 +85,14 @@ describe('Collections', () => {
     expect(QueryResponse.parse(await response.json()).hits).toEqual([])
   })
 
-  it('have one place for a document: what is named last', async () => {
-    const id = await server.ingest({
-      text: 'Larks sing.',
-      ...{ collection: 'default', metadata: { collection: 'law', kept: true } },
-    })
+  it.each([
+    ['default', { kept: true }],
+    ['law', { kept: true, collection: 'law' }],
+  ])('may be named twice, as %s', async (collection, expected) => {
+    const named = { collection, metadata: { collection, kept: true } }
+    const id = await server.ingest({ text: 'Larks sing.', ...named })
     const { metadata } = Document.parse(await (await server.request(`/documents/${id}`)).json())
-    expect(metadata).toEqual({ kept: true })
+    expect(metadata).toEqual(expected)
     await server.request(`/documents/${id}`, { method: 'DELETE' })
   })
 

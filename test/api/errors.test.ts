@@ -56,6 +56,10 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   origin_not_allowed: () =>
     server.request('/mcp', { body: {}, headers: { origin: 'https://elsewhere.example' } }),
   document_not_found: () => server.request('/documents/unknown'),
+  file_not_found: async () => {
+    const id = await server.ingest({ text: 'Owls.' })
+    return server.request(`/documents/${id}/file`)
+  },
   artifact_not_found: () => server.request('/artifacts/unknown'),
   connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),
   version_not_found: () => server.request(`/admin/agent/versions/${'0'.repeat(64)}`),

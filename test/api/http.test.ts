@@ -201,7 +201,7 @@ describe('CORS_ORIGIN', () => {
       for (const response of responses) {
         expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example')
         expect(response.headers.get('access-control-expose-headers')).toMatch(
-          /location.*retry-after.*x-request-id/,
+          /location.*retry-after.*warnings.*x-request-id/,
         )
       }
     },

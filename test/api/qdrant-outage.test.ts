@@ -108,6 +108,22 @@ describe('A server whose Qdrant is out of order', () => {
     },
   )
 
+  it('changes no metadata while Qdrant is away, and says so', { timeout: TIMEOUT_MS }, async () => {
+    const id = await post(server, { text: 'Stoats dance.', metadata: { year: 2026 } })
+    await settledDocument(server.request, id)
+    const change = () =>
+      server.request(`/documents/${id}`, { method: 'PATCH', body: { metadata: { year: 2027 } } })
+    qdrant.mishap = () => ({ status: 503 })
+    expect(await failureOf(await change())).toMatchObject({
+      ...{ status: 503, code: 'index_unavailable' },
+    })
+    qdrant.mishap = () => undefined
+    expect(await (await server.request(`/documents/${id}`)).json()).toMatchObject({
+      metadata: { year: 2026 },
+    })
+    expect((await change()).status).toBe(200)
+  })
+
   it(
     'is not ready while Qdrant fails, and says that it is the index',
     verifies('qdrant.outage.readiness'),

@@ -69,10 +69,15 @@ describe('Adding the files of a folder', () => {
       'tools/b.dll': 'MZ',
       'old.gz': Buffer.from([0x1f, 0x8b, 8, 0]),
       'g.txt': 'M',
+      '__init__.py': '',
+      'blank.md': ' \r\n\n',
     })
     const { leftOut, ...summary } = await run(folder, { url: server.url })
     expect(summary).toEqual({ ready: 2, unchanged: 0, failed: [] })
-    expect(leftOut).toEqual({ 'a Windows program': 2, 'a compressed archive': 1 })
+    expect(leftOut).toEqual({
+      ...{ 'a Windows program': 2, 'a compressed archive': 1 },
+      'an empty file': 2,
+    })
     expect((await listDocuments(server)).documents).toHaveLength(2)
   })
 
@@ -100,16 +105,13 @@ describe('Adding the files of a folder', () => {
     const server = await startServer({ BODY_LIMIT: '2000' })
     const folder = await temporaryDirectory()
     await write(folder, {
-      'blank.md': '  ',
+      'broken.pdf': '%PDF-1.7 broken',
       'good.md': 'Geese fly.',
       'large.md': 'x '.repeat(2_000),
     })
     const expected = {
       failed: [
-        {
-          path: 'docs/blank.md',
-          reason: expect.stringMatching(/^invalid_request: text: must not be empty/),
-        },
+        { path: 'docs/broken.pdf', reason: expect.stringMatching(/^damaged_file: /) },
         { path: 'docs/large.md', reason: expect.stringMatching(/^body_too_large: /) },
       ],
     }

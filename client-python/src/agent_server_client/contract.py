@@ -22,6 +22,7 @@ class ErrorDetail(TypedDict):
         'unauthorized',
         'origin_not_allowed',
         'document_not_found',
+        'file_not_found',
         'connection_not_found',
         'artifact_not_found',
         'version_not_found',

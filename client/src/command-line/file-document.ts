@@ -109,14 +109,16 @@ export const NOT_READ: readonly (readonly [string, Buffer])[] = [
   ['a PostScript program', Buffer.from('%!PS')],
   ['rich text (RTF): save it as DOCX', Buffer.from('{\\rtf')],
 ]
-const MARK_BYTES = Math.max(...NOT_READ.map(([, mark]) => mark.length))
+/** As long as the longest mark, and longer than what is worth calling blank. */
+const START_BYTES = 256
 
-/** What a file is, where its first bytes tell that it is of a kind which is not read: `a program`. */
+/** What a file is, where its first bytes tell that there is nothing to read: `a program`, `an empty file`. */
 export async function kindNotRead(file: string): Promise<string | undefined> {
   const handle = await open(file)
   try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(MARK_BYTES), 0, MARK_BYTES, 0)
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0)
     const start = buffer.subarray(0, bytesRead)
+    if (bytesRead < START_BYTES && start.toString('latin1').trim() === '') return 'an empty file'
     // An image in the container of sounds and videos.
     if (start.toString('latin1', 8, 12) === 'WEBP') return undefined
     return NOT_READ.find(([, mark]) => start.subarray(0, mark.length).equals(mark))?.[0]

@@ -4,6 +4,7 @@ import { AppError } from '../../errors.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
 import type { ModelMessage } from '../../models/chat-model.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
+import { MAX_STATE } from '../../schemas/chat.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { AgentRequest } from './agent-event.ts'
 import type { Spent } from './budget.ts'
@@ -41,10 +42,15 @@ export function createPauses(serverKey: string) {
     createHmac('sha256', serverKey).update(`paused run: ${packed}`).digest('base64url')
 
   return {
+    /** At most `MAX_STATE` long, as it is to come back: throws `invalid_request` where it would be longer. */
     seal(run: PausedRun, request: AgentRequest): string {
       const sealed: Sealed = { run, question: digestOf(request), until: Date.now() + WAIT_MS }
       const packed = deflateRawSync(JSON.stringify(sealed)).toString('base64url')
-      return `${sign(packed)}.${packed}`
+      const state = `${sign(packed)}.${packed}`
+      if (state.length <= MAX_STATE) return state
+      const message =
+        'The run has gathered more than can be kept while a tool waits to be approved: ask for less at once'
+      throw new AppError('invalid_request', message)
     },
     /** Throws `invalid_request` where this server has not sealed it, for this conversation, within a day. */
     open(state: string, request: AgentRequest): PausedRun {

@@ -17,7 +17,7 @@ export interface ChangeDependencies {
     DocumentStore,
     'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'patchMetadata'
   >
-  index: Pick<ChunkIndex, 'remove' | 'keepsMetadata'>
+  index: Pick<ChunkIndex, 'remove' | 'keepsMetadata' | 'check'>
   /** Gives an index that keeps metadata chunks anew, with the metadata that their document has now. */
   readd: (keys: readonly number[]) => Promise<void>
   /** Tells the ingestion that there is work. */
@@ -82,9 +82,15 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
 
     /**
      * Changes metadata without ingesting the document again; the very next query filters by it. Nothing where there is
-     * no such document. Where the index cannot be told, it throws what that throws: the same change may be sent again.
+     * no such document. Throws `index_unavailable` where the index would have to be told and is away: nothing is changed
+     * then. Where it is lost in between, it throws what that throws: the same change may be sent again.
      */
-    async patch(id: string, patch: MetadataPatch): Promise<StoredDocument | undefined> {
+    async patch(
+      id: string,
+      patch: MetadataPatch,
+      signal: AbortSignal,
+    ): Promise<StoredDocument | undefined> {
+      if (index.keepsMetadata) await index.check(signal)
       const document = await store.patchMetadata(id, patch, index.keepsMetadata)
       if (!document || !index.keepsMetadata) return document
       wake()

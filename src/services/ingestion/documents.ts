@@ -12,7 +12,8 @@ import type {
   DocumentPatch,
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
-import { placedIn, within } from '../../schemas/metadata.ts'
+import { invalidRequest } from '../../schemas/invalid-request.ts'
+import { COLLECTION, placedIn, within } from '../../schemas/metadata.ts'
 import {
   type DocumentStore,
   type NewDocument,
@@ -67,7 +68,7 @@ export interface Documents {
   /** See `createDocumentChanges`. */
   removeAll(query: DeletionQuery, signal: AbortSignal): Promise<Deletion>
   /** See `createDocumentChanges`; throws `document_not_found`. */
-  patch(id: string, patch: DocumentPatch): Promise<Document>
+  patch(id: string, patch: DocumentPatch, signal: AbortSignal): Promise<Document>
   /** Throws `document_not_found` and `document_not_failed`. */
   retry(id: string): Promise<DocumentCreated>
 }
@@ -121,8 +122,8 @@ export function createDocuments(dependencies: Dependencies): Documents {
 
     removeAll: changes.removeAll,
 
-    async patch(id, { metadata }) {
-      const document = await changes.patch(id, metadata)
+    async patch(id, { metadata }, signal) {
+      const document = await changes.patch(id, metadata, signal)
       if (!document) throw notFound(id)
       return toDocument(document)
     },
@@ -196,8 +197,13 @@ export function createAdmission(
   }
 }
 
-/** The content of a document, with its collection in the metadata. */
+/** The content of a document, with its collection in the metadata. Throws `invalid_request` where that names another one. */
 function placed({ collection, ...content }: Content): Omit<NewDocument, 'id'> {
+  const named = content.metadata?.[COLLECTION]
+  if (collection !== undefined && named !== undefined && named !== collection) {
+    const message = `must be what metadata.${COLLECTION} says, or one of the two left out`
+    throw invalidRequest([{ field: 'collection', message }], undefined)
+  }
   const metadata = placedIn(collection, content.metadata)
   return metadata ? { ...content, metadata } : content
 }

@@ -56,15 +56,16 @@ export function createFiles({ store, documents, maxBytes }: Dependencies) {
     put: (id: string, parts: AsyncIterable<FormPart>) =>
       receive(parts, ({ content }) => documents.put(id, content)),
 
-    /** The original of a document. Throws `document_not_found`, also where it was not sent as a file. */
+    /** The original of a document. Throws `document_not_found`, and `file_not_found` where it was not sent as one. */
     async read(id: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
       const document = await store.get(id)
       const pieces = document?.file && (await store.readFile(id))
       if (document?.file && pieces) return { ...document.file, pieces }
-      const message = document
-        ? `The document "${id}" was not sent as a file`
-        : `There is no document "${id}"`
-      throw new AppError('document_not_found', message, { param: 'id' })
+      if (!document) {
+        throw new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
+      }
+      const message = `The document "${id}" was sent as text, not as a file: GET /documents/{id}/text answers it`
+      throw new AppError('file_not_found', message, { param: 'id' })
     },
   }
 }

@@ -72,6 +72,7 @@ function createForTest(behaviour: Behaviour = {}) {
     completionWaiter: { wait: async () => settled },
     index: {
       keepsMetadata: false,
+      check: async () => undefined,
       remove: async (removed) => {
         note('remove', removed)
         await removing?.()

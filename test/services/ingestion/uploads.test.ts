@@ -16,7 +16,7 @@ async function openFiles(queueLimit = 100) {
   const wake = () => void woken++
   const documents = createDocuments({
     ...{ store, wake, log: { warn: () => undefined } },
-    index: { keepsMetadata: false, remove: async () => undefined },
+    index: { keepsMetadata: false, check: async () => undefined, remove: async () => undefined },
     ...{ lookup: store.lookup, readd: async () => undefined },
     completionWaiter: { wait: async () => undefined },
   })
@@ -88,13 +88,13 @@ describe('A document of a file', () => {
   })
 
   it.each([
-    ['there is none', 'unknown', /There is no document/],
-    ['text was sent', 'text', /was not sent as a file/],
-  ])('cannot be read where %s', async (_case, id, message) => {
+    ['there is none', 'unknown', 'document_not_found', /There is no document/],
+    ['text was sent', 'text', 'file_not_found', /was sent as text/],
+  ])('cannot be read where %s', async (_case, id, code, message) => {
     const { files, store } = await openFiles()
     await store.add({ id: 'text', text: 'Text.' })
     await expect(files.read(id)).rejects.toThrow(message)
-    await expect(files.read(id)).rejects.toMatchObject({ code: 'document_not_found' })
+    await expect(files.read(id)).rejects.toMatchObject({ code })
   })
 })
 
