@@ -20,9 +20,11 @@ import { chatRoutes } from './routes/chat.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { knowledgeRoutes } from './routes/query.ts'
+import { responseRoutes } from './routes/responses.ts'
 import { type Screen, screenRoutes, sessionCheck } from './routes/screen.ts'
 import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { Chat } from './services/chat/chat.ts'
+import type { Responses } from './services/chat/responses.ts'
 import type { LineIngestion } from './services/ingestion/batch.ts'
 import type { Admission, Documents } from './services/ingestion/documents.ts'
 import type { Files } from './services/ingestion/uploads.ts'
@@ -41,6 +43,7 @@ export interface Services {
   admission: Admission
   retrieval: Retrieval
   chat: Chat
+  responses: Responses
   artifacts: ArtifactReader
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
@@ -70,6 +73,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
   await app.register(knowledgeRoutes(services, stopping))
   await app.register(chatRoutes(services.chat, stopping))
+  await app.register(responseRoutes(services.responses, stopping))
   await app.register(artifactRoutes(services.artifacts))
   await app.register(agentRoutes(services, stopping))
   await app.register(mcpRoutes(endpoint, options.corsOrigin ?? [], stopping))

@@ -11,6 +11,7 @@ export const ERRORS = {
   file_not_found: { status: 404, type: 'invalid_request_error' },
   connection_not_found: { status: 404, type: 'invalid_request_error' },
   artifact_not_found: { status: 404, type: 'invalid_request_error' },
+  response_not_found: { status: 404, type: 'invalid_request_error' },
   version_not_found: { status: 404, type: 'invalid_request_error' },
   model_not_found: { status: 404, type: 'invalid_request_error' },
   route_not_found: { status: 404, type: 'invalid_request_error' },

@@ -807,6 +807,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Chat through the Responses interface
+         * @description The same agent as in chat completions. Its searches are `file_search_call` items, its citations `file_citation` annotations; calls of the client’s functions end the response. What cannot be followed is refused by name.
+         */
+        post: operations["createResponse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a response that was kept */
+        get: operations["getResponse"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a response that was kept
+         * @description What went on from it keeps what was said until then.
+         */
+        delete: operations["deleteResponse"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1534,7 +1575,7 @@ export interface components {
              * @description Stable name of the error; see the table in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "response_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and what can be done about it. */
             message: string;
             /** @description The field at fault as a dotted path, or null. */
@@ -1576,6 +1617,23 @@ export interface components {
             lt?: (string | number) | null;
             /** @description This or less. */
             lte?: (string | number) | null;
+        };
+        FileCitation: {
+            /** @description Where it ends (exclusive). */
+            end: number;
+            /** @description The document. */
+            file_id: string;
+            /** @description Its title. */
+            filename: string;
+            /** @description Where the mark stands in the text, in UTF-16 code units. */
+            index: number;
+            /** @description The number in the mark: which of the hits it is. */
+            number: number;
+            /** @description Where the passage begins in the document, in UTF-16 code units. */
+            start: number;
+            /** @constant */
+            type: "file_citation";
+            url?: string;
         };
         /**
          * @description Only chunks of documents whose metadata it takes are found: a condition on one field, or `and`, `or`, `not` of filters, four levels deep. `not` takes documents without the field, too.
@@ -2056,6 +2114,335 @@ export interface components {
             /** @constant */
             type: "request";
         };
+        Response: {
+            agent?: {
+                approval?: components["schemas"]["Approval"];
+                /** @description The files that tools made in the run. Absent where there are none. */
+                artifacts?: components["schemas"]["Artifact"][];
+                /**
+                 * @description A model that the search asks did not answer, or the vectors are lost: without the embedding model or the vectors it goes by words alone, without the reranking model hits keep their first order, without the chat model a follow-up is searched for together with the questions before it. In `/readiness` also where ingestion stands still. Absent otherwise.
+                 * @constant
+                 */
+                degraded?: true;
+                error?: components["schemas"]["ErrorDetail"];
+                /** @enum {string} */
+                finishReason?: "stop" | "length" | "content_filter" | "tool_calls" | "round_limit" | "call_limit" | "time_limit" | "token_limit" | "approval_required";
+                hits?: components["schemas"]["Hit"][];
+                /** @description The limits of `agent.json` that kept the run from something: a tool call, or the rest of the answer. Absent otherwise. */
+                limitsReached?: ("rounds" | "toolCalls" | "seconds" | "tokens")[];
+                /** @description The question that the model made of the conversation, and that chunks were retrieved for. Absent where the last message was searched for as it stands. */
+                searchedFor?: string;
+                /** @description Numbers that the model cited and no hit of the run has. In the answer `[?]` stands in their place. Absent where there are none. */
+                unknownCitations?: number[];
+            };
+            completed_at: number | null;
+            created_at: number;
+            error: {
+                code: string;
+                message: string;
+            } | null;
+            id: string;
+            incomplete_details: {
+                reason: string;
+            } | null;
+            instructions: string | null;
+            max_output_tokens: number | null;
+            metadata: {
+                [key: string]: string;
+            };
+            model: string;
+            /** @constant */
+            object: "response";
+            output: components["schemas"]["ResponseOutputItem"][];
+            parallel_tool_calls: boolean;
+            previous_response_id: string | null;
+            reasoning: {
+                effort: string | null;
+                summary: null;
+            };
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            store: boolean;
+            temperature: number | null;
+            text: {
+                [key: string]: unknown;
+            };
+            tool_choice: unknown;
+            tools: {
+                [key: string]: unknown;
+            }[];
+            top_p: number | null;
+            /** @constant */
+            truncation: "auto";
+            /** @description Null where the model does not report it; the details are not known and 0. */
+            usage: {
+                input_tokens: number;
+                input_tokens_details: {
+                    cache_write_tokens: number;
+                    cached_tokens: number;
+                };
+                output_tokens: number;
+                output_tokens_details: {
+                    reasoning_tokens: number;
+                };
+                total_tokens: number;
+            } | null;
+        };
+        ResponseDeleted: {
+            /** @constant */
+            deleted: true;
+            id: string;
+            /** @constant */
+            object: "response";
+        };
+        /** @description The JSON object in each `data` line; the event bears its `type`. The last one is `response.completed`, `response.incomplete`, `response.failed` or, where nothing had begun, `error`. */
+        ResponseEvent: {
+            annotation?: components["schemas"]["FileCitation"];
+            annotation_index?: number;
+            arguments?: string;
+            code?: string;
+            content_index?: number;
+            delta?: string;
+            item?: components["schemas"]["ResponseOutputItem"];
+            item_id?: string;
+            logprobs?: unknown[];
+            message?: string;
+            name?: string;
+            output_index?: number;
+            param?: string | null;
+            part?: {
+                annotations: components["schemas"]["FileCitation"][];
+                logprobs: unknown[];
+                text: string;
+                /** @constant */
+                type: "output_text";
+            };
+            response?: components["schemas"]["Response"];
+            sequence_number: number;
+            text?: string;
+            /** @enum {string} */
+            type: "response.created" | "response.in_progress" | "response.output_item.added" | "response.file_search_call.in_progress" | "response.file_search_call.searching" | "response.file_search_call.completed" | "response.content_part.added" | "response.output_text.delta" | "response.output_text.annotation.added" | "response.output_text.done" | "response.content_part.done" | "response.function_call_arguments.delta" | "response.function_call_arguments.done" | "response.output_item.done" | "response.completed" | "response.incomplete" | "response.failed" | "error";
+        };
+        ResponseInputItem: {
+            content: string | ({
+                text: string;
+                /** @enum {string} */
+                type: "input_text" | "output_text" | "text";
+            } | {
+                refusal: string;
+                /** @constant */
+                type: "refusal";
+            } | {
+                detail?: string | null;
+                image_url: string;
+                /** @constant */
+                type: "input_image";
+            })[];
+            /** @enum {string} */
+            role: "user" | "assistant" | "system" | "developer";
+            /** @constant */
+            type?: "message";
+        } | {
+            arguments: string;
+            call_id: string;
+            extra_content?: {
+                [key: string]: unknown;
+            } | null;
+            name: string;
+            reasoning_content?: string | null;
+            reasoning_details?: {
+                [key: string]: unknown;
+            }[] | null;
+            /** @constant */
+            type: "function_call";
+        } | {
+            call_id: string;
+            output: string | ({
+                text: string;
+                /** @enum {string} */
+                type: "input_text" | "output_text" | "text";
+            } | {
+                refusal: string;
+                /** @constant */
+                type: "refusal";
+            } | {
+                detail?: string | null;
+                image_url: string;
+                /** @constant */
+                type: "input_image";
+            })[];
+            /** @constant */
+            type: "function_call_output";
+        } | {
+            id: string;
+            /** @constant */
+            type: "item_reference";
+        } | {
+            /** @enum {string} */
+            type: "file_search_call" | "reasoning";
+        };
+        ResponseOutputItem: {
+            content: {
+                annotations: components["schemas"]["FileCitation"][];
+                logprobs: unknown[];
+                text: string;
+                /** @constant */
+                type: "output_text";
+            }[];
+            id: string;
+            /** @constant */
+            role: "assistant";
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @constant */
+            type: "message";
+        } | {
+            arguments: string;
+            call_id: string;
+            extra_content?: unknown;
+            id: string;
+            name: string;
+            reasoning_content?: string;
+            reasoning_details?: unknown[];
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @constant */
+            type: "function_call";
+        } | {
+            id: string;
+            queries: string[];
+            /** @description With `include: ["file_search_call.results"]`. */
+            results: {
+                attributes: {
+                    [key: string]: unknown;
+                };
+                file_id: string;
+                filename: string;
+                score: number;
+                text: string;
+            }[] | null;
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "incomplete" | "failed";
+            /** @constant */
+            type: "file_search_call";
+        };
+        /**
+         * @example {
+         *       "model": "agent",
+         *       "input": "When does the library open?"
+         *     }
+         */
+        ResponseRequest: {
+            background?: false | null;
+            collection?: string | null;
+            conversation?: null;
+            conversationId?: string | null;
+            filter?: components["schemas"]["Filter"] | null;
+            include?: ("file_search_call.results" | "reasoning.encrypted_content" | "web_search_call.results" | "web_search_call.action.sources" | "message.input_image.image_url" | "computer_call_output.output.image_url" | "code_interpreter_call.outputs")[] | null;
+            /** @description The question, or what was said and done since the previous response. */
+            input: string | components["schemas"]["ResponseInputItem"][];
+            instructions?: string | null;
+            max_output_tokens?: number | null;
+            max_tool_calls?: null;
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            mode?: ("hybrid" | "lexical" | "dense") | null;
+            /** @description The agent, or `<agent>:<collection>`; any other name is the agent, too. */
+            model?: string | null;
+            parallel_tool_calls?: true | null;
+            /** @description The response, kept with `store`, that this one goes on from. */
+            previous_response_id?: string | null;
+            prompt?: null;
+            reasoning?: {
+                effort?: string | null;
+            } | null;
+            resume?: components["schemas"]["Resume"] | null;
+            /**
+             * @description Whether a last message that cannot stand alone is searched for with what was said before: as a question that the chat model makes of it (a call of its own, counted in the usage), or together with the questions before it where none generates.
+             * @default true
+             */
+            rewrite?: boolean | null;
+            /**
+             * @description Whether it is kept for `GET` and `previous_response_id`: for 30 days, the oldest going first where room is short.
+             * @default true
+             */
+            store?: boolean | null;
+            /** @default false */
+            stream?: boolean | null;
+            temperature?: number | null;
+            text?: {
+                format?: ({
+                    /** @enum {string} */
+                    type: "text" | "json_object" | "json_schema";
+                } & {
+                    [key: string]: unknown;
+                }) | null;
+                /** @description Has no effect. */
+                verbosity?: ("low" | "medium" | "high") | null;
+            } | null;
+            tool_choice?: (("none" | "auto" | "required") | {
+                name: string;
+                /** @constant */
+                type: "function";
+            } | {
+                /** @constant */
+                type: "file_search";
+            }) | null;
+            /** @description The client's own functions, and `file_search` to say what the server's own search takes; the server's other tools are always there. */
+            tools?: ({
+                description?: string | null;
+                name: string;
+                parameters?: {
+                    [key: string]: unknown;
+                } | null;
+                strict?: boolean | null;
+                /** @constant */
+                type: "function";
+            } | {
+                filters?: ({
+                    key: string;
+                    /** @enum {string} */
+                    type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                    value: (string | number | boolean) | (string | number | boolean)[];
+                } | {
+                    filters: ({
+                        key: string;
+                        /** @enum {string} */
+                        type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                        value: (string | number | boolean) | (string | number | boolean)[];
+                    } | {
+                        filters: ({
+                            key: string;
+                            /** @enum {string} */
+                            type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                            value: (string | number | boolean) | (string | number | boolean)[];
+                        } | {
+                            filters: {
+                                key: string;
+                                /** @enum {string} */
+                                type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                                value: (string | number | boolean) | (string | number | boolean)[];
+                            }[];
+                            /** @enum {string} */
+                            type: "and" | "or";
+                        })[];
+                        /** @enum {string} */
+                        type: "and" | "or";
+                    })[];
+                    /** @enum {string} */
+                    type: "and" | "or";
+                }) | null;
+                max_num_results?: number | null;
+                /** @constant */
+                type: "file_search";
+                vector_store_ids: string[];
+            })[] | null;
+            top_logprobs?: null;
+            top_p?: number | null;
+            topK?: number | null;
+            truncation?: "auto" | null;
+        };
         Restarting: {
             /** @description What open streams get to finish. */
             graceSeconds: number;
@@ -2397,6 +2784,7 @@ export type Error = components['schemas']['Error'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
 export type FieldCondition = components['schemas']['FieldCondition'];
+export type FileCitation = components['schemas']['FileCitation'];
 export type Filter = components['schemas']['Filter'];
 export type FilterLevel2 = components['schemas']['FilterLevel2'];
 export type FilterLevel3 = components['schemas']['FilterLevel3'];
@@ -2426,6 +2814,12 @@ export type QueryRequest = components['schemas']['QueryRequest'];
 export type QueryResponse = components['schemas']['QueryResponse'];
 export type Readiness = components['schemas']['Readiness'];
 export type RequestEvent = components['schemas']['RequestEvent'];
+export type Response = components['schemas']['Response'];
+export type ResponseDeleted = components['schemas']['ResponseDeleted'];
+export type ResponseEvent = components['schemas']['ResponseEvent'];
+export type ResponseInputItem = components['schemas']['ResponseInputItem'];
+export type ResponseOutputItem = components['schemas']['ResponseOutputItem'];
+export type ResponseRequest = components['schemas']['ResponseRequest'];
 export type Restarting = components['schemas']['Restarting'];
 export type Resume = components['schemas']['Resume'];
 export type RunEvent = components['schemas']['RunEvent'];
@@ -3670,6 +4064,77 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Model"];
+                };
+            };
+        };
+    };
+    createResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResponseRequest"];
+            };
+        };
+        responses: {
+            /** @description The response, or with `stream` its events as they happen. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                    "text/event-stream": components["schemas"]["ResponseEvent"];
+                };
+            };
+        };
+    };
+    getResponse: {
+        parameters: {
+            query?: {
+                stream?: "false";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The response. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Response"];
+                };
+            };
+        };
+    };
+    deleteResponse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResponseDeleted"];
                 };
             };
         };

@@ -14,6 +14,7 @@ import { createAgent } from '../services/agent/run-agent.ts'
 import type { RunObserver } from '../services/agent/run-gate.ts'
 import { createCharts } from '../services/charts/charts.ts'
 import { createChat } from '../services/chat/chat.ts'
+import { createResponses } from '../services/chat/responses.ts'
 import { createForms } from '../services/forms/forms.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 import { loadPlugins } from '../services/plugins/load-plugins.ts'
@@ -96,14 +97,11 @@ export async function composeAgent(parts: Parts) {
     endConversation: (conversation) => void sandbox.end(conversation),
   })
 
+  const dialect = { agent, modelName: configuration.name, defaultTopK: config.TOP_K }
   return {
     services: {
-      chat: createChat({
-        agent,
-        modelName: configuration.name,
-        defaultTopK: config.TOP_K,
-        collections: listCollections(parts.store.lookup),
-      }),
+      chat: createChat({ ...dialect, collections: listCollections(parts.store.lookup) }),
+      responses: createResponses({ ...dialect, store: parts.stores.responses }),
       description: describeAgent({
         ...{ loaded, model, tools, reranker, mcp, skills, plugins, sandbox },
         retrieval: retrievalMode,

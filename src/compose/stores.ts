@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { loadConfiguration } from '../services/agent/configuration.ts'
 import { isRemoteSource } from '../services/skills/remote.ts'
 import { moveAccepted } from '../services/transfer/move-corpus.ts'
-import type { ArtifactStore } from '../stores/artifact-store.ts'
+import { type ArtifactStore, RESPONSE_BOUNDS } from '../stores/artifact-store.ts'
 import type { Corpus } from '../stores/corpus.ts'
 import type { DocumentStore, VectorReplacement } from '../stores/document-store.ts'
 import { createFileArtifactStore } from '../stores/files/artifacts.ts'
@@ -73,6 +73,8 @@ export async function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Promise<Co
 /** What the agent keeps beside documents. */
 export interface AgentStores {
   artifacts: ArtifactStore
+  /** Responses that clients go on from. */
+  responses: ArtifactStore
   openLockFile: OpenLockFile
   skillCopies: SkillCopies
 }
@@ -83,9 +85,12 @@ export async function openAgentStores(
   { agent }: { agent?: AgentStores },
 ): Promise<AgentStores> {
   if (agent) return agent
-  const directory = join(config.DATA_DIR, 'artifacts')
+  const directory = (name: string) => join(config.DATA_DIR, name)
   return {
-    artifacts: await createFileArtifactStore({ directory }),
+    artifacts: await createFileArtifactStore({ directory: directory('artifacts') }),
+    responses: await createFileArtifactStore({
+      ...{ directory: directory('responses'), ...RESPONSE_BOUNDS },
+    }),
     ...(await openAcceptedFiles(config)),
   }
 }
@@ -93,7 +98,7 @@ export async function openAgentStores(
 /** What was accepted of MCP servers and remote skills, in `DATA_DIR`. */
 async function openAcceptedFiles({
   DATA_DIR: directory,
-}: Config): Promise<Omit<AgentStores, 'artifacts'>> {
+}: Config): Promise<Omit<AgentStores, 'artifacts' | 'responses'>> {
   const openLockFile = fileLockFiles(directory)
   const copies = { openLockFile, directory: join(directory, 'skills') }
   return { openLockFile, skillCopies: await createFileSkillCopies(copies) }

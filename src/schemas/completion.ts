@@ -7,17 +7,19 @@ import { ContextTopK, Hit, SearchMode } from './query.ts'
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
 
-const MAX_TOOLS = 128
+export const MAX_TOOLS = 128
 
 const TextPart = z.object({ type: z.literal('text'), text: boundedText(MAX_MESSAGE) })
 
 /** UTF-16 code units of an image's address; an image in the request itself is one. */
 const MAX_IMAGE = 30_000_000
 
-const ImagePart = z.object({
-  type: z.literal('image_url'),
-  image_url: z.object({ url: z.string().max(MAX_IMAGE), detail: z.string().max(32).nullish() }),
+export const ImageSettings = z.object({
+  url: z.string().max(MAX_IMAGE),
+  detail: z.string().max(32).nullish(),
 })
+
+const ImagePart = z.object({ type: z.literal('image_url'), image_url: ImageSettings })
 
 const OtherPart = z.looseObject({
   type: z
@@ -37,12 +39,12 @@ const Content = z
     'Text, or parts. Images of the user go to a model that sees; a note stands in place of those, where it does not, and of every other kind of part.',
   )
 
-const ExtraContent = freeObject().describe(
+export const ExtraContent = freeObject().describe(
   'What the provider of the model attached to the call and wants back with its result.',
 )
 
 /** What some providers refuse to do without when a call's result comes. */
-const Reasoning = {
+export const Reasoning = {
   reasoning_content: boundedText(MAX_MESSAGE).nullish(),
   reasoning_details: z.array(freeObject()).max(MAX_TOOLS).nullish(),
 }
@@ -91,9 +93,7 @@ export const CompletionRequest = z
       .array(CompletionMessage)
       .min(1)
       .max(MAX_MESSAGES)
-      .refine((messages) => lastUserText(messages.map(toPlain)).trim() !== '', {
-        message: 'must hold a user message with text or an image',
-      }),
+      .refine(hasQuestion, { message: 'must hold a user message with text or an image' }),
     stream: z
       .boolean()
       .nullish()
@@ -137,7 +137,7 @@ const CompletionUsage = z
 
 const CompletionFinishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter'])
 
-const AgentExtra = z
+export const AgentExtra = z
   .object({
     hits: z.array(Hit),
     approval: Approval.optional(),
@@ -227,6 +227,11 @@ export const ModelList = z
   .meta({ id: 'ModelList' })
 
 export const ModelParams = z.object({ model: z.string().min(1).max(256) })
+
+/** Whether there is something to answer. */
+export function hasQuestion(messages: readonly CompletionMessage[]): boolean {
+  return lastUserText(messages.map(toPlain)).trim() !== ''
+}
 
 /** A message's role and text, whatever form its content has. */
 export function toPlain(message: CompletionMessage): { role: string; content: string } {

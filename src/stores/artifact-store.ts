@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 export interface NewArtifact {
+  /** A word, `_` and a UUID without hyphens, where the caller has made it; else it is made here. */
+  id?: string
   /** As its maker names it; it is stored under a name that is safe as a file name. */
   name: string
   mediaType: string
@@ -17,7 +19,7 @@ export interface StoredArtifact {
   expiresAt: number
 }
 
-/** Files that tools made, kept for a while: bounded in number, in size and in age, the oldest going first. */
+/** Files that tools made, or what else there is of this kind, kept for a while: bounded in number, in size and in age, the oldest going first. */
 export interface ArtifactStore {
   /** The largest file that is taken, in bytes. */
   readonly maximumBytes: number
@@ -25,6 +27,8 @@ export interface ArtifactStore {
   add(file: NewArtifact): Promise<StoredArtifact>
   /** Nothing where there is none, or no longer. */
   read(id: string): Promise<{ artifact: StoredArtifact; bytes: Uint8Array } | undefined>
+  /** Whether there was one. */
+  remove(id: string): Promise<boolean>
 }
 
 /** What there is room for. */
@@ -44,16 +48,27 @@ export const ARTIFACT_BOUNDS: ArtifactBounds = {
   maximumAgeMs: 7 * 24 * 3_600_000,
 }
 
+/** Responses of the agent, which are kept in the same way, apart from the artifacts. */
+export const RESPONSE_BOUNDS: ArtifactBounds = {
+  ...ARTIFACT_BOUNDS,
+  maximumAgeMs: 30 * 24 * 3_600_000,
+}
+
+/** An identifier that nobody guesses. */
+export function newId(word: string): string {
+  return `${word}_${randomUUID().replaceAll('-', '')}`
+}
+
 /** What is kept of a new artifact beside its bytes, under an id of its own. Throws RangeError where it is too large. */
 export function describeArtifact(
-  { name, mediaType, bytes }: NewArtifact,
+  { id = newId('art'), name, mediaType, bytes }: NewArtifact,
   maximumBytes: number,
 ): Omit<StoredArtifact, 'expiresAt'> {
   if (bytes.length > maximumBytes) {
     throw new RangeError(`a file of ${bytes.length} bytes is more than ${maximumBytes}`)
   }
   return {
-    id: `art_${randomUUID().replaceAll('-', '')}`,
+    id,
     name: safeName(name),
     mediaType: safeMediaType(mediaType),
     size: bytes.length,

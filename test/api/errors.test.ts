@@ -62,6 +62,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   },
   artifact_not_found: () => server.request('/artifacts/unknown'),
   connection_not_found: () => server.request('/agent/mcp/unknown/test', { body: {} }),
+  response_not_found: () => server.request('/v1/responses/unknown'),
   version_not_found: () => server.request(`/admin/agent/versions/${'0'.repeat(64)}`),
   changed_meanwhile: () =>
     server.request('/admin/agent', {

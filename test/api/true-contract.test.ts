@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
+import { ResponseObject } from '../../src/schemas/response-object.ts'
 import { verifies } from '../requirements.ts'
 import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
 import { type ContractValidator, createContractValidator } from '../support/contract-validator.ts'
@@ -111,6 +112,18 @@ const CALLS: Record<
     },
     { body: {} },
   ],
+  createResponse: [
+    { body: { input: 'Who hoots?' }, script: [SEARCH, textReply('Owls [1].')] },
+    { body: { input: 'Who hoots?', stream: true }, script: [textReply('Owls [1].')] },
+    {
+      body: { input: 'Who hoots?', tools: [{ type: 'function', name: 'switch_lamp' }] },
+      script: [toolCallReply({ name: 'switch_lamp', arguments: {} })],
+    },
+    { body: { input: 'Who hoots?', stream: true }, script: [BROKEN] },
+    { body: {} },
+  ],
+  getResponse: [{ path: '/v1/responses/KEPT' }, { path: '/v1/responses/unknown' }],
+  deleteResponse: [{ path: '/v1/responses/KEPT' }, { path: '/v1/responses/unknown' }],
   getArtifact: [{ path: '/artifacts/unknown' }],
   listModels: [{}],
   getModel: [{ path: '/v1/models/agent' }, { path: '/v1/models/other' }],
@@ -229,6 +242,11 @@ describe('What the server answers', () => {
 })
 
 async function fill(path: string): Promise<string> {
+  if (path.includes('KEPT')) {
+    upstream.script(textReply('Owls.'))
+    const kept = await server.request('/v1/responses', { body: { input: 'Who hoots?' } })
+    return path.replace('KEPT', ResponseObject.parse(await kept.json()).id)
+  }
   if (!path.includes('DELETABLE')) return path.replace('{id}', id).replace('{model}', 'agent')
   const created = await server.request('/documents', { body: { text: 'Soon gone.' } })
   return path.replace('DELETABLE', DocumentCreated.parse(await created.json()).id)

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { ArtifactBounds, ArtifactStore } from '../../src/stores/artifact-store.ts'
+import { type ArtifactBounds, type ArtifactStore, newId } from '../../src/stores/artifact-store.ts'
 
 export interface ArtifactStoreCase {
   create(): Promise<ArtifactStore>
@@ -28,6 +28,17 @@ export function describeArtifactStore(name: string, { create }: ArtifactStoreCas
       expect(first.id).not.toBe(second.id)
       expect((await store.read(first.id))?.bytes).toHaveLength(5)
       expect((await store.read(second.id))?.bytes).toHaveLength(1)
+    })
+
+    it('takes a name of its caller’s, and gives up what is removed', async () => {
+      const store = await create()
+      const id = newId('resp')
+      expect((await store.add({ ...FILE, id })).id).toBe(id)
+      expect((await store.read(id))?.bytes).toHaveLength(5)
+      expect(await store.remove(id)).toBe(true)
+      expect(await store.read(id)).toBeUndefined()
+      expect(await store.remove(id)).toBe(false)
+      expect(await store.remove('../agent.json')).toBe(false)
     })
 
     it('is not changed by what its caller does to the bytes later', async () => {

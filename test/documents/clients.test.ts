@@ -83,8 +83,8 @@ it.each(
 
 it('The JavaScript of docs/clients.md works, and no block is left out', async () => {
   expect(typescript).toHaveLength(5)
-  expect(javascript).toHaveLength(2)
-  const [openai = '', aiSdk = ''] = javascript
+  expect(javascript).toHaveLength(3)
+  const [openai = '', aiSdk = '', responses = ''] = javascript
   const asked = await runBlock(
     `${openai}\nconsole.log(choices[0].message.content, agent.hits.length)`,
     '.mjs',
@@ -94,6 +94,7 @@ it('The JavaScript of docs/clients.md works, and no block is left out', async ()
     const { text } = await generateText({ model: provider('agent'), prompt: 'When does the library open?' })
     console.log(text)`
   expect(await runBlock(`${aiSdk}\n${more}`, '.mjs')).toContain('The library opens at nine. [1]')
+  expect(await runBlock(responses, '.mjs')).toMatch(/Saturdays it opens at ten.*file_citation/s)
 })
 
 it('The commands of docs/clients.md work, one after the other', onlyLong, async () => {

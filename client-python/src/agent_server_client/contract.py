@@ -25,6 +25,7 @@ class ErrorDetail(TypedDict):
         'file_not_found',
         'connection_not_found',
         'artifact_not_found',
+        'response_not_found',
         'version_not_found',
         'model_not_found',
         'route_not_found',
@@ -1222,3 +1223,385 @@ class BatchFailure(TypedDict):
 
 class DocumentBatchResult(TypedDict):
     results: list[DocumentCreated | BatchFailure]
+
+
+class Content12(TypedDict):
+    type: Literal['input_text', 'output_text', 'text']
+    text: str
+
+
+class Content13(TypedDict):
+    type: Literal['refusal']
+    refusal: str
+
+
+class Content14(TypedDict):
+    type: Literal['input_image']
+    image_url: str
+    detail: NotRequired[str | None]
+
+
+class ResponseInputItem1(TypedDict):
+    type: NotRequired[Literal['message']]
+    role: Literal['user', 'assistant', 'system', 'developer']
+    content: str | list[Content12 | Content13 | Content14]
+
+
+class ResponseInputItem2(TypedDict):
+    type: Literal['function_call']
+    call_id: str
+    name: str
+    arguments: str
+    extra_content: NotRequired[dict[str, Any] | None]
+    reasoning_content: NotRequired[str | None]
+    reasoning_details: NotRequired[list[dict[str, Any]] | None]
+
+
+class Output(TypedDict):
+    type: Literal['input_text', 'output_text', 'text']
+    text: str
+
+
+class Output1(TypedDict):
+    type: Literal['refusal']
+    refusal: str
+
+
+class Output2(TypedDict):
+    type: Literal['input_image']
+    image_url: str
+    detail: NotRequired[str | None]
+
+
+class ResponseInputItem3(TypedDict):
+    type: Literal['function_call_output']
+    call_id: str
+    output: str | list[Output | Output1 | Output2]
+
+
+class ResponseInputItem4(TypedDict):
+    type: Literal['item_reference']
+    id: str
+
+
+class ResponseInputItem5(TypedDict):
+    type: Literal['file_search_call', 'reasoning']
+
+
+ResponseInputItem: TypeAlias = (
+    ResponseInputItem1
+    | ResponseInputItem2
+    | ResponseInputItem3
+    | ResponseInputItem4
+    | ResponseInputItem5
+)
+
+
+class Reasoning(TypedDict):
+    effort: NotRequired[str | None]
+
+
+class Format(TypedDict):
+    type: Literal['text', 'json_object', 'json_schema']
+
+
+class Text(TypedDict):
+    format: NotRequired[Format | None]
+    verbosity: NotRequired[Literal['low', 'medium', 'high'] | None]
+
+
+class Tools(TypedDict):
+    type: Literal['function']
+    name: str
+    description: NotRequired[str | None]
+    parameters: NotRequired[dict[str, Any] | None]
+    strict: NotRequired[bool | None]
+
+
+VectorStoreId: TypeAlias = str
+
+
+class Filters(TypedDict):
+    type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
+    key: str
+    value: str | float | bool | list[str | float | bool]
+
+
+class Filter4(TypedDict):
+    type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
+    key: str
+    value: str | float | bool | list[str | float | bool]
+
+
+class Filters5(TypedDict):
+    type: Literal['and', 'or']
+    filters: list[Filter4]
+
+
+class Filters3(TypedDict):
+    type: Literal['and', 'or']
+    filters: list[Filters | Filters5]
+
+
+class Filters1(TypedDict):
+    type: Literal['and', 'or']
+    filters: list[Filters | Filters3]
+
+
+class Tools1(TypedDict):
+    type: Literal['file_search']
+    vector_store_ids: list[VectorStoreId]
+    max_num_results: NotRequired[int | None]
+    filters: NotRequired[Filters | Filters1 | None]
+
+
+class ToolChoice(TypedDict):
+    type: Literal['function']
+    name: str
+
+
+class ToolChoice1(TypedDict):
+    type: Literal['file_search']
+
+
+class ResponseRequest(TypedDict):
+    model: NotRequired[str | None]
+    input: str | list[ResponseInputItem]
+    instructions: NotRequired[str | None]
+    previous_response_id: NotRequired[str | None]
+    store: NotRequired[bool | None]
+    stream: NotRequired[bool | None]
+    include: NotRequired[
+        list[
+            Literal[
+                'file_search_call.results',
+                'reasoning.encrypted_content',
+                'web_search_call.results',
+                'web_search_call.action.sources',
+                'message.input_image.image_url',
+                'computer_call_output.output.image_url',
+                'code_interpreter_call.outputs',
+            ]
+        ]
+        | None
+    ]
+    max_output_tokens: NotRequired[int | None]
+    temperature: NotRequired[float | None]
+    top_p: NotRequired[float | None]
+    reasoning: NotRequired[Reasoning | None]
+    text: NotRequired[Text | None]
+    tools: NotRequired[list[Tools | Tools1] | None]
+    tool_choice: NotRequired[
+        Literal['none', 'auto', 'required'] | ToolChoice | ToolChoice1 | None
+    ]
+    metadata: NotRequired[dict[str, str] | None]
+    truncation: NotRequired[Literal['auto'] | None]
+    parallel_tool_calls: NotRequired[Literal[True] | None]
+    background: NotRequired[Literal[False] | None]
+    conversation: NotRequired[None]
+    prompt: NotRequired[None]
+    max_tool_calls: NotRequired[None]
+    top_logprobs: NotRequired[None]
+    topK: NotRequired[int | None]
+    rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
+    filter: NotRequired[Filter | None]
+    mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
+    collection: NotRequired[str | None]
+    conversationId: NotRequired[str | None]
+
+
+class FileCitation(TypedDict):
+    type: Literal['file_citation']
+    file_id: str
+    filename: str
+    index: int
+    number: int
+    start: int
+    end: int
+    url: NotRequired[str]
+
+
+class ContentItem(TypedDict):
+    type: Literal['output_text']
+    text: str
+    annotations: list[FileCitation]
+    logprobs: list[Any]
+
+
+class ResponseOutputItem1(TypedDict):
+    type: Literal['message']
+    id: str
+    status: Literal['in_progress', 'completed', 'incomplete', 'failed']
+    role: Literal['assistant']
+    content: list[ContentItem]
+
+
+class ResponseOutputItem2(TypedDict):
+    type: Literal['function_call']
+    id: str
+    call_id: str
+    name: str
+    arguments: str
+    status: Literal['in_progress', 'completed', 'incomplete', 'failed']
+    extra_content: NotRequired[Any]
+    reasoning_content: NotRequired[str]
+    reasoning_details: NotRequired[list[Any]]
+
+
+class Result(TypedDict):
+    file_id: str
+    filename: str
+    score: float
+    text: str
+    attributes: dict[str, Any]
+
+
+class ResponseOutputItem3(TypedDict):
+    type: Literal['file_search_call']
+    id: str
+    status: Literal['in_progress', 'completed', 'incomplete', 'failed']
+    queries: list[str]
+    results: list[Result] | None
+
+
+ResponseOutputItem: TypeAlias = (
+    ResponseOutputItem1 | ResponseOutputItem2 | ResponseOutputItem3
+)
+
+
+class Error2(TypedDict):
+    code: str
+    message: str
+
+
+class IncompleteDetails(TypedDict):
+    reason: str
+
+
+class Reasoning1(TypedDict):
+    effort: str | None
+    summary: None
+
+
+class InputTokensDetails(TypedDict):
+    cached_tokens: int
+    cache_write_tokens: int
+
+
+class OutputTokensDetails(TypedDict):
+    reasoning_tokens: int
+
+
+class Usage1(TypedDict):
+    input_tokens: int
+    input_tokens_details: InputTokensDetails
+    output_tokens: int
+    output_tokens_details: OutputTokensDetails
+    total_tokens: int
+
+
+class Agent1(TypedDict):
+    hits: NotRequired[list[Hit]]
+    approval: NotRequired[Approval]
+    finishReason: NotRequired[
+        Literal[
+            'stop',
+            'length',
+            'content_filter',
+            'tool_calls',
+            'round_limit',
+            'call_limit',
+            'time_limit',
+            'token_limit',
+            'approval_required',
+        ]
+    ]
+    limitsReached: NotRequired[
+        list[Literal['rounds', 'toolCalls', 'seconds', 'tokens']]
+    ]
+    degraded: NotRequired[Literal[True]]
+    searchedFor: NotRequired[str]
+    unknownCitations: NotRequired[list[int]]
+    artifacts: NotRequired[list[Artifact]]
+    error: NotRequired[ErrorDetail]
+
+
+class Response(TypedDict):
+    id: str
+    object: Literal['response']
+    created_at: int
+    completed_at: int | None
+    status: Literal['in_progress', 'completed', 'incomplete', 'failed']
+    error: Error2 | None
+    incomplete_details: IncompleteDetails | None
+    instructions: str | None
+    max_output_tokens: int | None
+    metadata: dict[str, str]
+    model: str
+    output: list[ResponseOutputItem]
+    parallel_tool_calls: bool
+    previous_response_id: str | None
+    reasoning: Reasoning1
+    store: bool
+    temperature: float | None
+    text: dict[str, Any]
+    tool_choice: Any
+    tools: list[dict[str, Any]]
+    top_p: float | None
+    truncation: Literal['auto']
+    usage: Usage1 | None
+    agent: NotRequired[Agent1]
+
+
+class Part(TypedDict):
+    type: Literal['output_text']
+    text: str
+    annotations: list[FileCitation]
+    logprobs: list[Any]
+
+
+class ResponseEvent(TypedDict):
+    type: Literal[
+        'response.created',
+        'response.in_progress',
+        'response.output_item.added',
+        'response.file_search_call.in_progress',
+        'response.file_search_call.searching',
+        'response.file_search_call.completed',
+        'response.content_part.added',
+        'response.output_text.delta',
+        'response.output_text.annotation.added',
+        'response.output_text.done',
+        'response.content_part.done',
+        'response.function_call_arguments.delta',
+        'response.function_call_arguments.done',
+        'response.output_item.done',
+        'response.completed',
+        'response.incomplete',
+        'response.failed',
+        'error',
+    ]
+    sequence_number: int
+    response: NotRequired[Response]
+    output_index: NotRequired[int]
+    item: NotRequired[ResponseOutputItem]
+    item_id: NotRequired[str]
+    content_index: NotRequired[int]
+    part: NotRequired[Part]
+    delta: NotRequired[str]
+    text: NotRequired[str]
+    logprobs: NotRequired[list[Any]]
+    annotation: NotRequired[FileCitation]
+    annotation_index: NotRequired[int]
+    name: NotRequired[str]
+    arguments: NotRequired[str]
+    code: NotRequired[str]
+    message: NotRequired[str]
+    param: NotRequired[str | None]
+
+
+class ResponseDeleted(TypedDict):
+    id: str
+    object: Literal['response']
+    deleted: Literal[True]

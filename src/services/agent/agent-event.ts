@@ -9,6 +9,8 @@ import type { Conversation } from './prompt.ts'
 /** Everything an agent run can say, in the order in which it happens; the last one is `run-end`. */
 export type AgentEvent =
   | { type: 'text-delta'; text: string }
+  /** The documents were searched: for the question, or by the model's wish. The hits as they are numbered. */
+  | { type: 'retrieved'; query: string; hits: Hit[] }
   | { type: 'tool-call'; callId: string; tool: string; input: unknown }
   | { type: 'tool-result'; callId: string; tool: string; output: string; isError: boolean }
   /** Calls of tools that the client brought; it runs them itself and asks again. */

@@ -159,6 +159,20 @@ function expand(item: string): number[] | undefined {
   return Array.from({ length }, (_, index) => Number(first) + index)
 }
 
+/** What a text cites, in its order: the number in each mark, and where the mark begins. The text has been checked already. */
+export function citationsIn(text: string, count: number, isJsonAsked: boolean) {
+  const known = {
+    has: (number: number) => number > 0 && number <= count,
+    onUnknown: () => undefined,
+    // As long as the mark.
+    mark: (number: number) => `${NO_MARK}${number}${NO_MARK}`,
+  }
+  const check = createCitationCheck(known, isJsonAsked)
+  const marked = check.write(text) + check.end()
+  const marks = marked.matchAll(new RegExp(`${NO_MARK}(\\d+)${NO_MARK}`, 'g'))
+  return Array.from(marks, ({ 1: number, index }) => ({ number: Number(number), index }))
+}
+
 /** A text of an earlier answer without its citations, whose numbers are those of another run. Code keeps its brackets. */
 export function withoutCitations(text: string): string {
   if (!/\[[\d?]/.test(text)) return text

@@ -10,7 +10,7 @@ import { createArtifacts } from '../tools/artifacts.ts'
 import { parseCall, type ToolCall, type ToolRegistry } from '../tools/registry.ts'
 import { type AgentEvent, type AgentRequest, asksForJson, type RunEnd } from './agent-event.ts'
 import { createRunBudget, LIMIT_REASONS, type RunBudget, type RunLimits } from './budget.ts'
-import { createCitations } from './citations.ts'
+import { createCitations, type NumberedHit } from './citations.ts'
 import { createKnownHosts, createLinkFilter, type LinkPolicy } from './link-filter.ts'
 import {
   type Answer,
@@ -80,6 +80,7 @@ async function* run(
   using budget = createRunBudget(parts.limits, signal, paused?.spent)
   try {
     const context = await begin(parts, request, { conversation, budget, paused }, signal)
+    yield context.searches.splice(0)
     const reason = yield* runRounds(parts, request, { ...context, pass }, signal)
     isPaused = reason === 'approval_required'
   } catch (error) {
@@ -107,7 +108,7 @@ async function* runRounds(
       pass.called(calls)
       yield callEvents(calls)
       const results = await runCalls(calls, context, signal)
-      yield results.events
+      yield [...context.searches.splice(0), ...results.events]
       spacing.part()
       messages.push(...results.messages)
     }
@@ -147,17 +148,21 @@ async function begin(
   const { prompt, filter, mode } = { ...parts, ...request }
   const citations = createCitations(paused)
   const found = paused
-    ? { ...paused, hits: paused.hits.slice(0, paused.chunks) }
+    ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
     : await findChunks(parts, request, budget, signal)
   const chunks = fitChunks(citations.add(found.hits), prompt.contextTokens)
   const artifacts = createArtifacts(parts.artifacts, paused?.artifacts)
+  const searches: AgentEvent[] = []
+  const searched = (query: string, numbered: readonly NumberedHit[]) =>
+    void searches.push({ type: 'retrieved', query, hits: numbered.map(({ hit }) => hit) })
+  if (!paused && request.topK > 0) searched(found.query, chunks)
   const tools = parts.tools.open({
     citations,
     artifacts,
     filter,
     mode,
     conversation,
-    spend: budget.spend,
+    ...{ searched, spend: budget.spend },
   })
   const assembled = assemblePrompt(request.conversation, chunks, { ...prompt, key: citations.key })
   const added = paused?.added ?? []
@@ -167,6 +172,8 @@ async function begin(
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   return {
     ...{ conversation, citations, artifacts, chunks, budget, tools, spacing: createSpacing() },
+    /** What was searched for and not yet told. */
+    searches,
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
     degraded: found.degraded,
     searchedFor: found.searchedFor,
@@ -190,7 +197,7 @@ async function findChunks(
   const query = await toQuery(request, { ...parts, spend }, signal)
   const { hits, degraded } = await retrieval.search({ ...query, topK, filter, mode }, signal)
   const searchedFor = query.isRewritten ? query.query : undefined
-  return { hits, degraded: degraded || query.degraded === true, searchedFor }
+  return { query: query.query, hits, degraded: degraded || query.degraded === true, searchedFor }
 }
 
 /** What ends the run after an answer of the model; nothing where it goes on. */

@@ -67,8 +67,9 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
       let hasBegun = false
       for await (const batch of run(request, signal)) {
         const chunks = batch.flatMap((event) => toCompletionChunks(event, head, includeUsage))
-        if (!hasBegun && batch.length > 0) chunks.unshift(toFirstChunk(head))
-        hasBegun ||= batch.length > 0
+        const begins = batch.some(({ type }) => type !== 'retrieved')
+        if (!hasBegun && begins) chunks.unshift(toFirstChunk(head))
+        hasBegun ||= begins
         if (chunks.length > 0) yield chunks
       }
     },
@@ -96,6 +97,7 @@ export function toChatFrame(event: AgentEvent, includeSteps: boolean): ChatFrame
     case 'tool-call':
     case 'tool-result':
       return includeSteps ? event : undefined
+    case 'retrieved':
     case 'client-tool-calls':
       return undefined
     case 'run-end': {

@@ -153,6 +153,7 @@ export function toCompletionChunks(
     case 'text-delta':
     case 'approval-required':
       return [toChunk(head, { delta: { content: textOf(event) } })]
+    case 'retrieved':
     case 'tool-call':
     case 'tool-result':
       return []
@@ -173,7 +174,7 @@ export function toCompletionChunks(
   }
 }
 
-function toMessageToolCall({ callId, name, arguments: text, extra }: ModelToolCall) {
+export function toMessageToolCall({ callId, name, arguments: text, extra }: ModelToolCall) {
   const { extra_content } = extra ?? {}
   return {
     id: callId,
@@ -184,7 +185,7 @@ function toMessageToolCall({ callId, name, arguments: text, extra }: ModelToolCa
 }
 
 /** The reasoning that the provider of the model wants back with the results of the calls. */
-function toReasoning(calls: readonly ModelToolCall[]) {
+export function toReasoning(calls: readonly ModelToolCall[]) {
   const { reasoning_content, reasoning_details } = calls[0]?.extra ?? {}
   return {
     ...(reasoning_content && { reasoning_content }),
@@ -254,14 +255,14 @@ function toCompletion(
 }
 
 /** What of an event is text of the answer: calls that wait are, for clients that know of no such thing. */
-function textOf(event: AgentEvent): string {
+export function textOf(event: AgentEvent): string {
   if (event.type === 'text-delta') return event.text
   if (event.type !== 'approval-required') return ''
   const lines = event.calls.map(({ tool, input }) => `- ${tool} ${JSON.stringify(input)}`)
   return `\n\nThis waits for approval:\n${lines.join('\n')}\n`
 }
 
-function toAgentExtra(end: RunEnd) {
+export function toAgentExtra(end: RunEnd) {
   return { ...toRunExtras(end), ...(end.approval && { approval: end.approval }) }
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ModelUsage } from '../../models/chat-model.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { SearchMode } from '../../schemas/query.ts'
-import type { Citations } from '../agent/citations.ts'
+import type { Citations, NumberedHit } from '../agent/citations.ts'
 import type { Artifacts } from './artifacts.ts'
 import { ToolInputError } from './tool-error.ts'
 
@@ -21,6 +21,8 @@ export interface ToolContext {
   conversation: string
   /** Takes the files that the tool makes. */
   artifacts: Artifacts
+  /** Is told what was searched for, and what was found. */
+  searched?(query: string, hits: readonly NumberedHit[]): void
   /** Is told the tokens of calls of the model that the tool makes itself. */
   spend?(usage: ModelUsage): void
 }

@@ -22,9 +22,11 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
         .default(Math.min(defaultTopK, MAX_PASSAGES))
         .describe(`Passages, 1 to ${MAX_PASSAGES}.`),
     }),
-    async run(query, { citations, filter, mode }, signal) {
+    async run(query, { citations, filter, mode, searched }, signal) {
       const { hits } = await retrieval.search({ ...query, filter, mode }, signal)
-      return renderChunks(citations.add(hits), citations.key)
+      const numbered = citations.add(hits)
+      searched?.(query.query, numbered)
+      return renderChunks(numbered, citations.key)
     },
   })
 }

@@ -57,6 +57,13 @@ export async function createFileArtifactStore({
       kept.set(id, { size, createdAt })
       return { id, ...described, expiresAt: createdAt + maximumAgeMs }
     },
+    async remove(id) {
+      const known = kept.get(id)
+      if (!known) return false
+      kept.delete(id)
+      await rm(pathOf(id), { force: true })
+      return !isExpired(known)
+    },
     async read(id) {
       const known = kept.get(id)
       if (!known || isExpired(known)) return undefined
@@ -74,7 +81,7 @@ async function readDirectory(directory: string): Promise<Map<string, Kept>> {
   const found: [string, Kept][] = []
   for (const id of await readdir(directory)) {
     const path = join(directory, id)
-    if (!/^art_[0-9a-f]{32}$/.test(id)) {
+    if (!/^[a-z]+_[0-9a-f]{32}$/.test(id)) {
       await rm(path, { recursive: true, force: true })
       continue
     }

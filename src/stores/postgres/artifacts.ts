@@ -18,19 +18,25 @@ const LONG_MS = 30_000
 
 const ADD: Query = {
   name: 'add_artifact',
-  text: 'SELECT agent_server.add_artifact($1, $2, $3, $4, $5, $6, $7) AS created_at',
+  text: 'SELECT agent_server.add_artifact($1, $2, $3, $4, $5, $6, $7, $8) AS created_at',
   milliseconds: LONG_MS,
 }
 const SLICE: Query = {
   name: 'artifact_slice',
   text: `SELECT name, media_type, size, created_at, substring(bytes FROM $3 FOR ${SLICE_BYTES}) AS bytes
-    FROM agent_server.artifacts WHERE id = $1 AND created_at > agent_server.now_ms() - $2`,
+    FROM agent_server.artifacts WHERE id = $1 AND kind = $4 AND created_at > agent_server.now_ms() - $2`,
+}
+const REMOVE: Query = {
+  name: 'remove_artifact',
+  text: `DELETE FROM agent_server.artifacts
+    WHERE id = $1 AND kind = $2 AND created_at > agent_server.now_ms() - $3 RETURNING id`,
 }
 
-/** Artifacts that every server on the database can read. The bounds are those of all servers together. */
+/** Artifacts of one kind that every server on the database can read. The bounds are those of all servers together. */
 export function createArtifacts(
   database: Database,
   bounds: Partial<ArtifactBounds> = {},
+  kind: 'artifact' | 'response' = 'artifact',
 ): ArtifactStore {
   const { maximumBytes, maximumTotalBytes, maximumCount, maximumAgeMs } = {
     ...ARTIFACT_BOUNDS,
@@ -45,13 +51,17 @@ export function createArtifacts(
       const { id, name, mediaType } = described
       const [row] = await database.write(ADD, [
         ...[id, name, mediaType, file.bytes],
-        ...[maximumCount, maximumTotalBytes, maximumAgeMs],
+        ...[maximumCount, maximumTotalBytes, maximumAgeMs, kind],
       ])
       return { ...described, expiresAt: integer(row, 'created_at') + maximumAgeMs }
     },
 
+    remove: async (id) => (await database.write(REMOVE, [id, kind, maximumAgeMs])).length > 0,
+
     async read(id) {
-      const found = await readSlices((place) => database.read(SLICE, [id, maximumAgeMs, place]))
+      const found = await readSlices((place) =>
+        database.read(SLICE, [id, maximumAgeMs, place, kind]),
+      )
       if (!found) return undefined
       const { row, bytes } = found
       const described = { name: text(row, 'name'), mediaType: text(row, 'media_type') }

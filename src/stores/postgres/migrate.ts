@@ -16,6 +16,7 @@ export const STEPS: readonly URL[] = [
   '9-moves.sql',
   '10-identity.sql',
   '11-patches.sql',
+  '12-responses.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** The functions of the schema are written as 14 first understood them. */

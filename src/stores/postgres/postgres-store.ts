@@ -1,5 +1,5 @@
 import { untilAborted } from '../../lib/abort.ts'
-import type { ArtifactStore } from '../artifact-store.ts'
+import { type ArtifactStore, RESPONSE_BOUNDS } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { DocumentStore, VectorReplacement } from '../document-store.ts'
 import type { OpenLockFile } from '../lock-file.ts'
@@ -81,7 +81,12 @@ export interface PostgresStore extends DocumentStore, ChangeNotifications {
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
   /** What the agents of all servers keep. */
-  readonly agent: { artifacts: ArtifactStore; openLockFile: OpenLockFile; skillCopies: SkillCopies }
+  readonly agent: {
+    artifacts: ArtifactStore
+    responses: ArtifactStore
+    openLockFile: OpenLockFile
+    skillCopies: SkillCopies
+  }
 }
 
 /**
@@ -146,6 +151,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     outbox: createOutbox(database, leases.owner),
     agent: {
       artifacts: createArtifacts(database),
+      responses: createArtifacts(database, RESPONSE_BOUNDS, 'response'),
       openLockFile: createLockFiles(database),
       skillCopies: createSkillCopies(database),
     },

@@ -64,7 +64,7 @@ export function createAgentForTest(parts: AgentParts) {
     ...{ ...UNWATCHED, ...watching },
   })
   const run = (request: Partial<AgentRequest> = {}, signal = new AbortController().signal) =>
-    eachEvent(agent.run({ ...question('When does it open?'), ...request }, signal))
+    withoutSearches(eachEvent(agent.run({ ...question('When does it open?'), ...request }, signal)))
 
   return {
     model,
@@ -73,6 +73,11 @@ export function createAgentForTest(parts: AgentParts) {
     /** Every event of one run. */
     events: (request: Partial<AgentRequest> = {}) => Array.fromAsync(run(request)),
   }
+}
+
+/** What was found is in the prompt and at the end, where these tests look. */
+async function* withoutSearches(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+  for await (const event of events) if (event.type !== 'retrieved') yield event
 }
 
 export function question(content: string): AgentRequest {
@@ -98,6 +103,7 @@ export function outline(events: readonly AgentEvent[]): unknown[] {
     if (event.type === 'run-end') return `end: ${event.reason}`
     if (event.type === 'client-tool-calls') return event.calls.map(({ name }) => `client: ${name}`)
     if (event.type === 'approval-required') return event.calls.map(({ tool }) => `waits: ${tool}`)
+    if (event.type === 'retrieved') return `searched: ${event.query}`
     return `${event.type}: ${event.tool}`
   })
 }

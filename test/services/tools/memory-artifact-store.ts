@@ -6,12 +6,12 @@ export function createMemoryArtifactStore({ maximumBytes = 1_000_000 } = {}): Ar
 
   return {
     maximumBytes,
-    async add({ name, mediaType, bytes }) {
-      const id = `art_${kept.size + 1}`
+    async add({ id = `art_${kept.size + 1}`, name, mediaType, bytes }) {
       const artifact = { id, name, mediaType, size: bytes.length, expiresAt: 1_790_000_000_000 }
       kept.set(id, { artifact, bytes: bytes.slice() })
       return artifact
     },
     read: async (id) => kept.get(id),
+    remove: async (id) => kept.delete(id),
   }
 }

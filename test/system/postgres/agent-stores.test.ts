@@ -39,6 +39,15 @@ describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
   describeKeptArtifacts('PostgreSQL', {
     create: async (bounds) => (await createBounded(bounds)).store,
   })
+  it('keeps responses apart from artifacts', async () => {
+    const { artifacts, responses } = await (await createData()).open()
+    const file = { name: 'x', mediaType: 'text/plain', bytes: Uint8Array.of(1) }
+    const { id } = await responses.add(file)
+    expect(await artifacts.read(id)).toBeUndefined()
+    expect(await artifacts.remove(id)).toBe(false)
+    expect((await responses.read(id))?.bytes).toHaveLength(1)
+  })
+
   describeLockFiles('PostgreSQL', {
     async create() {
       const { open } = await createData()

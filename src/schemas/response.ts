@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { MAX_MESSAGE, MAX_MESSAGES, Resume } from './chat.ts'
+import { ExtraContent, ImageSettings, MAX_TOOLS, Reasoning } from './completion.ts'
+import { boundedText, ConversationId, freeObject, optional, optionalOr, REWRITE } from './fields.ts'
+import { CollectionName, Filter } from './metadata.ts'
+import { ContextTopK, SearchMode } from './query.ts'
+import { AttributeFilter, VectorStoreId } from './vector-store.ts'
+
+// Shapes of the Responses protocol: https://github.com/openai/openai-openapi.
+
+const ResponseId = z.string().min(1).max(64)
+const ItemId = z.string().max(256)
+
+const InputPart = z.discriminatedUnion('type', [
+  z.object({
+    type: z.enum(['input_text', 'output_text', 'text']),
+    text: boundedText(MAX_MESSAGE),
+  }),
+  z.object({ type: z.literal('refusal'), refusal: boundedText(MAX_MESSAGE) }),
+  z.object({
+    type: z.literal('input_image'),
+    image_url: ImageSettings.shape.url,
+    detail: ImageSettings.shape.detail,
+  }),
+])
+
+const Content = z.union([boundedText(MAX_MESSAGE), z.array(InputPart).max(1_000)], {
+  error: 'must be a string or a list of parts: input_text, output_text, refusal, input_image',
+})
+
+const FunctionCall = z.object({
+  type: z.literal('function_call'),
+  call_id: ItemId,
+  name: z.string().min(1).max(256),
+  arguments: boundedText(MAX_MESSAGE),
+  extra_content: ExtraContent.nullish(),
+  ...Reasoning,
+})
+
+/** Of answers before, where the model has no use for it. */
+const Passed = z.object({ type: z.enum(['file_search_call', 'reasoning']) })
+
+const InputItem = z
+  .discriminatedUnion('type', [
+    z.object({
+      type: z.literal('message').optional(),
+      role: z.enum(['user', 'assistant', 'system', 'developer']),
+      content: Content,
+    }),
+    FunctionCall,
+    z.object({ type: z.literal('function_call_output'), call_id: ItemId, output: Content }),
+    z.object({ type: z.literal('item_reference'), id: ItemId }),
+    Passed,
+  ])
+  .meta({ id: 'ResponseInputItem' })
+
+const FunctionTool = z.object({
+  type: z.literal('function'),
+  name: z.string().min(1).max(256),
+  description: boundedText(100_000).nullish(),
+  parameters: freeObject().nullish(),
+  strict: z.boolean().nullish(),
+})
+
+const FileSearchTool = z.object({
+  type: z.literal('file_search'),
+  vector_store_ids: z.array(VectorStoreId).min(1).max(20),
+  max_num_results: z.int().min(1).max(50).nullish(),
+  filters: AttributeFilter.nullish(),
+})
+
+const INCLUDABLE = [
+  'file_search_call.results',
+  'reasoning.encrypted_content',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+] as const
+
+/** A parameter that is known and cannot be followed: refused, for to ignore it would be to answer something else. */
+const unsupported = (why: string) => z.null(`is not supported: ${why}`).optional()
+
+export const ResponseRequest = z
+  .object({
+    model: optional(z.string().min(1).max(256)).describe(
+      'The agent, or `<agent>:<collection>`; any other name is the agent, too.',
+    ),
+    input: z
+      .union([boundedText(MAX_MESSAGE), z.array(InputItem).min(1).max(MAX_MESSAGES)], {
+        error: 'must be a string or a list of items',
+      })
+      .describe('The question, or what was said and done since the previous response.'),
+    instructions: boundedText(MAX_MESSAGE).nullish(),
+    previous_response_id: ResponseId.nullish().describe(
+      'The response, kept with `store`, that this one goes on from.',
+    ),
+    store: optionalOr(z.boolean(), true).describe(
+      'Whether it is kept for `GET` and `previous_response_id`: for 30 days, the oldest going first where room is short.',
+    ),
+    stream: optionalOr(z.boolean(), false),
+    include: z.array(z.enum(INCLUDABLE)).max(20).nullish(),
+    max_output_tokens: z.int().min(1).max(10_000_000).nullish(),
+    temperature: z.number().min(0).max(2).nullish(),
+    top_p: z.number().min(0).max(1).nullish(),
+    reasoning: z.object({ effort: z.string().max(32).nullish() }).nullish(),
+    text: z
+      .object({
+        format: z.looseObject({ type: z.enum(['text', 'json_object', 'json_schema']) }).nullish(),
+        verbosity: z.enum(['low', 'medium', 'high']).nullish().describe('Has no effect.'),
+      })
+      .nullish(),
+    tools: z
+      .array(z.discriminatedUnion('type', [FunctionTool, FileSearchTool]))
+      .max(MAX_TOOLS)
+      .nullish()
+      .describe(
+        "The client's own functions, and `file_search` to say what the server's own search takes; the server's other tools are always there.",
+      ),
+    tool_choice: z
+      .union(
+        [
+          z.enum(['none', 'auto', 'required']),
+          z.object({ type: z.literal('function'), name: z.string().min(1).max(256) }),
+          z.object({ type: z.literal('file_search') }),
+        ],
+        { error: 'must be none, auto, required, a function by its name, or file_search' },
+      )
+      .nullish(),
+    metadata: z.record(z.string().max(64), z.string().max(512)).nullish(),
+    truncation: z.literal('auto', 'must be auto: history is cut to fit the window').nullish(),
+    parallel_tool_calls: z.literal(true, 'cannot be false: the model decides').nullish(),
+    background: z.literal(false, 'is not supported: stream instead').nullish(),
+    conversation: unsupported('use previous_response_id'),
+    prompt: unsupported('the prompt is that of agent.json; use instructions'),
+    max_tool_calls: unsupported('limits are those of agent.json'),
+    top_logprobs: unsupported('the server knows no probabilities'),
+    topK: optional(ContextTopK),
+    rewrite: REWRITE,
+    resume: optional(Resume),
+    filter: optional(Filter),
+    mode: optional(SearchMode),
+    collection: optional(CollectionName),
+    conversationId: optional(ConversationId),
+  })
+  .meta({
+    id: 'ResponseRequest',
+    examples: [{ model: 'agent', input: 'When does the library open?' }],
+  })
+
+export const ResponseParams = z.object({ id: ResponseId })
+
+export const ResponseQuery = z.object({
+  stream: z.literal('false', 'is not supported: a kept response is read whole').optional(),
+})
+
+export type InputItem = z.output<typeof InputItem>
+export type ResponseRequest = z.output<typeof ResponseRequest>

@@ -1,0 +1,89 @@
+import { AppError } from '../../errors.ts'
+import { MAX_MESSAGES } from '../../schemas/chat.ts'
+import type { InputItem, ResponseRequest } from '../../schemas/response.ts'
+import type { OutputItem, ResponseObject } from '../../schemas/response-object.ts'
+import type { ArtifactStore } from '../../stores/artifact-store.ts'
+import { refused } from './response-items.ts'
+
+/** What is kept of a response. */
+interface Kept {
+  response: Omit<ResponseObject, 'output'> & { output: (OutputItem & InputItem)[] }
+  /** All that was said before it, and the input. */
+  items: InputItem[]
+}
+
+type Find = (id: string) => Promise<Kept | undefined>
+
+export type KeptResponses = ReturnType<typeof createKeptResponses>
+
+/** The responses that clients may read again and go on from. Nothing else is in `store`. */
+export function createKeptResponses(store: ArtifactStore) {
+  const find: Find = async (id) => {
+    const found = await store.read(id)
+    return found && JSON.parse(Buffer.from(found.bytes).toString())
+  }
+
+  const before = async ({ previous_response_id: id }: ResponseRequest): Promise<InputItem[]> => {
+    if (!id) return []
+    const kept = await find(id)
+    if (!kept) throw refused('previous_response_id', `has no response "${id}", or no longer`)
+    return [...kept.items, ...kept.response.output]
+  }
+
+  return {
+    /** Throws `response_not_found`. */
+    async get(id: string): Promise<ResponseObject> {
+      const kept = await find(id)
+      if (!kept) throw notFound(id)
+      return kept.response
+    },
+
+    /** Throws `response_not_found`. */
+    async remove(id: string): Promise<void> {
+      if (!(await store.remove(id))) throw notFound(id)
+    },
+
+    /** Throws `storage_full`. */
+    async add(response: ResponseObject, items: readonly InputItem[]): Promise<void> {
+      const bytes = Buffer.from(JSON.stringify({ response, items }))
+      await store.add({ id: response.id, name: 'response', mediaType: 'application/json', bytes })
+    },
+
+    /** All that was said until now; throws `invalid_request` where a part of it is not kept or it is too much. */
+    async gather(request: ResponseRequest): Promise<InputItem[]> {
+      const { input } = request
+      const own = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input
+      const items = [...(await before(request)), ...own]
+      if (items.length > MAX_MESSAGES) throw refused('input', `comes to over ${MAX_MESSAGES} items`)
+      const resolved = await resolveReferences(items, find)
+      // In bytes it may be thrice as much, and the answer is to come.
+      if (request.store && JSON.stringify(resolved).length > store.maximumBytes / 4) {
+        throw refused('input', 'is too large to be kept with what came before: send "store": false')
+      }
+      return resolved
+    },
+  }
+}
+
+/** Items that the client only names, by identifiers which have those of their responses in them. */
+async function resolveReferences(items: readonly InputItem[], find: Find): Promise<InputItem[]> {
+  const read = new Map<string, Kept | undefined>()
+  const resolved: InputItem[] = []
+  for (const item of items) {
+    if (item.type !== 'item_reference') {
+      resolved.push(item)
+      continue
+    }
+    const response = `resp_${/^[a-z]+_([0-9a-f]{32})/.exec(item.id)?.[1]}`
+    if (!read.has(response)) read.set(response, await find(response))
+    const found = read.get(response)?.response.output.find(({ id }) => id === item.id)
+    if (!found) throw refused('input', `has a reference to "${item.id}", which is not kept`)
+    resolved.push(found)
+  }
+  return resolved
+}
+
+function notFound(id: string): AppError {
+  const message = `There is no response "${id}": it was not kept, was deleted, or is too old`
+  return new AppError('response_not_found', message, { param: 'id' })
+}

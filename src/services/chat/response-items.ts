@@ -1,0 +1,130 @@
+import type { CompletionMessage, CompletionRequest } from '../../schemas/completion.ts'
+import { invalidRequest } from '../../schemas/invalid-request.ts'
+import { Filter } from '../../schemas/metadata.ts'
+import type { InputItem, ResponseRequest } from '../../schemas/response.ts'
+import { toFilter, withinStores } from '../../schemas/vector-store.ts'
+
+type AssistantMessage = Extract<CompletionMessage, { role: 'assistant' }>
+type Message = Extract<InputItem, { role: string }>
+type Parts = Message['content']
+type Tools = NonNullable<ResponseRequest['tools']>
+type Tool<Type extends string> = Extract<Tools[number], { type: Type }>
+
+/** A request of the Responses protocol with all that was said before, as one of chat completions. Throws `invalid_request`. */
+export function toCompletionRequest(
+  request: ResponseRequest,
+  items: readonly InputItem[],
+): CompletionRequest {
+  const { topK, rewrite, resume, mode, collection, conversationId } = request
+  const tools = request.tools ?? []
+  const searches = tools.filter((tool): tool is Tool<'file_search'> => tool.type === 'file_search')
+  const functions = tools.filter((tool): tool is Tool<'function'> => tool.type === 'function')
+  const { instructions, tool_choice: choice } = request
+  const before = instructions ? [{ role: 'system' as const, content: instructions }] : []
+  return {
+    model: request.model,
+    messages: [...before, ...toMessages(items)],
+    temperature: request.temperature,
+    top_p: request.top_p,
+    max_completion_tokens: request.max_output_tokens,
+    reasoning_effort: request.reasoning?.effort,
+    response_format: toResponseFormat(request.text?.format),
+    tools: functions.map(({ type, ...definition }) => ({ type, function: definition })),
+    tool_choice: toToolChoice(choice),
+    topK: topK ?? searches[0]?.max_num_results ?? undefined,
+    filter: narrowed(request.filter, searches),
+    ...{ rewrite, resume, mode, collection, conversationId },
+  }
+}
+
+function toMessages(items: readonly InputItem[]): CompletionMessage[] {
+  const messages: CompletionMessage[] = []
+  for (const item of items) {
+    if ('role' in item) messages.push({ role: item.role, content: toContent(item.content) })
+    else if (item.type === 'function_call') callsOf(messages).push(toCall(item))
+    else if (item.type === 'function_call_output') messages.push(toResult(item, messages))
+    if (item.type === 'function_call') attachReasoning(messages.at(-1), item)
+  }
+  return messages
+}
+
+type FunctionCall = Extract<InputItem, { type: 'function_call' }>
+
+/** The calls of the last answer, which a call belongs to. */
+function callsOf(messages: CompletionMessage[]) {
+  const last = messages.at(-1)
+  const message: AssistantMessage = last?.role === 'assistant' ? last : { role: 'assistant' }
+  if (message !== last) messages.push(message)
+  message.tool_calls ??= []
+  return message.tool_calls
+}
+
+function toCall({ call_id, name, arguments: text, extra_content }: FunctionCall) {
+  const call = { id: call_id, type: 'function' as const, function: { name, arguments: text } }
+  return { ...call, ...(extra_content && { extra_content }) }
+}
+
+function attachReasoning(
+  message: CompletionMessage | undefined,
+  { reasoning_content, reasoning_details }: FunctionCall,
+): void {
+  if (message?.role !== 'assistant') return
+  if (reasoning_content) message.reasoning_content = reasoning_content
+  if (reasoning_details) message.reasoning_details = reasoning_details
+}
+
+function toResult(
+  { call_id, output }: Extract<InputItem, { type: 'function_call_output' }>,
+  messages: readonly CompletionMessage[],
+): CompletionMessage {
+  const calls = messages.flatMap((each) => (each.role === 'assistant' && each.tool_calls) || [])
+  if (!calls.some(({ id }) => id === call_id)) {
+    throw refused('input', `has a function_call_output for "${call_id}", which nobody has called`)
+  }
+  return { role: 'tool', tool_call_id: call_id, content: toContent(output) }
+}
+
+function toContent(content: Parts) {
+  if (typeof content === 'string') return content
+  return content.map((part) => {
+    if (part.type === 'refusal') return { type: 'text' as const, text: part.refusal }
+    if (part.type !== 'input_image') return { type: 'text' as const, text: part.text }
+    const { image_url: url, detail } = part
+    return { type: 'image_url' as const, image_url: { url, detail } }
+  })
+}
+
+/** `name`, `schema` and `strict` stand one level deeper there. */
+function toResponseFormat(format: NonNullable<ResponseRequest['text']>['format']) {
+  if (!format || format.type === 'text') return undefined
+  const { type, ...json_schema } = format
+  return type === 'json_schema' ? { type, json_schema } : { type }
+}
+
+function toToolChoice(choice: ResponseRequest['tool_choice']) {
+  if (typeof choice !== 'object') return choice
+  // It searches in any case.
+  if (choice?.type !== 'function') return undefined
+  return { type: 'function', function: { name: choice.name } }
+}
+
+function narrowed(filter: Filter | undefined, searches: readonly Tool<'file_search'>[]) {
+  const parts = searches.flatMap(({ vector_store_ids, filters }) => [
+    withinStores(vector_store_ids),
+    filters ? asFilter(toFilter(filters), 'tools') : undefined,
+  ])
+  const all = [filter, ...parts].filter((part) => part !== undefined)
+  const [first, ...others] = all
+  return first && others.length > 0 ? { and: all } : first
+}
+
+/** A filter in the words of another protocol, held to the bounds of the server's own. Throws `invalid_request`. */
+export function asFilter(filter: unknown, field: string): Filter {
+  const { data, error } = Filter.safeParse(filter)
+  if (error) throw refused(field, error.issues[0]?.message ?? 'is no filter')
+  return data
+}
+
+export function refused(field: string, message: string) {
+  return invalidRequest([{ field, message }], undefined)
+}

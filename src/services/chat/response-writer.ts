@@ -1,0 +1,229 @@
+import type { ModelToolCall } from '../../models/chat-model.ts'
+import type { ErrorDetail } from '../../schemas/error.ts'
+import type { Hit } from '../../schemas/query.ts'
+import type { OutputItem, ResponseEvent, ResponseObject } from '../../schemas/response-object.ts'
+import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
+import { citationsIn } from '../agent/citation-check.ts'
+import {
+  FINISH_REASON,
+  textOf,
+  toAgentExtra,
+  toMessageToolCall,
+  toReasoning,
+} from './completions.ts'
+
+interface Wishes {
+  /** Whether what a search found is told with it. */
+  withResults: boolean
+  isJsonAsked: boolean
+}
+
+/** The events that a run becomes, in the protocol's order, and the response that they amount to. */
+export function createResponseWriter(response: ResponseObject, wishes: Wishes) {
+  const script = createScript(response)
+  const message = createMessage(script, wishes)
+  let calls: readonly ModelToolCall[] = []
+
+  const finish = (end: RunEnd): ResponseEvent[] => {
+    const reason = INCOMPLETE[FINISH_REASON[end.reason]]
+    const status = reason ? 'incomplete' : 'completed'
+    const opened = calls.length === 0 ? message.write('') : []
+    const reasoning = toReasoning(calls)
+    const items = [
+      ...message.end(status, end.hits),
+      ...calls.flatMap((call, index) => callEvents(script, call, index === 0 ? reasoning : {})),
+    ]
+    Object.assign(response, {
+      status,
+      completed_at: reason ? null : Math.floor(Date.now() / 1_000),
+      incomplete_details: reason ? { reason } : null,
+      usage: toUsage(end.usage),
+      agent: toAgentExtra(end),
+    })
+    return [...opened, ...items, script.tell(`response.${status}`)]
+  }
+
+  return {
+    response,
+    begin: () => [script.tell('response.created'), script.tell('response.in_progress')],
+    /** The events that one of the run becomes; after `run-end` the response is whole. */
+    take(event: AgentEvent): ResponseEvent[] {
+      if (event.type === 'retrieved') return searchEvents(script, event, wishes)
+      if (event.type === 'run-end') return finish(event)
+      if (event.type === 'client-tool-calls') calls = event.calls
+      const text = textOf(event)
+      return text === '' ? [] : message.write(text)
+    },
+    /** The last events of a run that failed. */
+    fail(detail: ErrorDetail): ResponseEvent[] {
+      const isRate = detail.code === 'upstream_rate_limited'
+      const code = isRate ? 'rate_limit_exceeded' : 'server_error'
+      const ended = message.end('incomplete', [])
+      const error = { code, message: detail.message }
+      Object.assign(response, { status: 'failed', error, agent: { error: detail } })
+      return [...ended, script.tell('response.failed')]
+    },
+  }
+}
+
+/** Reasons of chat completions for which the protocol counts a response as not whole. */
+const INCOMPLETE: Readonly<Record<string, string | undefined>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+}
+
+type Script = ReturnType<typeof createScript>
+type Type = ResponseEvent['type']
+
+/** Numbers the events of a response, and gives its items their places and identifiers. */
+function createScript(response: ResponseObject) {
+  let sequence = 0
+  const say = (type: Type, fields: Partial<ResponseEvent> = {}): ResponseEvent => ({
+    ...{ type, sequence_number: sequence++ },
+    ...fields,
+  })
+
+  return {
+    say,
+    /** With the response as it is by now. */
+    tell: (type: Type) => say(type, { response: { ...response, output: [...response.output] } }),
+    /** Of the next item: it tells where to find the response that has it. */
+    newId: (word: string) => `${response.id.replace('resp', word)}_${response.output.length}`,
+    add: (item: OutputItem) => response.output.push(item) - 1,
+    replace: (place: number, item: OutputItem) => void response.output.splice(place, 1, item),
+  }
+}
+
+interface Place {
+  output_index: number
+  item_id: string
+}
+
+/** The events of an item that is whole at once, with `between` those of its begin and its end. */
+function itemEvents(
+  { say, add }: Script,
+  begun: OutputItem,
+  item: OutputItem,
+  between: (place: Place) => ResponseEvent[],
+): ResponseEvent[] {
+  const output_index = add(item)
+  return [
+    say('response.output_item.added', { output_index, item: begun }),
+    ...between({ output_index, item_id: item.id }),
+    say('response.output_item.done', { output_index, item }),
+  ]
+}
+
+const SEARCH_STATES = ['in_progress', 'searching', 'completed'] as const
+
+function searchEvents(
+  script: Script,
+  { query, hits }: Extract<AgentEvent, { type: 'retrieved' }>,
+  { withResults }: Wishes,
+): ResponseEvent[] {
+  const item = { type: 'file_search_call' as const, id: script.newId('fs'), queries: [query] }
+  const results = withResults ? hits.map(toResult) : null
+  const begun = { ...item, status: 'in_progress' as const, results: null }
+  return itemEvents(script, begun, { ...item, status: 'completed', results }, (place) =>
+    SEARCH_STATES.map((state) => script.say(`response.file_search_call.${state}`, place)),
+  )
+}
+
+function toResult({ documentId, title, score, text, metadata: attributes = {} }: Hit) {
+  return { file_id: documentId, filename: title || documentId, score, text, attributes }
+}
+
+function callEvents(
+  script: Script,
+  called: ModelToolCall,
+  reasoning: ReturnType<typeof toReasoning>,
+): ResponseEvent[] {
+  const { id: call_id, function: asked, ...extra } = toMessageToolCall(called)
+  const { say, newId } = script
+  const item = {
+    ...{ ...extra, ...reasoning, ...asked },
+    ...{ type: 'function_call' as const, id: newId('fc'), call_id },
+  }
+  const begun = { ...item, arguments: '', status: 'in_progress' as const }
+  return itemEvents(script, begun, { ...item, status: 'completed' }, (place) => [
+    say('response.function_call_arguments.delta', { ...place, delta: asked.arguments }),
+    say('response.function_call_arguments.done', { ...place, ...asked }),
+  ])
+}
+
+type Message = Extract<OutputItem, { type: 'message' }>
+type Part = Message['content'][number]
+
+/** The answer: one message, whose searches may come meanwhile. */
+function createMessage(script: Script, { isJsonAsked }: Wishes) {
+  const { say } = script
+  let place: (Place & { content_index: number }) | undefined
+  let text = ''
+
+  const open = () => {
+    const item_id = script.newId('msg')
+    const item = toMessage(item_id, 'in_progress', [])
+    place = { output_index: script.add(item), item_id, content_index: 0 }
+    return [
+      say('response.output_item.added', { output_index: place.output_index, item }),
+      say('response.content_part.added', { ...place, part: toPart('', []) }),
+    ]
+  }
+
+  return {
+    write(delta: string): ResponseEvent[] {
+      const opened = place ? [] : open()
+      text += delta
+      if (delta === '') return opened
+      return [...opened, say('response.output_text.delta', { ...place, delta, logprobs: [] })]
+    },
+    /** Nothing where nothing was written. */
+    end(status: Message['status'], hits: readonly Hit[]): ResponseEvent[] {
+      if (!place) return []
+      const { output_index, item_id } = place
+      const annotations = annotate(text, hits, isJsonAsked)
+      const part = toPart(text, annotations)
+      const item = toMessage(item_id, status, [part])
+      script.replace(output_index, item)
+      const cited = annotations.map((annotation, annotation_index) =>
+        say('response.output_text.annotation.added', { ...place, annotation, annotation_index }),
+      )
+      return [
+        ...cited,
+        say('response.output_text.done', { ...place, text, logprobs: [] }),
+        say('response.content_part.done', { ...place, part }),
+        say('response.output_item.done', { output_index, item }),
+      ]
+    },
+  }
+}
+
+function toMessage(id: string, status: Message['status'], content: Part[]): Message {
+  return { type: 'message', id, status, role: 'assistant', content }
+}
+
+function toPart(text: string, annotations: Part['annotations']): Part {
+  return { type: 'output_text', text, annotations, logprobs: [] }
+}
+
+/** A citation for each mark in the text. */
+function annotate(text: string, hits: readonly Hit[], isJsonAsked: boolean): Part['annotations'] {
+  return citationsIn(text, hits.length, isJsonAsked).flatMap(({ number, index }) => {
+    const hit = hits[number - 1]
+    if (!hit) return []
+    const { documentId: file_id, title, start, end, url } = hit
+    const place = { index, number, start, end, ...(url !== undefined && { url }) }
+    return [{ type: 'file_citation' as const, file_id, filename: title || file_id, ...place }]
+  })
+}
+
+function toUsage(usage: RunEnd['usage']): ResponseObject['usage'] {
+  if (!usage) return null
+  return {
+    input_tokens: usage.promptTokens,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: usage.completionTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: usage.totalTokens,
+  }
+}

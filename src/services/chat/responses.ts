@@ -1,0 +1,120 @@
+import { hasQuestion } from '../../schemas/completion.ts'
+import type { ErrorDetail } from '../../schemas/error.ts'
+import type { ResponseRequest } from '../../schemas/response.ts'
+import type { ResponseEvent, ResponseObject } from '../../schemas/response-object.ts'
+import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
+import { asksForJson } from '../agent/agent-event.ts'
+import type { Agent } from '../agent/run-agent.ts'
+import { fromCompletion } from './completions.ts'
+import { createKeptResponses, type KeptResponses } from './kept-responses.ts'
+import { refused, toCompletionRequest } from './response-items.ts'
+import { createResponseWriter } from './response-writer.ts'
+
+interface Dependencies {
+  agent: Agent
+  /** The agent's name on the interface. */
+  modelName: string
+  defaultTopK: number
+  /** Of its own: nothing else is kept in it. */
+  store: ArtifactStore
+}
+
+/** What a request has come to. */
+interface Begun {
+  /** From the first event on. */
+  writer?: ReturnType<typeof createResponseWriter>
+}
+
+export type Responses = ReturnType<typeof createResponses>
+
+/** The agent in the words of the Responses protocol: the same runs as those of chat completions. */
+export function createResponses({ store, ...dependencies }: Dependencies) {
+  const kept = createKeptResponses(store)
+  const parts = { ...dependencies, kept }
+
+  return {
+    /** Events in batches, none of them empty, and those to end with where they fail. */
+    stream(request: ResponseRequest, signal: AbortSignal) {
+      const begun: Begun = {}
+      const failure = (detail: ErrorDetail): ResponseEvent[] =>
+        begun.writer?.fail(detail) ?? [toErrorEvent(detail)]
+      return { events: run(parts, request, begun, signal), failure }
+    },
+
+    async create(request: ResponseRequest, signal: AbortSignal): Promise<ResponseObject> {
+      const events = await Array.fromAsync(run(parts, request, {}, signal))
+      const response = events.at(-1)?.at(-1)?.response
+      if (!response) throw new Error('An agent run ended without run-end')
+      return response
+    },
+
+    /** Throws `response_not_found`. */
+    get: kept.get,
+
+    /** Throws `response_not_found`. */
+    async remove(id: string) {
+      await kept.remove(id)
+      return { id, object: 'response' as const, deleted: true as const }
+    },
+  }
+}
+
+async function* run(
+  { agent, kept, ...names }: Omit<Dependencies, 'store'> & { kept: KeptResponses },
+  request: ResponseRequest,
+  begun: Begun,
+  signal: AbortSignal,
+): AsyncGenerator<ResponseEvent[]> {
+  const items = await kept.gather(request)
+  const completion = toCompletionRequest(request, items)
+  if (!hasQuestion(completion.messages)) throw refused('input', 'must hold a question of the user')
+  const asked = fromCompletion(completion, names)
+  const writer = createResponseWriter(toResponse(request, names.modelName), {
+    withResults: request.include?.includes('file_search_call.results') ?? false,
+    isJsonAsked: asksForJson(asked),
+  })
+  const waiting = writer.begin()
+  for await (const batch of agent.run(asked, signal)) {
+    waiting.push(...batch.flatMap(writer.take))
+    // Until the model has begun to answer, a failure is an HTTP status.
+    if (!begun.writer && batch.every(({ type }) => type === 'retrieved')) continue
+    begun.writer = writer
+    const isWhole = batch.at(-1)?.type === 'run-end'
+    if (isWhole && request.store) await kept.add(writer.response, items)
+    if (waiting.length > 0) yield waiting.splice(0)
+  }
+}
+
+function toErrorEvent({ code, message, param }: ErrorDetail): ResponseEvent {
+  return { type: 'error', sequence_number: 0, ...{ code, message, param } }
+}
+
+/** The response as it is when nothing has been said yet. */
+function toResponse(request: ResponseRequest, model: string): ResponseObject {
+  const { text, tools, reasoning } = request
+  return {
+    id: newId('resp'),
+    object: 'response',
+    created_at: Math.floor(Date.now() / 1_000),
+    completed_at: null,
+    status: 'in_progress',
+    error: null,
+    incomplete_details: null,
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    metadata: request.metadata ?? {},
+    model,
+    output: [],
+    parallel_tool_calls: true,
+    previous_response_id: request.previous_response_id ?? null,
+    reasoning: { effort: reasoning?.effort ?? null, summary: null },
+    store: request.store,
+    temperature: request.temperature ?? null,
+    text: { format: text?.format ?? { type: 'text' } },
+    tool_choice: request.tool_choice ?? 'auto',
+    tools: tools ?? [],
+    top_p: request.top_p ?? null,
+    truncation: 'auto',
+    usage: null,
+  }
+}
