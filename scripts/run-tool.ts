@@ -15,11 +15,20 @@ export type Tool = keyof typeof ENTRY
 const NODE_COMPILE_CACHE = 'node_modules/.cache/node'
 
 /** Runs a tool that npm has installed, on the Node.js that runs this. Answers whether it ended with code 0. */
-export async function runTool(tool: Tool, ...parameters: string[]): Promise<boolean> {
+export function runTool(tool: Tool, ...parameters: string[]): Promise<boolean> {
+  return runToolWith({}, tool, ...parameters)
+}
+
+/** The same, with variables that the environment lacks. */
+export async function runToolWith(
+  variables: Record<string, string>,
+  tool: Tool,
+  ...parameters: string[]
+): Promise<boolean> {
   const entry = `node_modules/${ENTRY[tool]}`
   const child = spawn(process.execPath, [entry, ...parameters], {
     stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: resolve(NODE_COMPILE_CACHE), ...process.env },
+    env: { NODE_COMPILE_CACHE: resolve(NODE_COMPILE_CACHE), ...variables, ...process.env },
   })
   const [code] = await once(child, 'exit')
   return code === 0

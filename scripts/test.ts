@@ -1,12 +1,15 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHECK_NAMES, runChecks } from './checks.ts'
 import { closingLine, type Outcome, readReport } from './read-report.ts'
-import { runTool } from './run-tool.ts'
+import { runToolWith } from './run-tool.ts'
 
 /** What vitest is told where nothing else is asked for: all that needs neither root nor a network. */
 const EVERYWHERE = ['--project=everywhere']
+
+/** A file system in memory, where a store does not wait for a disk, if it has room for all that tests write. */
+const MEMORY = { directory: '/dev/shm', bytes: 2 ** 32 }
 
 /** `--tags-filter=<tag>`: tests without the tag are left out. */
 const TAG = /^--tags-filter=([\w-]+)$/
@@ -38,7 +41,13 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
   const report = join(directory, 'report.json')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   try {
-    const passed = await runTool('vitest', 'run', ...reporters, ...parameters)
+    const passed = await runToolWith(
+      await place(parameters),
+      'vitest',
+      'run',
+      ...reporters,
+      ...parameters,
+    )
     const tag = parameters.map((parameter) => TAG.exec(parameter)?.[1]).find(Boolean)
     const outcome = readReport(await readFile(report, 'utf8'), process.cwd(), tag)
     return passed || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
@@ -48,4 +57,11 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
   } finally {
     await rm(directory, { recursive: true })
   }
+}
+
+/** Where the tests write. Containers of the system tests see the disk only. */
+async function place(parameters: readonly string[]): Promise<Record<string, string>> {
+  if (parameters.some((parameter) => parameter.includes('system'))) return {}
+  const { bavail, bsize } = await statfs(MEMORY.directory).catch(() => ({ bavail: 0, bsize: 0 }))
+  return bavail * bsize < MEMORY.bytes ? {} : { TMPDIR: MEMORY.directory }
 }

@@ -41,11 +41,18 @@ export function installConnectionLimit(app: FastifyInstance, most = mostConnecti
   })
 }
 
+/** Of this process. */
+let descriptors: number | undefined
+
 function mostConnections(): number {
+  descriptors ??= readDescriptorLimit()
+  if (!Number.isFinite(descriptors)) return MAX_CONNECTIONS
+  return Math.min(MAX_CONNECTIONS, Math.floor(descriptors * SHARE_OF_DESCRIPTORS))
+}
+
+function readDescriptorLimit(): number {
   // Or it would ask for the names of whoever is connected.
   Object.assign(process.report, { excludeNetwork: true })
   const { userLimits } = JSON.parse(JSON.stringify(process.report.getReport()))
-  const descriptors = Number(userLimits?.open_files?.soft)
-  if (!Number.isFinite(descriptors)) return MAX_CONNECTIONS
-  return Math.min(MAX_CONNECTIONS, Math.floor(descriptors * SHARE_OF_DESCRIPTORS))
+  return Number(userLimits?.open_files?.soft)
 }

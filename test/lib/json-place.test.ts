@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { placeOfJsonMistake, reasonOfJsonMistake } from '../../src/lib/json-place.ts'
+import { processorMs } from '../support/processor-time.ts'
 
 it.each<[string, number, number]>([
   ['{\n  "a": 1,\n}', 3, 1],
@@ -25,7 +26,7 @@ it.each<[string, number, number]>([
 
 it('is quick with a large text', () => {
   const text = `{"a": [${'1,'.repeat(20_000)}]}`
-  const started = performance.now()
+  const started = processorMs()
   expect(placeOfJsonMistake(text).column).toBe(text.length - 1)
-  expect(performance.now() - started).toBeLessThan(5_000)
+  expect(processorMs() - started).toBeLessThan(5_000)
 })

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createExtractiveModel } from '../../../src/models/extractive/extractive-model.ts'
+import { processorMs } from '../../support/processor-time.ts'
 import { ask, LIBRARY, MUSEUM, NOTHING } from './ask.ts'
 
 describe('an answer in quotes', () => {
@@ -219,10 +220,10 @@ describe('long and hostile passages', () => {
     ['combining marks', `g${'\u0301'.repeat(100_000)}ate`],
     ['many short lines', '- gate\n'.repeat(50_000)],
   ])('%s is read in bounded time', async (_case, text) => {
-    const started = performance.now()
+    const started = processorMs()
     const quoted = await ask('When does the gate close?', [{ title: 'x', text }])
     expect(quoted.reason).toBe('stop')
     expect(quoted.text.length).toBeLessThan(6_000)
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(processorMs() - started).toBeLessThan(1_000)
   })
 })

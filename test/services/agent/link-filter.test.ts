@@ -5,6 +5,7 @@ import {
   hostsIn,
   type LinkPolicy,
 } from '../../../src/services/agent/link-filter.ts'
+import { processorMs } from '../../support/processor-time.ts'
 import { hitOf } from './hit.ts'
 
 const KNOWN = 'example.org'
@@ -104,9 +105,9 @@ describe('The links of an answer', () => {
 
   it('are read in time that grows with the answer and no faster', () => {
     const text = '![<`](!![`~'.repeat(20_000)
-    const started = performance.now()
+    const started = processorMs()
     filter('known', [...(text.match(/.{1,7}/gs) ?? [])])
-    expect(performance.now() - started).toBeLessThan(10_000)
+    expect(processorMs() - started).toBeLessThan(10_000)
   })
 })
 
@@ -120,7 +121,7 @@ it('knows the hosts that the configuration or a hit names', () => {
 })
 
 it.each(['a', 'a-'])('finds hosts in a long word of %s in time that grows with it', (part) => {
-  const started = performance.now()
+  const started = processorMs()
   expect(hostsIn(`${part.repeat(60_000)} docs.example.org`)).toEqual(['docs.example.org'])
-  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(processorMs() - started).toBeLessThan(1_000)
 })
