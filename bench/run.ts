@@ -7,6 +7,7 @@ import { coldStart } from './cold-start.ts'
 import { firstToken } from './first-token.ts'
 import { hybrid } from './hybrid.ts'
 import { ingestion } from './ingestion.ts'
+import { peers } from './peers.ts'
 import { query } from './query.ts'
 import { queryWhileIngesting } from './query-while-ingesting.ts'
 import { searchIndex } from './search-index.ts'
@@ -28,6 +29,7 @@ const BENCHMARKS = {
   'search-vectors': searchVectors,
   hybrid,
   'cold-start': coldStart,
+  peers,
 } satisfies Record<string, (bench: Bench) => Promise<Findings>>
 
 const SIZES = [1_000, 10_000, 100_000]
@@ -38,6 +40,7 @@ const HELP = `npm run bench -- [options]
   --rounds <n>     rounds of each measurement (5)
   --json <file>    write the findings there, too
   --corpus <dir>   take the text from here instead of the system's documentation
+  --chroma <path>  the command of Chroma, for peers
   --keep <dir>     keep the filled data directories there, for the next run`
 
 const { values: options } = parseArgs({
@@ -47,6 +50,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     json: { type: 'string' },
     corpus: { type: 'string' },
+    chroma: { type: 'string' },
     keep: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -73,7 +77,10 @@ async function run(): Promise<void> {
       const progress = (message: string) => tell(`${name}: ${message}`)
       const seeded = createSeededData({ corpus, kept, directory, progress })
       const rounds = Number(options.rounds)
-      const findings = await measure({ corpus, seeded, directory, rounds, sizes, progress })
+      const findings = await measure({
+        ...{ corpus, seeded, directory, rounds, sizes, progress },
+        chroma: options.chroma,
+      })
       tell('')
       process.stdout.write(`${renderTable(findings)}\n`)
       found[name] = findings

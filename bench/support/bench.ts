@@ -20,6 +20,8 @@ export interface Bench {
   rounds: number
   /** The sizes of the corpora, in chunks, ascending. */
   sizes: readonly number[]
+  /** The command that starts Chroma, where it is installed. */
+  chroma: string | undefined
   /** Tells the person who waits what is going on. */
   progress(message: string): void
 }

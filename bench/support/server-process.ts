@@ -23,6 +23,7 @@ export interface ServerOptions {
 /** The server as people run it: src/main.ts in a process of its own, its log written to a file. */
 export interface ServerProcess {
   url: string
+  pid: number
   /** Milliseconds from the start of the process until `/readiness` said so. */
   startMs: number
   /** Resident memory of the process, in bytes; NaN where the system does not tell. */
@@ -40,6 +41,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
 
   return {
     url,
+    pid: child.pid ?? 0,
     startMs,
     memory: () => residentBytes(child.pid ?? 0),
     async stop() {
@@ -88,7 +90,7 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const address = probe.address()
@@ -98,7 +100,7 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-async function residentBytes(pid: number): Promise<number> {
+export async function residentBytes(pid: number): Promise<number> {
   try {
     const status = await readFile(`/proc/${pid}/status`, 'utf8')
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024
