@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { CORPUS } from './eval/collection.ts'
 import { type Evaluation, evaluate } from './eval/evaluate.ts'
 import { startLocalServer } from './eval/local-server.ts'
 
@@ -10,7 +12,8 @@ const USAGE = `Usage: npm run eval -- <folder in BEIR layout> [options]
 Ingests the collection through the HTTP API, asks its judged queries, and prints how good the answers are.
 Without --url a server with a directory of its own is started for it and ended after it.
 
-  --url URL   a running server; the collection's documents stay in it
+  --url URL   a running server; the collection's documents stay in it. Without corpus.jsonl its own are judged,
+              as in a set that the screen's search page exports
   --key KEY   its SERVER_API_KEY
   --graded    count relevance as it was graded; otherwise each relevant document counts the same
   --json      print JSON only`
@@ -30,6 +33,13 @@ const [folder] = positionals
 if (values.help || folder === undefined) {
   process.stdout.write(`${USAGE}\n`)
   process.exit(values.help ? 0 : 2)
+}
+
+const needed = ['queries.jsonl', ...(values.url === undefined ? [CORPUS] : [])]
+for (const name of needed) {
+  if (existsSync(join(folder, name))) continue
+  process.stderr.write(`${join(folder, name)} is not there\n`)
+  process.exit(2)
 }
 
 const directory = await mkdtemp(join(tmpdir(), 'agent-server-eval-'))

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AgentServer } from '../../client/src/agent-server.ts'
-import { type Entry, type Query, readCorpus, readQueries } from './collection.ts'
-import { DEPTH, mean, measure, percentile } from './measures.ts'
+import type { JudgedQuery } from '../../src/lib/judged-queries.ts'
+import { DEPTH, mean, measure, percentile, TOP_K } from '../../src/lib/measures.ts'
+import { type Entry, readCorpus, readQueries } from './collection.ts'
 
-/** Chunks asked for per query: several may belong to one document, and documents are what is judged. */
-const TOP_K = 50
 const REQUESTS_AT_ONCE = 16
 const POLL_MS = 100
 /** A full queue is waited for, however long the collection is. */
@@ -85,7 +84,12 @@ async function settle({ admin }: AgentServer, progress: (done: string) => void):
   }
 }
 
-async function ask(query: Query, ids: Map<string, string>, client: AgentServer, graded: boolean) {
+async function ask(
+  query: JudgedQuery,
+  ids: Map<string, string>,
+  client: AgentServer,
+  graded: boolean,
+) {
   const started = performance.now()
   const { hits } = await client.query({ query: query.text, topK: TOP_K })
   const milliseconds = performance.now() - started

@@ -3,8 +3,9 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { AgentServer } from '../../client/src/agent-server.ts'
-import { type Query, readCorpus, readQueries } from '../../scripts/eval/collection.ts'
-import { mean, measure } from '../../scripts/eval/measures.ts'
+import { readCorpus, readQueries } from '../../scripts/eval/collection.ts'
+import type { JudgedQuery } from '../../src/lib/judged-queries.ts'
+import { mean, measure } from '../../src/lib/measures.ts'
 import { toFollowUps } from '../support/follow-ups.ts'
 import { onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
@@ -61,7 +62,7 @@ async function ingest(folder: string): Promise<AgentServer> {
 }
 
 /** nDCG@10 of each follow-up, with the conversation before it and alone. */
-async function converse(client: AgentServer, { text, relevant }: Query) {
+async function converse(client: AgentServer, { text, relevant }: JudgedQuery) {
   const messages: { role: 'user' | 'assistant'; content: string }[] = []
   const ask = async (content: string, rewrite: boolean) => {
     const asked = [...messages, { role: 'user' as const, content }]

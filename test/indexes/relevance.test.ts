@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readCorpus, readQueries } from '../../scripts/eval/collection.ts'
-import { DEPTH, mean, measure } from '../../scripts/eval/measures.ts'
 import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
 import { MAX_CHUNKS_BUILT } from '../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../src/indexes/embedded/lexical.ts'
+import { DEPTH, mean, measure } from '../../src/lib/measures.ts'
 
 const COLLECTIONS = new URL('../../../shared/data/', import.meta.url)
 

@@ -4,9 +4,9 @@ import type { Artifact, Hit } from '../../client/src/agent-server.ts'
 import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
-import { curlOf } from '../parts/curl.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { PassageDialog } from '../parts/passage.tsx'
+import { codeOf, curlOf } from '../parts/request-code.ts'
 import { ask, decide } from './answering.ts'
 import { isAnswering, requestFor, type Step, type Turn, turns } from './conversation.ts'
 import { renderMarkdown } from './markdown.ts'
@@ -245,7 +245,7 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
   const { state, failure, finishReason, milliseconds, tokens } = turn
   if (state === 'answering') return null
   const facts = [formatSeconds(milliseconds), tokens && `${formatNumber(tokens)} tokens`]
-  const curl = () => curlOf('/chat', requestFor(turn.question, turns.value.slice(0, place)), '-N ')
+  const request = () => requestFor(turn.question, turns.value.slice(0, place))
   return (
     <div class="stack turn-foot">
       <ErrorNote message={failure} />
@@ -254,7 +254,8 @@ function Foot({ turn, place }: { turn: Turn; place: number }) {
       <div class="row tight">
         <span class="hint">{facts.filter(Boolean).join(', ')}</span>
         <CopyButton text={turn.answer} name="answer" />
-        <CopyButton text={curl} label="Copy as curl" />
+        <CopyButton text={() => curlOf('/chat', request(), '-N ')} label="Copy as curl" />
+        <CopyButton text={() => codeOf('chat', request())} label="Copy as code" />
         <button
           type="button"
           class="quiet"

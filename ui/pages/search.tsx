@@ -1,6 +1,7 @@
 import { FilterField, TopKField } from '../parts/filter-field.tsx'
 import { Results, SearchForm } from '../search/hits.tsx'
-import { runSearch, search, type Trial } from '../search/search-state.ts'
+import { JudgedSet } from '../search/judged-set.tsx'
+import { MODES, runSearch, search, type Trial } from '../search/search-state.ts'
 
 /** What `/query` finds, with the score of each stage; by two settings side by side where that is wanted. */
 export function SearchPage() {
@@ -24,7 +25,7 @@ export function SearchPage() {
       </div>
       <p class="hint">Exactly what /query answers, and what chat is given to cite.</p>
       <SearchForm onSubmit={() => void runSearch()} />
-      <div class={isComparing ? 'columns' : 'stack'}>
+      <div class={isComparing ? 'columns compared' : 'stack'}>
         <section class="stack" aria-label={isComparing ? 'First setting' : 'Results'}>
           <Settings trial={first} />
           <Results trial={first} others={isComparing ? second : undefined} />
@@ -36,6 +37,7 @@ export function SearchPage() {
           </section>
         )}
       </div>
+      <JudgedSet />
     </>
   )
 }
@@ -45,7 +47,23 @@ function Settings({ trial }: { trial: Trial }) {
     <details class="settings" open={search.isComparing.value}>
       <summary>Settings</summary>
       <div class="settings-fields">
-        <TopKField value={trial.topK} />
+        <div class="stack">
+          <TopKField value={trial.topK} />
+          <label class="field">
+            <span class="label">Mode</span>
+            <select
+              value={trial.mode.value}
+              onChange={({ currentTarget }) => {
+                trial.mode.value = MODES.find((mode) => mode === currentTarget.value) ?? ''
+              }}
+            >
+              <option value="">default</option>
+              {MODES.map((mode) => (
+                <option key={mode}>{mode}</option>
+              ))}
+            </select>
+          </label>
+        </div>
         <FilterField text={trial.filter} />
       </div>
     </details>

@@ -2,10 +2,11 @@ import { useSignal } from '@preact/signals'
 import type { Hit } from '../../client/src/agent-server.ts'
 import { formatSeconds } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
-import { curlOf } from '../parts/curl.ts'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
 import { PassageDialog, PassageFacts } from '../parts/passage.tsx'
+import { codeOf, curlOf } from '../parts/request-code.ts'
 import { href } from '../route.ts'
+import { isRight, toggle } from './judged.ts'
 import { search, type Trial } from './search-state.ts'
 
 /** What one setting found. With `others` each hit tells its place there. */
@@ -22,10 +23,16 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
               {found.hits.length} found in {formatSeconds(trial.milliseconds.value)}
               {found.degraded && '; a model that search asks did not answer'}
             </p>
-            <CopyButton
-              label="Copy as curl"
-              text={() => curlOf('/query', trial.requestOf(found.query))}
-            />
+            <div class="row tight">
+              <CopyButton
+                label="Copy as curl"
+                text={() => curlOf('/query', trial.requestOf(found.query))}
+              />
+              <CopyButton
+                label="Copy as code"
+                text={() => codeOf('query', trial.requestOf(found.query))}
+              />
+            </div>
           </div>
           {found.hits.length === 0 && (
             <Empty title="Nothing found">
@@ -40,6 +47,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
               <HitCard
                 key={hit.id}
                 hit={hit}
+                query={found.query}
                 place={index + 1}
                 otherPlace={others?.found.value && placeIn(others.found.value.hits, hit)}
                 onOpen={() => {
@@ -69,11 +77,13 @@ function placeIn(hits: readonly Hit[], { id }: Hit): number {
 
 function HitCard({
   hit,
+  query,
   place,
   otherPlace,
   onOpen,
 }: {
   hit: Hit
+  query: string
   place: number
   otherPlace: number | undefined
   onOpen: () => void
@@ -94,9 +104,19 @@ function HitCard({
       <p class="passage-text excerpt">{hit.text}</p>
       <div class="row spread">
         <Stages stages={hit.stages} />
-        <button type="button" class="quiet" onClick={onOpen}>
-          In context<span class="visually-hidden"> of hit {place}</span>
-        </button>
+        <div class="row tight">
+          <button
+            type="button"
+            class="quiet toggle"
+            aria-pressed={isRight(query, hit.documentId)}
+            onClick={() => toggle(query, hit.documentId)}
+          >
+            Right document<span class="visually-hidden"> at hit {place}</span>
+          </button>
+          <button type="button" class="quiet" onClick={onOpen}>
+            In context<span class="visually-hidden"> of hit {place}</span>
+          </button>
+        </div>
       </div>
     </li>
   )

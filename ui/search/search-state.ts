@@ -4,11 +4,15 @@ import { client, messageOf } from '../api.ts'
 import { parseFilter } from '../parts/filter-field.tsx'
 import { onSignOut } from '../session.ts'
 
+/** What a search goes by; by what the server has where nothing is chosen. */
+export const MODES = ['hybrid', 'lexical', 'dense'] as const
+
 /** One setting of a search and what it found; two stand side by side. */
 export function createTrial(topK: string) {
   const trial = {
     topK: signal(topK),
     filter: signal(''),
+    mode: signal<(typeof MODES)[number] | ''>(''),
     found: signal<QueryResponse | undefined>(undefined),
     milliseconds: signal(0),
     failure: signal(''),
@@ -17,8 +21,9 @@ export function createTrial(topK: string) {
   /** The very body that `/query` is sent. Throws a SyntaxError. */
   const requestOf = (query: string): QueryRequest => {
     const filter = parseFilter(trial.filter.value)
+    const { value: mode } = trial.mode
     const count = trial.topK.value === '' ? {} : { topK: Number(trial.topK.value) }
-    return { query, ...count, ...(filter && { filter }), explain: true }
+    return { query, ...count, ...(filter && { filter }), ...(mode && { mode }), explain: true }
   }
 
   const run = async (query: string) => {

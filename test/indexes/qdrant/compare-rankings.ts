@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readCorpus, readQueries } from '../../../scripts/eval/collection.ts'
-import { DEPTH, mean, measure } from '../../../scripts/eval/measures.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { ChunkIndex, IndexMatch } from '../../../src/indexes/chunk-index.ts'
 import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
+import { DEPTH, mean, measure } from '../../../src/lib/measures.ts'
 import { createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { readStoredChunks } from './judged-chunks.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mean, measure, percentile } from '../../scripts/eval/measures.ts'
+import { mean, measure, percentile } from '../../src/lib/measures.ts'
 
 const relevant = new Map([
   ['a', 1],

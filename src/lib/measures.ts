@@ -1,3 +1,5 @@
+/** Chunks asked for per query: several may belong to one document, and documents are what is judged. */
+export const TOP_K = 50
 /** How many results count. */
 export const DEPTH = 10
 

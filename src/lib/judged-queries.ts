@@ -1,0 +1,57 @@
+/** A question, with the documents that answer it. */
+export interface JudgedQuery {
+  id: string
+  text: string
+  /** Relevance by document id, above 0. */
+  relevant: ReadonlyMap<string, number>
+}
+
+/** The files of a judged set in BEIR layout: https://github.com/beir-cellar/beir. */
+export interface JudgedFiles {
+  /** `queries.jsonl`. */
+  queries: string
+  /** `qrels.tsv`, with a line above. */
+  qrels: string
+}
+
+/** The queries of both files, in the order of the first. Throws an Error, for people, that names the line. */
+export function readJudged({ queries, qrels }: JudgedFiles): JudgedQuery[] {
+  const judged = readJudgements(qrels)
+  return queries.split('\n').flatMap((line, index) => {
+    if (line.trim() === '') return []
+    const { _id: id, text } = readQuery(line, index + 1)
+    const relevant = judged.get(id)
+    return relevant ? [{ id, text, relevant }] : []
+  })
+}
+
+export function writeJudged(judged: readonly JudgedQuery[]): JudgedFiles {
+  const rows = judged.flatMap(({ id, relevant }) =>
+    Array.from(relevant, ([document, grade]) => `${id}\t${document}\t${grade}\n`),
+  )
+  return {
+    queries: judged.map(({ id, text }) => `${JSON.stringify({ _id: id, text })}\n`).join(''),
+    qrels: `query-id\tcorpus-id\tscore\n${rows.join('')}`,
+  }
+}
+
+function readQuery(line: string, number: number): { _id: string; text: string } {
+  try {
+    const { _id, text } = JSON.parse(line)
+    if (_id !== undefined && typeof text === 'string') return { _id: String(_id), text }
+  } catch {
+    // Said below, as of any line that is no query.
+  }
+  throw new Error(`Line ${number} of queries.jsonl is no JSON with _id and text`)
+}
+
+function readJudgements(text: string): Map<string, Map<string, number>> {
+  const judged = new Map<string, Map<string, number>>()
+  for (const line of text.split('\n').slice(1)) {
+    const [query = '', document = '', score = '0'] = line.trim().split('\t')
+    if (!(Number(score) > 0)) continue
+    const relevant = judged.get(query) ?? new Map<string, number>()
+    judged.set(query, relevant.set(document, Number(score)))
+  }
+  return judged
+}
