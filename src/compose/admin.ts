@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Config, DEFAULTS, findMistakes, loadConfig } from '../config.ts'
-import type { Environment } from '../lib/environment.ts'
+import { type Environment, variablesIn } from '../lib/environment.ts'
 import { createAgentFile } from '../services/admin/agent-file.ts'
 import { createModelTrials } from '../services/admin/model-trial.ts'
 import { type BeginAnew, createServerState, type Phase } from '../services/admin/server-state.ts'
@@ -58,6 +58,10 @@ export async function composeAdmin(parts: Parts) {
     // As it is now: the environment of a process may change.
     running: { ...environment },
     defaults: DEFAULTS,
+    referred: async () => {
+      const { configuration } = await agentFile.read()
+      return variablesIn(JSON.stringify(configuration?.mcpServers ?? {}))
+    },
     example: await readFile(EXAMPLE, 'utf8'),
     findMistakes,
   })
@@ -75,7 +79,10 @@ export async function composeAdmin(parts: Parts) {
     settings,
     createModels: (variables) => createTriedModels(loadConfig(variables), log),
   })
-  const trials = composeAgentTrials({ config, environment, stores: parts.stores, log })
+  const trials = composeAgentTrials({
+    ...{ config, log, stores: parts.stores },
+    environment: settings.environment,
+  })
   const deployments = composeDeployments(settings)
   return { activity: parts.activity, agentFile, settings, server, models, trials, deployments }
 }

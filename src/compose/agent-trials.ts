@@ -12,7 +12,8 @@ import type { AgentStores } from './stores.ts'
 
 interface Parts {
   config: Config
-  environment: Environment
+  /** As the next start would have it: values that were just saved are tried, too. */
+  environment: () => Promise<Environment>
   stores: Pick<AgentStores, 'artifacts'>
   log: FastifyBaseLogger
 }
@@ -28,7 +29,7 @@ export function composeAgentTrials({ config, environment, stores, log }: Parts) 
       const tried = mcpServers[name]
       const servers = tried ? { [name]: { ...tried, enabled: true } } : {}
       const forgetful = { artifacts: stores.artifacts, openLockFile: lockFileInMemory }
-      const mcp = await composeMcp(config, servers, environment, forgetful, log)
+      const mcp = await composeMcp(config, servers, await environment(), forgetful, log)
       try {
         return await mcp.test(name, { accept: false, arguments: {} }, signal)
       } finally {

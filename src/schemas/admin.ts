@@ -28,7 +28,7 @@ const MAX_SETTINGS = 200
 const SettingName = z
   .string()
   .max(64)
-  .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of a variable')
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of a variable')
 
 export const SettingsPatch = z
   .object({

@@ -160,3 +160,43 @@ describe('PATCH /admin/settings', () => {
 function mixedIn(changes: { set?: object }) {
   return { set: { INGEST_QUEUE_LIMIT: '5', ...changes.set } }
 }
+
+describe('A variable that the agent configuration refers to', () => {
+  const TOKEN = 'token-of-the-weather-service'
+
+  it(
+    'is set and cleared like any other, and never sent back',
+    verifies('admin.settings.read', 'admin.settings.save'),
+    async () => {
+      expect(find(await read(), 'weather_token')).toBeUndefined()
+      const headers = { Authorization: 'Bearer ${weather_token}', 'X-Key': '${TOP_K}' }
+      const odd = { url: 'https://odd.example/mcp', headers: { 'X-A': '${NODE_OPTIONS}' } }
+      const mcpServers = { weather: { url: 'https://weather.example/mcp', headers }, odd }
+      await writeFile(join(file, '../agent.json'), JSON.stringify({ mcpServers }))
+      expect(find(await read(), 'weather_token')).toMatchObject({
+        ...{ secret: true, source: 'default', restartRequired: false },
+        group: 'Agent configuration',
+      })
+      expect(find(await read(), 'TOP_K')).toMatchObject({ value: '7', secret: false })
+
+      const saved = await save({ set: { weather_token: TOKEN } })
+      expect(saved.changed).toEqual(['weather_token'])
+      expect(parseEnv(await readFile(file, 'utf8'))).toMatchObject({ weather_token: TOKEN })
+      expect(await readText()).not.toContain(TOKEN)
+      expect(find(await read(), 'weather_token')).toMatchObject({
+        ...{ source: 'file', ending: 'vice', restartRequired: true },
+      })
+      const cleared = { basedOn: saved.settings.digest, clear: ['weather_token'] }
+      expect((await patch(cleared, saved.settings.digest)).status).toBe(200)
+      expect(parseEnv(await readFile(file, 'utf8'))).not.toHaveProperty('weather_token')
+    },
+  )
+
+  it('is not one that the system reads, nor one that it does not refer to', async () => {
+    for (const name of ['NODE_OPTIONS', 'LD_PRELOAD', 'OTHER_TOKEN']) {
+      expect(await failureOf(await patch({ set: { [name]: 'x' } }))).toMatchObject({
+        ...{ status: 400, param: `set.${name}` },
+      })
+    }
+  })
+})

@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser)('A judged set (needs Chromium)', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Copy as code' }).click()
     await page.getByText('Copied').waitFor()
-    const code = await page.evaluate(() => navigator.clipboard.readText())
+    const code = await page.evaluate<string>('navigator.clipboard.readText()')
     const client = new URL('client/src/agent-server.ts', ROOT).href
     const { stdout } = await promisify(execFile)(
       process.execPath,

@@ -3,6 +3,7 @@ import type { Capabilities, McpTestResult } from '../../client/src/agent-server.
 import { client } from '../api.ts'
 import { formatSeconds } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
+import { href } from '../route.ts'
 import type { AgentEditor } from './agent-editor.ts'
 import { useWork } from './work.ts'
 
@@ -166,8 +167,8 @@ function NewConnection({ editor }: Form) {
       <div class="row">
         <button type="submit">Add connection</button>
         <span class="hint">
-          It is off until you enable it. Its variables are set in the file .env, or in the
-          environment.
+          It is off until you enable it. Once it is saved, its variables are set on the{' '}
+          <a href={href('settings')}>Settings</a> page, and can be tested before a restart.
         </span>
       </div>
     </form>

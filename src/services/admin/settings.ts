@@ -5,6 +5,8 @@ import { type Issue, invalidRequest } from '../../schemas/invalid-request.ts'
 import { type FileContent, openEditedFile } from './edited-file.ts'
 import { editEnvironment, readMeanings } from './env-file.ts'
 
+/** What the system or the runtime itself reads: no agent configuration may have it set in the file. */
+const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
 /** Of a shorter secret, four characters would tell too much. */
 const MIN_SHOWN_LENGTH = 16
 const SHOWN = 4
@@ -18,27 +20,37 @@ interface Dependencies {
   running: Environment
   /** Every variable with its default, as the environment would hold it. */
   defaults: ReadonlyMap<string, string | undefined>
+  /** The variables that the agent configuration on disk refers to. */
+  referred: () => Promise<readonly string[]>
   /** A file of the environment whose comments say what each variable means. */
   example: string
   /** What would keep a server with this environment from starting. */
   findMistakes: (environment: Record<string, string | undefined>) => readonly Issue[]
 }
 
+/** Every variable that can be set, with its default; those of the agent configuration have none. */
+type Known = ReadonlyMap<string, string | undefined>
 type Changes = Pick<SettingsPatch, 'set' | 'clear'>
 
 export type SettingsService = ReturnType<typeof createSettings>
 
 /** The variables of the server: read with where they come from, and written into `.env`. */
 export function createSettings(dependencies: Dependencies) {
-  const { path, defaults, findMistakes } = dependencies
+  const { path, given, defaults, referred, findMistakes } = dependencies
   const file = openEditedFile(path)
   const { environmentOf, describe } = createReader(dependencies)
 
-  function apply(text: string, changes: Changes) {
-    refuseNames(changes, dependencies)
+  async function knownNow(): Promise<Known> {
+    const isOther = (name: string) => !defaults.has(name) && !OF_THE_SYSTEM.test(name)
+    const others = (await referred()).filter(isOther)
+    return new Map([...defaults, ...others.map((name) => [name, undefined] as const)])
+  }
+
+  function apply(text: string, changes: Changes, known: Known) {
+    refuseNames(changes, known, dependencies)
     const { set, clear } = changes
     const cleared = clear.map((name): [string, undefined] => [name, undefined])
-    const edited = editEnvironment(text, new Map([...Object.entries(set), ...cleared]), defaults)
+    const edited = editEnvironment(text, new Map([...Object.entries(set), ...cleared]), known)
     const environment = environmentOf(edited)
     const mistakes = findMistakes(environment).map(({ field, message }) => ({
       field: Object.hasOwn(set, field) ? `set.${field}` : field,
@@ -49,24 +61,28 @@ export function createSettings(dependencies: Dependencies) {
   }
 
   return {
-    read: async (): Promise<Settings> => describe(await file.read()),
+    read: async (): Promise<Settings> => describe(await file.read(), await knownNow()),
+
+    /** What a process that started now would have, whether a server could start with it or not. */
+    environment: async () => ({ ...given, ...environmentOf((await file.read()).text) }),
 
     /** What a server with these changes would be given. Throws `invalid_request` for what it would refuse. */
     async preview(changes: Changes) {
-      return apply((await file.read()).text, changes).environment
+      return apply((await file.read()).text, changes, await knownNow()).environment
     },
 
     /** Throws `invalid_request` by the name of the variable, and as `EditedFile.change`. */
     async save(patch: SettingsPatch, signal: AbortSignal): Promise<SettingsSaved> {
       let changed: string[] = []
+      const known = await knownNow()
       const edit = ({ text }: FileContent) => {
-        const { edited, environment } = apply(text, patch)
+        const { edited, environment } = apply(text, patch, known)
         const before = environmentOf(text)
-        changed = [...defaults.keys()].filter((name) => before[name] !== environment[name])
+        changed = [...known.keys()].filter((name) => before[name] !== environment[name])
         return edited
       }
       const saved = await file.change(patch.basedOn, edit, signal)
-      return { changed, settings: describe(saved) }
+      return { changed, settings: describe(saved, known) }
     },
   }
 }
@@ -85,10 +101,12 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
   }
 
   function describeOne(name: string, initial: string | undefined, value: string | undefined) {
-    const secret = isSecret(name, value)
+    const isOwn = defaults.has(name)
+    // What others are to be sent is mostly a key; nobody can tell.
+    const secret = !isOwn || isSecret(name, value)
     return {
       ...{ name, secret, ...(initial !== undefined && { default: initial }) },
-      ...(meanings.get(name) ?? { group: '', meaning: '' }),
+      ...((isOwn ? meanings.get(name) : OF_AGENT) ?? { group: '', meaning: '' }),
       source: sourceOf(given[name], value),
       ...(secret ? endingOf(value) : { value: value ?? initial }),
       restartRequired: (value ?? initial) !== (running[name] || initial),
@@ -97,12 +115,12 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
 
   return {
     environmentOf,
-    describe({ text, digest }: FileContent): Settings {
+    describe({ text, digest }: FileContent, known: Known): Settings {
       const environment = environmentOf(text)
       return {
         ...{ path, digest, mistakes: [...findMistakes(environment)] },
-        settings: Array.from(defaults, ([name, initial]) =>
-          describeOne(name, initial, environment[name]),
+        settings: Array.from(known, ([name, initial]) =>
+          describeOne(name, initial, environment[name] ?? (given[name] || undefined)),
         ),
       }
     },
@@ -110,9 +128,9 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
 }
 
 /** Throws `invalid_request` for what cannot be changed here, or not to this value. */
-function refuseNames({ set, clear }: Changes, { defaults, given, path }: Dependencies): void {
+function refuseNames({ set, clear }: Changes, known: Known, { given, path }: Dependencies): void {
   const refusalOf = (name: string, value: string | undefined) => {
-    if (!defaults.has(name)) return `${name} is no variable of this server`
+    if (!known.has(name)) return `${name} is no variable of this server or its agent configuration`
     if (given[name]) {
       return `${name} is set by the environment, which wins over ${path}: change it there`
     }
@@ -128,6 +146,11 @@ function refuseNames({ set, clear }: Changes, { defaults, given, path }: Depende
     return message ? [{ field, message }] : []
   })
   if (mistakes.length > 0) throw invalidRequest(mistakes, undefined)
+}
+
+const OF_AGENT = {
+  group: 'Agent configuration',
+  meaning: 'The agent configuration refers to it for an MCP connection.',
 }
 
 function refusalOfValue(value: string): string | undefined {
