@@ -2635,6 +2635,13 @@ export interface components {
              */
             clear?: string[] | null;
             /**
+             * @description Gives a variable the value of another one, secrets included, which is cleared: from the name to the name.
+             * @default {}
+             */
+            move?: {
+                [key: string]: string;
+            } | null;
+            /**
              * @description New values by the names of variables. What is not named stays as it is.
              * @default {}
              */

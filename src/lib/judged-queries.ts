@@ -36,13 +36,18 @@ export function writeJudged(judged: readonly JudgedQuery[]): JudgedFiles {
 }
 
 function readQuery(line: string, number: number): { _id: string; text: string } {
+  const refusal = `Line ${number} of queries.jsonl is no JSON with _id and text`
+  const { _id, text } = parse(line, refusal)
+  if (_id === undefined || typeof text !== 'string') throw new Error(refusal)
+  return { _id: String(_id), text }
+}
+
+function parse(line: string, refusal: string): { _id?: unknown; text?: unknown } {
   try {
-    const { _id, text } = JSON.parse(line)
-    if (_id !== undefined && typeof text === 'string') return { _id: String(_id), text }
-  } catch {
-    // Said below, as of any line that is no query.
+    return Object(JSON.parse(line))
+  } catch (cause) {
+    throw new Error(refusal, { cause })
   }
-  throw new Error(`Line ${number} of queries.jsonl is no JSON with _id and text`)
 }
 
 function readJudgements(text: string): Map<string, Map<string, number>> {

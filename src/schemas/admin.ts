@@ -39,13 +39,16 @@ export const SettingsPatch = z
     clear: optionalOr(z.array(SettingName).max(MAX_SETTINGS), []).describe(
       'Variables that get their default again, or none.',
     ),
+    move: optionalOr(z.record(SettingName, SettingName), {}).describe(
+      'Gives a variable the value of another one, secrets included, which is cleared: from the name to the name.',
+    ),
   })
   .meta({
     id: 'SettingsPatch',
     examples: [{ basedOn: DIGEST_EXAMPLE, set: { TOP_K: '8' }, clear: ['CORS_ORIGIN'] }],
   })
 
-export const ModelTestRequest = SettingsPatch.omit({ basedOn: true })
+export const ModelTestRequest = SettingsPatch.omit({ basedOn: true, move: true })
   .extend({ kind: z.enum(['chat', 'embedding', 'reranking']) })
   .meta({
     id: 'ModelTestRequest',

@@ -161,6 +161,32 @@ function mixedIn(changes: { set?: object }) {
   return { set: { INGEST_QUEUE_LIMIT: '5', ...changes.set } }
 }
 
+describe('A value that is moved', () => {
+  it(
+    'takes the place of another one without being sent',
+    verifies('admin.settings.save'),
+    async () => {
+      const text = `${AT_START}EMBEDDING_MODEL_NEXT=next\nEMBEDDING_API_KEY_NEXT=${SECRET}\n`
+      await writeFile(file, text)
+      const move = {
+        EMBEDDING_MODEL_NEXT: 'EMBEDDING_MODEL',
+        EMBEDDING_API_KEY_NEXT: 'EMBEDDING_API_KEY',
+      }
+      expect((await patch({ move }, hash('sha256', text))).status).toBe(200)
+      const kept = parseEnv(await readFile(file, 'utf8'))
+      expect(kept).toMatchObject({ EMBEDDING_MODEL: 'next', EMBEDDING_API_KEY: SECRET })
+      expect(Object.keys(kept).filter((name) => name.endsWith('_NEXT'))).toEqual([])
+    },
+  )
+
+  it('must be there', async () => {
+    const move = { EMBEDDING_MODEL_NEXT: 'EMBEDDING_MODEL' }
+    expect(await failureOf(await patch({ move }))).toMatchObject({
+      ...{ status: 400, param: 'move.EMBEDDING_MODEL_NEXT' },
+    })
+  })
+})
+
 describe('A variable that the agent configuration refers to', () => {
   const TOKEN = 'token-of-the-weather-service'
 
@@ -169,8 +195,8 @@ describe('A variable that the agent configuration refers to', () => {
     verifies('admin.settings.read', 'admin.settings.save'),
     async () => {
       expect(find(await read(), 'weather_token')).toBeUndefined()
-      const headers = { Authorization: 'Bearer ${weather_token}', 'X-Key': '${TOP_K}' }
-      const odd = { url: 'https://odd.example/mcp', headers: { 'X-A': '${NODE_OPTIONS}' } }
+      const headers = { Authorization: `Bearer \${weather_token}`, 'X-Key': `\${TOP_K}` }
+      const odd = { url: 'https://odd.example/mcp', headers: { 'X-A': `\${NODE_OPTIONS}` } }
       const mcpServers = { weather: { url: 'https://weather.example/mcp', headers }, odd }
       await writeFile(join(file, '../agent.json'), JSON.stringify({ mcpServers }))
       expect(find(await read(), 'weather_token')).toMatchObject({

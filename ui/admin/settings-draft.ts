@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { Settings } from '../../client/src/agent-server.ts'
+import type { Settings, SettingsPatch } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { readServerState } from './server-state.ts'
 
@@ -22,27 +22,32 @@ export function useSettings() {
   }
   useEffect(() => void read(), [])
 
-  const save = async () => {
-    if (!settings.value) return
+  /** Answers whether it was saved. */
+  const saveChanges = async (changes: Omit<SettingsPatch, 'basedOn'>) => {
+    if (!settings.value) return false
     failure.value = ''
     note.value = ''
     try {
       const saved = await client.admin.settings.save({
         basedOn: settings.value.digest,
-        ...changesOf(draft.value),
+        ...changes,
       })
       settings.value = saved.settings
-      draft.value = {}
       note.value =
         saved.changed.length > 0 ? `Saved: ${saved.changed.join(', ')}.` : 'Nothing changed.'
       await readServerState()
+      return true
     } catch (error) {
       failure.value = messageOf(error)
       // What somebody else saved meanwhile is shown; what was typed here stays.
       await read()
+      return false
     }
   }
-  return { settings, draft, failure, note, save }
+  const save = async () => {
+    if (await saveChanges(changesOf(draft.value))) draft.value = {}
+  }
+  return { settings, draft, failure, note, save, saveChanges }
 }
 
 /** As the server takes it. */

@@ -1,10 +1,14 @@
 import type { Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import type { ModelTest, ModelTestRequest, Setting } from '../../client/src/agent-server.ts'
+import { EmbeddingChange } from '../admin/embedding-change.tsx'
+import { Found } from '../admin/model-test.tsx'
+import { PRESETS } from '../admin/presets.ts'
 import { SaveBar, SettingField } from '../admin/setting-field.tsx'
 import { changesOf, type Draft, useSettings } from '../admin/settings-draft.ts'
 import { useWork } from '../admin/work.ts'
 import { client } from '../api.ts'
-import { counted, formatSeconds } from '../format.ts'
+import { counted } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 
 interface Role {
@@ -25,11 +29,8 @@ const ROLES: readonly Role[] = [
   {
     kind: 'embedding',
     title: 'Embedding',
-    hint: 'Finds by meaning. Where documents have vectors already, a new model goes into the fields that end in NEXT first: after a restart the documents are embedded again in the background, which the overview shows, while the old vectors serve. Once they are ready, put it into EMBEDDING_MODEL.',
-    names: [
-      ...(['EMBEDDING_MODEL', 'EMBEDDING_BASE_URL', 'EMBEDDING_API_KEY'] as const),
-      ...['EMBEDDING_MODEL_NEXT', 'EMBEDDING_BASE_URL_NEXT', 'EMBEDDING_API_KEY_NEXT'],
-    ],
+    hint: 'Finds by meaning; without it, search goes by words alone. A first model is set here while there are no documents.',
+    names: ['EMBEDDING_MODEL', 'EMBEDDING_BASE_URL', 'EMBEDDING_API_KEY'],
   },
   {
     kind: 'reranking',
@@ -39,20 +40,9 @@ const ROLES: readonly Role[] = [
   },
 ]
 
-/** Where well-known servers are; one that asks for no key is given any. */
-const PRESETS: readonly { name: string; url: string; key?: string }[] = [
-  { name: 'OpenAI', url: 'https://api.openai.com/v1' },
-  { name: 'Ollama, on this machine', url: 'http://localhost:11434/v1', key: 'none' },
-  { name: 'vLLM, on this machine', url: 'http://localhost:8000/v1', key: 'none' },
-  { name: 'LM Studio, on this machine', url: 'http://localhost:1234/v1', key: 'none' },
-  { name: 'OpenRouter', url: 'https://openrouter.ai/api/v1' },
-  { name: 'Azure OpenAI', url: 'https://RESOURCE.openai.azure.com/openai/v1' },
-  { name: 'Gemini', url: 'https://generativelanguage.googleapis.com/v1beta/openai' },
-]
-
 /** The models that are asked: chosen, tried as they are typed, and saved. */
 export function ModelsPage() {
-  const { settings, draft, failure, note, save } = useSettings()
+  const { settings, draft, failure, note, save, saveChanges } = useSettings()
   const all = settings.value?.settings ?? []
   return (
     <>
@@ -68,7 +58,11 @@ export function ModelsPage() {
         }}
       >
         {all.length > 0 &&
-          ROLES.map((role) => <RoleForm key={role.kind} role={role} all={all} draft={draft} />)}
+          ROLES.map((role) => (
+            <RoleForm key={role.kind} role={role} all={all} draft={draft}>
+              {role.kind === 'embedding' && <EmbeddingChange all={all} onSave={saveChanges} />}
+            </RoleForm>
+          ))}
         <SaveBar draft={draft} failure={failure.value} note={note.value} />
       </form>
     </>
@@ -79,7 +73,9 @@ function RoleForm({
   role: { kind, title, hint, names },
   all,
   draft,
+  children,
 }: {
+  children: ComponentChildren
   role: Role
   all: readonly Setting[]
   draft: Signal<Draft>
@@ -148,37 +144,7 @@ function RoleForm({
       </div>
       <ErrorNote message={test.failure.value || list.failure.value} />
       {test.result.value && <Found test={test.result.value} />}
+      {children}
     </section>
-  )
-}
-
-const TOOLS = {
-  called: 'calls tools',
-  ignored: 'was given a tool and did not call it',
-  none: 'takes no tools',
-}
-
-function Found({
-  test: { ok, error, model, milliseconds, chat, embedding, reranking },
-}: {
-  test: ModelTest
-}) {
-  const facts = [
-    formatSeconds(milliseconds),
-    chat?.firstMilliseconds !== undefined &&
-      `first words after ${formatSeconds(chat.firstMilliseconds)}`,
-    chat && (chat.streams ? 'streams' : 'answers in one piece'),
-    chat && TOOLS[chat.tools],
-    embedding && `${embedding.dimension} dimensions`,
-    reranking && (reranking.ranksRight ? 'ranks right' : 'ranks the wrong passage first'),
-  ]
-  return (
-    <div role="status" class="stack">
-      <Status tone={ok ? 'good' : 'bad'}>
-        {model} {ok ? 'works' : 'fails'}: {facts.filter(Boolean).join(', ')}
-      </Status>
-      {chat && <blockquote>{chat.answer}</blockquote>}
-      {error && <ErrorNote message={error} />}
-    </div>
   )
 }

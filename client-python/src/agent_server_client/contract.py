@@ -81,6 +81,7 @@ class SettingsPatch(TypedDict):
     basedOn: str
     set: NotRequired[dict[str, str] | None]
     clear: NotRequired[list[ClearItem] | None]
+    move: NotRequired[dict[str, str] | None]
 
 
 class ModelTestRequest(TypedDict):

@@ -76,8 +76,8 @@ export function createSettings(dependencies: Dependencies) {
       let changed: string[] = []
       const known = await knownNow()
       const edit = ({ text }: FileContent) => {
-        const { edited, environment } = apply(text, patch, known)
         const before = environmentOf(text)
+        const { edited, environment } = apply(text, withMoves(patch, before), known)
         changed = [...known.keys()].filter((name) => before[name] !== environment[name])
         return edited
       }
@@ -125,6 +125,19 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
       }
     },
   }
+}
+
+/** Moves as values that are set and names that are cleared. Throws `invalid_request` for one that has no value. */
+function withMoves(
+  { set, clear, move }: Pick<SettingsPatch, 'set' | 'clear' | 'move'>,
+  environment: Record<string, string | undefined>,
+): Changes {
+  const moved = Object.entries(move).map(([from, to]) => {
+    const value = environment[from]
+    if (value !== undefined) return [to, value] as const
+    throw invalidRequest([{ field: `move.${from}`, message: 'is not set' }], undefined)
+  })
+  return { set: { ...set, ...Object.fromEntries(moved) }, clear: [...clear, ...Object.keys(move)] }
 }
 
 /** Throws `invalid_request` for what cannot be changed here, or not to this value. */

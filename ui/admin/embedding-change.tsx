@@ -1,0 +1,166 @@
+import { useSignal } from '@preact/signals'
+import type { ModelTest, Readiness, Setting, SettingsPatch } from '../../client/src/agent-server.ts'
+import { client } from '../api.ts'
+import { formatNumber } from '../format.ts'
+import { ErrorNote, Status } from '../parts/notes.tsx'
+import { usePolled } from '../poll.ts'
+import { Found } from './model-test.tsx'
+import { PRESETS } from './presets.ts'
+import { begin, serverState } from './server-state.ts'
+import { useWork } from './work.ts'
+
+const POLL_MS = 3_000
+
+/** What the change is made with, and where it ends. */
+const MOVES = {
+  EMBEDDING_MODEL_NEXT: 'EMBEDDING_MODEL',
+  EMBEDDING_BASE_URL_NEXT: 'EMBEDDING_BASE_URL',
+  EMBEDDING_API_KEY_NEXT: 'EMBEDDING_API_KEY',
+}
+const NAMES = Object.keys(MOVES)
+
+interface Change {
+  all: readonly Setting[]
+  /** Saves, and reads anew what there is. */
+  onSave: (changes: Omit<SettingsPatch, 'basedOn'>) => Promise<boolean>
+}
+
+/** Leads from one embedding model to another: the documents are embedded anew while the old vectors serve. */
+export function EmbeddingChange({ all, onSave }: Change) {
+  const { value: readiness } = usePolled(() => client.admin.readiness(), POLL_MS)
+  const saved = NAMES.filter((name) => all.find((one) => one.name === name)?.source === 'file')
+  const next = all.find(({ name }) => name === 'EMBEDDING_MODEL_NEXT')?.value
+  const settle = async (changes: Omit<SettingsPatch, 'basedOn'>) => {
+    if (await onSave(changes)) await begin('restart')
+  }
+  return (
+    <details class="settings" open={next !== undefined}>
+      <summary>Change the model of documents that have vectors</summary>
+      <div class="stack part-form">
+        {next === undefined ? (
+          <Choice onBegin={(set) => void settle({ set })} />
+        ) : (
+          <>
+            <Progress next={next} reindex={readiness.value?.reindex} />
+            <div class="row">
+              {readiness.value?.reindex?.state === 'ready' && (
+                <button
+                  type="button"
+                  class="primary"
+                  onClick={() => {
+                    const move = Object.entries(MOVES).filter(([name]) => saved.includes(name))
+                    void settle({ move: Object.fromEntries(move) })
+                  }}
+                >
+                  Switch to it and restart
+                </button>
+              )}
+              <button type="button" onClick={() => void settle({ clear: saved })}>
+                Give up and restart
+              </button>
+            </div>
+          </>
+        )}
+      </div>
+    </details>
+  )
+}
+
+function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void }) {
+  const typed = useSignal<Record<string, string>>({})
+  const test = useWork<ModelTest>()
+  const filled = () => Object.entries(typed.value).filter(([, value]) => value !== '')
+  const change = (name: string, value: string) => {
+    typed.value = { ...typed.value, [name]: value }
+  }
+  const fields = [
+    ['EMBEDDING_MODEL', 'New model'],
+    ['EMBEDDING_BASE_URL', 'Its address, if another'],
+    ['EMBEDDING_API_KEY', 'Its key, if another'],
+  ] as const
+  return (
+    <>
+      <p class="hint">
+        It restarts, embeds every document in the background, and searches by the old vectors
+        meanwhile. Both models are asked until you switch.
+      </p>
+      <div class="settings-fields">
+        <label class="field">
+          <span class="label">New server</span>
+          <select
+            value=""
+            onChange={({ currentTarget }) => {
+              const preset = PRESETS.find(({ name }) => name === currentTarget.value)
+              if (preset) change('EMBEDDING_BASE_URL', preset.url)
+            }}
+          >
+            <option value="">Choose</option>
+            {PRESETS.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        </label>
+        {fields.map(([name, label]) => (
+          <label key={name} class="field">
+            <span class="label">{label}</span>
+            <input
+              {...(name === 'EMBEDDING_API_KEY'
+                ? { type: 'password' as const }
+                : { type: 'text' as const })}
+              autocomplete="off"
+              value={typed.value[name] ?? ''}
+              onInput={({ currentTarget }) => change(name, currentTarget.value.trim())}
+            />
+          </label>
+        ))}
+      </div>
+      <div class="row">
+        <button
+          type="button"
+          disabled={test.isBusy.value || !typed.value.EMBEDDING_MODEL}
+          onClick={() =>
+            void test.run(() =>
+              client.admin.models.test({ kind: 'embedding', set: Object.fromEntries(filled()) }),
+            )
+          }
+        >
+          Test the new model
+        </button>
+        <button
+          type="button"
+          class="primary"
+          disabled={!test.result.value?.ok}
+          onClick={() =>
+            onBegin(Object.fromEntries(filled().map(([name, value]) => [`${name}_NEXT`, value])))
+          }
+        >
+          Begin and restart
+        </button>
+        {test.isBusy.value && <Status tone="busy">Asking</Status>}
+      </div>
+      <ErrorNote message={test.failure.value} />
+      {test.result.value && <Found test={test.result.value} />}
+    </>
+  )
+}
+
+function Progress({ next, reindex }: { next: string; reindex: Readiness['reindex'] }) {
+  if (serverState.value?.restart.settings.includes('EMBEDDING_MODEL_NEXT'))
+    return <p>The change to {next} begins with a restart.</p>
+  if (!reindex) return <Status tone="busy">Waiting for the server</Status>
+  const { state, done, total, reason } = reindex
+  return (
+    <>
+      <label class="field">
+        <span class="label">
+          {state === 'ready' ? 'All passages have vectors of' : 'Embedding passages with'} {next}
+        </span>
+        <progress value={done} max={Math.max(total, 1)} />
+        <span class="hint">
+          {formatNumber(done)} of {formatNumber(total)}
+        </span>
+      </label>
+      {reason && <ErrorNote message={`Tried again by itself: ${reason}`} />}
+    </>
+  )
+}
