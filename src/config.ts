@@ -45,6 +45,11 @@ const upstreamKey = z
 /** Quotes the documents instead of asking a model; needs no key. */
 export const EXTRACTIVE = 'extractive'
 
+/** The embedder that comes with the server. */
+export const BUILTIN = 'builtin'
+/** No embedder: search goes by words alone. */
+export const NO_EMBEDDER = 'none'
+
 const MINIMUM_KEY = 16
 /** As documentation writes a key, here or elsewhere. */
 const EXAMPLE_KEY = /^(?:change|replace|your|my|example)[-_]/i
@@ -223,6 +228,16 @@ export function settingsOf(environment: NodeJS.ProcessEnv, config: Config) {
   return { variables: Object.fromEntries(set), grace, fileLimit }
 }
 
+/**
+ * What to embed with: `builtin` where nothing is said and the documents are English, which is all that it knows;
+ * nothing where search goes by words alone.
+ */
+export function embeddingModel(config: Config): string | undefined {
+  const { EMBEDDING_MODEL: chosen, SEARCH_LANGUAGE: language } = config
+  const model = chosen ?? (language === 'english' ? BUILTIN : NO_EMBEDDER)
+  return model === NO_EMBEDDER ? undefined : model
+}
+
 /** What `loadConfig` would refuse. */
 export function findMistakes(environment: NodeJS.ProcessEnv): readonly Issue[] {
   try {
@@ -241,6 +256,8 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { RERANK_API_KEY: rerankerKey = embedderKey } = set
   const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = '1' } = set
   const isSet = (name: string) => set[name] !== undefined
+  const isServed = (name: string) =>
+    isSet(name) && ![BUILTIN, NO_EMBEDDER].includes(set[name] ?? '')
   const mistakes: [string, boolean][] = [
     [
       `CHAT_API_KEY is required ${ANY_KEY}, or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
@@ -252,11 +269,11 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
     ],
     [
       `EMBEDDING_API_KEY is required with EMBEDDING_MODEL where there is no CHAT_API_KEY ${ANY_KEY}`,
-      isSet('EMBEDDING_MODEL') && !embedderKey,
+      isServed('EMBEDDING_MODEL') && !embedderKey,
     ],
     [
       `EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT where there is no EMBEDDING_API_KEY or CHAT_API_KEY ${ANY_KEY}`,
-      isSet('EMBEDDING_MODEL_NEXT') && !nextKey,
+      isServed('EMBEDDING_MODEL_NEXT') && !nextKey,
     ],
     [
       'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',

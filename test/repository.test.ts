@@ -33,7 +33,8 @@ const dependencies = {
 }
 const locked = new Map(Object.entries(Lock.parse(JSON.parse(read('package-lock.json'))).packages))
 // What the lock tells of the repository's own packages is in their manifests.
-for (const path of ['', 'client', 'node_modules/agent-server-client']) locked.delete(path)
+for (const path of ['', 'client', 'minilm']) locked.delete(path)
+for (const name of ['client', 'minilm']) locked.delete(`node_modules/agent-server-${name}`)
 
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
   .split('\0')

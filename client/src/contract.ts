@@ -1470,6 +1470,13 @@ export interface components {
              * @example doc_0198c5f28f2e7c1b
              */
             id: string;
+            /** @description How far the search by meaning is; absent where search goes by words alone. */
+            meaning?: {
+                /** @description Chunks that words find and meaning does not find yet. */
+                missing: number;
+                /** @description About how long it takes at most until it does; absent until that is known. */
+                seconds?: number;
+            };
             metadata?: components["schemas"]["Metadata"];
             /** @description Grows by 1 with each replacement of the content, from 1. */
             revision: number;
@@ -1498,6 +1505,13 @@ export interface components {
              * @example doc_0198c5f28f2e7c1b
              */
             id: string;
+            /** @description How far the search by meaning is; absent where search goes by words alone. */
+            meaning?: {
+                /** @description Chunks that words find and meaning does not find yet. */
+                missing: number;
+                /** @description About how long it takes at most until it does; absent until that is known. */
+                seconds?: number;
+            };
             status: components["schemas"]["DocumentStatus"];
         };
         /** @description Why ingestion failed, or why its last attempt did; see docs/ingestion.md. */
@@ -1538,7 +1552,7 @@ export interface components {
         /** @enum {string} */
         DocumentSort: "-createdAt" | "createdAt" | "-updatedAt" | "updatedAt" | "title" | "-title" | "characters" | "-characters";
         /**
-         * @description `pending` waits, `processing` is being ingested, `ready` is found by the very next query, `failed` carries `error`.
+         * @description `pending` waits, `processing` is being ingested, `ready` is found by its words by the very next query, `failed` carries `error`.
          * @enum {string}
          */
         DocumentStatus: "pending" | "processing" | "ready" | "failed";
@@ -1759,6 +1773,13 @@ export interface components {
             id: string;
             /** @description Number of the line in the request, from 1. */
             line: number;
+            /** @description How far the search by meaning is; absent where search goes by words alone. */
+            meaning?: {
+                /** @description Chunks that words find and meaning does not find yet. */
+                missing: number;
+                /** @description About how long it takes at most until it does; absent until that is known. */
+                seconds?: number;
+            };
             status: components["schemas"]["DocumentStatus"];
         };
         LogEvent: {
@@ -2077,6 +2098,21 @@ export interface components {
                 pending: number;
                 processing: number;
                 ready: number;
+            };
+            /** @description How far the vectors are; absent where search goes by words alone. */
+            meaning?: {
+                /** @description Chunks that words find and meaning does not find yet. */
+                missing: number;
+                reason?: string;
+                /** @description Chunks that the embedding model does not take. */
+                refused: number;
+                /** @description About how long the missing ones take. */
+                seconds?: number;
+                /**
+                 * @description `waiting`: the embedding model does not work now, see `reason`.
+                 * @enum {string}
+                 */
+                state: "done" | "embedding" | "waiting";
             };
             /** @description How far the vectors of EMBEDDING_MODEL_NEXT are. */
             reindex?: {
@@ -3540,6 +3576,8 @@ export interface operations {
     createDocument: {
         parameters: {
             query?: {
+                /** @description What to wait for: that words find the document (`ready`), or that meaning does as well. */
+                for?: "ready" | "meaning";
                 /** @description Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`. */
                 wait?: number;
             };
@@ -3638,6 +3676,8 @@ export interface operations {
     putDocument: {
         parameters: {
             query?: {
+                /** @description What to wait for: that words find the document (`ready`), or that meaning does as well. */
+                for?: "ready" | "meaning";
                 /** @description Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`. */
                 wait?: number;
             };

@@ -1,4 +1,5 @@
 import { rebuildIndex, reEmbedAll } from '../compose/rebuild.ts'
+import { embeddingModel } from '../config.ts'
 import { createProgressBar } from '../lib/progress-bar.ts'
 import type { Command } from './command.ts'
 
@@ -9,7 +10,7 @@ export const runReEmbed: Command = async ({ config: load, createLog, stderr, sig
   const report = (done: number, total: number) =>
     void stderr.write(`${done} of ${total} passages embedded${lineEnd}`)
   await reEmbedAll(config, createLog(config), report, signal)
-  stderr.write(`\nThe documents are embedded with ${config.EMBEDDING_MODEL}\n`)
+  stderr.write(`\nThe documents are embedded with ${embeddingModel(config)}\n`)
   return 0
 }
 

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { chosenVectors } from '../compose/models.ts'
 import { fillIndex } from '../compose/rebuild.ts'
 import { openCorpus, shareAccepted } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
@@ -26,7 +27,7 @@ export const runImport: Command = async ({ parameters, config: load, stderr, sig
   if (file === undefined) return refuse(stderr, 'Usage: npm run import -- <file.zst>')
   const config = load()
   const counts = { documents: 0, chunks: 0 }
-  const records = fittingCorpus(readCorpusFile(file, signal), config.EMBEDDING_MODEL)
+  const records = fittingCorpus(readCorpusFile(file, signal), chosenVectors(config))
   const corpus = await openCorpus(config)
   await corpus.writeCorpus(watched(records, counts, stderr, 'importing'), signal)
   stderr.write(`Imported ${describe(counts)}\n`)

@@ -14,7 +14,7 @@ import { createReadiness } from '../services/ops/readiness.ts'
 import { createFeedback } from '../services/retrieval/feedback.ts'
 import { createHybridSearch } from '../services/retrieval/hybrid-search.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
-import { createRetrieval, watchSearches } from '../services/retrieval/search.ts'
+import { createRetrieval, NOTHING_TO_FIND, watchSearches } from '../services/retrieval/search.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
@@ -57,10 +57,10 @@ export async function compose(
     stores,
     retrievalMode: embedding ? 'hybrid' : 'lexical',
   })
-  const { completionWaiter, ingestion } = knowledge
+  const { backlog, completionWaiter, ingestion } = knowledge
   const { wake } = ingestion
   const documents = createDocuments({
-    ...{ store, index, completionWaiter, wake, log },
+    ...{ store, index, completionWaiter, backlog, wake, log },
     lookup: store.lookup,
     readd: (keys) => readdChunks({ store, index, preparer: knowledge.preparer }, keys),
   })
@@ -93,6 +93,7 @@ export async function compose(
         ingestion: knowledge.ingestion.check,
         embedder: search.checkEmbedder,
         reranker: search.reranker?.check,
+        meaning: backlog?.progress,
         reindex: knowledge.nextModel?.progress,
         counts: store.counts,
         log,
@@ -167,14 +168,18 @@ function createSearch(
   const reranker = createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
   const feedback = createFeedback({ index, store, analyser, hybrid: embedding !== undefined })
+  let hasVectors = false
   const retrieval = createRetrieval({
     index: { search: feedback.search, filters: index.filters },
     ...{ store, analyseQuery: analyser.query, reranking },
     hybrid: embedding && {
       search: createHybridSearch({ index, feedback, store }),
       // Half of the vectors would find half of the chunks, and nobody would know.
-      embed: async (text, signal) =>
-        reconciliation.progress().state === 'ready' ? embedding.query(text, signal) : undefined,
+      embed: async (text, signal) => {
+        if (reconciliation.progress().state !== 'ready') return undefined
+        hasVectors ||= (await store.embedding()) !== undefined
+        return hasVectors ? embedding.query(text, signal) : NOTHING_TO_FIND
+      },
     },
   })
   return {

@@ -1,8 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, ConfigError } from '../config.ts'
+import { BUILTIN, type Config, ConfigError, embeddingModel } from '../config.ts'
+import type { ChunkIndex } from '../indexes/chunk-index.ts'
 import { createGuardedFetch, refusalOf } from '../lib/outbound/guarded-fetch.ts'
 import { createOutboundPolicy } from '../lib/outbound/policy.ts'
-import { checkDimension, checkEmbedding, createEmbedding } from '../services/embedding/embedding.ts'
+import { createVectorBacklog } from '../services/embedding/backlog.ts'
+import {
+  checkDimension,
+  checkEmbedding,
+  createEmbedding,
+  type Embedding,
+} from '../services/embedding/embedding.ts'
 import {
   createOnlineReEmbedding,
   missingToSwap,
@@ -24,7 +31,7 @@ import { createMetrics } from '../services/ops/metrics.ts'
 import { createWebhooks, type Webhooks } from '../services/webhooks/webhooks.ts'
 import type { Outbox } from '../stores/outbox.ts'
 import { openChunkIndex } from './chunk-index.ts'
-import { createEmbedder, createNextEmbedder } from './models.ts'
+import { chosenVectors, createEmbedder, createNextEmbedder, nameOfVectors } from './models.ts'
 import { type OpenedStore, openStore } from './stores.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
@@ -61,18 +68,19 @@ export async function openKnowledge(
   const reading = readingOptions(config, log)
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
   const embedding = await openEmbedding(config, store, log)
-  const metrics = createMetrics(store.counts)
   const opened = await openChunkIndex(config, store, log, onFatal)
   const { index, shared } = opened
   const preparer = openPreparer(config, log)
   const extractor = createExtractor(reading)
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
-  const hybrid = embedding !== undefined
-  const reconciliation = createReconciliation({ store, index, preparer, sweep, hybrid, log })
-  const completionWaiter = createCompletionWaiter(store)
+  const parts = { store, index, preparer, log }
+  const reconciliation = createReconciliation({ ...parts, sweep, hybrid: embedding !== undefined })
+  const { backlog, completionWaiter } = openBacklog(store, index, embedding, log)
+  const metrics = createMetrics(store.counts, backlog?.progress)
   const webhooks = openWebhooks(config, store.outbox, log)
   const ingestion = createIngestion({
-    ...{ store, index, preparer, embedding, log },
+    ...parts,
+    onPublished: backlog?.published,
     openSource: createSources({ store, extractor }),
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
@@ -81,34 +89,31 @@ export async function openKnowledge(
       webhooks.wake()
     },
   })
-  // What other servers on the same store do.
   store.subscribe?.({
     jobCame: ingestion.wake,
-    documentEnded: (id) => completionWaiter.ended(id === undefined ? id : { documentId: id }),
+    documentEnded(id) {
+      backlog?.changed()
+      completionWaiter.ended(id === undefined ? id : { documentId: id })
+    },
   })
-  const { replacement } = store
-  const embedder = createNextEmbedder(config, log)
-  /** Makes the vectors of the model to change to, if there is one. */
-  const nextModel = embedder && createOnlineReEmbedding({ store, replacement, embedder, log })
+  const nextModel = openNextModel(config, store, log)
   const keeper = createIndexKeeper({ ...opened, store, reconciliation, log })
   const stopping = new AbortController()
   const background: Promise<void>[] = []
 
   const begin = async (signal: AbortSignal) => {
-    const ingest = async () => {
-      await webhooks.start()
-      await ingestion.start()
-    }
+    const ingest = () => webhooks.start().then(ingestion.start)
     await keeper.open(signal)
     background.push(keeper.watch(signal))
     await untilAvailable(ingest, log, signal)
+    if (backlog) background.push(backlog.run(signal))
     if (nextModel) background.push(nextModel.run(signal))
     void sweep?.run(signal)
   }
 
   return {
-    ...{ store, index, ingestion, completionWaiter, reconciliation, embedding, nextModel, metrics },
-    preparer,
+    ...{ store, index, ingestion, completionWaiter, reconciliation, metrics },
+    ...{ embedding, backlog, nextModel, preparer },
     async start() {
       await begin(stopping.signal).catch((error: unknown) => {
         // Stopped before it had begun in full: the next start goes on from there.
@@ -117,6 +122,8 @@ export async function openKnowledge(
     },
     async close() {
       stopping.abort()
+      embedding?.close()
+      nextModel?.close()
       await Promise.all(background)
       await ingestion.stop(INGESTION_GRACE_MS)
       extractor.close()
@@ -156,6 +163,32 @@ function createIndexKeeper({ open, lost, shared, store, reconciliation, log }: K
   }
 }
 
+/** Makes the vectors that are missing, where there is an embedder, and tells requests that wait. */
+function openBacklog(
+  store: OpenedStore,
+  index: ChunkIndex,
+  embedding: Embedding | undefined,
+  log: FastifyBaseLogger,
+) {
+  const backlog =
+    embedding &&
+    createVectorBacklog({
+      ...{ store, index, embedding, log, alone: store.backlogAlone },
+      onProgress: () => completionWaiter.ended(),
+    })
+  const completionWaiter = createCompletionWaiter(store, backlog)
+  return { backlog, completionWaiter }
+}
+
+/** Makes the vectors of the model to change to, if there is one. */
+function openNextModel(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
+  const { replacement } = store
+  const embedder = createNextEmbedder(config, log)
+  if (!embedder) return undefined
+  const online = createOnlineReEmbedding({ store, replacement, embedder, log })
+  return { ...online, close: () => embedder.close?.() }
+}
+
 /** Reading the text out of one file; ten thousand pages take about a minute. */
 const READING_MS = 300_000
 /** Processes that read files; each may take several hundred megabytes while it reads. */
@@ -171,28 +204,40 @@ export function openPreparer({ SEARCH_LANGUAGE: language }: Config, log: Fastify
 /** For the chunks that lack a vector of the new model when the server starts with it. */
 const SWAP_MS = 120_000
 
-/** Throws where the vectors that are kept are not of the model that is configured, nor made already; the store is closed then. */
+/** Throws where the vectors that are kept are not of the model that is asked for, nor made already; the store is closed then. */
 async function openEmbedding(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
-  const { EMBEDDING_MODEL: model } = config
-  if (model === undefined) return undefined
-  const { replacement } = store
+  const model = embeddingModel(config)
   try {
-    await swapShadowVectors(
-      {
-        ...{ store, replacement, log },
-        createEmbedder: () => createEmbedder(config, model, undefined, log),
-      },
-      model,
-      AbortSignal.timeout(SWAP_MS),
-    )
-    const dimension = await checkEmbedding(store, model)
-    const embedder = createEmbedder(config, model, dimension, log)
-    await checkDimension(embedder)
+    const isDefault = config.EMBEDDING_MODEL === undefined
+    const reason = isDefault && (await reasonAgainstDefault(config, store))
+    if (reason) log.info(`search goes by words alone: ${reason}`)
+    if (model === undefined || reason) return undefined
+    const name = nameOfVectors(model)
+    const { replacement } = store
+    const make = (dimension?: number) => createEmbedder(config, model, dimension, log)
+    const parts = { store, replacement, log, createEmbedder: make }
+    await swapShadowVectors(parts, name, AbortSignal.timeout(SWAP_MS))
+    const embedder = make(await checkEmbedding(store, name))
+    // Of our own it is known, and its process need not start before there is work.
+    if (model !== BUILTIN) await checkDimension(embedder)
     return createEmbedding({ embedder, log })
   } catch (error) {
     await store.close()
     throw error
   }
+}
+
+/** Why the built-in embedder is not the default here; nothing where it is. */
+async function reasonAgainstDefault(
+  { SEARCH_LANGUAGE: language }: Config,
+  store: OpenedStore,
+): Promise<string | undefined> {
+  if (language !== 'english') {
+    return `the built-in embedder knows English alone, and SEARCH_LANGUAGE is ${language}; for another name its model in EMBEDDING_MODEL`
+  }
+  const kept = await store.embedding()
+  if (!kept || kept.model === nameOfVectors(BUILTIN)) return undefined
+  return `the documents were embedded with "${kept.model}"; name it in EMBEDDING_MODEL, or set EMBEDDING_MODEL=builtin and run npm run re-embed`
 }
 
 /** Throws where a start with the configuration `next` would refuse the webhook's address, or the vectors in this store. */
@@ -202,11 +247,11 @@ export async function checkNextStart(
   store: OpenedStore,
 ): Promise<void> {
   checkWebhookUrl(next)
-  const { EMBEDDING_MODEL: model } = next
+  const name = chosenVectors(next)
   const isOtherStore = next.DATABASE_URL !== DATABASE_URL || next.DATA_DIR !== DATA_DIR
-  if (model === undefined || isOtherStore) return
-  const missing = await missingToSwap({ store, replacement: store.replacement }, model)
-  if (missing === undefined) await checkEmbedding(store, model)
+  if (name === undefined || isOtherStore) return
+  const missing = await missingToSwap({ store, replacement: store.replacement }, name)
+  if (missing === undefined) await checkEmbedding(store, name)
 }
 
 /** What a receiver answers is not read, but for its status. */

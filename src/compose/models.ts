@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, EXTRACTIVE } from '../config.ts'
+import { BUILTIN, type Config, EXTRACTIVE, embeddingModel, NO_EMBEDDER } from '../config.ts'
+import { BUILTIN_MODEL, createBuiltinEmbedder } from '../models/builtin/embedder.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import type { Embedder } from '../models/embedder.ts'
 import { createExtractiveModel } from '../models/extractive/extractive-model.ts'
@@ -31,13 +32,22 @@ export function createEmbedder(
   dimension: number | undefined,
   log: FastifyBaseLogger,
 ): Embedder {
+  if (model === BUILTIN) return createBuiltinEmbedder({ log })
   return createOpenAiEmbedder({ ...embeddingServer(config), ...{ model, dimension, log } })
+}
+
+/** The name that is kept with the vectors of an embedder. */
+export const nameOfVectors = (model: string) => (model === BUILTIN ? BUILTIN_MODEL : model)
+
+/** As `nameOfVectors`, of the model that is asked for by name; the default gives way to vectors that are there. */
+export function chosenVectors({ EMBEDDING_MODEL: model }: Config): string | undefined {
+  return model === undefined || model === NO_EMBEDDER ? undefined : nameOfVectors(model)
 }
 
 /** The embedder to change to, if one is configured; its server is that of the one in use unless it has one of its own. */
 export function createNextEmbedder(config: Config, log: FastifyBaseLogger): Embedder | undefined {
-  const { EMBEDDING_MODEL_NEXT: model, EMBEDDING_MODEL: current } = config
-  if (model === undefined || model === current) return undefined
+  const { EMBEDDING_MODEL_NEXT: model } = config
+  if (model === undefined || model === embeddingModel(config)) return undefined
   return createEmbedder(
     {
       ...config,
@@ -59,7 +69,8 @@ export function createReranker(config: Config, log: FastifyBaseLogger): Reranker
 
 /** Every model of a server with this configuration, made anew to be tried. */
 export function createTriedModels(config: Config, log: FastifyBaseLogger): TriedModels {
-  const { EMBEDDING_MODEL: model, CHAT_API_KEY: apiKey = 'none', CHAT_BASE_URL: baseUrl } = config
+  const { CHAT_API_KEY: apiKey = 'none', CHAT_BASE_URL: baseUrl } = config
+  const model = embeddingModel(config)
   const servers = {
     chat: { server: { apiKey, baseUrl }, names: CHAT_MODEL },
     embedding: { server: embeddingServer(config), names: EMBEDDING_MODEL },

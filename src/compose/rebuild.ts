@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { Config } from '../config.ts'
+import { type Config, embeddingModel } from '../config.ts'
 import {
   createNextIndex,
   createQdrantIndex,
@@ -78,15 +78,19 @@ export async function reEmbedAll(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<void> {
-  const { EMBEDDING_MODEL: model } = config
+  const model = embeddingModel(config)
   if (model === undefined) throw new Error('There is nothing to embed with: set EMBEDDING_MODEL')
   await withStore(config, log, async (store) => {
     const embedder = createEmbedder(config, model, undefined, log)
     const { replacement } = store
-    const isDone = await replacement.alone(
-      (alone) => reEmbed({ store, replacement, embedder, progress }, alone),
-      signal,
-    )
-    if (!isDone) throw new Error(BUSY)
+    try {
+      const isDone = await replacement.alone(
+        (alone) => reEmbed({ store, replacement, embedder, progress }, alone),
+        signal,
+      )
+      if (!isDone) throw new Error(BUSY)
+    } finally {
+      embedder.close?.()
+    }
   })
 }

@@ -21,6 +21,8 @@ import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
 export interface OpenedStore extends DocumentStore {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
+  /** As `replacement.alone`, for whoever makes the vectors that are missing. */
+  readonly backlogAlone: VectorReplacement['alone']
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
   /** What the agent keeps; absent where no other server can share the store. */

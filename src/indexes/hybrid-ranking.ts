@@ -45,7 +45,8 @@ export async function rankHybrid(
 /**
  * One ranking from two, best first: a weighted sum of both scores, each brought to the range from 0 to 1
  * among the candidates (a convex combination, Bruch, Gai and Ingber, https://arxiv.org/abs/2210.11934).
- * A candidate that the words did not find has a lexical score of 0, as BM25 itself would say of no match.
+ * A candidate that the words did not find has a lexical score of 0, as BM25 itself would say of no match. One that has
+ * no vector yet is taken to mean as much as its words say: measured, see docs/retrieval-quality.md.
  */
 export function fuse(
   lexical: readonly IndexMatch[],
@@ -68,7 +69,7 @@ export function fuse(
   for (const { key, score } of lexical) {
     found.add(key)
     const dense = cosines.get(key)
-    const fused = scoreOf(score, dense ?? min)
+    const fused = dense === undefined ? share(score, 0, highest) : scoreOf(score, dense)
     candidates.push({ key, score: fused, lexical: score, ...(dense !== undefined && { dense }) })
   }
   for (const [key, dense] of cosines) {

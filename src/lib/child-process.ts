@@ -29,6 +29,13 @@ export interface ProcessLimits {
   directory?: string
 }
 
+interface ProcessStart {
+  entry: URL
+  job?: Pick<Job, 'module' | 'run'>
+  /** Files and directories that it may read beside the program. */
+  readable?: readonly string[]
+}
+
 interface ProcessHandlers<Message> {
   onMessage: (message: Message) => void
   /** Called once, with a `JobExhausted` for want of memory or a `JobCrashed`. */
@@ -42,7 +49,7 @@ export type IsolatedProcess = ReturnType<typeof startProcess>
  * network, other processes, or any file but the program. The module must call `endWithParent`.
  */
 export function startProcess<Message>(
-  { entry, job }: { entry: URL; job?: Pick<Job, 'module' | 'run'> },
+  { entry, job, readable: files = [] }: ProcessStart,
   { heapMegabytes, residentMegabytes, directory }: ProcessLimits,
   { onMessage, onEnd }: ProcessHandlers<Message>,
 ) {
@@ -50,6 +57,7 @@ export function startProcess<Message>(
     ...PROGRAM_FILES,
     fileURLToPath(new URL('.', job?.module ?? entry)),
     ...(directory === undefined ? [] : [directory]),
+    ...files,
   ]
   const args = job === undefined ? [] : [job.module.href, job.run]
   const child = fork(entry, args, {

@@ -14,6 +14,8 @@ export interface Embedder {
   ): Promise<Float32Array<ArrayBuffer>[]>
   /** As `embedDocuments`, for what is searched for: some models want it marked as that. */
   embedQuery(text: string, signal: AbortSignal): Promise<Float32Array<ArrayBuffer>>
+  /** Ends what it has started; absent where it starts nothing. */
+  close?(): void
 }
 
 /** Why there is no vector. */

@@ -28,7 +28,7 @@ import type { Files } from '../services/ingestion/uploads.ts'
 type Answer = (
   reply: FastifyReply,
   created: DocumentCreated,
-  seconds: number,
+  wait: WaitQuery,
 ) => Promise<FastifyReply>
 
 const response = { 200: DocumentCreated, 202: DocumentCreated }
@@ -54,7 +54,7 @@ export function documentFileRoutes(
       handler: async (request, reply) => {
         const parts = formParts(request, files.maxBytes)
         const created = await files.create(parts, request.headers['idempotency-key'])
-        return answer(reply, created, request.query.wait)
+        return answer(reply, created, request.query)
       },
     })
 
@@ -69,7 +69,7 @@ export function documentFileRoutes(
       },
       handler: async (request, reply) => {
         const parts = formParts(request, files.maxBytes)
-        return answer(reply, await files.put(request.params.id, parts), request.query.wait)
+        return answer(reply, await files.put(request.params.id, parts), request.query)
       },
     })
 

@@ -63,9 +63,11 @@ export function documentRoutes(
 type Answer = ReturnType<typeof answerOf>
 
 function answerOf(documents: Documents, stopping: AbortSignal) {
-  return async (reply: FastifyReply, created: DocumentCreated, seconds: number) => {
-    const document = await documents.settled(created, seconds, callSignal(reply, stopping))
-    const isSettled = document.status === 'ready' || document.status === 'failed'
+  return async (reply: FastifyReply, created: DocumentCreated, { wait, for: goal }: WaitQuery) => {
+    const waited = { seconds: wait, goal }
+    const document = await documents.settled(created, waited, callSignal(reply, stopping))
+    const isFound = document.status === 'ready' && !document.meaning?.missing
+    const isSettled = isFound || document.status === 'failed'
     return reply
       .status(isSettled ? 200 : 202)
       .header('location', `/documents/${document.id}`)
@@ -94,7 +96,7 @@ function writingRoutes(
       },
       handler: async ({ body, headers, query }, reply) => {
         const created = await documents.create(body, headers['idempotency-key'])
-        return answer(reply, created, query.wait)
+        return answer(reply, created, query)
       },
     })
 
@@ -112,7 +114,7 @@ function writingRoutes(
         response: { ...accepted, ...errorResponses(429, 507) },
       },
       handler: async ({ params, body, query }, reply) =>
-        answer(reply, await documents.put(params.id, body), query.wait),
+        answer(reply, await documents.put(params.id, body), query),
     })
   }
 }

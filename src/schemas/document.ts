@@ -23,7 +23,7 @@ export const ChosenId = z
 const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta({
   id: 'DocumentStatus',
   description:
-    '`pending` waits, `processing` is being ingested, `ready` is found by the very next query, `failed` carries `error`.',
+    '`pending` waits, `processing` is being ingested, `ready` is found by its words by the very next query, `failed` carries `error`.',
 })
 
 export const DocumentInput = z
@@ -52,11 +52,23 @@ export const DocumentError = z.object({ code: z.string(), message: z.string() })
   description: 'Why ingestion failed, or why its last attempt did; see docs/ingestion.md.',
 })
 
+const Meaning = z
+  .object({
+    missing: z.int().describe('Chunks that words find and meaning does not find yet.'),
+    seconds: z
+      .int()
+      .optional()
+      .describe('About how long it takes at most until it does; absent until that is known.'),
+  })
+  .optional()
+  .describe('How far the search by meaning is; absent where search goes by words alone.')
+
 export const DocumentCreated = z
   .object({
     id: DocumentId,
     status: DocumentStatus,
     error: DocumentError.optional(),
+    meaning: Meaning,
   })
   .meta({
     id: 'DocumentCreated',
@@ -81,6 +93,7 @@ export const Document = z
         'The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one.',
       ),
     chunks: z.int().describe('How many chunks the document was split into.'),
+    meaning: Meaning,
     characters: z
       .int()
       .describe('Length of the text in UTF-16 code units, the unit of every offset.'),
@@ -189,6 +202,12 @@ export const WaitQuery = z.object({
     .describe(
       'Seconds, at most 60, to hold the answer back until the document is `ready` or `failed`.',
     ),
+  for: z
+    .enum(['ready', 'meaning'])
+    .default('ready')
+    .describe(
+      'What to wait for: that words find the document (`ready`), or that meaning does as well.',
+    ),
 })
 
 export const IdempotencyKey = z
@@ -253,3 +272,4 @@ export type DocumentListQuery = z.output<typeof DocumentListQuery>
 export type ChunkListQuery = z.output<typeof ChunkListQuery>
 export type ChunkList = z.output<typeof ChunkList>
 export type DocumentList = z.output<typeof DocumentList>
+export type WaitQuery = z.output<typeof WaitQuery>

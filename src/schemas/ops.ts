@@ -20,6 +20,18 @@ export const Readiness = z
       ),
     retrieval: RetrievalMode,
     degraded: DEGRADED,
+    meaning: z
+      .object({
+        state: z
+          .enum(['done', 'embedding', 'waiting'])
+          .describe('`waiting`: the embedding model does not work now, see `reason`.'),
+        missing: z.int().describe('Chunks that words find and meaning does not find yet.'),
+        refused: z.int().describe('Chunks that the embedding model does not take.'),
+        seconds: z.int().optional().describe('About how long the missing ones take.'),
+        reason: z.string().optional(),
+      })
+      .optional()
+      .describe('How far the vectors are; absent where search goes by words alone.'),
     reindex: z
       .object({
         model: z.string(),

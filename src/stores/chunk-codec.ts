@@ -4,7 +4,8 @@ import type { ChunkVectors, NewChunk } from './document-store.ts'
 /** Some chunks of a long document in their order, before they have keys. */
 export interface ChunkBatch {
   chunks: readonly Omit<NewChunk, 'key' | 'ordinal'>[]
-  vectors: ChunkVectors | undefined
+  /** Only in what an earlier server has staged. */
+  vectors?: ChunkVectors | undefined
 }
 
 /** Of the number before each chunk batch that says how long it is. */

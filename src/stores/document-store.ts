@@ -281,6 +281,13 @@ export interface DocumentStore extends FileStore {
   embedding(): Promise<Embedding | undefined>
   /** Grows when all vectors are made anew: an index of earlier ones is of no use. */
   vectorsGeneration(): Promise<number>
+  /**
+   * Keeps vectors of chunks, and answers the keys of those that are still there: of what was removed meanwhile none is
+   * kept. The first vectors say what `embedding` is; throws for those of another one.
+   */
+  addVectors(vectors: KeyedVectors, model: string): Promise<number[]>
+  /** How many of a document's chunks have no vector; 0 where there is no such document. */
+  countWithoutVector(id: string): Promise<number>
   /** The vectors of these chunks, in ascending order of the keys; what has none is left out. */
   readVectors(keys: readonly number[]): Promise<KeyedVectors>
   /** The key of every chunk that has a vector, ascending. */

@@ -27,6 +27,8 @@ async function query({ request }: TestServer, body: object) {
   return QueryResponse.parse(await (await request('/query', { body })).json())
 }
 
+const readJson = async ({ request }: TestServer, path: string) => (await request(path)).json()
+
 const DOWN = { status: 500, body: { error: { message: 'out of order' } } } as const
 const CAR = { title: 'Vehicles', text: 'A car needs fuel and four wheels.' }
 const DOCTOR = { title: 'Medicine', text: 'The doctor sees patients in the morning.' }
@@ -169,22 +171,35 @@ describe('search by words and by meaning', () => {
 
 describe('an embedder that is down', () => {
   it(
-    'leaves documents waiting, their attempts uncounted, and they become ready when it is back',
+    'leaves documents to be found by words, and by meaning when it is back',
     verifies('hybrid.ingestion.waits'),
     async () => {
       const { server, embedder } = await startHybrid()
+      const readMeaning = async () => Readiness.parse(await readJson(server, '/readiness')).meaning
+      await server.ingest(DOCTOR)
       embedder.reply = () => DOWN
-      const created = await server.request('/documents', { body: CAR })
-      const { id } = z.object({ id: z.string() }).parse(await created.json())
-      await expect
-        .poll(async () => (await server.request(`/documents/${id}`)).json(), { timeout: 15_000 })
-        .toMatchObject({ status: 'pending', attempts: 0, error: { code: 'embedder_unavailable' } })
-      embedder.reply = () => undefined
-      expect(await settledDocument(server.request, id)).toMatchObject({
-        status: 'ready',
-        attempts: 1,
+      const created = await server.request('/documents?wait=10', { body: CAR })
+      const { id, status } = DocumentCreated.parse(await created.json())
+      expect(status).toBe('ready')
+      expect((await query(server, { query: 'a car' })).hits[0]?.title).toBe('Vehicles')
+      expect(await readJson(server, `/documents/${id}`)).toMatchObject({ meaning: { missing: 1 } })
+      await expect.poll(readMeaning).toMatchObject({ state: 'waiting', missing: 1 })
+      const metrics = await (await server.request('/metrics')).text()
+      expect(metrics).toContain('agent_server_chunks_without_vector 1')
+      const waited = await server.request(`/documents/${id}?wait=0.1&for=meaning`, {
+        ...{ method: 'PUT', body: CAR },
       })
-      expect((await query(server, { query: 'automobile' })).hits).toHaveLength(1)
+      expect(waited.status).toBe(202)
+
+      embedder.reply = () => undefined
+      const back = await server.request(`/documents/${id}?wait=30&for=meaning`, {
+        ...{ method: 'PUT', body: CAR },
+      })
+      expect(back.status).toBe(200)
+      expect(await back.json()).toEqual({ id, status: 'ready', meaning: { missing: 0 } })
+      const found = await query(server, { query: 'automobile', topK: 1 })
+      expect(found.hits.map(({ title }) => title)).toEqual(['Vehicles'])
+      expect(await readMeaning()).toEqual({ state: 'done', missing: 0, refused: 0 })
     },
   )
 
@@ -233,12 +248,16 @@ describe('an embedder that is down', () => {
       EMBEDDING_BASE_URL: embedder.url,
       EMBEDDING_API_KEY: 'any',
     })
-    expect(await query(server, { query: 'a car' })).toMatchObject({ degraded: true, hits: [] })
+    // Nothing has a vector that the question's could be compared with.
+    const { hits, degraded } = await query(server, { query: 'a car' })
+    expect([hits, degraded]).toEqual([[], undefined])
+    await server.request('/documents?wait=10', { body: CAR })
+    expect((await query(server, { query: 'a car' })).hits).toHaveLength(1)
   })
 })
 
 it(
-  'a document whose text the embedder refuses fails alone, for a reason',
+  'a passage that the embedder refuses is found by words alone, and no other waits for it',
   verifies('hybrid.ingestion.refused'),
   async () => {
     const { server, embedder } = await startHybrid()
@@ -246,12 +265,14 @@ it(
       input.some((text) => text.includes('forbidden'))
         ? { status: 400, body: { error: { message: 'content policy' } } }
         : undefined
-    const created = await server.request('/documents', { body: { text: 'A forbidden text.' } })
-    const { id } = z.object({ id: z.string() }).parse(await created.json())
+    await server.ingest({ text: 'A forbidden text.' })
     await server.ingest(CAR)
-    expect(await settledDocument(server.request, id)).toMatchObject({
-      status: 'failed',
-      error: { code: 'embedding_refused', message: expect.stringContaining('content policy') },
+    expect(await readJson(server, '/readiness')).toMatchObject({
+      meaning: { state: 'done', missing: 0, refused: 1 },
     })
+    const { hits } = await query(server, { query: 'forbidden' })
+    expect(hits[0]?.text).toBe('A forbidden text.')
+    const found = await query(server, { query: 'automobile', topK: 1 })
+    expect(found.hits.map(({ title }) => title)).toEqual(['Vehicles'])
   },
 )

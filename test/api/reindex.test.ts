@@ -73,12 +73,11 @@ describe('a start', () => {
     },
   )
 
-  it('with a first model over documents without vectors is refused', onlyLong, async () => {
+  it('with a first model over documents without vectors gives them theirs', async () => {
     const { environment } = await prepare()
     await fill(environment)
-    await expect(startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })).rejects.toThrow(
-      /2 of 2 passages have no vector.*npm run re-embed/,
-    )
+    const server = await startServer({ ...environment, EMBEDDING_MODEL: 'model-a' })
+    await expect.poll(() => finds(server, 'automobile')).toEqual(['Vehicles'])
   })
 
   it('with another model over no documents is none of anybody’s business', onlyLong, async () => {
@@ -227,6 +226,7 @@ describe('embedding anew', () => {
 
   it('is refused without a model', async () => {
     const { environment } = await prepare()
-    await expect(runReindex(environment).done).rejects.toThrow(/set EMBEDDING_MODEL/)
+    const without = { ...environment, EMBEDDING_MODEL: 'none' }
+    await expect(runReindex(without).done).rejects.toThrow(/set EMBEDDING_MODEL/)
   })
 })

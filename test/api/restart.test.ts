@@ -6,8 +6,9 @@ import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
 import { search } from '../support/knowledge.ts'
+import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { freePort, type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
 import { chunk, DONE, streamReply } from '../support/upstream-replies.ts'
@@ -117,17 +118,25 @@ describe('A restart', () => {
   })
 
   it(
-    'is refused with a model that has no vectors yet',
+    'is refused with another model than that of the vectors',
     verifies('admin.restart.checked'),
     async () => {
       const directory = await temporaryDirectory()
-      const server = await startServer({ DATA_DIR: directory }, { restart: begun })
+      const { url } = await startScriptedEmbedder()
+      const model = { EMBEDDING_MODEL: 'old', EMBEDDING_BASE_URL: url, EMBEDDING_API_KEY: 'key' }
+      const { EMBEDDING_MODEL, ...given } = {
+        SERVER_API_KEY: TEST_KEY,
+        CHAT_MODEL: 'extractive',
+        ...model,
+      }
+      const options = { restart: begun, given: { ...given, DATA_DIR: directory } }
+      const server = await startServer({ DATA_DIR: directory, ...model }, options)
       await server.ingest({ text: 'Owls hoot.' })
       await writeFile(join(directory, '.env'), 'EMBEDDING_MODEL=new\nEMBEDDING_API_KEY=key\n')
       expect(await failureOf(await restart(server))).toMatchObject({
         ...{
           code: 'not_startable',
-          message: expect.stringMatching(/no vector of "new".*re-embed/),
+          message: expect.stringMatching(/embedded with "old".*re-embed/),
         },
       })
       expect(begun).not.toHaveBeenCalled()

@@ -97,6 +97,39 @@ export function describeStoredVectors(on: StoreFixture): void {
       expect(await on.store.vectorsGeneration()).toBeGreaterThan(before)
     })
 
+    it('may come after the chunks, which are counted until then', async () => {
+      await on.add('a')
+      await on.add('b')
+      const keys = await on.ingest('one', 'two')
+      const [other = 0] = await on.ingest('of b')
+      expect(await on.store.countWithoutVector('a')).toBe(2)
+      const { model, ...vectors } = vectorsOf([1, 0], [0, 1])
+      const later = { keys: Uint32Array.from(keys), ...vectors }
+      expect(new Set(await on.store.addVectors(later, model))).toEqual(new Set(keys))
+      expect([
+        await on.store.countWithoutVector('a'),
+        await on.store.countWithoutVector('b'),
+        await on.store.countWithoutVector('nobody'),
+      ]).toEqual([0, 1, 0])
+      await on.reopen()
+      expect(await on.store.embedding()).toEqual({ model, dimension: 2 })
+      expect((await on.store.readVectors(keys)).values).toEqual(Float32Array.of(1, 0, 0, 1))
+      const ofOther = { keys: Uint32Array.of(other), dimension: 2, values: Float32Array.of(1, 0) }
+      await expect(on.store.addVectors(ofOther, 'model-b')).rejects.toThrow(/do not go with/)
+    })
+
+    it('that come after their chunks have gone are not kept', async () => {
+      await on.add('a')
+      await on.add('b')
+      const [gone = 0] = await on.ingest('of a')
+      const [kept = 0] = await on.ingest('of b')
+      await on.store.delete('a')
+      const { model, ...vectors } = vectorsOf([1, 0], [0, 1])
+      const keys = Uint32Array.of(gone, kept)
+      expect(await on.store.addVectors({ keys, ...vectors }, model)).toEqual([kept])
+      expect(await on.store.vectorKeys()).toEqual(Uint32Array.of(kept))
+    })
+
     it('must be as many as the chunks', async () => {
       await on.add('a')
       const job = await on.claim()

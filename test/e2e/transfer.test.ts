@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -94,10 +93,6 @@ describe('npm run export and npm run import', () => {
     expect(await refused(from.directory, {})).toMatch(/^Another server is using/)
     await from.stop()
     expect(await refused(from.directory, {})).toMatch(/^There are 1 documents in .* already/)
-    const directory = await temporaryDirectory()
-    const model = { EMBEDDING_MODEL: 'model-a', EMBEDDING_API_KEY: 'any' }
-    expect(await refused(directory, model)).toMatch(/has no vectors, but EMBEDDING_MODEL is/)
-    expect(await readdir(join(directory, 'data'))).not.toContain('agent-server.db')
 
     const again = run(from.directory, {}, 'export', file)
     expect(await again.exited).toEqual({ code: 1, signal: null })

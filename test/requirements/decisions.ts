@@ -107,8 +107,10 @@ export const DECISIONS = {
     'hybrid.mode':
       'mode asks for a search by words, by meaning or by both; without an embedding model only by words.',
     'hybrid.told': '/agent, /agent/capabilities and /readiness say retrieval: hybrid.',
-    'hybrid.ingestion.waits': 'An embedder that is down delays documents and loses none.',
-    'hybrid.ingestion.refused': 'A document whose text the embedder refuses fails with the reason.',
+    'hybrid.ingestion.waits':
+      'An embedder that is down delays no document: words find it, and meaning later.',
+    'hybrid.ingestion.refused':
+      'A passage that the embedder refuses is found by words, and readiness counts it.',
     'hybrid.degraded': 'Where the embedder is down, /query and /chat say degraded: true.',
     'hybrid.degraded.readiness': 'Where the embedder is down, /readiness says so and stays 200.',
     'hybrid.query.deadline': 'An embedder that hangs does not hold up a question for long.',

@@ -139,7 +139,10 @@ export async function freePort(): Promise<string> {
 
 /** The least that a start needs. */
 export function defaults(): Record<string, string> {
-  return { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', PORT: '0', SHUTDOWN_GRACE: '1' }
+  return {
+    ...{ SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', EMBEDDING_MODEL: 'none' },
+    ...{ PORT: '0', SHUTDOWN_GRACE: '1' },
+  }
 }
 
 function follow(child: ChildProcess): Launched {

@@ -86,6 +86,7 @@ export async function startServer(
   const variables = {
     SERVER_API_KEY: TEST_KEY,
     CHAT_MODEL: 'extractive',
+    EMBEDDING_MODEL: 'none',
     AGENT_CONFIG: join(directory, 'agent.json'),
     DATA_DIR: directory,
     PORT: '0',
@@ -162,7 +163,7 @@ export function ingester(request: TestServer['request']): TestServer['ingest'] {
   }
 }
 
-/** The document once it is `ready` or `failed`. */
+/** The document once it is `ready`, and found by meaning where there is an embedder, or `failed`. */
 export async function settledDocument(
   request: TestServer['request'],
   id: string,
@@ -170,7 +171,8 @@ export async function settledDocument(
   const deadline = Date.now() + INGESTION_MS
   while (Date.now() < deadline) {
     const document = Document.parse(await (await request(`/documents/${id}`)).json())
-    if (document.status === 'ready' || document.status === 'failed') return document
+    if (document.status === 'failed') return document
+    if (document.status === 'ready' && !document.meaning?.missing) return document
     await pause(POLL_MS)
   }
   throw new Error('The document was not ingested in time')

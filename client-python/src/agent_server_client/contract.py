@@ -1065,6 +1065,14 @@ class Checks(TypedDict):
     message: NotRequired[str]
 
 
+class Meaning(TypedDict):
+    state: Literal['done', 'embedding', 'waiting']
+    missing: int
+    refused: int
+    seconds: NotRequired[int]
+    reason: NotRequired[str]
+
+
 class Reindex(TypedDict):
     model: str
     state: Literal['embedding', 'ready', 'waiting']
@@ -1085,6 +1093,7 @@ class Readiness(TypedDict):
     checks: dict[str, Checks]
     retrieval: Literal['lexical', 'hybrid']
     degraded: NotRequired[Literal[True]]
+    meaning: NotRequired[Meaning]
     reindex: NotRequired[Reindex]
     documents: NotRequired[Documents]
 
@@ -1119,10 +1128,16 @@ class DocumentError(TypedDict):
     message: str
 
 
+class Meaning1(TypedDict):
+    missing: int
+    seconds: NotRequired[int]
+
+
 class DocumentCreated(TypedDict):
     id: str
     status: DocumentStatus
     error: NotRequired[DocumentError]
+    meaning: NotRequired[Meaning1]
 
 
 class Document(TypedDict):
@@ -1137,6 +1152,7 @@ class Document(TypedDict):
     revision: int
     servedRevision: NotRequired[int]
     chunks: int
+    meaning: NotRequired[Meaning1]
     characters: int
     createdAt: str
     updatedAt: str
@@ -1198,6 +1214,7 @@ class LineStored(TypedDict):
     id: str
     status: DocumentStatus
     error: NotRequired[DocumentError]
+    meaning: NotRequired[Meaning1]
     line: int
 
 

@@ -47,7 +47,9 @@ export function createModelTrials({ settings, createModels }: Dependencies) {
       const work = (stop: AbortSignal) => tryModel(kind, models, stop)
       const late = () =>
         new AppError('upstream_timeout', `It took longer than ${TRIAL_MS / 1_000} seconds`)
-      const outcome = await withDeadline(TRIAL_MS, work, late, signal).catch(explain)
+      const outcome = await withDeadline(TRIAL_MS, work, late, signal)
+        .catch(explain)
+        .finally(() => models.embedding?.close?.())
       const milliseconds = Math.round(performance.now() - begun)
       return { kind, model: model.name, ok: outcome.error === undefined, milliseconds, ...outcome }
     },

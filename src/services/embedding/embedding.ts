@@ -19,7 +19,7 @@ export type Embedding = ReturnType<typeof createEmbedding>
 export function createEmbedding({ embedder, log, now = Date.now }: Dependencies) {
   const outage = createOutage({
     name: 'the embedding model',
-    consequence: 'documents wait, search goes by words alone',
+    consequence: 'vectors are made later, search goes by words alone',
     isOutage: (error) => error instanceof EmbedderError && error.kind !== 'refused',
     ...{ now, log },
   })
@@ -51,8 +51,13 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
 
     /** How long to leave the embedder alone, in milliseconds; 0 while it works. */
     pauseMs: outage.pauseMs,
-    /** For readiness: throws AppError where the embedder does not work. */
-    check: (signal: AbortSignal) => outage.check(() => ask('ready', signal)),
+    /** For readiness: throws AppError where the embedder does not work. One of our own is not started for that. */
+    check: (signal: AbortSignal) =>
+      outage.check(async () => {
+        if (!embedder.close) await ask('ready', signal)
+        else if (outage.isDown()) throw new EmbedderError('unavailable', 'It does not work')
+      }),
+    close: () => embedder.close?.(),
   }
 }
 
@@ -62,26 +67,18 @@ const REMEDY =
 
 /**
  * The dimension that new vectors must have, if it is settled. Throws an Error that names the remedy where
- * the vectors that are kept are not those of `model`, or do not cover every chunk.
+ * the vectors that are kept are not those of `model`.
  */
 export async function checkEmbedding(
-  store: Pick<DocumentStore, 'embedding' | 'counts' | 'vectorKeys'>,
+  store: Pick<DocumentStore, 'embedding' | 'vectorKeys'>,
   model: string,
 ): Promise<number | undefined> {
-  const [kept, { chunks }] = await Promise.all([store.embedding(), store.counts()])
-  const vectors = (await store.vectorKeys()).length
-  if (chunks === 0) return undefined
-  if (kept && vectors > 0 && kept.model !== model) {
-    throw new Error(
-      `The documents were embedded with "${kept.model}", but EMBEDDING_MODEL is "${model}": set it back, or ${REMEDY}`,
-    )
-  }
-  if (vectors < chunks) {
-    throw new Error(
-      `${chunks - vectors} of ${chunks} passages have no vector of "${model}" yet: unset EMBEDDING_MODEL, or ${REMEDY}`,
-    )
-  }
-  return kept?.dimension
+  const kept = await store.embedding()
+  if (!kept || (await store.vectorKeys()).length === 0) return undefined
+  if (kept.model === model) return kept.dimension
+  throw new Error(
+    `The documents were embedded with "${kept.model}", but EMBEDDING_MODEL is "${model}": set it back, or ${REMEDY}`,
+  )
 }
 
 /** How long a start waits for an embedder; one that is down by then is found out later. */

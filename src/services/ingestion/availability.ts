@@ -3,7 +3,6 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { pause } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createOutage, type OutageLog } from '../../lib/outage.ts'
-import { EmbedderError } from '../../models/embedder.ts'
 
 const BACKOFF = { firstMs: 100, maxMs: 15_000, factor: 4 }
 
@@ -19,7 +18,6 @@ export class IndexError extends Error {
 /** Whether a part of the outside world is to blame, and may work again for whatever document. */
 export function isOutage(error: unknown): error is Error {
   if (error instanceof IndexError) return isOutage(error.cause)
-  if (error instanceof EmbedderError) return error.kind !== 'refused'
   if (!(error instanceof AppError)) return false
   return error.code === 'index_unavailable' || error.code === 'store_unavailable'
 }
@@ -51,7 +49,7 @@ export async function untilAvailable<Output>(
 
 /** The index with a memory for its outages, so that no document is prepared for one that is down. */
 export function watchIndex(
-  index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>,
+  index: Pick<ChunkIndex, 'add' | 'remove'>,
   log: OutageLog,
   now: () => number,
 ) {
@@ -63,7 +61,6 @@ export function watchIndex(
   })
   const watched: typeof index = {
     add: (keys, terms, metadata) => run(() => index.add(keys, terms, metadata)),
-    addVectors: (batch, metadata) => run(() => index.addVectors(batch, metadata)),
     remove: (keys) => run(() => index.remove(keys)),
   }
   return { index: watched, pauseMs, isDown }

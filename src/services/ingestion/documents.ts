@@ -22,13 +22,16 @@ import {
   type StoredDocument,
 } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
-import type { CompletionWaiter } from './completion-waiter.ts'
+import type { VectorBacklog } from '../embedding/backlog.ts'
+import type { CompletionWaiter, Goal } from './completion-waiter.ts'
 import { type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
 
 interface Dependencies extends ChangeDependencies {
   store: ChangeDependencies['store'] & Pick<DocumentStore, 'add' | 'put' | 'retry'>
   lookup: Pick<DocumentLookup, 'readText'>
   completionWaiter: Pick<CompletionWaiter, 'wait'>
+  /** Absent where search goes by words alone. */
+  backlog?: Pick<VectorBacklog, 'missingOf' | 'progress'> | undefined
 }
 
 interface Content extends Omit<NewDocument, 'id'> {
@@ -52,10 +55,14 @@ export interface Documents {
   /** Replaces the content of a document, or adds it where the id is new. Throws as `create`. */
   put(id: string, content: Content): Promise<DocumentCreated>
   /**
-   * What has become of a document as soon as it is `ready` or `failed`, or else after so many seconds or
+   * What has become of a document as soon as the goal is reached or it is `failed`, or else after so many seconds or
    * when `signal` is aborted; what was known before if it was deleted meanwhile.
    */
-  settled(known: DocumentCreated, seconds: number, signal: AbortSignal): Promise<DocumentCreated>
+  settled(
+    known: DocumentCreated,
+    wait: { seconds: number; goal: Goal },
+    signal: AbortSignal,
+  ): Promise<DocumentCreated>
   /** Throws `document_not_found`. */
   get(id: string): Promise<Document>
   list(query: DocumentListQuery, signal?: AbortSignal): Promise<DocumentList>
@@ -75,8 +82,15 @@ export interface Documents {
 
 /** What clients do with documents. Ingestion itself happens behind it, see `createIngestion`. */
 export function createDocuments(dependencies: Dependencies): Documents {
-  const { store, completionWaiter, wake } = dependencies
+  const { store, completionWaiter, backlog, wake } = dependencies
   const changes = createDocumentChanges(dependencies)
+
+  const meaningOf = async (id: string): Promise<Pick<Document, 'meaning'>> => {
+    if (!backlog) return {}
+    const missing = await backlog.missingOf(id)
+    const { seconds } = backlog.progress()
+    return { meaning: { missing, ...(missing > 0 && seconds !== undefined && { seconds }) } }
+  }
 
   const create: Documents['create'] = async (given, key, digest) => {
     const content = placed(given)
@@ -108,13 +122,14 @@ export function createDocuments(dependencies: Dependencies): Documents {
 
     put,
 
-    async settled(known, seconds, signal) {
+    async settled(known, { seconds, goal }, signal) {
       if (seconds === 0) return known
-      const document = await completionWaiter.wait(known.id, seconds * 1_000, signal)
-      return document ? toCreated(document) : known
+      const document = await completionWaiter.wait(known.id, seconds * 1_000, goal, signal)
+      if (!document) return known
+      return { ...toCreated(document), ...(goal === 'meaning' && (await meaningOf(known.id))) }
     },
 
-    ...createDocumentReads(dependencies),
+    ...createDocumentReads(dependencies, meaningOf),
 
     async remove(id) {
       if (!(await changes.remove(id))) throw notFound(id)
@@ -137,10 +152,10 @@ export function createDocuments(dependencies: Dependencies): Documents {
 }
 
 /** What clients read of documents. */
-function createDocumentReads({
-  store,
-  lookup,
-}: Pick<Dependencies, 'store' | 'lookup'>): Pick<Documents, 'get' | 'list' | 'text' | 'chunks'> {
+function createDocumentReads(
+  { store, lookup }: Pick<Dependencies, 'store' | 'lookup'>,
+  meaningOf: (id: string) => Promise<Pick<Document, 'meaning'>>,
+): Pick<Documents, 'get' | 'list' | 'text' | 'chunks'> {
   return {
     async text(id, signal) {
       for (;;) {
@@ -156,7 +171,7 @@ function createDocumentReads({
     },
 
     async get(id) {
-      return toDocument(await found(store, id))
+      return { ...toDocument(await found(store, id)), ...(await meaningOf(id)) }
     },
 
     async list({ total, collection, ...page }, signal) {

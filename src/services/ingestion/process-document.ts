@@ -1,7 +1,6 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import type { Embedding } from '../embedding/embedding.ts'
 import { type IngestionLog, isOutage, untilAvailable } from './availability.ts'
 import type { Preparer } from './preparer.ts'
 import { type Publisher, UnconfirmedError } from './publish.ts'
@@ -24,15 +23,13 @@ export type ClaimEnd =
   | { status: 'superseded' }
   /** Given back unfinished by a shutdown. */
   | { status: 'released' }
-  /** Given back unfinished because the embedder, the index or the document store is down. */
+  /** Given back unfinished because the index or the document store is down. */
   | { status: 'waiting'; failure: Failure }
 
 interface Dependencies {
   store: Pick<DocumentStore, 'failJob' | 'releaseJob'>
   openSource: OpenSource
   preparer: Pick<Preparer, 'prepare'>
-  /** Absent where search goes by words alone. */
-  embedding?: Pick<Embedding, 'documents'> | undefined
   publisher: Publisher
   retry: RetryOptions
   now: () => number

@@ -28,7 +28,9 @@ export type PublishingStore = Pick<
 
 interface Dependencies {
   store: PublishingStore
-  index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
+  index: Pick<ChunkIndex, 'add' | 'remove'>
+  /** Called with the keys of chunks that are found from now on. Must not throw. */
+  onPublished?: ((keys: readonly number[]) => void) | undefined
   log: Pick<IngestionLog, 'warn'>
 }
 
@@ -53,7 +55,8 @@ export type Publisher = ReturnType<typeof createPublisher>
  * query finds the document. Throws `IndexError`, and `UnconfirmedError` when the document store has not said
  * whether it took the chunks.
  */
-export function createPublisher({ store, index, log }: Dependencies) {
+export function createPublisher({ index, onPublished, log, ...given }: Dependencies) {
+  const store = onPublished ? announcing(given.store, onPublished) : given.store
   const additions = createAdditions(index, log)
   const rounds = createCoalescingQueue<WholeDocument, Published>({
     work: (batch) => publishRound(store, additions, batch),
@@ -70,9 +73,9 @@ export function createPublisher({ store, index, log }: Dependencies) {
   ) => {
     let count = 0
     const pack = async function* () {
-      for await (const { chunks, vectors, terms } of segments) {
+      for await (const { chunks, terms } of segments) {
         count += chunks.length
-        yield packChunkBatch<StagedSegment>({ chunks, vectors, terms })
+        yield packChunkBatch<StagedSegment>({ chunks, terms })
       }
     }
     const { number: file } = await store.stageFile(pack())
@@ -126,6 +129,26 @@ async function withFreshKeys(publish: () => Promise<Published>): Promise<Publish
   }
 }
 
+/** The same document store, which tells the keys of the chunks that it has taken. */
+function announcing(
+  store: PublishingStore,
+  onPublished: (keys: readonly number[]) => void,
+): PublishingStore {
+  return {
+    ...store,
+    async completeJob(job, chunks, ...more) {
+      const replaced = await store.completeJob(job, chunks, ...more)
+      if (replaced) onPublished(chunks.map(({ key }) => key))
+      return replaced
+    },
+    async completeStaged(job, staged) {
+      const replaced = await store.completeStaged(job, staged)
+      if (replaced) onPublished(keyRange(staged.firstKey, staged.count))
+      return replaced
+    },
+  }
+}
+
 interface WholeDocument {
   job: IngestionJob
   segment: Segment
@@ -154,7 +177,7 @@ async function publishRound(
     const { job, segment, keys, chunks, resolve, reject } = entry
     try {
       const extracted = job.file && segment.text
-      const replaced = await store.completeJob(job, chunks, segment.vectors, extracted)
+      const replaced = await store.completeJob(job, chunks, undefined, extracted)
       resolve(replaced && keys.length)
       return replaced ?? keys
     } catch (cause) {
@@ -181,8 +204,8 @@ async function publishStaged(
     const reader = createChunkBatchReader<StagedSegment>()
     let next = firstKey
     for await (const bytes of store.readStaged(staged.file)) {
-      for (const { chunks, vectors, terms } of reader.push(bytes)) {
-        const segment = { vectors: vectors && ownVectors(vectors), terms: ownTerms(terms) }
+      for (const { chunks, terms } of reader.push(bytes)) {
+        const segment = { terms: ownTerms(terms) }
         await add([{ job, keys: keyRange(next, chunks.length), segment }])
         next += chunks.length
       }
@@ -203,7 +226,7 @@ async function publishStaged(
 interface Addition {
   job: IngestionJob
   keys: readonly number[]
-  segment: Pick<Segment, 'terms' | 'vectors'>
+  segment: Pick<Segment, 'terms'>
 }
 
 type Additions = ReturnType<typeof createAdditions>
@@ -231,12 +254,6 @@ function createAdditions(index: Dependencies['index'], log: Dependencies['log'])
         joinTermBatches(additions.map(({ segment }) => segment.terms)),
         additions.flatMap(metadataOf),
       )
-      const embedded = additions.filter(({ segment }) => segment.vectors)
-      for (const [dimension, alike] of Map.groupBy(embedded, dimensionOf)) {
-        const keys = Uint32Array.from(alike.flatMap((addition) => addition.keys))
-        const values = joinValues(alike)
-        await index.addVectors({ keys, dimension, values }, alike.flatMap(metadataOf))
-      }
     },
 
     /** Of what the index did not take whole nothing stays in it. */
@@ -251,28 +268,8 @@ function createAdditions(index: Dependencies['index'], log: Dependencies['log'])
   }
 }
 
-const dimensionOf = ({ segment }: Addition) => segment.vectors?.dimension ?? 0
-
-/** The vectors of all, one after another: an index far away is asked once and not for each document. */
-function joinValues(additions: readonly Addition[]): Float32Array<ArrayBuffer> {
-  const all = additions.flatMap(({ segment }) => segment.vectors?.values ?? [])
-  const [first] = all
-  if (first && all.length === 1) return first
-  const joined = new Float32Array(all.reduce((sum, { length }) => sum + length, 0))
-  let start = 0
-  for (const values of all) {
-    joined.set(values, start)
-    start += values.length
-  }
-  return joined
-}
-
 function keyRange(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i)
-}
-
-function ownVectors({ values, ...embedding }: NonNullable<Segment['vectors']>) {
-  return { ...embedding, values: values.slice() }
 }
 
 /** Without the rest of the file, which would go to the index's thread with them. */

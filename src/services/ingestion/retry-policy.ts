@@ -1,6 +1,5 @@
 import { AppError } from '../../errors.ts'
 import type { Backoff } from '../../lib/backoff.ts'
-import { EmbedderError } from '../../models/embedder.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
 import { ExtractionError } from '../extraction/extracted.ts'
 import { IndexError, isOutage } from './availability.ts'
@@ -30,8 +29,6 @@ const MAX_ATTEMPTS = {
   extraction_timeout: 2,
   preparation_timeout: 2,
   preparation_crashed: 2,
-  embedder_unavailable: Number.POSITIVE_INFINITY,
-  embedding_refused: 2,
   index_unavailable: Number.POSITIVE_INFINITY,
   index_failed: Number.POSITIVE_INFINITY,
   store_unavailable: Number.POSITIVE_INFINITY,
@@ -52,10 +49,6 @@ export interface Failure extends DocumentFailure {
 export function toFailure(error: unknown): Failure {
   if (error instanceof ExtractionError || error instanceof PreparationError) {
     return { code: error.code, message: error.message }
-  }
-  if (error instanceof EmbedderError) {
-    const code = error.kind === 'refused' ? 'embedding_refused' : 'embedder_unavailable'
-    return { code, message: error.message }
   }
   if (error instanceof IndexError) return indexFailure(error)
   if (error instanceof AppError) {

@@ -2,7 +2,6 @@ import type { TermBatch } from '../../indexes/term-batch.ts'
 import { freeAllMemory } from '../../lib/free-young-memory.ts'
 import { atCodePoint } from '../../lib/markdown/characters.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
-import type { Embedding } from '../embedding/embedding.ts'
 import { ExtractionError } from '../extraction/extracted.ts'
 import type { Preparer } from './preparer.ts'
 import type { Source } from './sources.ts'
@@ -11,7 +10,7 @@ import type { SplitContext } from './split/split-text.ts'
 
 /** A text up to this length is one segment, in UTF-16 code units. */
 export const MAX_WHOLE_CHARACTERS = 524_288
-/** As much of a longer text as is split, embedded and kept at a time. */
+/** As much of a longer text as is split and kept at a time. */
 const SEGMENT_CHARACTERS = 131_072
 /** A segment rather ends this much earlier than within a paragraph or a line. */
 const SLACK_SHARE = 1 / 16
@@ -33,28 +32,23 @@ export interface Segment extends ChunkBatch {
 
 /** What was made of so many segments, a few megabytes, may wait to be collected. */
 const SEGMENTS_BETWEEN_COLLECTIONS = 8
-/** Vectors come as text, which takes many times their room. */
-const SEGMENTS_WITH_VECTORS = 1
 
 interface Dependencies {
   preparer: Pick<Preparer, 'prepare'>
-  /** Absent where search goes by words alone. */
-  embedding?: Pick<Embedding, 'documents'> | undefined
 }
 
 /**
- * Splits, analyses and embeds a text segment by segment, each taken when it is asked for. Throws what
- * preparing and embedding throw, and `ExtractionError` in the end where there was no text.
+ * Splits and analyses a text segment by segment, each taken when it is asked for. Throws what
+ * preparing throws, and `ExtractionError` in the end where there was no text.
  */
 export async function* preparedSegments(
-  { preparer, embedding }: Dependencies,
+  { preparer }: Dependencies,
   title: string | undefined,
   source: Source,
   signal: AbortSignal,
 ): AsyncGenerator<Segment> {
   const isWhole = source.characters <= MAX_WHOLE_CHARACTERS
   const texts = segmentsOf(source.pieces(), isWhole ? MAX_WHOLE_CHARACTERS : SEGMENT_CHARACTERS)
-  const between = embedding ? SEGMENTS_WITH_VECTORS : SEGMENTS_BETWEEN_COLLECTIONS
   let context: SplitContext | undefined
   let characters = 0
   let isEmpty = true
@@ -68,15 +62,13 @@ export async function* preparedSegments(
     const chunks = numberPages(moved, source.pageStarts)
     context = prepared.context
     characters += text.length
-    const titled = chunks.map((chunk) => ({ title, ...chunk }))
-    const vectors = titled.length > 0 ? await embedding?.documents(titled, signal) : undefined
-    return { text, chunks, vectors, terms: prepared.terms }
+    return { text, chunks, terms: prepared.terms }
   }
 
   let number = 0
   for (const text of texts) {
     signal.throwIfAborted()
-    if (number > 0 && number % between === 0) freeAllMemory()
+    if (number > 0 && number % SEGMENTS_BETWEEN_COLLECTIONS === 0) freeAllMemory()
     number++
     const segment = await prepareNext(text)
     if (segment.chunks.length === 0) continue

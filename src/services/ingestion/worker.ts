@@ -5,7 +5,6 @@ import { pause, startDeadline, untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import type { Embedding } from '../embedding/embedding.ts'
 import { type IngestionLog, watchIndex } from './availability.ts'
 import type { Preparer } from './preparer.ts'
 import { type ClaimEnd, createDocumentIngestion } from './process-document.ts'
@@ -22,12 +21,12 @@ export interface IngestionOptions {
       DocumentStore,
       'recoverJobs' | 'claimJobs' | 'failJob' | 'releaseJob' | 'nextJobAt' | 'counts'
     >
-  index: Pick<ChunkIndex, 'add' | 'addVectors' | 'remove'>
+  index: Pick<ChunkIndex, 'add' | 'remove'>
   preparer: Pick<Preparer, 'prepare'>
   /** Where the text of a claimed document comes from. */
   openSource: OpenSource
-  /** Absent where search goes by words alone. */
-  embedding?: Pick<Embedding, 'documents' | 'pauseMs'> | undefined
+  /** Called with the keys of chunks as soon as they are found by their words. Must not throw. */
+  onPublished?: ((keys: readonly number[]) => void) | undefined
   log: IngestionLog
   /** The most documents under way at a time. */
   concurrency: number
@@ -53,9 +52,9 @@ export type Ingestion = ReturnType<typeof createIngestion>
 
 /** The background worker that makes pending documents ready, or failed for a reason that is told. */
 export function createIngestion(options: IngestionOptions) {
-  const { store, embedding, log, concurrency, retry = RETRY, now = Date.now } = options
+  const { store, log, onPublished, concurrency, retry = RETRY, now = Date.now } = options
   const watched = watchIndex(options.index, log, now)
-  const publisher = createPublisher({ store, index: watched.index, log })
+  const publisher = createPublisher({ store, index: watched.index, onPublished, log })
   const ingest = createDocumentIngestion({ ...options, publisher, retry, now })
   const abandoned = new AbortController()
 
@@ -70,8 +69,8 @@ export function createIngestion(options: IngestionOptions) {
       else claims.roomCame()
     },
   })
-  // Nothing is claimed while nothing could be embedded or indexed.
-  const pauseMs = () => Math.max(embedding?.pauseMs() ?? 0, watched.pauseMs())
+  // Nothing is claimed while nothing could be indexed.
+  const { pauseMs } = watched
   const room = () => {
     // One document tries whether the index works again.
     if (watched.isDown() && inFlight.statistics().underWay > 0) return 0

@@ -25,8 +25,11 @@ export interface Metrics {
   readonly contentType: string
 }
 
-/** Prometheus metrics; `counts` is asked at each scrape. */
-export function createMetrics(counts: () => Promise<StoreCounts>): Metrics {
+/** Prometheus metrics; `counts` is asked at each scrape, and `meaning`, which is absent where search goes by words alone. */
+export function createMetrics(
+  counts: () => Promise<StoreCounts>,
+  meaning?: () => { missing: number },
+): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -54,6 +57,16 @@ export function createMetrics(counts: () => Promise<StoreCounts>): Metrics {
     help: 'Agent runs under way',
     registers,
   })
+  if (meaning) {
+    new Gauge({
+      name: 'agent_server_chunks_without_vector',
+      help: 'Chunks that words find and meaning does not find yet',
+      registers,
+      collect() {
+        this.set(meaning().missing)
+      },
+    })
+  }
   const refreshCounts = createCountGauges(registry, counts)
   const sampler = createSampler()
 

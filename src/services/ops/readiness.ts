@@ -17,6 +17,8 @@ interface Dependencies {
   /** Absent where search goes by words alone. */
   embedder?: ReadinessCheck | undefined
   reranker?: ReadinessCheck | undefined
+  /** How far the vectors are; absent where search goes by words alone. */
+  meaning?: (() => NonNullable<Readiness['meaning']>) | undefined
   /** Present while the vectors of another model are made. */
   reindex?: (() => NonNullable<Readiness['reindex']>) | undefined
   counts: () => Promise<StoreCounts>
@@ -35,6 +37,7 @@ export function createReadiness({
   ingestion,
   embedder,
   reranker,
+  meaning,
   reindex,
   counts,
   log,
@@ -85,6 +88,7 @@ export function createReadiness({
       checks: Object.fromEntries([...results, ...optional]),
       retrieval: embedder ? 'hybrid' : 'lexical',
       ...(optional.some(([, { state }]) => state === 'failed') && { degraded: true as const }),
+      ...(meaning && { meaning: meaning() }),
       ...(reindex && { reindex: reindex() }),
     }
   }

@@ -39,11 +39,11 @@ export function createHybridSearch({ index, feedback, store }: Dependencies) {
     }
     if (index.searchHybrid) {
       const [learned, vector] = await Promise.all([feedback.learn(query, signal), embedded])
-      if (!vector) return lexicalOnly(await feedback.apply(learned, query, signal), limit)
+      if (!vector?.length) return lexicalOnly(await feedback.apply(learned, query, signal), limit)
       return index.searchHybrid({ ...query, feedback: learned.feedback, vector }, signal)
     }
     const [lexical, vector] = await Promise.all([feedback.search(query, signal), embedded])
-    if (!vector) return lexicalOnly(lexical, limit)
+    if (!vector?.length) return lexicalOnly(lexical, limit)
     const near = async () =>
       (await index.nearest({ vector, only, filter, limit }, signal)).map(({ key }) => key)
     const parts = { nearest: near, read: store.readVectors }

@@ -23,6 +23,9 @@ const MAX_QUERY = 10_000
 /** What a word counts that was asked for before: measured, see docs/retrieval-quality.md. */
 const CONTEXT_WEIGHT = 0.5
 
+/** Instead of a question's vector, where no chunk has one that it could be compared with. */
+export const NOTHING_TO_FIND = new Float32Array(0)
+
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'filters'>
   store: Pick<DocumentStore, 'readChunks' | 'matchingKeys'>

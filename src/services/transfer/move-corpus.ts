@@ -121,11 +121,9 @@ export async function* fittingCorpus(
 }
 
 function refuseOther(kept: string | undefined, model: string): void {
-  if (kept === model) return
-  const remedy = `unset EMBEDDING_MODEL, import, and run npm run re-embed with "${model}"`
+  if (kept === undefined || kept === model) return
+  const remedy = `set EMBEDDING_MODEL=none, import, and run npm run re-embed with "${model}"`
   throw new Error(
-    kept === undefined
-      ? `The corpus has no vectors, but EMBEDDING_MODEL is "${model}": ${remedy}`
-      : `The corpus was embedded with "${kept}", but EMBEDDING_MODEL is "${model}": set it to "${kept}", or ${remedy}`,
+    `The corpus was embedded with "${kept}", but EMBEDDING_MODEL is "${model}": set it to "${kept}", or ${remedy}`,
   )
 }

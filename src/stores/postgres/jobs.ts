@@ -16,7 +16,7 @@ import { chunkColumns } from './chunks.ts'
 import { gatherChunkBatches } from './codec.ts'
 import type { Database } from './database.ts'
 import { keysIn } from './documents.ts'
-import { EmbeddingError } from './error.ts'
+import { nameEmbedding } from './vectors.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
@@ -82,7 +82,7 @@ export function createJobWrites({
     ]
     const [row] = await database.write(COMPLETE, values).catch((error: unknown) => {
       if (error instanceof StaleKeysError) dropKeys()
-      throw nameEmbedding(error, vectors)
+      throw vectors ? nameEmbedding(error, vectors) : error
     })
     leases.letGo(job.claim)
     const keys = keysIn(row)
@@ -141,12 +141,6 @@ function vectorColumns(chunks: readonly NewChunk[], vectors: ChunkVectors | unde
     throw new RangeError(`${values.length} numbers are no vectors of ${chunks.length} chunks`)
   }
   return [model, dimension, toHalfFloats(values)]
-}
-
-function nameEmbedding(error: unknown, vectors: ChunkVectors | undefined): unknown {
-  if (!(error instanceof EmbeddingError) || !vectors) return error
-  const { model, dimension } = vectors
-  return new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)
 }
 
 /** How long after its last sign of life a server's claims are taken over by others. */

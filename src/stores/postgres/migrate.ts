@@ -17,6 +17,7 @@ export const STEPS: readonly URL[] = [
   '10-identity.sql',
   '11-patches.sql',
   '12-responses.sql',
+  '13-later-vectors.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** The functions of the schema are written as 14 first understood them. */

@@ -24,7 +24,7 @@ import { createJobWrites, createLeases } from './jobs.ts'
 import { migrate } from './migrate.ts'
 import { createChangeNotifications } from './notifications.ts'
 import { createOutbox } from './outbox.ts'
-import { createVectorWrites } from './vectors.ts'
+import { createLaterVectors, createVectorWrites } from './vectors.ts'
 
 const RESERVE: Query = {
   name: 'reserve_chunk_keys',
@@ -78,6 +78,8 @@ interface PostgresStoreOptions {
 export interface PostgresStore extends DocumentStore, ChangeNotifications {
   /** Makes all vectors anew. */
   readonly replacement: VectorReplacement
+  /** As `replacement.alone`, for whoever makes the vectors that are missing. */
+  readonly backlogAlone: VectorReplacement['alone']
   readonly lookup: DocumentLookup
   readonly outbox: Outbox
   /** What the agents of all servers keep. */
@@ -130,6 +132,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...createDocumentReads(read, POSTGRES),
     ...createChunkReads(read, POSTGRES),
     ...vectors,
+    ...createLaterVectors(url, database),
     ...files,
     chunkKeys: () => readAllKeys(database, 'chunks'),
     vectorKeys: () => readAllKeys(database, 'vectors'),

@@ -71,7 +71,7 @@ function toPage(rows: readonly Row[], length: number): ChunkPage {
 export function createVectorReads(
   read: Read,
   { schema, isInFirst }: SqlDialect,
-): Pick<DocumentStore, 'embedding' | 'vectorsGeneration' | 'readVectors'> &
+): Pick<DocumentStore, 'embedding' | 'vectorsGeneration' | 'readVectors' | 'countWithoutVector'> &
   Pick<VectorReplacement, 'begun' | 'chunksWithout'> {
   const EMBEDDING = {
     name: 'embedding',
@@ -84,6 +84,11 @@ export function createVectorReads(
   const VECTORS = {
     name: 'vectors',
     text: `SELECT key, vector FROM ${schema}.vectors WHERE key ${isInFirst} ORDER BY key`,
+  }
+  const WITHOUT_VECTOR = {
+    name: 'count_without_vector',
+    text: `SELECT count(*) AS n FROM ${schema}.documents JOIN ${schema}.chunks ON document = number
+      WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM ${schema}.vectors WHERE vectors.key = chunks.key)`,
   }
   const BEGUN = {
     name: 'begun_vectors',
@@ -110,6 +115,7 @@ export function createVectorReads(
       return integer(row, 'value')
     },
     readVectors: async (keys) => toVectors(await read(VECTORS, [keys])),
+    countWithoutVector: async (id) => integer((await read(WITHOUT_VECTOR, [id]))[0], 'n'),
     async begun() {
       const [row] = await read(BEGUN)
       const embedding = toEmbedding(row)

@@ -41,9 +41,21 @@ export function insertKeyedVectors(
   }
 }
 
-/** Making vectors anew, beside those in use. Each write runs inside a transaction of the caller's. */
+/** Vectors that come after their chunks, and those made anew, beside those in use. Each write runs inside a transaction of the caller's. */
 export function createVectorWrites(sql: SQLTagStore) {
   return {
+    /** Keeps vectors of chunks that are still there, and answers their keys. */
+    addVectors({ keys, dimension, values }: KeyedVectors, model: string): number[] {
+      keepEmbedding(sql, { model, dimension })
+      return [...keys].filter((key, position) => {
+        const vector = toHalfFloats(vectorAt(values, position, dimension))
+        const { changes } = sql.run`
+          INSERT OR REPLACE INTO vectors (key, vector)
+          SELECT ${key}, ${vector} WHERE EXISTS (SELECT 1 FROM chunks WHERE key = ${key})`
+        return Number(changes) > 0
+      })
+    },
+
     /** Begins a set of next vectors, or goes on with the one of the same embedding. */
     beginVectors({ model, dimension }: Embedding): number {
       const begun = toEmbedding(

@@ -49,6 +49,7 @@ interface SqliteStoreOptions {
 export interface SqliteStore extends DocumentStore {
   /** Makes all vectors anew. For a process that has the store to itself. */
   readonly replacement: VectorReplacement
+  readonly backlogAlone: VectorReplacement['alone']
   readonly outbox: Outbox
   readonly lookup: DocumentLookup
 }
@@ -144,6 +145,7 @@ function createWrites(write: WriteQueue['write']) {
     },
     failJob: (job, failure, retryAt) => write('failJob', toClaim(job), failure, retryAt),
     releaseJob: (job, failure) => write('releaseJob', toClaim(job), failure),
+    addVectors: (vectors, model) => write('addVectors', vectors, model),
     reserveChunkKeys: keys.take,
     async retireChunkKeys() {
       keys.drop()
@@ -170,6 +172,12 @@ const CHUNK_KEYS = 'SELECT json_group_array(key) AS keys FROM chunks INDEXED BY 
 const VECTOR_KEYS = 'SELECT json_group_array(key) AS keys FROM vectors INDEXED BY vectors_key'
 const NEXT_JOB = 'SELECT run_at FROM jobs WHERE claim IS NULL ORDER BY run_at LIMIT 1'
 const LAST_CHECK = "SELECT value FROM meta WHERE name = 'last_check'"
+
+/** The directory has one process, which makes vectors in one place. */
+const alone: VectorReplacement['alone'] = async (work, signal) => {
+  await work(signal)
+  return true
+}
 
 /** What is asked of the database, which sees every commit at once; `refuse` throws while nothing may be. */
 function openReaders(file: string, write: WriteQueue['write'], refuse: () => void) {
@@ -208,12 +216,9 @@ function openReaders(file: string, write: WriteQueue['write'], refuse: () => voi
       const row = await readOne(NEXT_JOB)
       return row && integer(row, 'run_at')
     },
+    backlogAlone: alone,
     replacement: {
-      // The directory has one process, which makes them in one place.
-      async alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) {
-        await work(signal)
-        return true
-      },
+      alone,
       begin: (embedding) => write('beginVectors', embedding),
       add: (added) => write('addNextVectors', added),
       finish: () => write('swapVectors'),

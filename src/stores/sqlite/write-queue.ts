@@ -121,6 +121,7 @@ function settle(group: readonly Queued<Write, never>[], outcomes: readonly Outco
 function charactersOf({ name, input }: Write): number {
   if (name === 'add' || name === 'put') return input[0].text.length
   if (name === 'addPiece') return input[2].length
+  if (name === 'addVectors') return input[0].values.length
   if (name !== 'completeJob') return 0
   const [, chunks, vectors, text = ''] = input
   const ofChunks = chunks.reduce((sum, chunk) => sum + chunk.text.length + chunk.heading.length, 0)

@@ -25,7 +25,7 @@ function createForTest() {
     set: (next: DocumentStatus | undefined) => (status = next),
     reads: () => reads,
     wait: async (milliseconds = LONG, signal = forever) =>
-      (await completionWaiter.wait('a', milliseconds, signal))?.status,
+      (await completionWaiter.wait('a', milliseconds, 'ready', signal))?.status,
   }
 }
 

@@ -215,16 +215,21 @@ describe('a batch', () => {
 describe('waiting for a document', () => {
   const known = { id: 'doc_1', status: 'pending' } as const
   const signal = new AbortController().signal
+  const soon = { seconds: 1, goal: 'ready' } as const
 
   it('answers what it has become, with the reason if it failed', async () => {
     const error = { code: 'internal', message: 'm' }
     const { documents } = createForTest({ settled: { ...stored, status: 'failed', error } })
-    expect(await documents.settled(known, 1, signal)).toEqual({ ...known, status: 'failed', error })
-    expect(await documents.settled(known, 0, signal)).toBe(known)
+    expect(await documents.settled(known, soon, signal)).toEqual({
+      ...known,
+      status: 'failed',
+      error,
+    })
+    expect(await documents.settled(known, { ...soon, seconds: 0 }, signal)).toBe(known)
   })
 
   it('answers what was known of one that was deleted meanwhile', async () => {
-    expect(await createForTest().documents.settled(known, 1, signal)).toBe(known)
+    expect(await createForTest().documents.settled(known, soon, signal)).toBe(known)
   })
 })
 

@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { EmbedderError } from '../../../src/models/embedder.ts'
-import type { Embedding } from '../../../src/services/embedding/embedding.ts'
 import { long, onlyLong, someOf } from '../../support/long.ts'
 import {
   createGate,
@@ -37,15 +35,6 @@ async function ready(parts: Parts, options?: Parameters<typeof createRunning>[1]
   await running.stop(1_000)
 }
 
-/** A vector for each chunk, of its length. */
-const fakeEmbedding = (): Pick<Embedding, 'documents' | 'pauseMs'> => ({
-  documents: async (chunks) => ({
-    ...{ model: 'fake', dimension: 2 },
-    values: Float32Array.from(chunks.flatMap(({ text }) => [text.length / 4_096, 1])),
-  }),
-  pauseMs: () => 0,
-})
-
 describe('a long document', () => {
   it.each(someOf(['file', 'text'], 1))(
     'is found whole, each chunk where it stands: of a %s',
@@ -69,18 +58,12 @@ describe('a long document', () => {
     },
   )
 
-  it('has a vector for each of its chunks', async () => {
+  it('tells which chunks it became, so that they get their vectors', async () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: longText() })
-    await ready(parts, { embedding: fakeEmbedding() })
-    const { known } = await keysOf(parts)
-    const few = [known[0], known[500]].flatMap((key) => key ?? [])
-    const { values } = await parts.store.readVectors(few)
-    const chunks = await parts.store.readChunks(few)
-    for (const [i, { text }] of chunks.entries()) {
-      expect(values[i * 2]).toBeCloseTo(text.length / 4_096, 2)
-    }
-    expect(await parts.store.vectorKeys()).toHaveLength(known.length)
+    const published: number[] = []
+    await ready(parts, { onPublished: (keys) => void published.push(...keys) })
+    expect(published).toEqual((await keysOf(parts)).known)
   })
 
   it('takes the place of an earlier one in one step', onlyLong, async () => {
@@ -129,24 +112,6 @@ describe('a long document', () => {
 })
 
 describe('a long document that meets a failure', () => {
-  const OUTAGE = new EmbedderError('unavailable', 'down')
-
-  it('of the embedder half-way waits, uncounted, and begins anew', async () => {
-    const parts = await openParts()
-    await parts.store.add({ id: 'a', text: longText() })
-    const embedding = fakeEmbedding()
-    let calls = 0
-    const documents: Embedding['documents'] = async (...input) => {
-      calls++
-      if (calls === 3) throw OUTAGE
-      return embedding.documents(...input)
-    }
-    await ready(parts, { embedding: { ...embedding, documents } })
-    const { attempts, chunkCount } = await getDocument(parts, 'a')
-    expect(attempts).toBe(1)
-    expect((await keysOf(parts)).index).toHaveLength(chunkCount)
-  })
-
   it('of the index is tried again, and leaves no chunk of the first time', onlyLong, async () => {
     const parts = await openParts()
     await parts.store.add({ id: 'a', text: longText() })

@@ -3,6 +3,7 @@ import {
   createQdrantIndex,
   type QdrantIndexOptions,
 } from '../../../src/indexes/qdrant/qdrant-index.ts'
+import { addVectors } from '../../../src/services/embedding/backlog.ts'
 import { compareKeys } from '../../../src/services/ingestion/index-sync.ts'
 import { createPublisher } from '../../../src/services/ingestion/publish.ts'
 import { replaceIndex } from '../../../src/services/ingestion/replace-index.ts'
@@ -103,27 +104,35 @@ async function publishAll(task: {
   const { store, step } = task
   const index = createQdrantIndex(task.options)
   await index.open()
+  const published: number[] = []
   const publisher = createPublisher({
     store: {
       ...store,
       reserveChunkKeys: step(store.reserveChunkKeys),
       completeJob: step(store.completeJob),
     },
-    index: { ...index, add: step(index.add), addVectors: step(index.addVectors) },
+    index: { ...index, add: step(index.add) },
+    onPublished: (keys) => void published.push(...keys),
     log: silent,
   })
+  const vectors = {
+    store: { ...store, addVectors: step(store.addVectors) },
+    index: { ...index, addVectors: step(index.addVectors) },
+    embedding: { documents: async () => ({ ...EMBEDDING, values: Float32Array.of(1, 0) }) },
+  }
+  const { signal } = new AbortController()
   for (let document = 0; document < DOCUMENTS_EACH; document++) {
     const id = `s${task.seed}-w${task.writer}-d${document}`
     await store.add({ id, text: id })
     const [job] = await store.claimJobs(1)
-    if (job) await publisher.publish(job, segmentOf(job), 1, new AbortController().signal)
+    if (job) await publisher.publish(job, segmentOf(job), 1, signal)
+    await addVectors(vectors, await store.readChunks(published.splice(0)), signal)
   }
 }
 
 async function* segmentOf({ text }: IngestionJob) {
   const chunks = [{ text, heading: '', start: 0, end: text.length }]
-  const vectors = { ...EMBEDDING, values: Float32Array.of(1, 0) }
-  yield { chunks, vectors, terms: batchOf([[text]]), text }
+  yield { chunks, terms: batchOf([[text]]), text }
 }
 
 async function replace(task: { options: QdrantIndexOptions; store: DocumentStore; step: Step }) {

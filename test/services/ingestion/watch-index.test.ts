@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { watchIndex } from '../../../src/services/ingestion/availability.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
-import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { silent } from './ingestion-parts.ts'
 
 const AWAY = new AppError('index_unavailable', 'away')
@@ -17,7 +16,7 @@ function openWatched() {
     given.push(...parts)
     if (failure) throw failure
   }
-  const fed = { add: change, addVectors: change, remove: change }
+  const fed = { add: change, remove: change }
   const watched = watchIndex(fed, silent, () => now)
   return {
     ...watched,
@@ -38,9 +37,8 @@ describe('An index that is watched', () => {
     const { index, given } = openWatched()
     const parts = [Uint32Array.of(1), batchOf([['wing']]), [{ year: 2026 }]] as const
     await index.add(...parts)
-    await index.addVectors(vectorBatch([1]), parts[2])
     await index.remove([1])
-    expect(given).toEqual([...parts, vectorBatch([1]), parts[2], [1]])
+    expect(given).toEqual([...parts, [1]])
   })
 
   it('is not asked again for a while after it was away', async () => {

@@ -17,7 +17,8 @@ describe('Two rankings fused', () => {
   it('hold every candidate once, with what each stage made of it', () => {
     const fused = fuse(words({ 1: 10, 2: 5 }), meaning({ 2: 0.5, 3: 0.9 }), 0.5)
     expect(fused.toSorted((a, b) => a.key - b.key)).toEqual([
-      { key: 1, score: 0.5, lexical: 10 },
+      // Without a vector it is taken to mean as much as its words say.
+      { key: 1, score: 1, lexical: 10 },
       { key: 2, score: 0.25, lexical: 5, dense: 0.5 },
       { key: 3, score: 0.5, dense: 0.9 },
     ])
