@@ -73,13 +73,14 @@ async function ingest({ folder, progress }: EvaluationOptions, { documents }: Ag
   return ids
 }
 
-/** Waits until nothing waits; answers how many documents have failed. */
+/** Waits until every document is found, by meaning as well where there is an embedder; answers how many have failed. */
 async function settle({ admin }: AgentServer, progress: (done: string) => void): Promise<number> {
   for (;;) {
-    const { documents } = await admin.readiness()
+    const { documents, meaning } = await admin.readiness()
     const { pending = 0, processing = 0, failed = 0 } = documents ?? {}
-    if (documents && pending + processing === 0) return failed
-    progress(`${pending + processing} documents not ready yet`)
+    const waiting = pending + processing
+    if (documents && waiting === 0 && (meaning?.state ?? 'done') === 'done') return failed
+    progress(`${waiting} documents not ready yet, ${meaning?.missing ?? 0} passages not embedded`)
     await delay(POLL_MS)
   }
 }

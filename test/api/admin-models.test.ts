@@ -108,7 +108,8 @@ describe('POST /admin/models/test', () => {
   })
 
   it('refuses what is not configured, and what no server starts with', async () => {
-    expect(await failureOf(await ask('embedding', drafted()))).toMatchObject({ param: 'kind' })
+    const without = { ...drafted(), EMBEDDING_MODEL: 'none' }
+    expect(await failureOf(await ask('embedding', without))).toMatchObject({ param: 'kind' })
     const wrong = await ask('chat', { ...drafted(), CHAT_BASE_URL: 'there' })
     expect(await failureOf(wrong)).toMatchObject({ param: 'set.CHAT_BASE_URL' })
   })

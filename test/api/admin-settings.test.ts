@@ -8,7 +8,7 @@ import { VARIABLE_NAMES } from '../../src/config.ts'
 import { Settings, SettingsSaved } from '../../src/schemas/admin.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 
 const SECRET = 'sk-secret-of-the-model-abcd'
 const AT_START = `# Mine.
@@ -28,7 +28,9 @@ let file: string
 beforeAll(async () => {
   const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
   file = join(directory, '.env')
-  server = await startServer({ DATA_DIR: directory, CORS_ORIGIN: 'https://example.org' })
+  const variables = { DATA_DIR: directory, CORS_ORIGIN: 'https://example.org' }
+  const given = { SERVER_API_KEY: TEST_KEY, CHAT_MODEL: 'extractive', ...variables }
+  server = await startServer(variables, { given })
   return async () => {
     await server.close()
     await rm(directory, { recursive: true })
