@@ -60,8 +60,7 @@ export async function compose(
   const { backlog, completionWaiter, ingestion } = knowledge
   const { wake } = ingestion
   const documents = createDocuments({
-    ...{ store, index, completionWaiter, backlog, wake, log },
-    lookup: store.lookup,
+    ...{ store, index, completionWaiter, backlog, wake, log, lookup: store.lookup },
     readd: (keys) => readdChunks({ store, index, preparer: knowledge.preparer }, keys),
   })
 

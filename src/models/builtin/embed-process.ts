@@ -14,7 +14,8 @@ export type ToEmbedding =
   | { kind: 'embed'; texts: readonly string[] }
 export type FromEmbedding = { vectors: Float32Array<ArrayBuffer>[] } | { failure: string }
 
-const LOWEST_PRIORITY = 19
+/** A tenth of what others get where all have work, so that there is an end to it on a machine that is always busy. */
+const LOW_PRIORITY = 10
 /** The window that the model was published with, in tokens, the two marks counted. */
 const WINDOW = 256
 /** Windows of one text, about eight pages; what comes after them is not read. */
@@ -27,7 +28,7 @@ endWithParent()
 let model: Promise<Model> | undefined
 process.on('message', (message: ToEmbedding) => {
   if (message.kind === 'begin') {
-    if (message.isBackground) setPriority(LOWEST_PRIORITY)
+    if (message.isBackground) setPriority(LOW_PRIORITY)
     model = load(message)
     model.catch(() => undefined)
   } else void answer(message.texts)

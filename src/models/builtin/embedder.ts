@@ -14,10 +14,10 @@ const PACKAGE = 'agent-server-minilm'
 const ENTRY = new URL('./embed-process.ts', import.meta.url)
 /** It holds about 150 MB: the runtime, the weights, and what one window takes. */
 const LIMITS = { heapMegabytes: 192, residentMegabytes: 640 }
-/** Texts of one message: a second's work, after which an abort is heard. */
+/** Texts of one message: about a second's work, which goes on where it has become for nobody. */
 const MAX_TEXTS = 8
-/** So many texts take a few seconds on a slow machine. */
-const DEADLINE_MS = 60_000
+/** They take a few seconds, but their process has the little that a busy machine has left. */
+const DEADLINE_MS = 600_000
 /** More threads than this hardly make one window faster. */
 const MAX_THREADS = 8
 /** A process without work is ended after so long; the next question then waits half a second for a new one. */
@@ -89,17 +89,16 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
     running?.kill()
     running = undefined
   }
-  const embed = async (texts: readonly string[], signal: AbortSignal) => {
+  const embed = async (texts: readonly string[]) => {
     clearTimeout(idleTimer)
     if (!running?.isAlive()) running = startModel(settings)
-    using deadline = startDeadline(DEADLINE_MS, signal)
+    const asked = running
+    using deadline = startDeadline(DEADLINE_MS)
     try {
-      return await untilAborted(running.embed(texts), deadline.signal)
+      return await untilAborted(asked.embed(texts), deadline.signal)
     } catch (cause) {
-      // Whatever it was about to answer is for nobody.
-      if (!signal.aborted) log?.warn({ err: cause }, 'the built-in embedder is started anew')
+      if (running === asked) log?.warn({ err: cause }, 'the built-in embedder is started anew')
       end()
-      signal.throwIfAborted()
       throw new EmbedderError('unavailable', 'The built-in embedder does not work', { cause })
     } finally {
       idleTimer = setTimeout(end, idleMs).unref()
@@ -107,8 +106,12 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
   }
   return {
     end,
+    /** Who does not wait any longer leaves the process to its work: one that starts slowly would never have started. */
     embed: (texts: readonly string[], signal: AbortSignal) =>
-      turns.run(() => embed(texts, signal), signal),
+      untilAborted(
+        turns.run(() => embed(texts), signal),
+        signal,
+      ),
   }
 }
 
