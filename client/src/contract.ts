@@ -1173,6 +1173,8 @@ export interface components {
                 index: number;
                 logprobs: null;
                 message: {
+                    /** @description A citation for each mark `[n]` of a document with an address of the web. */
+                    annotations?: components["schemas"]["UrlCitation"][];
                     content: string | null;
                     reasoning_content?: string;
                     reasoning_details?: unknown[];
@@ -1203,6 +1205,8 @@ export interface components {
             agent?: components["schemas"]["AgentExtra"];
             choices: {
                 delta: {
+                    /** @description A citation for each mark `[n]` of a document with an address of the web. */
+                    annotations?: components["schemas"]["UrlCitation"][];
                     content?: string;
                     reasoning_content?: string;
                     reasoning_details?: unknown[];
@@ -2769,6 +2773,18 @@ export interface components {
             /** @constant */
             type: "tool-result";
         };
+        UrlCitation: {
+            /** @constant */
+            type: "url_citation";
+            url_citation: {
+                /** @description Where it ends (exclusive). */
+                end_index: number;
+                /** @description Where the mark begins in the answer, in UTF-16 code units. */
+                start_index: number;
+                title: string;
+                url: string;
+            };
+        };
         /** @description Tokens of all model calls of the run, summed. */
         Usage: {
             completionTokens: number;
@@ -2882,6 +2898,7 @@ export type Tool = components['schemas']['Tool'];
 export type ToolCallFrame = components['schemas']['ToolCallFrame'];
 export type ToolList = components['schemas']['ToolList'];
 export type ToolResultFrame = components['schemas']['ToolResultFrame'];
+export type UrlCitation = components['schemas']['UrlCitation'];
 export type Usage = components['schemas']['Usage'];
 export type $defs = Record<string, never>;
 export interface operations {

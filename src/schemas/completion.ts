@@ -161,6 +161,23 @@ const MessageReasoning = {
   reasoning_details: z.array(z.unknown()).optional(),
 }
 
+const UrlCitation = z
+  .object({
+    type: z.literal('url_citation'),
+    url_citation: z.object({
+      url: z.string(),
+      title: z.string(),
+      start_index: z.int().describe('Where the mark begins in the answer, in UTF-16 code units.'),
+      end_index: z.int().describe('Where it ends (exclusive).'),
+    }),
+  })
+  .meta({ id: 'UrlCitation' })
+
+const ANNOTATIONS = z
+  .array(UrlCitation)
+  .optional()
+  .describe('A citation for each mark `[n]` of a document with an address of the web.')
+
 export const Completion = z
   .object({
     id: z.string(),
@@ -175,6 +192,7 @@ export const Completion = z
           content: z.string().nullable(),
           refusal: z.null(),
           tool_calls: z.array(MessageToolCall).optional(),
+          annotations: ANNOTATIONS,
           ...MessageReasoning,
         }),
         logprobs: z.null(),
@@ -199,6 +217,7 @@ export const CompletionChunk = z
           role: z.literal('assistant').optional(),
           content: z.string().optional(),
           tool_calls: z.array(MessageToolCall.extend({ index: z.int() })).optional(),
+          annotations: ANNOTATIONS,
           ...MessageReasoning,
         }),
         logprobs: z.null(),
@@ -268,6 +287,7 @@ interface Image {
 const isText = (part: Part): part is z.output<typeof TextPart> => part.type === 'text'
 const isImage = (part: Part): part is z.output<typeof ImagePart> => part.type === 'image_url'
 
+export type UrlCitation = z.output<typeof UrlCitation>
 export type CompletionMessage = z.output<typeof CompletionMessage>
 export type CompletionRequest = z.output<typeof CompletionRequest>
 export type Completion = z.output<typeof Completion>

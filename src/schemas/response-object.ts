@@ -7,7 +7,7 @@ import { freeObject } from './fields.ts'
 
 const Status = z.enum(['in_progress', 'completed', 'incomplete', 'failed'])
 
-const Annotation = z
+const FileCitation = z
   .object({
     type: z.literal('file_citation'),
     file_id: z.string().describe('The document.'),
@@ -23,7 +23,7 @@ const Annotation = z
 const OutputText = z.object({
   type: z.literal('output_text'),
   text: z.string(),
-  annotations: z.array(Annotation),
+  annotations: z.array(FileCitation),
   logprobs: z.array(z.unknown()),
 })
 
@@ -139,7 +139,7 @@ export const ResponseEvent = z
     delta: z.string().optional(),
     text: z.string().optional(),
     logprobs: z.array(z.unknown()).optional(),
-    annotation: Annotation.optional(),
+    annotation: FileCitation.optional(),
     annotation_index: z.int().optional(),
     name: z.string().optional(),
     arguments: z.string().optional(),
@@ -157,6 +157,7 @@ export const ResponseDeleted = z
   .object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) })
   .meta({ id: 'ResponseDeleted' })
 
+export type FileCitation = z.output<typeof FileCitation>
 export type OutputItem = z.output<typeof OutputItem>
 export type ResponseObject = z.output<typeof ResponseObject>
 export type ResponseEvent = z.output<typeof ResponseEvent>

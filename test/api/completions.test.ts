@@ -166,6 +166,21 @@ describe('A plain completion', () => {
   })
 })
 
+describe('A document with an address of the web', () => {
+  it('is an annotation of the mark that cites it, in the last chunk and in the message', async () => {
+    const url = 'https://heron.example/fish'
+    await server.ingest({ title: 'Herons', text: 'Herons spear trout at dawn.', url })
+    upstream.always(textReply('Some birds do [1], see `[1]`.'))
+    const url_citation = { url, title: 'Herons', start_index: 14, end_index: 17 }
+    const annotations = [{ type: 'url_citation', url_citation }]
+    const question = [{ role: 'user', content: 'Who spears trout at dawn?' }]
+    const { chunks } = await stream({ messages: question })
+    expect(chunks.at(-1)?.choices[0]?.delta).toEqual({ annotations })
+    const { choices } = await complete(server, 'Who spears trout at dawn?')
+    expect(choices[0]?.message).toMatchObject({ annotations })
+  })
+})
+
 describe("The server's own tools", () => {
   it(
     'run inside and are never seen as tool_calls',

@@ -972,6 +972,18 @@ class AgentExtra(TypedDict):
     artifacts: NotRequired[list[Artifact]]
 
 
+class UrlCitation1(TypedDict):
+    url: str
+    title: str
+    start_index: int
+    end_index: int
+
+
+class UrlCitation(TypedDict):
+    type: Literal['url_citation']
+    url_citation: UrlCitation1
+
+
 class Function2(TypedDict):
     name: str
     arguments: str
@@ -989,6 +1001,7 @@ class Message(TypedDict):
     content: str | None
     refusal: None
     tool_calls: NotRequired[list[ToolCall1]]
+    annotations: NotRequired[list[UrlCitation]]
     reasoning_content: NotRequired[str]
     reasoning_details: NotRequired[list[Any]]
 
@@ -1022,6 +1035,7 @@ class Delta(TypedDict):
     role: NotRequired[Literal['assistant']]
     content: NotRequired[str]
     tool_calls: NotRequired[list[ToolCall2]]
+    annotations: NotRequired[list[UrlCitation]]
     reasoning_content: NotRequired[str]
     reasoning_details: NotRequired[list[Any]]
 

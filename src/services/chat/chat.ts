@@ -8,12 +8,14 @@ import type {
   Model,
   ModelList,
 } from '../../schemas/completion.ts'
-import type { AgentEvent } from '../agent/agent-event.ts'
+import { type AgentEvent, asksForJson } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
+import { toUrlCitations } from './annotations.ts'
 import {
   collectCompletion,
   fromChat,
   fromCompletion,
+  textOf,
   toCompletionChunks,
   toFirstChunk,
   toRunExtras,
@@ -40,8 +42,8 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     model: modelName,
   })
 
-  const run = (request: CompletionRequest, signal: AbortSignal) =>
-    agent.run(fromCompletion(request, { defaultTopK, modelName }), signal)
+  const toRequest = (request: CompletionRequest) =>
+    fromCompletion(request, { defaultTopK, modelName })
 
   /** The agent over all documents, and over each collection. */
   const models = async (signal: AbortSignal): Promise<ModelList> => {
@@ -64,17 +66,27 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     ): AsyncGenerator<CompletionChunk[]> {
       const head = newHead()
       const includeUsage = request.stream_options?.include_usage ?? false
+      const asked = toRequest(request)
       let hasBegun = false
-      for await (const batch of run(request, signal)) {
-        const chunks = batch.flatMap((event) => toCompletionChunks(event, head, includeUsage))
+      let text = ''
+      const toChunks = (event: AgentEvent) => {
+        text += textOf(event)
+        const hits = event.type === 'run-end' ? event.hits : []
+        const annotations = toUrlCitations(hits.length > 0 ? text : '', hits, asksForJson(asked))
+        return toCompletionChunks(event, head, includeUsage, annotations)
+      }
+      for await (const batch of agent.run(asked, signal)) {
+        const chunks = batch.flatMap(toChunks)
         const begins = batch.some(({ type }) => type !== 'retrieved')
         if (!hasBegun && begins) chunks.unshift(toFirstChunk(head))
         hasBegun ||= begins
         if (chunks.length > 0) yield chunks
       }
     },
-    complete: (request: CompletionRequest, signal: AbortSignal): Promise<Completion> =>
-      collectCompletion(run(request, signal), newHead()),
+    complete(request: CompletionRequest, signal: AbortSignal): Promise<Completion> {
+      const asked = toRequest(request)
+      return collectCompletion(agent.run(asked, signal), newHead(), asksForJson(asked))
+    },
     models,
     /** Throws `model_not_found`. */
     async model(id: string, signal: AbortSignal): Promise<Model> {

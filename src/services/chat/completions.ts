@@ -7,10 +7,12 @@ import {
   type CompletionRequest,
   imagesOf,
   toPlain,
+  type UrlCitation,
 } from '../../schemas/completion.ts'
 import { within } from '../../schemas/metadata.ts'
 import type { AgentEvent, AgentRequest, RunEnd } from '../agent/agent-event.ts'
 import type { Conversation } from '../agent/prompt.ts'
+import { toUrlCitations } from './annotations.ts'
 
 /** A request of `/chat` as a run of the agent. */
 export function fromChat(
@@ -148,6 +150,7 @@ export function toCompletionChunks(
   event: AgentEvent,
   head: CompletionHead,
   includeUsage: boolean,
+  annotations: UrlCitation[] = [],
 ): CompletionChunk[] {
   switch (event.type) {
     case 'text-delta':
@@ -163,7 +166,10 @@ export function toCompletionChunks(
     }
     case 'run-end': {
       const { reason, usage } = event
-      const end = toChunk(head, { delta: {}, finish_reason: FINISH_REASON[reason] })
+      const end = toChunk(head, {
+        delta: annotations.length > 0 ? { annotations } : {},
+        finish_reason: FINISH_REASON[reason],
+      })
       const last = { ...end, agent: toAgentExtra(event) }
       // A chunk without choices stops clients that did not ask for the usage.
       if (!includeUsage || !usage) return [last]
@@ -212,6 +218,7 @@ function toChunk(head: CompletionHead, choice?: Partial<Choice>): CompletionChun
 export async function collectCompletion(
   batches: AsyncIterable<readonly AgentEvent[]>,
   head: CompletionHead,
+  isJsonAsked = false,
 ): Promise<Completion> {
   let content = ''
   let calls: readonly ModelToolCall[] = []
@@ -219,16 +226,23 @@ export async function collectCompletion(
     for (const event of batch) {
       content += textOf(event)
       if (event.type === 'client-tool-calls') calls = event.calls
-      if (event.type === 'run-end') return toCompletion(head, content, calls, event)
+      if (event.type !== 'run-end') continue
+      const annotations = toUrlCitations(content, event.hits, isJsonAsked)
+      return toCompletion(head, { content, calls, annotations }, event)
     }
   }
   throw new Error('An agent run ended without run-end')
 }
 
+interface Said {
+  content: string
+  calls: readonly ModelToolCall[]
+  annotations: UrlCitation[]
+}
+
 function toCompletion(
   head: CompletionHead,
-  content: string,
-  calls: readonly ModelToolCall[],
+  { content, calls, annotations }: Said,
   end: RunEnd,
 ): Completion {
   const { reason, usage } = end
@@ -243,6 +257,7 @@ function toCompletion(
           role: 'assistant',
           content: content === '' && hasCalls ? null : content,
           refusal: null,
+          ...(annotations.length > 0 && { annotations }),
           ...(hasCalls && { tool_calls: calls.map(toMessageToolCall), ...toReasoning(calls) }),
         },
         logprobs: null,

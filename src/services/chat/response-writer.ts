@@ -3,7 +3,7 @@ import type { ErrorDetail } from '../../schemas/error.ts'
 import type { Hit } from '../../schemas/query.ts'
 import type { OutputItem, ResponseEvent, ResponseObject } from '../../schemas/response-object.ts'
 import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
-import { citationsIn } from '../agent/citation-check.ts'
+import { toFileCitations } from './annotations.ts'
 import {
   FINISH_REASON,
   textOf,
@@ -181,7 +181,7 @@ function createMessage(script: Script, { isJsonAsked }: Wishes) {
     end(status: Message['status'], hits: readonly Hit[]): ResponseEvent[] {
       if (!place) return []
       const { output_index, item_id } = place
-      const annotations = annotate(text, hits, isJsonAsked)
+      const annotations = toFileCitations(text, hits, isJsonAsked)
       const part = toPart(text, annotations)
       const item = toMessage(item_id, status, [part])
       script.replace(output_index, item)
@@ -204,17 +204,6 @@ function toMessage(id: string, status: Message['status'], content: Part[]): Mess
 
 function toPart(text: string, annotations: Part['annotations']): Part {
   return { type: 'output_text', text, annotations, logprobs: [] }
-}
-
-/** A citation for each mark in the text. */
-function annotate(text: string, hits: readonly Hit[], isJsonAsked: boolean): Part['annotations'] {
-  return citationsIn(text, hits.length, isJsonAsked).flatMap(({ number, index }) => {
-    const hit = hits[number - 1]
-    if (!hit) return []
-    const { documentId: file_id, title, start, end, url } = hit
-    const place = { index, number, start, end, ...(url !== undefined && { url }) }
-    return [{ type: 'file_citation' as const, file_id, filename: title || file_id, ...place }]
-  })
 }
 
 function toUsage(usage: RunEnd['usage']): ResponseObject['usage'] {
