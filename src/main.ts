@@ -21,6 +21,7 @@ import { openScreen } from './compose/screen.ts'
 import { type Config, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
 import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { isMissing } from './lib/files.ts'
+import { freeMemoryWhenIdle } from './lib/free-memory.ts'
 import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
 import { startTelemetry } from './telemetry.ts'
@@ -100,6 +101,7 @@ async function main(): Promise<void> {
     },
   })
   await opened.start()
+  freeMemoryWhenIdle()
 }
 
 /** Says where to begin, to who has just cloned it; and lets in who has no key that works. */

@@ -1,6 +1,6 @@
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import { type ProcessLimits, startProcess } from '../../lib/child-process.ts'
-import { freeYoungMemory } from '../../lib/free-young-memory.ts'
+import { freeYoungMemory } from '../../lib/free-memory.ts'
 import { JobCrashed, JobExhausted } from '../../lib/job.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { StoredFile } from '../../stores/file-store.ts'

@@ -2,7 +2,7 @@ import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import { joinTermBatches, type TermBatch } from '../../indexes/term-batch.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
-import { freeYoungMemory } from '../../lib/free-young-memory.ts'
+import { freeYoungMemory } from '../../lib/free-memory.ts'
 import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
 import {
   type DocumentStore,

@@ -1,5 +1,5 @@
 import type { TermBatch } from '../../indexes/term-batch.ts'
-import { freeAllMemory } from '../../lib/free-young-memory.ts'
+import { freeAllMemory } from '../../lib/free-memory.ts'
 import { atCodePoint } from '../../lib/markdown/characters.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
 import { ExtractionError } from '../extraction/extracted.ts'

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { freeAllMemory, freeYoungMemory } from '../../src/lib/free-memory.ts'
+
+const PIECE = 2 ** 20
+const PIECES = 40
+
+/** Bytes of buffers that are held, or wait to be collected. */
+const held = () => process.memoryUsage().arrayBuffers
+
+function waste(): void {
+  for (let piece = 0; piece < PIECES; piece++) new Uint8Array(PIECE).fill(piece)
+}
+
+describe('Freeing what is young', () => {
+  it('gives back the memory of buffers that nobody holds', async () => {
+    freeYoungMemory()
+    const before = held()
+    waste()
+    freeYoungMemory()
+    // Counted off by a thread of V8, which may have to wait for a core.
+    await expect.poll(() => held() - before, { timeout: 20_000 }).toBeLessThan(4 * PIECE)
+  })
+
+  it('leaves what is held', () => {
+    const kept = new Uint8Array(PIECE).fill(7)
+    freeYoungMemory()
+    expect(kept.every((byte) => byte === 7)).toBe(true)
+  })
+
+  it('shows nobody else how to collect', () => {
+    freeYoungMemory()
+    expect(Object.hasOwn(globalThis, 'gc')).toBe(false)
+  })
+})
+
+describe('Freeing all', () => {
+  it('frees what has grown old and is held no more', async () => {
+    const held = [{}]
+    const old = new WeakRef(held[0] ?? {})
+    // What a reference was made to is held until the end of the turn.
+    await nextTurn()
+    freeYoungMemory()
+    freeYoungMemory()
+    held.length = 0
+    freeAllMemory()
+    expect(old.deref()).toBeUndefined()
+  })
+})
+
+describe('A process that has nothing more to do', () => {
+  it('gives back what its work has left, and only then', async () => {
+    const module = JSON.stringify(import.meta.resolve('../../src/lib/free-memory.ts'))
+    const program = `
+      import { freeMemoryWhenIdle } from ${module}
+      import { getHeapStatistics } from 'node:v8'
+      const size = () => getHeapStatistics().total_physical_size
+      let held = []
+      for (let at = 0; at < 2e6; at++) {
+        held.push({ at })
+        if (held.length > 100_000) held = []
+      }
+      freeMemoryWhenIdle(100)
+      const busy = Date.now() + 300
+      while (Date.now() < busy) await new Promise(setImmediate)
+      const grown = size()
+      for (let wait = 0; wait < 100 && size() > grown / 2; wait++) await new Promise((go) => setTimeout(go, 50))
+      console.log(JSON.stringify({ grown, left: size() }))`
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '-e',
+      program,
+    ])
+    const { grown, left } = JSON.parse(stdout)
+    expect(grown).toBeGreaterThan(20_000_000)
+    expect(left).toBeLessThan(grown / 2)
+  })
+})
