@@ -3,6 +3,10 @@ import { isLong } from './test/support/long.ts'
 
 /** Suites that need a program of the machine: a container engine, a browser, PostgreSQL. */
 const SYSTEM = 'test/system/**/*.test.ts'
+/** Of these, what makes databases of its own on one PostgreSQL server. */
+const POSTGRES = 'test/system/postgres/**/*.test.ts'
+
+const PATIENT = { testTimeout: 120_000, hookTimeout: 300_000 }
 
 export default defineConfig({
   test: {
@@ -28,7 +32,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'system', include: [SYSTEM], testTimeout: 120_000, hookTimeout: 300_000 },
+        test: { name: 'postgres', include: [POSTGRES], ...PATIENT },
+      },
+      {
+        extends: true,
+        // One after the other: they share an engine.
+        test: {
+          ...{ name: 'system', include: [SYSTEM], exclude: [POSTGRES] },
+          ...{ fileParallelism: false, ...PATIENT },
+        },
       },
     ],
   },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
@@ -29,28 +29,41 @@ async function query({ request }: TestServer, body: object) {
 
 const readJson = async ({ request }: TestServer, path: string) => (await request(path)).json()
 
+/** Of all tests that only ask; it holds both documents. */
+async function openShared() {
+  const opened = await startHybrid()
+  await opened.server.ingest(CAR)
+  await opened.server.ingest(DOCTOR)
+  return opened
+}
+
 const DOWN = { status: 500, body: { error: { message: 'out of order' } } } as const
 const CAR = { title: 'Vehicles', text: 'A car needs fuel and four wheels.' }
 const DOCTOR = { title: 'Medicine', text: 'The doctor sees patients in the morning.' }
 
 describe('search by words and by meaning', () => {
+  let shared: Awaited<ReturnType<typeof openShared>>
+
+  beforeAll(async () => {
+    shared = await openShared()
+    return async () => {
+      await shared.server.close()
+      await shared.embedder.close()
+    }
+  })
+
   it(
     'finds a passage that shares no word with the question',
     verifies('hybrid.query'),
     async () => {
-      const { server } = await startHybrid()
-      await server.ingest(CAR)
-      await server.ingest(DOCTOR)
-      const { hits, degraded } = await query(server, { query: 'automobile', topK: 1 })
+      const { hits, degraded } = await query(shared.server, { query: 'automobile', topK: 1 })
       expect(hits.map(({ title }) => title)).toEqual(['Vehicles'])
       expect(degraded).toBeUndefined()
     },
   )
 
   it('tells the score of each stage when it is asked', verifies('hybrid.explain'), async () => {
-    const { server } = await startHybrid()
-    await server.ingest(CAR)
-    await server.ingest(DOCTOR)
+    const { server } = shared
     const explained = await query(server, { query: 'car wheels', explain: true })
     expect(explained.hits[0]?.stages).toEqual({
       lexical: expect.any(Number),
@@ -62,9 +75,7 @@ describe('search by words and by meaning', () => {
   })
 
   it('goes by words or by meaning alone when it is asked', verifies('hybrid.mode'), async () => {
-    const { server, embedder } = await startHybrid()
-    await server.ingest(CAR)
-    await server.ingest(DOCTOR)
+    const { server, embedder } = shared
     const before = embedder.requests.length
     const lexical = await query(server, { query: 'automobile', mode: 'lexical', explain: true })
     expect(lexical.hits).toEqual([])
@@ -86,6 +97,7 @@ describe('search by words and by meaning', () => {
     const down = await query(server, { query: 'car', mode: 'dense' })
     expect(down).toMatchObject({ degraded: true, hits: [{ title: 'Vehicles' }] })
     expect(await query(server, { query: 'car', mode: 'lexical' })).not.toHaveProperty('degraded')
+    embedder.reply = () => undefined
   })
 
   it(

@@ -10,7 +10,7 @@ import { type Host, layOutTargets, processesWith } from './sandbox.targets.ts'
 
 const LIMITS = SandboxLimits.parse({ seconds: 20, fileMegabytes: 16, outputKilobytes: 8 })
 /** For what ends by being killed. */
-const SHORT = { ...LIMITS, seconds: 2 }
+const SHORT = { ...LIMITS, seconds: 1 }
 
 const { signal } = new AbortController()
 

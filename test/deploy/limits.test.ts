@@ -58,7 +58,7 @@ describe('Behind the proxy of a platform', () => {
     upstream.script({ steps: [chunk({ content: 'Owls hunt' }), { hang: true }] })
     upstream.script(textReply('At night.'))
     const server = await startServer(modelAt(upstream))
-    const proxy = await startPlatformProxy(server, { requestMs: 1_000 })
+    const proxy = await startPlatformProxy(server, { requestMs: 3_000 })
     const failure = await clientOf(proxy)
       .chat(QUESTION)
       .result()

@@ -49,6 +49,7 @@ describe('A server', () => {
       'document store opened',
       expect.stringMatching(/^listening at /),
       'createDocument',
+      'run',
       'chat',
       'SIGTERM: closing; a second signal ends the server at once',
       'closed',

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
+import { long, someOf } from '../support/long.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, TEST_KEY } from '../support/server.ts'
@@ -100,8 +101,9 @@ describe('With an exporter of OpenTelemetry', () => {
 })
 
 describe('Without an exporter', () => {
-  it.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }])(
+  it.each(someOf([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }], 1))(
     'nothing is loaded or sent: %j',
+    long,
     async (off) => {
       const { upstream, receiver, server, client } = await start(off)
       upstream.script(textReply('At night.'))

@@ -6,7 +6,7 @@ import { isLong } from '../../support/long.ts'
 import { startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
-const SEEDS = isLong ? 300 : 20
+const SEEDS = isLong ? 60 : 20
 
 describe.skipIf(!hasPostgres)('An index of several servers (needs PostgreSQL)', () => {
   it(

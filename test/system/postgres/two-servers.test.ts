@@ -16,7 +16,7 @@ import { expectEachOnce, SETTLING_MS, waitUntilIdle } from './settling.ts'
 import { createPostgresData, hasPostgres, SERVER_URL } from './store-data.ts'
 
 /** `CRASH_SEED` repeats a run. Each kill takes a start, of three seconds of a processor. */
-const KILLS = Number(process.env.CRASH_CYCLES ?? (isLong ? 12 : 4))
+const KILLS = Number(process.env.CRASH_CYCLES ?? (isLong ? 6 : 4))
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1_000_000)
 const DOCUMENTS = 30
 const MAX_WORK_MS = 1_200
