@@ -2001,18 +2001,30 @@ export interface components {
          *     }
          */
         NewDocumentFile: {
-            /** @description The collection that the document belongs to. */
+            /**
+             * @description The collection that the document belongs to.
+             * @example default
+             */
             collection?: string;
             /**
              * Format: binary
              * @description The bytes of the file, with its name. At most FILE_LIMIT.
              */
             file: string;
-            /** @description A JSON object: the flat facts about the document, as `metadata` of NewDocument. */
+            /**
+             * @description A JSON object: the flat facts about the document, as `metadata` of NewDocument.
+             * @example {"year": 2026}
+             */
             metadata?: string;
-            /** @description Title of the document; the name of the file where it has none. */
+            /**
+             * @description Title of the document; the name of the file where it has none.
+             * @example Annual report
+             */
             title?: string;
-            /** @description URL where the document originated. */
+            /**
+             * @description URL where the document originated.
+             * @example https://example.org/report
+             */
             url?: string;
         };
         /**

@@ -154,7 +154,7 @@ interface ToolServices {
   lookup: DocumentLookup
   model: Pick<ChatModel, 'stream'>
   artifacts: Pick<ArtifactStore, 'read'>
-  sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable'>
+  sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable' | 'record'>
 }
 
 /** The tools of the server itself, each under the switch of the agent configuration that it belongs to. */

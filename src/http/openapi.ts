@@ -79,7 +79,7 @@ function withExample([status, described]: [string, object]): [string, object] {
   if (Number(status) < 400 || !('content' in described)) return [status, described]
   const content = Object.entries(described.content ?? {}).map(([type, media]) => [
     type,
-    { ...media, example: errorExample(Number(status)) },
+    { example: errorExample(Number(status)), ...media },
   ])
   return [status, { ...described, content: Object.fromEntries(content) }]
 }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { checkOrigin } from '../http/security.ts'
 import { callSignal } from '../http/shutdown.ts'
-import { errorResponses } from '../schemas/error.ts'
+import { ErrorBody, errorResponses } from '../schemas/error.ts'
 import { McpAnswer, McpMessage } from '../schemas/mcp.ts'
 import type { McpEndpoint } from '../services/mcp/endpoint.ts'
 
@@ -37,6 +37,14 @@ export function mcpRoutes(
           },
           202: z.undefined().describe('Taken note of.'),
           ...errorResponses(403, 405),
+          400: {
+            description: 'The request is malformed, as HTTP or as a message of the protocol.',
+            content: { 'application/json': { schema: z.union([ErrorBody, McpAnswer]) } },
+          },
+          406: {
+            description: '`Accept` must hold both application/json and text/event-stream.',
+            content: { 'application/json': { schema: McpAnswer, example: NOT_ACCEPTABLE } },
+          },
         },
       },
       handler,
@@ -47,6 +55,12 @@ export function mcpRoutes(
       ...{ onRequest, handler },
     })
   }
+}
+
+const NOT_ACCEPTABLE = {
+  jsonrpc: '2.0',
+  error: { code: -32_000, message: 'Not Acceptable' },
+  id: null,
 }
 
 function toWebRequest(

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { boundedText, jsonText } from './fields.ts'
-import { CollectionName, Metadata } from './metadata.ts'
+import { CollectionName, DEFAULT_COLLECTION, Metadata } from './metadata.ts'
 
 const MAX_METADATA = 65_536
 
@@ -16,16 +16,22 @@ export const DocumentFile = z
 export const FileFields = z.object({
   title: boundedText(1_000)
     .optional()
-    .describe('Title of the document; the name of the file where it has none.'),
-  url: boundedText(4_000).optional().describe('URL where the document originated.'),
+    .describe('Title of the document; the name of the file where it has none.')
+    .meta({ examples: ['Annual report'] }),
+  url: boundedText(4_000)
+    .optional()
+    .describe('URL where the document originated.')
+    .meta({ examples: ['https://example.org/report'] }),
   metadata: jsonText(MAX_METADATA, 'must be a JSON object')
     .pipe(Metadata)
     .optional()
     .describe('A JSON object: the flat facts about the document.'),
-  collection: CollectionName.optional().describe('The collection that the document belongs to.'),
+  collection: CollectionName.optional()
+    .describe('The collection that the document belongs to.')
+    .meta({ examples: [DEFAULT_COLLECTION] }),
 })
 
-/** The form as the contract shows it; what arrives is read part by part. */
+/** The form as the contract shows it, filled in with its examples by `/reference`; what arrives is read part by part. */
 export const DocumentForm = z
   .object({
     file: z.string().max(1_000_000_000).meta({
@@ -39,7 +45,8 @@ export const DocumentForm = z
       .string()
       .max(MAX_METADATA)
       .optional()
-      .describe('A JSON object: the flat facts about the document, as `metadata` of NewDocument.'),
+      .describe('A JSON object: the flat facts about the document, as `metadata` of NewDocument.')
+      .meta({ examples: ['{"year": 2026}'] }),
   })
   .meta({
     id: 'NewDocumentFile',

@@ -132,7 +132,7 @@ function compare(a: MetadataValue, b: MetadataValue): number {
 /** The field of the metadata that tells the collection of a document. */
 export const COLLECTION = 'collection'
 /** Where documents are that were put into none. */
-const DEFAULT_COLLECTION = 'default'
+export const DEFAULT_COLLECTION = 'default'
 
 export const CollectionName = z
   .string()

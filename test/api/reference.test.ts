@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
+import { sendFile } from '../support/forms.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 let server: TestServer
@@ -25,6 +26,20 @@ describe('GET /reference', () => {
       }
     },
   )
+
+  it('fills its form for files in with what the server takes', async () => {
+    const { components } = Object(await (await fetch(`${server.url}/openapi.json`)).json())
+    const { file, ...fields } = components.schemas.NewDocumentFile.properties
+    expect(file.format).toBe('binary')
+    const before = Object.fromEntries(
+      Object.entries<{ examples?: string[] }>(fields).map(([name, { examples }]) => {
+        // What has no example is filled in with the word itself.
+        return [name, examples?.[0] ?? 'string']
+      }),
+    )
+    const response = await sendFile(server, { name: 'a.txt', bytes: 'Owls.', before })
+    expect([response.status, await response.json()]).toMatchObject([200, { status: 'ready' }])
+  })
 
   it(
     'allows the browser nothing from elsewhere, and works without TLS',

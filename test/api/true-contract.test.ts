@@ -142,6 +142,11 @@ const CALLS: Record<
       },
     },
     { body: [] },
+    { body: { jsonrpc: '2.0', id: 1, method: 'ping' } },
+    {
+      headers: { accept: 'application/json, text/event-stream' },
+      body: { jsonrpc: '2.0', id: 1 },
+    },
   ],
   reloadSkills: [{ body: {} }, { body: { source: 'unknown' } }],
   testMcpConnection: [

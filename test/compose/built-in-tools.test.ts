@@ -10,6 +10,7 @@ import { createSqliteData } from '../stores/sqlite/store-data.ts'
 const UNUSED = {
   limits: SandboxLimits.parse({}),
   unavailable: () => undefined,
+  record: async () => ({ kind: 'none' as const, state: 'off' as const }),
   run: () => Promise.reject(new Error('Nothing is run here')),
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { mediaTypeOf } from '../../lib/media-types.ts'
 import { MAX_CODE, MAX_STDIN, type SandboxFile } from '../../sandboxes/sandbox.ts'
 import { filledText } from '../../schemas/fields.ts'
+import type { SandboxRecord } from '../../schemas/sandbox.ts'
 import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
 import type { SessionRun } from '../sandbox/sessions.ts'
 import type { Artifacts } from './artifacts.ts'
@@ -16,7 +17,7 @@ const EXTRA_MS = 60_000
 const BYTES_PER_MEGABYTE = 1_024 * 1_024
 
 interface Dependencies {
-  sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable'>
+  sandbox: Pick<CodeSandbox, 'run' | 'limits' | 'unavailable' | 'record'>
   readFiles: ReadToolFiles
 }
 
@@ -26,7 +27,7 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
   return defineTool({
     name: 'run_python',
     title: 'Run Python',
-    description: `Run Python code to compute, to analyse tables, or to make files. Variables and files stay from call to call of one conversation. The value of the last expression is shown. Files written into the working directory are given to the user; pictures can be shown. There is no network and no way to install packages. At most ${seconds} s per call.`,
+    description: `Run Python code to compute, to analyse tables, or to make files. Variables and files stay from call to call of one conversation. The value of the last expression is shown. Files written into the working directory are given to the user; pictures can be shown. There is no network and no way to install packages: beside Python’s own library, modules such as numpy may be missing. At most ${seconds} s per call.`,
     input: z.object({
       code: filledText(MAX_CODE).describe('Python 3.'),
       stdin: z.string().max(MAX_STDIN).optional().describe('Standard input.'),
@@ -45,7 +46,9 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
       const result = await sandbox.run(context.conversation, { code, stdin, files }, signal)
       const made: string[] = []
       for (const file of result.files) made.push(await keepFile(file, context.artifacts))
-      return describeRun(result, files, made, seconds)
+      const lacking = /No module named '([\w.]+)'/.exec(result.stderr)?.[1]
+      const told = describeRun(result, files, made, seconds)
+      return lacking ? `${told}\n${explainLack(lacking, (await sandbox.record()).kind)}` : told
     },
   })
 }
@@ -82,6 +85,15 @@ function describeRun(
   ]
     .filter((line) => line !== false)
     .join('\n')
+}
+
+/** So that the model does not try one module after another. */
+function explainLack(module: string, kind: SandboxRecord['kind']): string {
+  const there =
+    kind === 'embedded'
+      ? 'There is Python’s own library, without threads, processes, ssl, lzma and ctypes; no numpy, no pandas.'
+      : 'Python’s own library is there.'
+  return `The sandbox has no module ${module}, and nothing can be installed: do without. ${there}`
 }
 
 function outcomeOf(

@@ -12,12 +12,13 @@ const RUN: SessionRun = {
 }
 const { signal } = new AbortController()
 
-function create(result: Partial<SessionRun> = {}) {
+function create(result: Partial<SessionRun> = {}, kind: 'embedded' | 'docker' = 'embedded') {
   const asked: { conversation: string; request: RunRequest }[] = []
   const tool = runPython({
     sandbox: {
       limits: SandboxLimits.parse({}),
       unavailable: () => undefined,
+      record: async () => ({ kind, state: 'on' }),
       async run(conversation, request) {
         asked.push({ conversation, request })
         return { ...RUN, ...result }
@@ -53,6 +54,15 @@ describe('run_python', () => {
         '3 more files were too many or too large, or have odd names.',
       ].join('\n'),
     )
+  })
+
+  it.each([
+    ['embedded', /no module numpy,.*Python’s own library, without threads.*no pandas/],
+    ['docker', /no module numpy,.*library is there/],
+  ] as const)('tells what a sandbox of the kind %s lacks', async (kind, words) => {
+    const stderr = "ModuleNotFoundError: No module named 'numpy'\n"
+    const { tool } = create({ exitCode: 1, stderr }, kind)
+    expect(await tool.run({ code: 'import numpy' }, createContext(), signal)).toMatch(words)
   })
 
   it('makes artifacts of the files that were written, and says how to show a picture', async () => {
