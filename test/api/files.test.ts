@@ -111,7 +111,7 @@ describe('A file sent to POST /documents', () => {
   it('cannot be downloaded where text was sent', verifies('files.download'), async () => {
     const id = await server.ingest({ text: 'A text.' })
     const response = await server.request(`/documents/${id}/file`)
-    expect(await failureOf(response)).toMatchObject({ status: 404, code: 'document_not_found' })
+    expect(await failureOf(response)).toMatchObject({ status: 404, code: 'file_not_found' })
   })
 
   it('is answered 202 without a wait, then ingested', verifies('files.fields'), async () => {

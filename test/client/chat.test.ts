@@ -179,7 +179,7 @@ describe('An answer that is cut off', () => {
   it('by silence is told so', async () => {
     const { proxy } = await start()
     upstream.script({ steps: [chunk({ role: 'assistant', content: 'Owls ' }), { hang: true }] })
-    const failure = await clientOf(proxy, { timeout: 300, maxRetries: 0 })
+    const failure = await clientOf(proxy, { timeout: 1_000, maxRetries: 0 })
       .chat(request)
       .text()
       .catch((error: unknown) => error)

@@ -33,6 +33,10 @@ const NOT_RUN = new Map([
     'curl -X DELETE "$URL/documents?status=failed&dryRun=true" -H "Authorization: Bearer $KEY"',
     'needs documents that failed; test/api/tidying.test.ts deletes others so',
   ],
+  [
+    `curl -s "$URL/admin/events?follow=false" -H "Authorization: Bearer $KEY" | grep '"type":"run"'`,
+    'needs a run; test/api/activity.test.ts asks the same',
+  ],
   ['npm run re-embed', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',

@@ -50,12 +50,12 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
   )
 
   it('ends with 1 where a file failed, and says why', verifies('ingest.failed'), async () => {
-    const folder = await folderOf({ 'c.md': 'Cats nap.', 'blank.md': ' ' })
+    const folder = await folderOf({ 'c.md': 'Cats nap.', 'half.pdf': '%PDF-1.4 ' })
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 1,
       told: '',
       said: expect.stringMatching(
-        /^1 ready, 0 unchanged, 1 failed\n {2}docs\/blank\.md: invalid_request: .*empty.*\n$/,
+        /^1 ready, 0 unchanged, 1 failed\n {2}docs\/half\.pdf: damaged_file: .+\n$/,
       ),
     })
   })

@@ -179,14 +179,20 @@ describe('a silent stream', () => {
   })
 
   it('is kept open by comments between its frames', async () => {
-    const { text } = await read(
+    const second = Promise.withResolvers<string>()
+    const { url } = await openStream(
       async function* () {
         yield 'one'
-        await pause(100)
-        yield 'two'
+        yield await second.promise
       },
       { beforeHeaders: 10_000, betweenFrames: 20 },
     )
+    const { body } = await fetch(`${url}/stream`, { method: 'POST' })
+    let text = ''
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      text += piece
+      if (text.endsWith(': keep-alive\n\n'.repeat(2))) second.resolve('two')
+    }
     expect(text).toMatch(/^data: one\n\n(: keep-alive\n\n){2,5}data: two\n\ndata: end\n\n$/)
   })
 
