@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DocumentCreated } from '../../src/schemas/document.ts'
+import { Readiness } from '../../src/schemas/ops.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
-import { isLong, long, onlyLong } from '../support/long.ts'
+import { isLong, long, onlyLong, someOf } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { settledDocument, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { launch, startServerProcess } from '../support/server-process.ts'
@@ -64,6 +65,36 @@ describe('Documents that are being embedded', () => {
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 })
+
+it.each(someOf(['a', 'builtin'], 1))(
+  'Vectors of what is there already come behind its start, also after kill -9: %s',
+  { ...long, timeout: 120_000 },
+  async (model) => {
+    const { embedder, directory, environment } = await prepare()
+    const before = await startServer({ DATA_DIR: join(directory, 'data') })
+    for (let number = 0; number < DOCUMENTS; number++) {
+      await before.ingest({ text: `automobile w${number}x physician.` })
+    }
+    await before.close()
+
+    // Questions only, so that the kill meets all that is to be done.
+    embedder.reply = ({ input }) => (input.length > 1 ? { status: 503, body: 'busy' } : undefined)
+    const killed = await startServerProcess(environment(model), { directory })
+    const readMeaning = async ({ request }: TestServer) =>
+      Readiness.parse(await (await request('/readiness')).json()).meaning
+    if (model === 'a')
+      await expect.poll(() => readMeaning(killed)).toMatchObject({ missing: DOCUMENTS })
+    await killed.crash()
+
+    embedder.reply = () => undefined
+    const server = await startServerProcess(environment(model), { directory })
+    const done = { state: 'done', missing: 0, refused: 0 }
+    await expect.poll(() => readMeaning(server), { timeout: 60_000 }).toEqual(done)
+    expect(await titles(server, { query: 'car', topK: 100, mode: 'dense' })).toHaveLength(DOCUMENTS)
+    const [line] = server.log().filter(({ msg }) => msg.includes('EMBEDDING_MODEL=none'))
+    expect(line).toMatchObject({ chunks: DOCUMENTS, seconds: expect.any(Number) })
+  },
+)
 
 describe('npm run re-embed', () => {
   it('embeds everything with another model, tells how far it is, and the server starts with it', async () => {

@@ -106,7 +106,7 @@ const COUNTS = [
   ['failed', 'Failed'],
 ] as const
 
-function Counts({ readiness: { documents, reindex } }: { readiness: Readiness }) {
+function Counts({ readiness: { documents, meaning, reindex } }: { readiness: Readiness }) {
   const total = documents && Object.values(documents).reduce((sum, count) => sum + count, 0)
   return (
     <section class="panel" aria-labelledby="counts">
@@ -125,6 +125,13 @@ function Counts({ readiness: { documents, reindex } }: { readiness: Readiness })
         <p>
           There are none yet. <a href={href('documents')}>Add the first one</a>, then{' '}
           <a href={href('chat')}>ask about it</a>.
+        </p>
+      )}
+      {meaning && meaning.missing > 0 && (
+        <p>
+          {formatNumber(meaning.missing)} passages are found by words, and not yet by meaning
+          {meaning.reason ? `: ${meaning.reason}` : '.'}
+          {meaning.seconds !== undefined && ` About ${formatNumber(meaning.seconds)} seconds left.`}
         </p>
       )}
       {reindex && (
