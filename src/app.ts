@@ -17,6 +17,8 @@ import { type AdminServices, adminRoutes } from './routes/admin.ts'
 import { type ActionServices, agentRoutes } from './routes/agent.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { chatRoutes } from './routes/chat.ts'
+import { embeddingRoutes } from './routes/embeddings.ts'
+import { fileSearchRoutes } from './routes/file-search.ts'
 import { mcpRoutes } from './routes/mcp.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { knowledgeRoutes } from './routes/query.ts'
@@ -25,6 +27,7 @@ import { type Screen, screenRoutes, sessionCheck } from './routes/screen.ts'
 import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { Chat } from './services/chat/chat.ts'
 import type { Responses } from './services/chat/responses.ts'
+import type { createEmbeddings } from './services/embedding/embeddings.ts'
 import type { LineIngestion } from './services/ingestion/batch.ts'
 import type { Admission, Documents } from './services/ingestion/documents.ts'
 import type { Files } from './services/ingestion/uploads.ts'
@@ -32,6 +35,7 @@ import { serveMcp } from './services/mcp/endpoint.ts'
 import type { Mcp } from './services/mcp/mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
+import type { FileSearch } from './services/retrieval/file-search.ts'
 import type { Retrieval } from './services/retrieval/search.ts'
 import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
 import type { ArtifactReader } from './services/tools/artifacts.ts'
@@ -44,6 +48,8 @@ export interface Services {
   retrieval: Retrieval
   chat: Chat
   responses: Responses
+  fileSearch: FileSearch
+  embed: ReturnType<typeof createEmbeddings>
   artifacts: ArtifactReader
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
@@ -73,6 +79,8 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
   await app.register(knowledgeRoutes(services, stopping))
   await app.register(chatRoutes(services.chat, stopping))
+  await app.register(fileSearchRoutes(services, stopping))
+  await app.register(embeddingRoutes(services.embed, stopping))
   await app.register(responseRoutes(services.responses, stopping))
   await app.register(artifactRoutes(services.artifacts))
   await app.register(agentRoutes(services, stopping))

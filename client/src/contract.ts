@@ -773,6 +773,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/embeddings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make vectors with the embedding model of the server
+         * @description Refused where there is none: see `EMBEDDING_MODEL`.
+         */
+        post: operations["createEmbeddings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a file as a document
+         * @description As `POST /documents` with a form; ingestion goes on in the background.
+         */
+        post: operations["createFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/files/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a document as a file */
+        get: operations["getFile"];
+        put?: never;
+        post?: never;
+        /** Delete a document */
+        delete: operations["deleteFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models": {
         parameters: {
             query?: never;
@@ -843,6 +901,102 @@ export interface paths {
          * @description What went on from it keeps what was said until then.
          */
         delete: operations["deleteResponse"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the corpus and each collection as vector stores */
+        get: operations["listVectorStores"];
+        put?: never;
+        /**
+         * Name a collection as a vector store
+         * @description It is there as soon as it is named; documents are put into it as its files.
+         */
+        post: operations["createVectorStore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a collection as a vector store */
+        get: operations["getVectorStore"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a document into a collection
+         * @description It leaves the one it was in. Attributes become metadata.
+         */
+        post: operations["attachFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}/files/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how the ingestion of a file goes */
+        get: operations["getAttachedFile"];
+        put?: never;
+        post?: never;
+        /** Take a document out of a collection */
+        delete: operations["detachFile"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retrieve passages from a vector store
+         * @description As `POST /query`, within the collection.
+         */
+        post: operations["searchVectorStore"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1584,6 +1738,36 @@ export interface components {
             /** @description Absent where the model does not report it. */
             usage?: components["schemas"]["Usage"];
         };
+        Embeddings: {
+            data: {
+                /** @description A vector of length 1; with `base64` its little-endian 32-bit floats. */
+                embedding: number[] | string;
+                index: number;
+                /** @constant */
+                object: "embedding";
+            }[];
+            model: string;
+            /** @constant */
+            object: "list";
+            /** @description Not known, and 0. */
+            usage: {
+                prompt_tokens: number;
+                total_tokens: number;
+            };
+        };
+        /**
+         * @example {
+         *       "input": "When does the library open?"
+         *     }
+         */
+        EmbeddingsRequest: {
+            dimensions?: null;
+            /** @default float */
+            encoding_format?: ("float" | "base64") | null;
+            input: string | string[];
+            /** @description The model is the one that is configured. */
+            model?: string | null;
+        };
         /** @description The one shape that every failed request answers with. */
         Error: {
             error: components["schemas"]["ErrorDetail"];
@@ -1652,6 +1836,20 @@ export interface components {
             /** @constant */
             type: "file_citation";
             url?: string;
+        };
+        /** @description A document, whatever it was sent as. */
+        FileObject: {
+            bytes: number;
+            created_at: number;
+            filename: string;
+            id: string;
+            /** @constant */
+            object: "file";
+            /** @constant */
+            purpose: "assistants";
+            /** @enum {string} */
+            status: "uploaded" | "processed" | "error";
+            status_details?: string;
         };
         /**
          * @description Only chunks of documents whose metadata it takes are found: a condition on one field, or `and`, `or`, `not` of filters, four levels deep. `not` takes documents without the field, too.
@@ -2062,6 +2260,48 @@ export interface components {
          *     ]
          */
         NewDocuments: components["schemas"]["NewDocumentItem"][];
+        /**
+         * @example {
+         *       "file": "%PDF-1.7 …",
+         *       "purpose": "assistants"
+         *     }
+         */
+        NewFile: {
+            /**
+             * Format: binary
+             * @description The bytes of the file, with its name. At most FILE_LIMIT.
+             */
+            file: string;
+            /** @description Has no effect. */
+            purpose?: string;
+        };
+        /**
+         * @example {
+         *       "name": "handbook"
+         *     }
+         */
+        NewVectorStore: {
+            chunking_strategy?: null;
+            expires_after?: null;
+            /** @description Documents to put into it. */
+            file_ids?: string[] | null;
+            /** @description The collection that the store is. */
+            name: string;
+        };
+        /**
+         * @example {
+         *       "file_id": "doc_0198c5f28f2e7c1b"
+         *     }
+         */
+        NewVectorStoreFile: {
+            attributes?: components["schemas"]["Metadata"] | null;
+            chunking_strategy?: null;
+            /**
+             * @description Identifier of the document.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            file_id: string;
+        };
         ProviderModels: {
             models: string[];
         };
@@ -2146,6 +2386,12 @@ export interface components {
             retrieval: "lexical" | "hybrid";
             /** @enum {string} */
             status: "ready" | "not_ready";
+        };
+        Removed: {
+            /** @constant */
+            deleted: true;
+            id: string;
+            object: string;
         };
         RequestEvent: {
             /** @description The caller’s. */
@@ -2803,6 +3049,121 @@ export interface components {
             promptTokens: number;
             totalTokens: number;
         };
+        VectorStore: {
+            /** @description When its oldest document came; now, where it has none. */
+            created_at: number;
+            file_counts: {
+                cancelled: number;
+                completed: number;
+                failed: number;
+                in_progress: number;
+                total: number;
+            };
+            id: string;
+            last_active_at: null;
+            metadata: Record<string, never>;
+            name: string;
+            /** @constant */
+            object: "vector_store";
+            /** @enum {string} */
+            status: "in_progress" | "completed";
+            /** @description Not known, and 0. */
+            usage_bytes: number;
+        };
+        VectorStoreFile: {
+            attributes: components["schemas"]["Metadata"];
+            created_at: number;
+            id: string;
+            last_error: {
+                code: string;
+                message: string;
+            } | null;
+            /** @constant */
+            object: "vector_store.file";
+            /** @enum {string} */
+            status: "in_progress" | "completed" | "failed";
+            usage_bytes: number;
+            vector_store_id: string;
+        };
+        VectorStoreList: {
+            data: components["schemas"]["VectorStore"][];
+            /** @constant */
+            has_more: false;
+            /** @constant */
+            object: "list";
+        };
+        /**
+         * @example {
+         *       "query": "When does the library open?"
+         *     }
+         */
+        VectorStoreSearch: {
+            filters?: ({
+                key: string;
+                /** @enum {string} */
+                type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                value: (string | number | boolean) | (string | number | boolean)[];
+            } | {
+                filters: ({
+                    key: string;
+                    /** @enum {string} */
+                    type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                    value: (string | number | boolean) | (string | number | boolean)[];
+                } | {
+                    filters: ({
+                        key: string;
+                        /** @enum {string} */
+                        type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                        value: (string | number | boolean) | (string | number | boolean)[];
+                    } | {
+                        filters: {
+                            key: string;
+                            /** @enum {string} */
+                            type: "eq" | "ne" | "gt" | "gte" | "lt" | "lte" | "in" | "nin";
+                            value: (string | number | boolean) | (string | number | boolean)[];
+                        }[];
+                        /** @enum {string} */
+                        type: "and" | "or";
+                    })[];
+                    /** @enum {string} */
+                    type: "and" | "or";
+                })[];
+                /** @enum {string} */
+                type: "and" | "or";
+            }) | null;
+            /** @default 10 */
+            max_num_results?: number | null;
+            query: string | string[];
+            ranking_options?: {
+                ranker?: ("auto" | "default-2024-11-15" | "none") | null;
+                /** @description Results of a lower score are left out. */
+                score_threshold?: number | null;
+            } | null;
+            rewrite_query?: false | null;
+        };
+        VectorStoreSearchResults: {
+            data: {
+                attributes: components["schemas"]["Metadata"];
+                content: {
+                    text: string;
+                    /** @constant */
+                    type: "text";
+                }[];
+                end: number;
+                file_id: string;
+                filename: string;
+                /** @description Comparable within one answer only. */
+                score: number;
+                /** @description Where the passage begins in the document. */
+                start: number;
+            }[];
+            /** @constant */
+            has_more: false;
+            next_page: null;
+            /** @constant */
+            object: "vector_store.search_results.page";
+            search_query: string[];
+        };
     };
     responses: never;
     parameters: never;
@@ -2851,11 +3212,14 @@ export type DocumentPatch = components['schemas']['DocumentPatch'];
 export type DocumentSort = components['schemas']['DocumentSort'];
 export type DocumentStatus = components['schemas']['DocumentStatus'];
 export type DoneFrame = components['schemas']['DoneFrame'];
+export type Embeddings = components['schemas']['Embeddings'];
+export type EmbeddingsRequest = components['schemas']['EmbeddingsRequest'];
 export type Error = components['schemas']['Error'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
 export type FieldCondition = components['schemas']['FieldCondition'];
 export type FileCitation = components['schemas']['FileCitation'];
+export type FileObject = components['schemas']['FileObject'];
 export type Filter = components['schemas']['Filter'];
 export type FilterLevel2 = components['schemas']['FilterLevel2'];
 export type FilterLevel3 = components['schemas']['FilterLevel3'];
@@ -2880,10 +3244,14 @@ export type NewDocument = components['schemas']['NewDocument'];
 export type NewDocumentFile = components['schemas']['NewDocumentFile'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
 export type NewDocuments = components['schemas']['NewDocuments'];
+export type NewFile = components['schemas']['NewFile'];
+export type NewVectorStore = components['schemas']['NewVectorStore'];
+export type NewVectorStoreFile = components['schemas']['NewVectorStoreFile'];
 export type ProviderModels = components['schemas']['ProviderModels'];
 export type QueryRequest = components['schemas']['QueryRequest'];
 export type QueryResponse = components['schemas']['QueryResponse'];
 export type Readiness = components['schemas']['Readiness'];
+export type Removed = components['schemas']['Removed'];
 export type RequestEvent = components['schemas']['RequestEvent'];
 export type Response = components['schemas']['Response'];
 export type ResponseDeleted = components['schemas']['ResponseDeleted'];
@@ -2912,6 +3280,11 @@ export type ToolList = components['schemas']['ToolList'];
 export type ToolResultFrame = components['schemas']['ToolResultFrame'];
 export type UrlCitation = components['schemas']['UrlCitation'];
 export type Usage = components['schemas']['Usage'];
+export type VectorStore = components['schemas']['VectorStore'];
+export type VectorStoreFile = components['schemas']['VectorStoreFile'];
+export type VectorStoreList = components['schemas']['VectorStoreList'];
+export type VectorStoreSearch = components['schemas']['VectorStoreSearch'];
+export type VectorStoreSearchResults = components['schemas']['VectorStoreSearchResults'];
 export type $defs = Record<string, never>;
 export interface operations {
     getAgentFile: {
@@ -4102,6 +4475,106 @@ export interface operations {
             };
         };
     };
+    createEmbeddings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmbeddingsRequest"];
+            };
+        };
+        responses: {
+            /** @description In the order of the input. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Embeddings"];
+                };
+            };
+        };
+    };
+    createFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": components["schemas"]["NewFile"];
+            };
+        };
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileObject"];
+                };
+            };
+        };
+    };
+    getFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileObject"];
+                };
+            };
+        };
+    };
+    deleteFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Removed"];
+                };
+            };
+        };
+    };
     listModels: {
         parameters: {
             query?: never;
@@ -4211,6 +4684,183 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ResponseDeleted"];
+                };
+            };
+        };
+    };
+    listVectorStores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The corpus first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreList"];
+                };
+            };
+        };
+    };
+    createVectorStore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewVectorStore"];
+            };
+        };
+        responses: {
+            /** @description The store. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+        };
+    };
+    getVectorStore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The store. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+        };
+    };
+    attachFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewVectorStoreFile"];
+            };
+        };
+        responses: {
+            /** @description The file in its store. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFile"];
+                };
+            };
+        };
+    };
+    getAttachedFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file in its store. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFile"];
+                };
+            };
+        };
+    };
+    detachFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Taken out. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Removed"];
+                };
+            };
+        };
+    };
+    searchVectorStore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VectorStoreSearch"];
+            };
+        };
+        responses: {
+            /** @description Best first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreSearchResults"];
                 };
             };
         };

@@ -137,7 +137,7 @@ function logRuns(observer: RunObserver, log: FastifyBaseLogger): RunObserver {
 const MAX_COLLECTIONS = 100
 
 /** Those that have most documents, as far as they have names that a request can tell. */
-function listCollections(lookup: Pick<DocumentLookup, 'metadataValues'>) {
+export function listCollections(lookup: Pick<DocumentLookup, 'metadataValues'>) {
   return async (signal: AbortSignal): Promise<string[]> => {
     const query = { field: COLLECTION, limit: MAX_COLLECTIONS }
     const values = await lookup.metadataValues(query, signal)

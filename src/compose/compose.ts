@@ -5,18 +5,29 @@ import type { Environment } from '../lib/environment.ts'
 import type { Readiness } from '../schemas/ops.ts'
 import type { BeginAnew, Phase } from '../services/admin/server-state.ts'
 import { AgentConfigurationError, loadConfiguration } from '../services/agent/configuration.ts'
+import { createEmbeddings } from '../services/embedding/embeddings.ts'
 import { createLineIngestion } from '../services/ingestion/batch.ts'
-import { createAdmission, createDocuments } from '../services/ingestion/documents.ts'
+import {
+  createAdmission,
+  createDocuments,
+  type Documents,
+} from '../services/ingestion/documents.ts'
 import { readdChunks } from '../services/ingestion/index-sync.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
 import { type Activity, createActivity } from '../services/ops/activity.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
 import { createFeedback } from '../services/retrieval/feedback.ts'
+import { createFileSearch } from '../services/retrieval/file-search.ts'
 import { createHybridSearch } from '../services/retrieval/hybrid-search.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
-import { createRetrieval, NOTHING_TO_FIND, watchSearches } from '../services/retrieval/search.ts'
+import {
+  createRetrieval,
+  NOTHING_TO_FIND,
+  type Retrieval,
+  watchSearches,
+} from '../services/retrieval/search.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
-import { composeAgent } from './agent.ts'
+import { composeAgent, listCollections } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
 import { openAgentStores } from './stores.ts'
@@ -68,9 +79,8 @@ export async function compose(
 
   return {
     services: {
-      retrieval,
-      metrics,
-      documents,
+      ...{ retrieval, metrics, documents },
+      ...createFileServices(knowledge, documents, retrieval),
       files: createFiles({ store, documents, maxBytes: config.FILE_LIMIT }),
       lines: createLineIngestion({ documents, log }),
       admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
@@ -153,6 +163,19 @@ export async function composeIdle(
       },
       retrieval: config.EMBEDDING_MODEL === undefined ? 'lexical' : 'hybrid',
     }),
+  }
+}
+
+/** Documents and vectors for what speaks OpenAI's protocols. */
+function createFileServices(
+  { store, embedding }: Pick<Awaited<ReturnType<typeof openKnowledge>>, 'store' | 'embedding'>,
+  documents: Documents,
+  retrieval: Retrieval,
+) {
+  const collections = listCollections(store.lookup)
+  return {
+    fileSearch: createFileSearch({ documents, retrieval, collections }),
+    embed: createEmbeddings(embedding),
   }
 }
 

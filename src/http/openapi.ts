@@ -62,7 +62,7 @@ const describeRoute: typeof jsonSchemaTransform = (input) => {
   }
 }
 
-/** The body as JSON, and as what else the route takes. */
+/** The body as JSON, unless none fits, and as what else the route takes. */
 function describeBody(input: Parameters<typeof jsonSchemaTransform>[0], asJson: unknown) {
   const { alsoTakes } = input.route.config ?? {}
   if (!alsoTakes) return {}
@@ -70,7 +70,9 @@ function describeBody(input: Parameters<typeof jsonSchemaTransform>[0], asJson: 
     const described = jsonSchemaTransform({ ...input, schema: { ...input.schema, body } })
     return [type, { schema: described.schema.body }]
   })
-  const content = { 'application/json': { schema: asJson }, ...Object.fromEntries(others) }
+  const takesNone = typeof asJson === 'object' && asJson !== null && 'not' in asJson
+  const json = takesNone ? {} : { 'application/json': { schema: asJson } }
+  const content = { ...json, ...Object.fromEntries(others) }
   return { body: { content } }
 }
 

@@ -22,6 +22,9 @@ export function optionalOr<Schema extends z.ZodType>(
   return withNull as z.ZodDefault<OrNull<Schema>>
 }
 
+/** A parameter that is known and cannot be followed: refused, for to ignore it would be to answer something else. */
+export const unsupported = (why: string) => z.null(`is not supported: ${why}`).optional()
+
 /**
  * Text as it can be stored anywhere: a lone surrogate becomes U+FFFD and a NUL becomes a space. Each
  * replaces one code unit by one, so offsets into the text still hold.

@@ -19,6 +19,11 @@ export function invalidRequest(issues: readonly Issue[], cause: unknown): AppErr
   return new AppError('invalid_request', lines.join('; '), { param, cause })
 }
 
+/** As `invalidRequest`, of one field. */
+export function refusal(field: string, message: string): AppError {
+  return invalidRequest([{ field, message }], undefined)
+}
+
 /** As `invalidRequest`, of what a schema refused. */
 export function refusalOf(error: z.ZodError): AppError {
   return invalidRequest(issuesOf(error), error)

@@ -1,7 +1,15 @@
 import { z } from 'zod'
 import { MAX_MESSAGE, MAX_MESSAGES, Resume } from './chat.ts'
 import { ExtraContent, ImageSettings, MAX_TOOLS, Reasoning } from './completion.ts'
-import { boundedText, ConversationId, freeObject, optional, optionalOr, REWRITE } from './fields.ts'
+import {
+  boundedText,
+  ConversationId,
+  freeObject,
+  optional,
+  optionalOr,
+  REWRITE,
+  unsupported,
+} from './fields.ts'
 import { CollectionName, Filter } from './metadata.ts'
 import { ContextTopK, SearchMode } from './query.ts'
 import { AttributeFilter, VectorStoreId } from './vector-store.ts'
@@ -78,9 +86,6 @@ const INCLUDABLE = [
   'computer_call_output.output.image_url',
   'code_interpreter_call.outputs',
 ] as const
-
-/** A parameter that is known and cannot be followed: refused, for to ignore it would be to answer something else. */
-const unsupported = (why: string) => z.null(`is not supported: ${why}`).optional()
 
 export const ResponseRequest = z
   .object({

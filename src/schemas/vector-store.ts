@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { boundedText } from './fields.ts'
-import { CollectionName, type Filter, within } from './metadata.ts'
+import { DocumentId } from './document.ts'
+import { DocumentForm } from './document-file.ts'
+import { boundedText, filledText, optional, optionalOr, unsupported } from './fields.ts'
+import { refusal } from './invalid-request.ts'
+import { CollectionName, Filter, Metadata, within } from './metadata.ts'
 
 // Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.
 
@@ -49,9 +52,15 @@ export const AttributeFilter = compound(compound(compound(Comparison))).describe
 
 export type AttributeFilter = z.output<typeof AttributeFilter>
 
-/** The filter that `/query` takes, still to be validated: the two have different bounds on names and values. */
-export function toFilter(filter: AttributeFilter): unknown {
-  if ('filters' in filter) return { [filter.type]: filter.filters.map(toFilter) }
+/** The filter that `/query` takes, held to its bounds. Throws `invalid_request`. */
+export function toFilter(filter: AttributeFilter, field: string): Filter {
+  const { data, error } = Filter.safeParse(translated(filter))
+  if (error) throw refusal(field, error.issues[0]?.message ?? 'is no filter')
+  return data
+}
+
+function translated(filter: AttributeFilter): unknown {
+  if ('filters' in filter) return { [filter.type]: filter.filters.map(translated) }
   const { type, key: field, value } = filter
   if (type === 'ne') return { not: { field, eq: value } }
   if (type === 'nin') return { not: { field, in: value } }
@@ -66,3 +75,134 @@ export function withinStores(ids: readonly string[]): Filter | undefined {
   if (named.length < parts.length || !first) return undefined
   return others.length > 0 ? { or: named } : first
 }
+
+/** A collection as a store, or the whole corpus. */
+export const VectorStore = z
+  .object({
+    id: z.string(),
+    object: z.literal('vector_store'),
+    name: z.string(),
+    created_at: z.int().describe('When its oldest document came; now, where it has none.'),
+    last_active_at: z.null(),
+    metadata: z.object({}),
+    status: z.enum(['in_progress', 'completed']),
+    usage_bytes: z.int().describe('Not known, and 0.'),
+    file_counts: z.object({
+      in_progress: z.int(),
+      completed: z.int(),
+      failed: z.int(),
+      cancelled: z.int(),
+      total: z.int(),
+    }),
+  })
+  .meta({ id: 'VectorStore' })
+
+export const VectorStoreList = z
+  .object({ object: z.literal('list'), data: z.array(VectorStore), has_more: z.literal(false) })
+  .meta({ id: 'VectorStoreList' })
+
+export const NewVectorStore = z
+  .object({
+    name: CollectionName.describe('The collection that the store is.'),
+    file_ids: optional(z.array(DocumentId).max(100)).describe('Documents to put into it.'),
+    expires_after: unsupported('documents stay until they are deleted'),
+    chunking_strategy: unsupported('the server splits documents itself'),
+  })
+  .meta({ id: 'NewVectorStore', examples: [{ name: 'handbook' }] })
+
+export const StoreSearch = z
+  .object({
+    query: z.union([filledText(10_000), z.array(filledText(10_000)).min(1).max(1)], {
+      error: 'must be a text, or a list of one',
+    }),
+    max_num_results: optionalOr(z.int().min(1).max(50), 10),
+    filters: AttributeFilter.nullish(),
+    ranking_options: z
+      .object({
+        ranker: z.enum(['auto', 'default-2024-11-15', 'none']).nullish(),
+        score_threshold: z.number().nullish().describe('Results of a lower score are left out.'),
+      })
+      .nullish(),
+    rewrite_query: z.literal(false, 'is not supported: the query is taken as it is').nullish(),
+  })
+  .meta({ id: 'VectorStoreSearch', examples: [{ query: 'When does the library open?' }] })
+
+export const StoreSearchResults = z
+  .object({
+    object: z.literal('vector_store.search_results.page'),
+    search_query: z.array(z.string()),
+    data: z.array(
+      z.object({
+        file_id: z.string(),
+        filename: z.string(),
+        score: z.number().describe('Comparable within one answer only.'),
+        attributes: Metadata,
+        content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
+        start: z.int().describe('Where the passage begins in the document.'),
+        end: z.int(),
+      }),
+    ),
+    has_more: z.literal(false),
+    next_page: z.null(),
+  })
+  .meta({ id: 'VectorStoreSearchResults' })
+
+export const StoreFileInput = z
+  .object({
+    file_id: DocumentId,
+    attributes: optional(Metadata),
+    chunking_strategy: unsupported('the server splits documents itself'),
+  })
+  .meta({ id: 'NewVectorStoreFile', examples: [{ file_id: 'doc_0198c5f28f2e7c1b' }] })
+
+const LAST_ERROR = z.object({ code: z.string(), message: z.string() }).nullable()
+
+export const StoreFile = z
+  .object({
+    id: z.string(),
+    object: z.literal('vector_store.file'),
+    created_at: z.int(),
+    vector_store_id: z.string(),
+    status: z.enum(['in_progress', 'completed', 'failed']),
+    last_error: LAST_ERROR,
+    usage_bytes: z.int(),
+    attributes: Metadata,
+  })
+  .meta({ id: 'VectorStoreFile' })
+
+export const FileObject = z
+  .object({
+    id: z.string(),
+    object: z.literal('file'),
+    bytes: z.int(),
+    created_at: z.int(),
+    filename: z.string(),
+    purpose: z.literal('assistants'),
+    status: z.enum(['uploaded', 'processed', 'error']),
+    status_details: z.string().optional(),
+  })
+  .meta({ id: 'FileObject', description: 'A document, whatever it was sent as.' })
+
+/** What is sent is a form; JSON is refused with these words. */
+export const FileForm = z
+  .object({
+    file: DocumentForm.shape.file,
+    purpose: z.string().max(64).optional().describe('Has no effect.'),
+  })
+  .meta({ id: 'NewFile', examples: [{ file: '%PDF-1.7 …', purpose: 'assistants' }] })
+export const NotForm = z.never('must be sent as multipart/form-data')
+
+export const Removed = z
+  .object({ id: z.string(), object: z.string(), deleted: z.literal(true) })
+  .meta({ id: 'Removed' })
+
+export const StoreParams = z.object({ store: VectorStoreId })
+export const StoreFileParams = z.object({ store: VectorStoreId, id: DocumentId })
+
+export type VectorStore = z.output<typeof VectorStore>
+export type NewVectorStore = z.output<typeof NewVectorStore>
+export type StoreSearch = z.output<typeof StoreSearch>
+export type StoreSearchResults = z.output<typeof StoreSearchResults>
+export type StoreFileInput = z.output<typeof StoreFileInput>
+export type StoreFile = z.output<typeof StoreFile>
+export type FileObject = z.output<typeof FileObject>

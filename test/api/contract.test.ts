@@ -60,7 +60,11 @@ describe('GET /openapi.json', () => {
       )
       const versioned = operations.filter(({ path }) => /\/v\d/.test(path))
       const areas = new Set(versioned.map(({ path }) => path.split('/').slice(0, 3).join('/')))
-      expect([...areas].toSorted()).toEqual(['/v1/chat', '/v1/models', '/v1/responses'])
+      expect([...areas].toSorted()).toEqual(
+        ['chat', 'embeddings', 'files', 'models', 'responses', 'vector_stores'].map(
+          (area) => `/v1/${area}`,
+        ),
+      )
     },
   )
 

@@ -124,6 +124,29 @@ const CALLS: Record<
   ],
   getResponse: [{ path: '/v1/responses/KEPT' }, { path: '/v1/responses/unknown' }],
   deleteResponse: [{ path: '/v1/responses/KEPT' }, { path: '/v1/responses/unknown' }],
+  createFile: [{ body: {} }],
+  getFile: [{}, { path: '/v1/files/unknown' }],
+  deleteFile: [{ path: '/v1/files/unknown' }, { path: '/v1/files/DELETABLE' }],
+  listVectorStores: [{}],
+  createVectorStore: [{ body: { name: 'birds' } }, { body: {} }],
+  getVectorStore: [{ path: '/v1/vector_stores/corpus' }, { path: '/v1/vector_stores/x' }],
+  searchVectorStore: [
+    { body: { query: 'owls' }, path: '/v1/vector_stores/corpus/search' },
+    { body: {}, path: '/v1/vector_stores/corpus/search' },
+  ],
+  attachFile: [
+    { body: { file_id: 'chosen' }, path: '/v1/vector_stores/vs_birds/files' },
+    { body: { file_id: 'unknown' }, path: '/v1/vector_stores/vs_birds/files' },
+  ],
+  getAttachedFile: [
+    { path: '/v1/vector_stores/corpus/files/chosen' },
+    { path: '/v1/vector_stores/corpus/files/unknown' },
+  ],
+  detachFile: [
+    { path: '/v1/vector_stores/vs_birds/files/chosen' },
+    { path: '/v1/vector_stores/vs_birds/files/unknown' },
+  ],
+  createEmbeddings: [{ body: { input: 'owls' } }],
   getArtifact: [{ path: '/artifacts/unknown' }],
   listModels: [{}],
   getModel: [{ path: '/v1/models/agent' }, { path: '/v1/models/other' }],
@@ -196,7 +219,7 @@ const CALLS: Record<
 
 /** These would need a failed document, an uploaded file, a tool that makes one, an agent that was changed, a sandbox, or a process of its own. */
 const NEVER_WELL = [
-  ...['retryDocument', 'getDocumentFile', 'getArtifact'],
+  ...['retryDocument', 'getDocumentFile', 'getArtifact', 'createFile', 'createEmbeddings'],
   ...['getAgentVersion', 'restoreAgentVersion'],
   ...['restartServer', 'launchServer', 'stopServer', 'trySandbox'],
 ]

@@ -1069,47 +1069,32 @@ class ModelList(TypedDict):
     data: list[Model]
 
 
-class Health(TypedDict):
-    status: Literal['ok']
+InputItem: TypeAlias = str
 
 
-class Checks(TypedDict):
-    state: Literal['ok', 'failed']
-    milliseconds: float
-    message: NotRequired[str]
+class EmbeddingsRequest(TypedDict):
+    model: NotRequired[str | None]
+    input: str | list[InputItem]
+    encoding_format: NotRequired[Literal['float', 'base64'] | None]
+    dimensions: NotRequired[None]
 
 
-class Meaning(TypedDict):
-    state: Literal['done', 'embedding', 'waiting']
-    missing: int
-    refused: int
-    seconds: NotRequired[int]
-    reason: NotRequired[str]
+class Datum(TypedDict):
+    object: Literal['embedding']
+    index: int
+    embedding: list[float] | str
 
 
-class Reindex(TypedDict):
+class Usage1(TypedDict):
+    prompt_tokens: int
+    total_tokens: int
+
+
+class Embeddings(TypedDict):
+    object: Literal['list']
     model: str
-    state: Literal['embedding', 'ready', 'waiting']
-    done: int
-    total: int
-    reason: NotRequired[str]
-
-
-class Documents(TypedDict):
-    pending: int
-    processing: int
-    ready: int
-    failed: int
-
-
-class Readiness(TypedDict):
-    status: Literal['ready', 'not_ready']
-    checks: dict[str, Checks]
-    retrieval: Literal['lexical', 'hybrid']
-    degraded: NotRequired[Literal[True]]
-    meaning: NotRequired[Meaning]
-    reindex: NotRequired[Reindex]
-    documents: NotRequired[Documents]
+    data: list[Datum]
+    usage: Usage1
 
 
 class DocumentFile(TypedDict):
@@ -1142,7 +1127,7 @@ class DocumentError(TypedDict):
     message: str
 
 
-class Meaning1(TypedDict):
+class Meaning(TypedDict):
     missing: int
     seconds: NotRequired[int]
 
@@ -1151,7 +1136,7 @@ class DocumentCreated(TypedDict):
     id: str
     status: DocumentStatus
     error: NotRequired[DocumentError]
-    meaning: NotRequired[Meaning1]
+    meaning: NotRequired[Meaning]
 
 
 class Document(TypedDict):
@@ -1166,7 +1151,7 @@ class Document(TypedDict):
     revision: int
     servedRevision: NotRequired[int]
     chunks: int
-    meaning: NotRequired[Meaning1]
+    meaning: NotRequired[Meaning]
     characters: int
     createdAt: str
     updatedAt: str
@@ -1214,6 +1199,152 @@ class ChunkList(TypedDict):
     nextCursor: NotRequired[str]
 
 
+class FileCounts(TypedDict):
+    in_progress: int
+    completed: int
+    failed: int
+    cancelled: int
+    total: int
+
+
+class VectorStore(TypedDict):
+    id: str
+    object: Literal['vector_store']
+    name: str
+    created_at: int
+    last_active_at: None
+    metadata: dict[str, Any]
+    status: Literal['in_progress', 'completed']
+    usage_bytes: int
+    file_counts: FileCounts
+
+
+class VectorStoreList(TypedDict):
+    object: Literal['list']
+    data: list[VectorStore]
+    has_more: Literal[False]
+
+
+FileId: TypeAlias = str
+
+
+class NewVectorStore(TypedDict):
+    name: str
+    file_ids: NotRequired[list[FileId] | None]
+    expires_after: NotRequired[None]
+    chunking_strategy: NotRequired[None]
+
+
+QueryItem: TypeAlias = str
+
+
+class Filters(TypedDict):
+    type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
+    key: str
+    value: str | float | bool | list[str | float | bool]
+
+
+class Filter4(TypedDict):
+    type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
+    key: str
+    value: str | float | bool | list[str | float | bool]
+
+
+class Filters5(TypedDict):
+    type: Literal['and', 'or']
+    filters: list[Filter4]
+
+
+class Filters3(TypedDict):
+    type: Literal['and', 'or']
+    filters: list[Filters | Filters5]
+
+
+class Filters1(TypedDict):
+    type: Literal['and', 'or']
+    filters: list[Filters | Filters3]
+
+
+class RankingOptions(TypedDict):
+    ranker: NotRequired[Literal['auto', 'default-2024-11-15', 'none'] | None]
+    score_threshold: NotRequired[float | None]
+
+
+class VectorStoreSearch(TypedDict):
+    query: str | list[QueryItem]
+    max_num_results: NotRequired[int | None]
+    filters: NotRequired[Filters | Filters1 | None]
+    ranking_options: NotRequired[RankingOptions | None]
+    rewrite_query: NotRequired[Literal[False] | None]
+
+
+class ContentItem(TypedDict):
+    type: Literal['text']
+    text: str
+
+
+class Datum1(TypedDict):
+    file_id: str
+    filename: str
+    score: float
+    attributes: Metadata
+    content: list[ContentItem]
+    start: int
+    end: int
+
+
+class VectorStoreSearchResults(TypedDict):
+    object: Literal['vector_store.search_results.page']
+    search_query: list[str]
+    data: list[Datum1]
+    has_more: Literal[False]
+    next_page: None
+
+
+class NewVectorStoreFile(TypedDict):
+    file_id: str
+    attributes: NotRequired[Metadata | None]
+    chunking_strategy: NotRequired[None]
+
+
+class LastError(TypedDict):
+    code: str
+    message: str
+
+
+class VectorStoreFile(TypedDict):
+    id: str
+    object: Literal['vector_store.file']
+    created_at: int
+    vector_store_id: str
+    status: Literal['in_progress', 'completed', 'failed']
+    last_error: LastError | None
+    usage_bytes: int
+    attributes: Metadata
+
+
+class FileObject(TypedDict):
+    id: str
+    object: Literal['file']
+    bytes: int
+    created_at: int
+    filename: str
+    purpose: Literal['assistants']
+    status: Literal['uploaded', 'processed', 'error']
+    status_details: NotRequired[str]
+
+
+class NewFile(TypedDict):
+    file: bytes
+    purpose: NotRequired[str]
+
+
+class Removed(TypedDict):
+    id: str
+    object: str
+    deleted: Literal[True]
+
+
 class NewDocumentItem(TypedDict):
     text: str
     title: NotRequired[str | None]
@@ -1228,7 +1359,7 @@ class LineStored(TypedDict):
     id: str
     status: DocumentStatus
     error: NotRequired[DocumentError]
-    meaning: NotRequired[Meaning1]
+    meaning: NotRequired[Meaning]
     line: int
 
 
@@ -1255,6 +1386,49 @@ class BatchFailure(TypedDict):
 
 class DocumentBatchResult(TypedDict):
     results: list[DocumentCreated | BatchFailure]
+
+
+class Health(TypedDict):
+    status: Literal['ok']
+
+
+class Checks(TypedDict):
+    state: Literal['ok', 'failed']
+    milliseconds: float
+    message: NotRequired[str]
+
+
+class Meaning3(TypedDict):
+    state: Literal['done', 'embedding', 'waiting']
+    missing: int
+    refused: int
+    seconds: NotRequired[int]
+    reason: NotRequired[str]
+
+
+class Reindex(TypedDict):
+    model: str
+    state: Literal['embedding', 'ready', 'waiting']
+    done: int
+    total: int
+    reason: NotRequired[str]
+
+
+class Documents(TypedDict):
+    pending: int
+    processing: int
+    ready: int
+    failed: int
+
+
+class Readiness(TypedDict):
+    status: Literal['ready', 'not_ready']
+    checks: dict[str, Checks]
+    retrieval: Literal['lexical', 'hybrid']
+    degraded: NotRequired[Literal[True]]
+    meaning: NotRequired[Meaning3]
+    reindex: NotRequired[Reindex]
+    documents: NotRequired[Documents]
 
 
 class Content12(TypedDict):
@@ -1353,38 +1527,32 @@ class Tools(TypedDict):
 VectorStoreId: TypeAlias = str
 
 
-class Filters(TypedDict):
+class Filters6(TypedDict):
     type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
     key: str
     value: str | float | bool | list[str | float | bool]
 
 
-class Filter4(TypedDict):
-    type: Literal['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'nin']
-    key: str
-    value: str | float | bool | list[str | float | bool]
-
-
-class Filters5(TypedDict):
+class Filters11(TypedDict):
     type: Literal['and', 'or']
     filters: list[Filter4]
 
 
-class Filters3(TypedDict):
+class Filters9(TypedDict):
     type: Literal['and', 'or']
-    filters: list[Filters | Filters5]
+    filters: list[Filters6 | Filters11]
 
 
-class Filters1(TypedDict):
+class Filters7(TypedDict):
     type: Literal['and', 'or']
-    filters: list[Filters | Filters3]
+    filters: list[Filters6 | Filters9]
 
 
 class Tools1(TypedDict):
     type: Literal['file_search']
     vector_store_ids: list[VectorStoreId]
     max_num_results: NotRequired[int | None]
-    filters: NotRequired[Filters | Filters1 | None]
+    filters: NotRequired[Filters6 | Filters7 | None]
 
 
 class ToolChoice(TypedDict):
@@ -1454,7 +1622,7 @@ class FileCitation(TypedDict):
     url: NotRequired[str]
 
 
-class ContentItem(TypedDict):
+class ContentItem1(TypedDict):
     type: Literal['output_text']
     text: str
     annotations: list[FileCitation]
@@ -1466,7 +1634,7 @@ class ResponseOutputItem1(TypedDict):
     id: str
     status: Literal['in_progress', 'completed', 'incomplete', 'failed']
     role: Literal['assistant']
-    content: list[ContentItem]
+    content: list[ContentItem1]
 
 
 class ResponseOutputItem2(TypedDict):
@@ -1525,7 +1693,7 @@ class OutputTokensDetails(TypedDict):
     reasoning_tokens: int
 
 
-class Usage1(TypedDict):
+class Usage2(TypedDict):
     input_tokens: int
     input_tokens_details: InputTokensDetails
     output_tokens: int
@@ -1582,7 +1750,7 @@ class Response(TypedDict):
     tools: list[dict[str, Any]]
     top_p: float | None
     truncation: Literal['auto']
-    usage: Usage1 | None
+    usage: Usage2 | None
     agent: NotRequired[Agent1]
 
 

@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.ts'
 import { MAX_MESSAGES } from '../../schemas/chat.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
 import type { InputItem, ResponseRequest } from '../../schemas/response.ts'
 import type { OutputItem, ResponseObject } from '../../schemas/response-object.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
-import { refused } from './response-items.ts'
 
 /** What is kept of a response. */
 interface Kept {
@@ -26,7 +26,7 @@ export function createKeptResponses(store: ArtifactStore) {
   const before = async ({ previous_response_id: id }: ResponseRequest): Promise<InputItem[]> => {
     if (!id) return []
     const kept = await find(id)
-    if (!kept) throw refused('previous_response_id', `has no response "${id}", or no longer`)
+    if (!kept) throw refusal('previous_response_id', `has no response "${id}", or no longer`)
     return [...kept.items, ...kept.response.output]
   }
 
@@ -54,11 +54,11 @@ export function createKeptResponses(store: ArtifactStore) {
       const { input } = request
       const own = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input
       const items = [...(await before(request)), ...own]
-      if (items.length > MAX_MESSAGES) throw refused('input', `comes to over ${MAX_MESSAGES} items`)
+      if (items.length > MAX_MESSAGES) throw refusal('input', `comes to over ${MAX_MESSAGES} items`)
       const resolved = await resolveReferences(items, find)
       // In bytes it may be thrice as much, and the answer is to come.
       if (request.store && JSON.stringify(resolved).length > store.maximumBytes / 4) {
-        throw refused('input', 'is too large to be kept with what came before: send "store": false')
+        throw refusal('input', 'is too large to be kept with what came before: send "store": false')
       }
       return resolved
     },
@@ -77,7 +77,7 @@ async function resolveReferences(items: readonly InputItem[], find: Find): Promi
     const response = `resp_${/^[a-z]+_([0-9a-f]{32})/.exec(item.id)?.[1]}`
     if (!read.has(response)) read.set(response, await find(response))
     const found = read.get(response)?.response.output.find(({ id }) => id === item.id)
-    if (!found) throw refused('input', `has a reference to "${item.id}", which is not kept`)
+    if (!found) throw refusal('input', `has a reference to "${item.id}", which is not kept`)
     resolved.push(found)
   }
   return resolved

@@ -1,6 +1,6 @@
 import type { CompletionMessage, CompletionRequest } from '../../schemas/completion.ts'
-import { invalidRequest } from '../../schemas/invalid-request.ts'
-import { Filter } from '../../schemas/metadata.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Filter } from '../../schemas/metadata.ts'
 import type { InputItem, ResponseRequest } from '../../schemas/response.ts'
 import { toFilter, withinStores } from '../../schemas/vector-store.ts'
 
@@ -79,7 +79,7 @@ function toResult(
 ): CompletionMessage {
   const calls = messages.flatMap((each) => (each.role === 'assistant' && each.tool_calls) || [])
   if (!calls.some(({ id }) => id === call_id)) {
-    throw refused('input', `has a function_call_output for "${call_id}", which nobody has called`)
+    throw refusal('input', `has a function_call_output for "${call_id}", which nobody has called`)
   }
   return { role: 'tool', tool_call_id: call_id, content: toContent(output) }
 }
@@ -111,20 +111,9 @@ function toToolChoice(choice: ResponseRequest['tool_choice']) {
 function narrowed(filter: Filter | undefined, searches: readonly Tool<'file_search'>[]) {
   const parts = searches.flatMap(({ vector_store_ids, filters }) => [
     withinStores(vector_store_ids),
-    filters ? asFilter(toFilter(filters), 'tools') : undefined,
+    filters ? toFilter(filters, 'tools') : undefined,
   ])
   const all = [filter, ...parts].filter((part) => part !== undefined)
   const [first, ...others] = all
   return first && others.length > 0 ? { and: all } : first
-}
-
-/** A filter in the words of another protocol, held to the bounds of the server's own. Throws `invalid_request`. */
-export function asFilter(filter: unknown, field: string): Filter {
-  const { data, error } = Filter.safeParse(filter)
-  if (error) throw refused(field, error.issues[0]?.message ?? 'is no filter')
-  return data
-}
-
-export function refused(field: string, message: string) {
-  return invalidRequest([{ field, message }], undefined)
 }

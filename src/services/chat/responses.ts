@@ -1,5 +1,6 @@
 import { hasQuestion } from '../../schemas/completion.ts'
 import type { ErrorDetail } from '../../schemas/error.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
 import type { ResponseRequest } from '../../schemas/response.ts'
 import type { ResponseEvent, ResponseObject } from '../../schemas/response-object.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
@@ -7,7 +8,7 @@ import { asksForJson } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
 import { fromCompletion } from './completions.ts'
 import { createKeptResponses, type KeptResponses } from './kept-responses.ts'
-import { refused, toCompletionRequest } from './response-items.ts'
+import { toCompletionRequest } from './response-items.ts'
 import { createResponseWriter } from './response-writer.ts'
 
 interface Dependencies {
@@ -67,7 +68,7 @@ async function* run(
 ): AsyncGenerator<ResponseEvent[]> {
   const items = await kept.gather(request)
   const completion = toCompletionRequest(request, items)
-  if (!hasQuestion(completion.messages)) throw refused('input', 'must hold a question of the user')
+  if (!hasQuestion(completion.messages)) throw refusal('input', 'must hold a question of the user')
   const asked = fromCompletion(completion, names)
   const writer = createResponseWriter(toResponse(request, names.modelName), {
     withResults: request.include?.includes('file_search_call.results') ?? false,

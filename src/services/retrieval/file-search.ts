@@ -1,0 +1,178 @@
+import type { Document } from '../../schemas/document.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import { COLLECTION, placedIn, takes, within } from '../../schemas/metadata.ts'
+import type { Hit } from '../../schemas/query.ts'
+import {
+  collectionOf,
+  type FileObject,
+  type NewVectorStore,
+  type StoreFile,
+  type StoreFileInput,
+  type StoreSearch,
+  type StoreSearchResults,
+  storeOf,
+  toFilter,
+  type VectorStore,
+  WHOLE_CORPUS,
+} from '../../schemas/vector-store.ts'
+import type { Documents } from '../ingestion/documents.ts'
+import type { Retrieval } from '../retrieval/search.ts'
+
+interface Dependencies {
+  documents: Pick<Documents, 'get' | 'list' | 'patch'>
+  retrieval: Pick<Retrieval, 'search'>
+  /** The names of the collections that there are; throws what `signal` was aborted with. */
+  collections: (signal: AbortSignal) => Promise<string[]>
+}
+
+export type FileSearch = ReturnType<typeof createFileSearch>
+
+/** Documents, collections and `/query` in the words of OpenAI's files and vector stores. */
+export function createFileSearch({ documents, retrieval, collections }: Dependencies) {
+  const files = createStoreFiles(documents)
+  const readStore = (id: string, signal: AbortSignal) => countStore(documents, id, signal)
+
+  return {
+    ...files,
+    readStore,
+    async list(signal: AbortSignal) {
+      const ids = [WHOLE_CORPUS, ...(await collections(signal)).map(storeOf)]
+      const data: VectorStore[] = []
+      for (const id of ids) data.push(await readStore(id, signal))
+      return { object: 'list' as const, data, has_more: false as const }
+    },
+    /** A store is there as soon as it is named; nothing is kept for one without documents. */
+    async create({ name, file_ids = [] }: NewVectorStore, signal: AbortSignal) {
+      const store = storeOf(name)
+      for (const file_id of file_ids) await files.attach(store, { file_id }, signal)
+      return readStore(store, signal)
+    },
+    async search(
+      store: string,
+      { query, max_num_results: topK, filters, ranking_options }: StoreSearch,
+      signal: AbortSignal,
+    ): Promise<StoreSearchResults> {
+      const text = [query].flat()[0] ?? ''
+      const filter = within({
+        filter: filters ? toFilter(filters, 'filters') : undefined,
+        collection: collectionOf(store),
+      })
+      const { hits } = await retrieval.search({ query: text, topK, filter }, signal)
+      const threshold = ranking_options?.score_threshold ?? Number.NEGATIVE_INFINITY
+      return {
+        ...{ object: 'vector_store.search_results.page', search_query: [text] },
+        data: hits.filter(({ score }) => score >= threshold).map(toResult),
+        ...{ has_more: false, next_page: null },
+      }
+    },
+  }
+}
+
+function toResult({ documentId, title, score, metadata, text, start, end }: Hit) {
+  return {
+    ...{ file_id: documentId, filename: title || documentId, score, start, end },
+    attributes: metadata ?? {},
+    content: [{ type: 'text' as const, text }],
+  }
+}
+
+async function countStore(
+  documents: Pick<Documents, 'list'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<VectorStore> {
+  const collection = collectionOf(id)
+  const count = (status?: Document['status']) =>
+    documents.list({ limit: 1, sort: 'createdAt', total: true, collection, status }, signal)
+  const [all, ready, failed] = await Promise.all([count(), count('ready'), count('failed')])
+  const { total = 0 } = all
+  const counts = { completed: ready.total ?? 0, failed: failed.total ?? 0 }
+  const in_progress = Math.max(total - counts.completed - counts.failed, 0)
+  return {
+    ...{ id, object: 'vector_store', name: collection ?? WHOLE_CORPUS, metadata: {} },
+    created_at: secondsOf(all.documents[0]?.createdAt ?? Date.now()),
+    ...{ last_active_at: null, usage_bytes: 0 },
+    status: in_progress > 0 ? 'in_progress' : 'completed',
+    file_counts: { ...counts, in_progress, cancelled: 0, total },
+  }
+}
+
+/** Documents as files, and as those of a store: each throws `document_not_found`. */
+function createStoreFiles(documents: Pick<Documents, 'get' | 'patch'>) {
+  /** Throws `invalid_request` where the store does not have it. */
+  const readFile = async (store: string, id: string): Promise<StoreFile> => {
+    const document = await documents.get(id)
+    const filter = within({ collection: collectionOf(store) })
+    if (filter && !takes(filter, document.metadata)) {
+      throw refusal('id', `is not in the store "${store}"`)
+    }
+    return toStoreFile(store, document)
+  }
+
+  return {
+    file: async (id: string): Promise<FileObject> => toFile(await documents.get(id)),
+    readFile,
+    async attach(
+      store: string,
+      { file_id, attributes = {} }: StoreFileInput,
+      signal: AbortSignal,
+    ): Promise<StoreFile> {
+      const collection = collectionOf(store)
+      const place = collection === undefined ? {} : { [COLLECTION]: placeOf(collection) }
+      const metadata = { ...attributes, ...place }
+      return toStoreFile(store, await documents.patch(file_id, { metadata }, signal))
+    },
+    /** Takes a document out of its collection; it stays in the corpus. */
+    async detach(store: string, id: string, signal: AbortSignal) {
+      if (collectionOf(store) === undefined) {
+        throw refusal('store', `is every document: DELETE /v1/files/${id} deletes this one`)
+      }
+      await readFile(store, id)
+      await documents.patch(id, { metadata: { [COLLECTION]: null } }, signal)
+      return { id, object: 'vector_store.file.deleted', deleted: true as const }
+    },
+  }
+}
+
+/** What the metadata says of a document in a collection: nothing of the one that needs no name. */
+function placeOf(collection: string): string | null {
+  return placedIn(collection)?.[COLLECTION] === undefined ? null : collection
+}
+
+function toStoreFile(store: string, document: Document): StoreFile {
+  const { id, createdAt, metadata = {}, error } = document
+  const status = STATUS[document.status]
+  return {
+    ...{
+      id,
+      object: 'vector_store.file',
+      created_at: secondsOf(createdAt),
+      vector_store_id: store,
+    },
+    ...{ status, last_error: status === 'failed' && error ? error : null },
+    ...{ usage_bytes: sizeOf(document), attributes: metadata },
+  }
+}
+
+const STATUS = {
+  pending: 'in_progress',
+  processing: 'in_progress',
+  ready: 'completed',
+  failed: 'failed',
+} as const
+
+function toFile(document: Document): FileObject {
+  const { id, title, file, createdAt, error } = document
+  const status = { in_progress: 'uploaded', completed: 'processed', failed: 'error' } as const
+  return {
+    ...{ id, object: 'file', bytes: sizeOf(document), created_at: secondsOf(createdAt) },
+    ...{ filename: file?.name ?? title ?? id, purpose: 'assistants' },
+    status: status[STATUS[document.status]],
+    ...(error && { status_details: error.message }),
+  }
+}
+
+/** In bytes where it is a file, else in UTF-16 code units. */
+const sizeOf = ({ file, characters }: Document) => file?.size ?? characters
+
+const secondsOf = (time: string | number) => Math.floor(new Date(time).getTime() / 1_000)

@@ -1,0 +1,103 @@
+import OpenAI, { NotFoundError, toFile } from 'openai'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { Embeddings } from '../../src/schemas/embeddings.ts'
+import { type ScriptedEmbedder, startScriptedEmbedder } from '../support/scripted-embedder.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let client: OpenAI
+
+const clientOf = ({ url }: TestServer) =>
+  new OpenAI({ baseURL: `${url}/v1`, apiKey: TEST_KEY, maxRetries: 0 })
+
+beforeAll(async () => {
+  server = await startServer()
+  await server.ingest({ title: 'Beavers', text: 'Beavers build dams.', metadata: { year: 2020 } })
+  client = clientOf(server)
+  return () => server.close()
+})
+
+const search = async (store: string, more: Partial<OpenAI.VectorStoreSearchParams> = {}) =>
+  (await client.vectorStores.search(store, { query: 'Who builds dams?', ...more })).data.map(
+    ({ filename }) => filename,
+  )
+
+describe('A vector store', () => {
+  it('is named, given a file by the helper of the package, polled and searched', async () => {
+    const store = await client.vectorStores.create({ name: 'birds' })
+    expect(store).toMatchObject({ id: 'vs_birds', file_counts: { total: 0 } })
+    const file = await toFile(Buffer.from('Owls build no dams.'), 'owls.txt')
+    const attached = await client.vectorStores.files.uploadAndPoll(store.id, file, {
+      pollIntervalMs: 20,
+    })
+    expect(attached).toMatchObject({ status: 'completed', vector_store_id: 'vs_birds' })
+    expect(await search(store.id)).toEqual(['owls.txt'])
+    expect((await search('corpus')).toSorted()).toEqual(['Beavers', 'owls.txt'])
+    const uploaded = await client.files.retrieve(attached.id)
+    expect(uploaded).toMatchObject({ filename: 'owls.txt', bytes: 19, status: 'processed' })
+    expect((await client.vectorStores.retrieve(store.id)).file_counts.completed).toBe(1)
+    const stores = await client.vectorStores.list()
+    expect(stores.data.map(({ id }) => id)).toEqual(['corpus', 'vs_birds'])
+
+    await client.vectorStores.files.delete(attached.id, { vector_store_id: store.id })
+    expect(await search(store.id)).toEqual([])
+    expect(await search('corpus')).toContain('owls.txt')
+    await client.files.delete(attached.id)
+    await expect(client.files.retrieve(attached.id)).rejects.toBeInstanceOf(NotFoundError)
+  })
+
+  it('takes attributes, filters, a number and a threshold', async () => {
+    const id = await server.ingest({ title: 'Herons', text: 'Herons build no dams but nests.' })
+    await client.vectorStores.files.create('vs_waders', { file_id: id, attributes: { year: 2024 } })
+    const recent = { type: 'gt' as const, key: 'year', value: 2022 }
+    expect(await search('corpus', { filters: recent })).toEqual(['Herons'])
+    const both = {
+      type: 'and' as const,
+      filters: [recent, { ...recent, type: 'ne' as const, value: 2024 }],
+    }
+    expect(await search('corpus', { filters: both })).toEqual([])
+    expect(await search('vs_waders')).toEqual(['Herons'])
+    expect(await search('corpus', { max_num_results: 1 })).toHaveLength(1)
+    const ranking_options = { score_threshold: 1_000 }
+    expect(await search('corpus', { ranking_options })).toEqual([])
+  })
+
+  it.each([
+    ['/v1/vector_stores/x/search', { query: 'a' }, 'store'],
+    ['/v1/vector_stores', { name: 'a b' }, 'name'],
+    ['/v1/vector_stores', { name: 'a', expires_after: {} }, 'expires_after'],
+    ['/v1/vector_stores/corpus/search', { query: 'a', rewrite_query: true }, 'rewrite_query'],
+    ['/v1/vector_stores/corpus/search', { query: 'a', filters: { type: 'eq' } }, 'filters'],
+    ['/v1/embeddings', { input: 'a' }, 'model'],
+    ['/v1/embeddings', { input: [1, 2] }, 'input'],
+    ['/v1/files', {}, null],
+  ])('%s refuses %j', async (path, body, param) => {
+    const response = await server.request(path, { body })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { param } })
+  })
+})
+
+describe('Embeddings', () => {
+  it('are made by the model of the documents, as floats and as the package asks', async () => {
+    const embedder: ScriptedEmbedder = await startScriptedEmbedder()
+    const own = await startServer({
+      ...{ EMBEDDING_MODEL: 'scripted', EMBEDDING_BASE_URL: embedder.url, EMBEDDING_API_KEY: 'k' },
+    })
+    const input = ['Owls hoot.', 'Herons fish.']
+    const { data } = await clientOf(own).embeddings.create({ model: 'any', input })
+    expect(data.map(({ index }) => index)).toEqual([0, 1])
+    const plain = await own.request('/v1/embeddings', { body: { input } })
+    const floats = Embeddings.parse(await plain.json()).data.map(({ embedding }) => embedding)
+    expect(floats[0]?.length).toBeGreaterThan(1)
+    expect(data.map(({ embedding }) => embedding)).toEqual(floats)
+    await own.close()
+    await embedder.close()
+  })
+
+  it('of what is no chat are answered with what to use', async () => {
+    const response = await server.request('/v1/completions', { body: { prompt: 'x' } })
+    expect(response.status).toBe(404)
+    expect(await response.text()).toContain('/v1/chat/completions')
+  })
+})
