@@ -75,7 +75,7 @@ async function residentBytes({ pid }: ServerProcess): Promise<number> {
 }
 
 it.runIf(isLong && process.platform === 'linux')(
-  'Under mixed load memory stays bounded, and is given back after it',
+  'Under mixed load memory stays bounded, and is given back after it (needs Linux)',
   { ...onlyLong, timeout: LOAD_MS + 120_000 },
   async () => {
     const environment = {
