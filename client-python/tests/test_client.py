@@ -144,6 +144,7 @@ def test_what_a_wrong_key_of_the_model_failed_is_not_repeated() -> None:
     refused = AgentServerError("No.", status=502, code="upstream_unauthorized")
     failed = AgentServerError("No.", status=502, code="upstream_failed")
     assert protocol.pause_before_retry(refused, 0) is None
+    assert protocol.pause_before_retry(AgentServerError("No.", status=507, code="storage_full"), 0) is None
     assert protocol.pause_before_retry(failed, 0) is not None
 
 

@@ -5,6 +5,8 @@ const MAX_PAUSE_MS = 8_000
 /** A server that wants to be left alone for longer is not asked again: waiting is then for the caller to decide. */
 const MAX_RETRY_AFTER_SECONDS = 60
 const KEY_BYTES = 16
+/** A wrong key of the server's model stays wrong, and a disk full. */
+const LASTING = ['upstream_unauthorized', 'storage_full']
 
 /**
  * Milliseconds to wait before a failed attempt is made again; undefined where that is of no use. What may pass by
@@ -14,8 +16,7 @@ export function pauseBeforeRetry(error: unknown, attempt: number): number | unde
   if (error instanceof ConnectionError || error instanceof TimeoutError) return backoff(attempt)
   if (!(error instanceof AgentServerError)) return undefined
   const { status = 0, code, retryAfter } = error
-  // A wrong key of the server's model stays wrong.
-  if (code === 'upstream_unauthorized') return undefined
+  if (code && LASTING.includes(code)) return undefined
   const isPassing = status === 408 || status === 429 || status >= 500
   if (!isPassing && !(status === 409 && retryAfter !== undefined)) return undefined
   if (retryAfter === undefined) return backoff(attempt)

@@ -245,7 +245,10 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
   })
 })
 
-const PATHS = ['overview', 'documents', 'search', 'agent', 'settings', 'chat']
+const PATHS = [
+  ...['overview', 'documents', 'search', 'agent', 'models', 'activity', 'deploy', 'settings'],
+  'chat',
+]
 
 describe.skipIf(!hasBrowser)('For everybody (needs Chromium)', () => {
   it.each(['light', 'dark'] as const)(

@@ -22,6 +22,10 @@ const CHECKS: Record<string, { name: string; remedy: string }> = {
       'After a start it is brought up to date first. If it stays, look at QDRANT_URL and the log.',
   },
   agent: { name: 'Agent configuration', remedy: 'Mend agent.json; the log names the mistake.' },
+  ingestion: {
+    name: 'Ingestion',
+    remedy: 'Documents wait until the part that is named works; nothing sent is lost.',
+  },
   embedder: {
     name: 'Embedding model',
     remedy: 'Search goes by words alone until it answers. Look at EMBEDDING_BASE_URL and its key.',

@@ -181,8 +181,8 @@ def with_keys(documents: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def pause_before_retry(error: AgentServerError, attempt: int) -> float | None:
     """Seconds to wait before a failed attempt is made again; None where that is of no use."""
-    if error.code == "upstream_unauthorized":
-        return None  # A wrong key of the server's model stays wrong.
+    if error.code in ("upstream_unauthorized", "storage_full"):
+        return None  # A wrong key of the server's model stays wrong, and a disk full.
     status, retry_after = error.status or 0, error.retry_after
     passing = isinstance(error, (ConnectionError, TimeoutError)) or status in (408, 429) or status >= 500
     if not passing and not (status == 409 and retry_after is not None):

@@ -1,0 +1,193 @@
+import { spawnSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { unzipSync } from 'fflate'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Deployment } from '../../src/schemas/deployment.ts'
+import { goTo, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { onlyLong } from '../support/long.ts'
+import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
+import { modelAt, startServer } from '../support/server.ts'
+import { freePort, MAIN, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
+import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
+
+let browser: Browser
+let upstream: ScriptedUpstream
+beforeAll(async () => {
+  if (hasBrowser) browser = await launchBrowser()
+  upstream = await startScriptedUpstream()
+})
+afterAll(async () => {
+  await browser?.close()
+  await upstream.close()
+})
+
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+
+async function ask(page: Page, question: string): Promise<void> {
+  await page.getByLabel('Question', { exact: true }).last().fill(question)
+  await page.keyboard.press('Enter')
+}
+
+describe.skipIf(!hasBrowser)('Calls that wait for approval (needs Chromium)', () => {
+  it('show what they would do, and run when they are approved and not when they are refused', async () => {
+    const AGENT_CONFIG = await writeAgentFile({
+      tools: { semantic_search: { approval: 'always' } },
+    })
+    const server = await startServer(modelAt(upstream, { AGENT_CONFIG }))
+    await server.ingest({ title: 'Beavers', text: 'Beavers build lodges.' })
+    const call = toolCallReply({ name: 'semantic_search', arguments: { query: 'lodges' } })
+    const { page, complaints } = await openScreen(browser, server.url, 'chat')
+    for (const [word, answer, shown] of [
+      ['Approve', 'They do.', /Beavers build lodges/],
+      ['Refuse', 'I was not allowed.', /refused/],
+    ] as const) {
+      upstream.script(call, textReply(answer))
+      await ask(page, 'Who builds lodges?')
+      const waiting = page.getByRole('region', { name: 'Waits for approval' })
+      expect(await waiting.innerText()).toContain('"query": "lodges"')
+      await press(page, word)
+      await page.getByText(answer).waitFor()
+      expect(await waiting.count()).toBe(0)
+      const step = page.getByRole('article').last().getByRole('listitem').first()
+      await step.getByText('semantic_search').click()
+      expect(await step.innerText()).toMatch(shown)
+      // A second question would first be put into words of its own, which asks the model, too.
+      await press(page, 'New conversation')
+      await press(page, 'Begin anew')
+    }
+    expect(complaints).toEqual([])
+  })
+})
+
+describe.skipIf(!hasBrowser)('A restart (needs Chromium)', () => {
+  it('in the middle of an answer keeps what came, says so, and the answer can be asked again', async () => {
+    const environment = modelAt(upstream, { PORT: await freePort(), SHUTDOWN_GRACE: '1' })
+    const server = await startServerProcess(environment)
+    upstream.script(streamReply(chunk({ content: 'It begins' }), { hang: true }))
+    const { page } = await openScreen(browser, server.url, 'chat')
+    await ask(page, 'What is it?')
+    await page.getByText('It begins').waitFor()
+    await server.request('/admin/restart', { method: 'POST' })
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /shutting down/ })
+      .waitFor({ timeout: 60_000 })
+    await page.getByText('It begins').waitFor()
+    upstream.always(textReply('It is whole.'))
+    await expect
+      .poll(async () => (await fetch(`${server.url}/readiness`).catch(() => undefined))?.ok, {
+        timeout: 120_000,
+      })
+      .toBe(true)
+    await press(page, 'Retry')
+    await page.getByText('It is whole.').waitFor({ timeout: 60_000 })
+  })
+})
+
+const canMount =
+  spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+/** What it is followed by runs in a folder on a disk of a few megabytes. */
+const ON_SMALL_DISK = 'mount -t tmpfs -o size=24m tmpfs "$0" && cd "$0" && exec "$@"'
+
+describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and namespaces)', () => {
+  it('is told at the file that did not fit, and on the overview', async () => {
+    const directory = await temporaryDirectory()
+    const inside = ['sh', '-c', ON_SMALL_DISK, directory, process.execPath, MAIN]
+    const server = await startServerProcess(
+      {},
+      { directory, command: ['unshare', '-Urm', ...inside] },
+    )
+    const { page } = await openScreen(browser, server.url, 'documents')
+    const large = join(await temporaryDirectory(), 'large.txt')
+    await writeFile(large, Buffer.alloc(30e6, 'Owls hoot at night. '))
+    await page.getByLabel('Add files').last().setInputFiles(large)
+    const panel = page.getByRole('region', { name: '0 files sent' })
+    await panel.getByText('1 file failed').waitFor({ timeout: 60_000 })
+    expect(await panel.getByRole('listitem').innerText()).toMatch(/large\.txt\n.*disk/i)
+    await goTo(page, 'Overview')
+    await page.getByText('Running, but a part fails').waitFor({ timeout: 60_000 })
+    const works = page.getByRole('region', { name: 'What works' })
+    const store = works.getByRole('listitem').filter({ hasText: 'Document store' })
+    expect(await store.innerText()).toMatch(/Fails[\s\S]*Look at the disk of DATA_DIR/)
+  })
+})
+
+describe.skipIf(!hasBrowser)('A deployment (needs Chromium)', () => {
+  it('is downloaded as the files that are shown', async () => {
+    const server = await startServer()
+    const { page, complaints } = await openScreen(browser, server.url, 'deploy')
+    await page.getByLabel('Target').selectOption('compose')
+    await press(page, 'Show files')
+    const download = page.waitForEvent('download')
+    await press(page, 'Download zip')
+    expect((await download).suggestedFilename()).toBe('compose.zip')
+    const files = unzipSync(await readFile(await (await download).path()))
+    const answer = await server.request('/admin/deploy', { body: { target: 'compose' } })
+    const expected = Deployment.parse(await answer.json()).files.map(({ name, text }) => [
+      `deployment/compose/${name}`,
+      text,
+    ])
+    expect(
+      Object.entries(files).map(([name, bytes]) => [name, Buffer.from(bytes).toString()]),
+    ).toEqual(expected)
+    expect(complaints).toEqual([])
+  })
+})
+
+/** As many pages of a hundred as a hundred thousand documents are; the server itself is another suite's matter. */
+async function imitateDocuments(page: Page): Promise<void> {
+  const ALL = 100_000
+  const document = (index: number) => ({
+    ...{ id: `doc_${index}`, title: `Note ${index}`, status: 'ready', chunks: 1, attempts: 1 },
+    createdAt: new Date(Date.UTC(2026, 0, 1) - index * 1_000).toISOString(),
+  })
+  await page.route('**/ui/api/documents?**', (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
+    const documents = Array.from({ length: 100 }, (_, index) => document(from + index))
+    const next = from + 100 < ALL ? { nextCursor: String(from + 100) } : {}
+    return route.fulfill({ json: { documents, ...next } })
+  })
+}
+
+describe.skipIf(!hasBrowser)('A hundred thousand documents (needs Chromium)', () => {
+  it('scroll to the last, drawing a few, in frames that are short', {
+    ...onlyLong,
+    timeout: 600_000,
+  }, async () => {
+    const { url } = await startServer()
+    const { page } = await openScreen(browser, url)
+    await imitateDocuments(page)
+    await page.goto(`${url}/#/documents`)
+    await page.getByRole('link', { name: 'Note 0', exact: true }).waitFor()
+    await page.evaluate<void>(`new Promise((resolve) => {
+      const step = () => {
+        scrollTo(0, document.documentElement.scrollHeight)
+        const last = document.querySelector('.virtual > li:last-child')
+        if (last?.getAttribute('aria-posinset') === '100000') resolve()
+        else setTimeout(step)
+      }
+      step()
+    })`)
+    await page.getByRole('link', { name: 'Note 99999' }).waitFor()
+    const frames = await page.evaluate<number[]>(`new Promise((resolve) => {
+      const times = []
+      let before = performance.now()
+      const step = (now) => {
+        times.push(now - before)
+        before = now
+        scrollBy(0, -400)
+        if (times.length < 300) requestAnimationFrame(step)
+        else resolve(times)
+      }
+      requestAnimationFrame(step)
+    })`)
+    const sorted = frames.toSorted((one, other) => one - other)
+    expect(sorted[150]).toBeLessThan(34)
+    expect(
+      await page.getByRole('list', { name: 'Documents' }).getByRole('listitem').count(),
+    ).toBeLessThan(100)
+  })
+})
