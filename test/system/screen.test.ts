@@ -200,7 +200,7 @@ describe.skipIf(!hasBrowser)('Search (needs Chromium)', () => {
       text: 'Books of the library may be kept for four weeks.',
     })
     const { page, complaints } = await openScreen(browser, server.url, 'search')
-    await page.getByLabel('Question').fill(QUESTION)
+    await page.getByLabel('Question', { exact: true }).fill(QUESTION)
     await page.getByRole('button', { name: 'Search' }).click()
     await page.getByText(/^2 found in/).waitFor()
     await page.getByLabel('Compare two settings').check()
@@ -264,7 +264,7 @@ describe.skipIf(!hasBrowser)('For everybody (needs Chromium)', () => {
         if (path === 'documents')
           await page.getByRole('listitem').filter({ hasText: 'Ready' }).waitFor()
         if (path === 'search') {
-          await page.getByLabel('Question').fill(QUESTION)
+          await page.getByLabel('Question', { exact: true }).fill(QUESTION)
           await page.keyboard.press('Enter')
           await page.getByText(/found in/).waitFor()
         }
