@@ -29,7 +29,7 @@ const ROLES: readonly Role[] = [
   {
     kind: 'embedding',
     title: 'Embedding',
-    hint: 'Finds by meaning; without it, search goes by words alone. A first model is set here while there are no documents.',
+    hint: 'Finds by meaning. The model builtin comes with the server and knows English; none searches by words alone. A first model gives its vectors to what is there, in the background.',
     names: ['EMBEDDING_MODEL', 'EMBEDDING_BASE_URL', 'EMBEDDING_API_KEY'],
   },
   {
