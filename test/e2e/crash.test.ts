@@ -52,7 +52,7 @@ it(`${CYCLES} kills while ${DOCUMENTS} documents come and go lose none and doubl
 
     server = await startServerProcess({}, { directory })
     tally.start(server)
-    await expectKept(server, lockFile)
+    await expectKept(server, lockFile, cycle)
     if (cycle % SETTLED_EVERY === 0) await expectSettled(server, lockFile)
   }
 
