@@ -7,7 +7,7 @@ import { readCorpus, readQueries } from '../../scripts/eval/collection.ts'
 import type { JudgedQuery } from '../../src/lib/judged-queries.ts'
 import { mean, measure } from '../../src/lib/measures.ts'
 import { toFollowUps } from '../support/follow-ups.ts'
-import { onlyLong } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
 const COLLECTIONS = resolve(import.meta.dirname, '../../../shared/data')
@@ -22,7 +22,7 @@ const GOALS = [
 ]
 
 // A whole collection takes minutes to ingest and to ask.
-describe.skipIf(!existsSync(COLLECTIONS))(
+describe.skipIf(!(isLong && existsSync(COLLECTIONS)))(
   'Follow-ups that cannot stand alone, made from judged questions (needs ../shared/data)',
   onlyLong,
   () => {

@@ -260,7 +260,7 @@ describe('Each error code', () => {
     },
   )
 
-  it.skipIf(!canMount)(
+  it.skipIf(!(isLong && canMount))(
     'storage_full is met on a full disk (needs the right to mount one)',
     { ...onlyLong, ...verifies('errors.table'), timeout: BUSY_MS },
     async () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { evaluate } from '../../scripts/eval/evaluate.ts'
-import { onlyLong } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 
 const COLLECTIONS = resolve(import.meta.dirname, '../../../shared/data')
@@ -13,7 +13,7 @@ const CRANFIELD: [string, number] = ['cranfield', 0.42]
 const CACM: [string, number] = ['cacm', 0.525]
 
 // Judged collections are too large for the repository; where they lie beside it, they are measured.
-describe.skipIf(!existsSync(COLLECTIONS))(
+describe.skipIf(!(isLong && existsSync(COLLECTIONS)))(
   'judged collections over HTTP (needs ../shared/data)',
   onlyLong,
   () => {
