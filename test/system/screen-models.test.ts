@@ -26,7 +26,8 @@ describe.skipIf(!hasBrowser)('The embedding model (needs Chromium)', () => {
     const lines = Object.entries(before).map(([name, value]) => `${name}=${value}\n`)
     await writeFile(file, lines.join(''))
     const PORT = await freePort()
-    const server = await startServerProcess({ PORT }, { directory })
+    // What the environment sets could not be changed here.
+    const server = await startServerProcess({ PORT, EMBEDDING_MODEL: undefined }, { directory })
     await server.ingest({ title: 'Owls', text: 'Owls hoot.' })
 
     const { page } = await openScreen(browser, server.url, 'models')
