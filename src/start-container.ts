@@ -44,4 +44,4 @@ if (process.getuid?.() === 0) {
 }
 // In its own place: as a process that never was root, which its files in /proc belong to, too.
 const main = fileURLToPath(new URL('./main.ts', import.meta.url))
-process.execve?.(process.execPath, [process.execPath, main, ...parameters])
+process.execve?.(process.execPath, [process.execPath, ...process.execArgv, main, ...parameters])

@@ -16,7 +16,7 @@ import { readdChunks } from '../services/ingestion/index-sync.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
 import { type Activity, createActivity } from '../services/ops/activity.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
-import { createFeedback } from '../services/retrieval/feedback.ts'
+import { createFeedback, rememberTerms } from '../services/retrieval/feedback.ts'
 import { createFileSearch } from '../services/retrieval/file-search.ts'
 import { createHybridSearch } from '../services/retrieval/hybrid-search.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
@@ -189,13 +189,14 @@ function createSearch(
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
   const reranker = createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
-  const feedback = createFeedback({ index, store, analyser, hybrid: embedding !== undefined })
+  const termsOf = rememberTerms(analyser)
+  const withFeedback = (hybrid: boolean) => createFeedback({ index, store, termsOf, hybrid })
   let hasVectors = false
   const retrieval = createRetrieval({
-    index: { search: feedback.search, filters: index.filters },
+    index: { search: withFeedback(false).search, filters: index.filters },
     ...{ store, analyseQuery: analyser.query, reranking },
     hybrid: embedding && {
-      search: createHybridSearch({ index, feedback, store }),
+      search: createHybridSearch({ index, feedback: withFeedback(true), store }),
       // Half of the vectors would find half of the chunks, and nobody would know.
       embed: async (text, signal) => {
         if (reconciliation.progress().state !== 'ready') return undefined

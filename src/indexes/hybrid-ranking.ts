@@ -4,7 +4,7 @@ import type { HybridMatch, HybridRanking, IndexMatch, VectorBatch } from './chun
 const LEXICAL_WEIGHT = 0.4
 /** How many of the first hits the question is moved to, and how far: measured, see docs/retrieval-quality.md. */
 const FEEDBACK_CHUNKS = 3
-const FEEDBACK_WEIGHT = 0.5
+const FEEDBACK_WEIGHT = 1
 /** A filter that leaves no more chunks than this spares the graph, which cannot look among few: all are compared. */
 const MAX_COMPARED = 1_024
 

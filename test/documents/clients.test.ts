@@ -30,6 +30,8 @@ beforeAll(async () => {
   await symlink(fileURLToPath(new URL('node_modules', ROOT)), join(directory, 'node_modules'))
   await mkdir(join(directory, 'handbook'))
   const text = 'The library opens at nine. On Saturdays it opens at ten.'
+  // Each block runs by itself, too.
+  await server.ingest({ title: 'Opening hours', text, metadata: { language: 'en' } })
   await writeFile(join(directory, 'handbook.md'), text)
   await writeFile(join(directory, 'handbook', 'hours.md'), text)
   await writeFile(join(directory, 'key.txt'), TEST_KEY)

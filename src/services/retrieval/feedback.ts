@@ -17,7 +17,8 @@ export const MIN_RESCORED = 100
 interface Dependencies {
   index: Pick<ChunkIndex, 'search'>
   store: Pick<DocumentStore, 'readChunks'>
-  analyser: Pick<Analyser, 'batch'>
+  /** The terms of a chunk. */
+  termsOf: (chunk: StoredChunk) => TermBatch
   /** Whether what is found will be fused with a dense search. */
   hybrid: boolean
 }
@@ -29,8 +30,7 @@ export type WordQuery = Omit<IndexQuery, 'feedback'>
  * The very best one keeps its place, for it is what was asked for where anything is that alone. A query that few
  * chunks match is answered as it is: it names something, and what it does not name would only push it down.
  */
-export function createFeedback({ index, store, analyser, hybrid }: Dependencies) {
-  const termsOf = rememberTerms(analyser)
+export function createFeedback({ index, store, termsOf, hybrid }: Dependencies) {
   const share = hybrid ? SHARE.hybrid : SHARE.lexical
 
   /** What the words of a query find, and what can be learned from it; no feedback where they find little. */

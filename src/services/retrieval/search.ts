@@ -73,7 +73,8 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
   ): Promise<HybridRanking> => {
     if (among.only?.length === 0) return { candidates: [], exhausted: true }
     const { terms, mode, embedded } = question
-    if (!hybrid) return lexicalOnly(await index.search({ terms, ...among }, signal), among.limit)
+    if (!hybrid || mode === 'lexical')
+      return lexicalOnly(await index.search({ terms, ...among }, signal), among.limit)
     const ranking = await hybrid.search({ terms, mode, vector: embedded, ...among }, signal)
     if (ranking.lacksVectors) question.embedded = Promise.resolve(undefined)
     return ranking

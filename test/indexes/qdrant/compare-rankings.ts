@@ -7,7 +7,7 @@ import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
 import { DEPTH, mean, measure } from '../../../src/lib/measures.ts'
-import { createFeedback } from '../../../src/services/retrieval/feedback.ts'
+import { createFeedback, rememberTerms } from '../../../src/services/retrieval/feedback.ts'
 import { readStoredChunks } from './judged-chunks.ts'
 
 const CRANFIELD = new URL('../../../../shared/data/cranfield', import.meta.url)
@@ -36,12 +36,13 @@ export async function compareRankings(
 
   const chunks = readStoredChunks(documents)
   const store = { readChunks: async (wanted: readonly number[]) => chunks(wanted) }
+  const termsOf = rememberTerms(analyser)
   const results = { embedded: 0, shared: 0, same: 0 }
   const queries = (await readQueries(folder)).filter((_, place) => place % step === 0)
   for (const { text, relevant } of queries) {
     const rank = async (index: Pick<ChunkIndex, 'search'>) => {
       const query = { terms: analyser.query(text), limit: DEPTH }
-      const found = await createFeedback({ hybrid: false, index, store, analyser }).search(query)
+      const found = await createFeedback({ hybrid: false, index, store, termsOf }).search(query)
       return found.map(({ key }) => documents[key]?._id ?? '')
     }
     const [ours, theirs] = [await rank({ search: searchBy(embedded) }), await rank(shared)]

@@ -5,6 +5,7 @@ import {
   createFeedback,
   FEEDBACK_CHUNKS,
   MIN_RESCORED,
+  rememberTerms,
 } from '../../../src/services/retrieval/feedback.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
@@ -15,7 +16,7 @@ const query = { terms: analyser.query('turbine'), limit: 3 }
 function createForTest(matching: number, textOf = (key: number) => `text ${key}`, hybrid = false) {
   const searches: IndexQuery[] = []
   const index = createFeedback({
-    ...{ analyser, hybrid },
+    ...{ termsOf: rememberTerms(analyser), hybrid },
     index: {
       async search(asked, signal): Promise<IndexMatch[]> {
         signal?.throwIfAborted()

@@ -4,7 +4,7 @@ import type { IndexMatch, IndexQuery } from '../../../src/indexes/chunk-index.ts
 import type { QueryTerms } from '../../../src/indexes/term-batch.ts'
 import type { Filter } from '../../../src/schemas/metadata.ts'
 import { Hit } from '../../../src/schemas/query.ts'
-import { createFeedback } from '../../../src/services/retrieval/feedback.ts'
+import { createFeedback, rememberTerms } from '../../../src/services/retrieval/feedback.ts'
 import { createHybridSearch } from '../../../src/services/retrieval/hybrid-search.ts'
 import { createRetrieval } from '../../../src/services/retrieval/search.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
@@ -330,14 +330,22 @@ describe('a search by words and meaning', () => {
         return [{ key: 4, score: 1 }]
       },
     }
-    const analyser = createAnalyser('english')
-    const feedback = createFeedback({ index, store, analyser, hybrid: true })
+    const termsOf = rememberTerms(createAnalyser('english'))
+    const feedback = createFeedback({ index, store, termsOf, hybrid: true })
     const hybrid = {
       embed: () => vector,
       search: createHybridSearch({ index, feedback, store }),
     }
-    const retrieval = createRetrieval({ index, store, analyseQuery: () => TERMS, hybrid })
-    return { search: () => retrieval.search({ query: 'Where?', topK: 4 }), events }
+    const words = {
+      ...index,
+      async search(query: { limit: number }) {
+        events.push('as without vectors')
+        return index.search(query)
+      },
+    }
+    const retrieval = createRetrieval({ index: words, store, analyseQuery: () => TERMS, hybrid })
+    const search = (mode?: 'lexical') => retrieval.search({ query: 'Where?', topK: 4, mode })
+    return { search, events }
   }
 
   it('searches the words while the question is embedded', async () => {
@@ -350,6 +358,12 @@ describe('a search by words and meaning', () => {
     const { hits, degraded } = await found
     expect(hits.map(({ documentId }) => documentId)).toContain('doc_4')
     expect([degraded, events]).toEqual([false, ['words, 100', 'meaning']])
+  })
+
+  it('goes the way of a server without vectors where it is asked for words alone', async () => {
+    const { search, events } = createFused(new Promise(() => undefined))
+    expect(await search('lexical')).toMatchObject({ degraded: false, hits: { length: 3 } })
+    expect(events).toEqual(['as without vectors', 'words, 100'])
   })
 
   it('answers by the words alone, and says so, where the question is not embedded', async () => {
