@@ -32,13 +32,18 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'postgres', include: [POSTGRES], ...PATIENT },
+        test: { name: 'postgres', include: [POSTGRES], sequence: { groupOrder: 1 }, ...PATIENT },
       },
       {
         extends: true,
         // One after the other: they share an engine.
         test: {
-          ...{ name: 'system', include: [SYSTEM], exclude: [POSTGRES] },
+          ...{
+            name: 'system',
+            include: [SYSTEM],
+            exclude: [POSTGRES],
+            sequence: { groupOrder: 2 },
+          },
           ...{ fileParallelism: false, ...PATIENT },
         },
       },
