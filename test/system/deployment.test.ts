@@ -18,7 +18,7 @@ const hasCaddy = () => spawnSync('docker', ['image', 'inspect', CADDY]).status =
 /** What the image and the deployment are made of. */
 const PROJECT = [
   ...['package.json', 'package-lock.json', 'LICENSE', '.env.example', 'Dockerfile'],
-  ...['.dockerignore', 'docker-compose.yml', 'deploy', 'skills', 'src', 'client', 'ui'],
+  ...['.dockerignore', 'docker-compose.yml', 'deploy', 'skills', 'src', 'client', 'minilm', 'ui'],
 ]
 /** An agent with a skill, a plugin that imports what lies beside it, and a form. */
 const AGENT: Readonly<Record<string, string>> = {

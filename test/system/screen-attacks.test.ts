@@ -122,7 +122,7 @@ describe.skipIf(!hasBrowser)('Hostile content (needs Chromium)', () => {
     await page.getByRole('link', { name: `${HOSTILE} title` }).click()
     await page.getByText('hours of the library').waitFor()
     await page.goto(`${server.url}/#/search`)
-    await page.getByLabel('Question').fill('hours library')
+    await page.getByLabel('Question', { exact: true }).fill('hours library')
     await page.keyboard.press('Enter')
     await page.getByText(/found in/).waitFor()
     await page.goto(`${server.url}/#/chat`)

@@ -170,13 +170,15 @@ const burns = (processes: number) => `import os, time
 def burn():
     end = time.monotonic() + 1
     while time.monotonic() < end: pass
-began, pids = time.monotonic(), []
+def children(): return os.times().children_user + os.times().children_system
+began, before, pids = time.monotonic(), children(), []
 if hasattr(os, "fork"):
     for _ in range(${processes}):
         pids.append(os.fork())
         if pids[-1] == 0: burn(); os._exit(0)
     for pid in pids: os.waitpid(pid, 0)
-    spent = os.times().children_user + os.times().children_system
+    # Without that of children of earlier probes.
+    spent = children() - before
 else:
     # One interpreter, whose clock of its own time is not to be trusted.
     burn()
