@@ -29,7 +29,9 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
     const environment = await readProcess(server, 'environ')
     expect(environment).toContain(`${NAME}=131072`)
     expect(environment).toContainEqual(expect.stringMatching(/^NODE_COMPILE_CACHE=.+agent-server$/))
-    expect((await readProcess(server, 'cmdline'))[1]).toMatch(/src\/main\.ts$/)
+    const [, flag, main] = await readProcess(server, 'cmdline')
+    expect(flag).toBe('--max-semi-space-size=16')
+    expect(main).toMatch(/src\/main\.ts$/)
     // The process that was started is the one that runs, so that no signal is lost between two.
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
