@@ -44,8 +44,9 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
 
   it('keeps the flags of Node.js', onlyLong, async () => {
     const server = await started({}, ['--stack-size=900'])
-    expect((await readProcess(server, 'cmdline')).slice(1, 3)).toEqual([
+    expect((await readProcess(server, 'cmdline')).slice(1, 4)).toEqual([
       '--stack-size=900',
+      '--max-semi-space-size=16',
       expect.stringMatching(/src\/main\.ts$/),
     ])
     await server.stop()
