@@ -100,6 +100,7 @@ async function openEngine({ directory }: Seed) {
   const config = loadConfig({
     SERVER_API_KEY: KEY,
     CHAT_MODEL: 'extractive',
+    EMBEDDING_MODEL: 'none',
     DATA_DIR: join(directory, 'data'),
     AGENT_CONFIG: join(directory, 'agent.json'),
   })
