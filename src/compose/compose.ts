@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, ConfigError } from '../config.ts'
+import { type Config, ConfigError, embeddingModel } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { Environment } from '../lib/environment.ts'
 import type { Readiness } from '../schemas/ops.ts'
@@ -161,7 +161,7 @@ export async function composeIdle(
           message: isTrusted ? message : 'The server is not launched',
         },
       },
-      retrieval: config.EMBEDDING_MODEL === undefined ? 'lexical' : 'hybrid',
+      retrieval: embeddingModel(config) === undefined ? 'lexical' : 'hybrid',
     }),
   }
 }

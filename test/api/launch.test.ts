@@ -42,7 +42,7 @@ describe.runIf(canReplace)('A server (needs a system that replaces processes)', 
       const readiness = await fetch(`${server.url}/readiness`)
       expect([readiness.status, await readiness.json()]).toMatchObject([
         503,
-        { status: 'not_ready' },
+        { status: 'not_ready', retrieval: 'lexical' },
       ])
       for (const path of ['/query', '/documents', '/v1/chat/completions', '/metrics']) {
         expect(await failureOf(await post(server, path))).toMatchObject({
