@@ -71,9 +71,9 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
       let text = ''
       const toChunks = (event: AgentEvent) => {
         text += textOf(event)
-        const hits = event.type === 'run-end' ? event.hits : []
-        const annotations = toUrlCitations(hits.length > 0 ? text : '', hits, asksForJson(asked))
-        return toCompletionChunks(event, head, includeUsage, annotations)
+        const cited =
+          event.type === 'run-end' ? toUrlCitations(text, event.hits, asksForJson(asked)) : []
+        return toCompletionChunks(event, head, includeUsage, cited)
       }
       for await (const batch of agent.run(asked, signal)) {
         const chunks = batch.flatMap(toChunks)
