@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { invalidRequest } from '../schemas/invalid-request.ts'
+import { invalidRequest, refusal } from '../schemas/invalid-request.ts'
 
 const MAX_NAMED = 10
 /** Characters of a field's name, which a client chose. */
@@ -45,7 +45,7 @@ function refuseWideObjects(body: unknown): void {
     const values = Object.values(value)
     if (values.length > MAX_WIDTH && !Array.isArray(value)) {
       const message = `no object in it may have more than ${MAX_WIDTH} fields`
-      throw invalidRequest([{ field: '', message }], undefined)
+      throw refusal('', message)
     }
     for (const each of values) if (isObject(each)) left.push(each)
   }

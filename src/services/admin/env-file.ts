@@ -1,5 +1,5 @@
 import { parseEnv } from 'node:util'
-import { invalidRequest } from '../../schemas/invalid-request.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
 
 export interface Meaning {
   group: string
@@ -46,10 +46,7 @@ export function editEnvironment(
     const names = [...new Set([...Object.keys(expected), ...Object.keys(found)])]
     if (names.every((one) => found[one] === expected[one])) continue
     const message = 'cannot be written into this file: edit it by hand'
-    throw invalidRequest(
-      [{ field: value === undefined ? name : `set.${name}`, message }],
-      undefined,
-    )
+    throw refusal(value === undefined ? name : `set.${name}`, message)
   }
   return edited
 }

@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util'
 import { type Environment, isSecret } from '../../lib/environment.ts'
 import type { Settings, SettingsPatch, SettingsSaved } from '../../schemas/admin.ts'
-import { type Issue, invalidRequest } from '../../schemas/invalid-request.ts'
+import { type Issue, invalidRequest, refusal } from '../../schemas/invalid-request.ts'
 import { type FileContent, openEditedFile } from './edited-file.ts'
 import { editEnvironment, readMeanings } from './env-file.ts'
 
@@ -135,7 +135,7 @@ function withMoves(
   const moved = Object.entries(move).map(([from, to]) => {
     const value = environment[from]
     if (value !== undefined) return [to, value] as const
-    throw invalidRequest([{ field: `move.${from}`, message: 'is not set' }], undefined)
+    throw refusal(`move.${from}`, 'is not set')
   })
   return { set: { ...set, ...Object.fromEntries(moved) }, clear: [...clear, ...Object.keys(move)] }
 }

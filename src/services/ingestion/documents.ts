@@ -12,7 +12,7 @@ import type {
   DocumentPatch,
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
-import { invalidRequest } from '../../schemas/invalid-request.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
 import { COLLECTION, placedIn, within } from '../../schemas/metadata.ts'
 import {
   type DocumentStore,
@@ -217,7 +217,7 @@ function placed({ collection, ...content }: Content): Omit<NewDocument, 'id'> {
   const named = content.metadata?.[COLLECTION]
   if (collection !== undefined && named !== undefined && named !== collection) {
     const message = `must be what metadata.${COLLECTION} says, or one of the two left out`
-    throw invalidRequest([{ field: 'collection', message }], undefined)
+    throw refusal('collection', message)
   }
   const metadata = placedIn(collection, content.metadata)
   return metadata ? { ...content, metadata } : content

@@ -2,7 +2,7 @@ import type { AppError } from '../../errors.ts'
 import type { ChunkIndex, HybridRanking } from '../../indexes/chunk-index.ts'
 import { mixQueryTerms, type QueryTerms } from '../../indexes/term-batch.ts'
 import { inSpan } from '../../lib/tracing.ts'
-import { invalidRequest } from '../../schemas/invalid-request.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
 import type { Hit, QueryRequest } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { Embedding } from '../embedding/embedding.ts'
@@ -122,7 +122,7 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
 
 function noVectors(mode: string): AppError {
   const message = `must be lexical: this server has no embedding model, which ${mode} needs (EMBEDDING_MODEL)`
-  return invalidRequest([{ field: 'mode', message }], undefined)
+  return refusal('mode', message)
 }
 
 const RETRIEVAL = { attributes: { 'gen_ai.operation.name': 'retrieval' } }
