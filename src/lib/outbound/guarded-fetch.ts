@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import type { Agent, Response as Answer, Dispatcher } from 'undici'
+import type { Response as Answer, Dispatcher } from 'undici'
 import { boundBody } from '../bounded-body.ts'
 import { traceHeaders } from '../tracing.ts'
 import { literalAddress, type OutboundPolicy } from './policy.ts'
@@ -35,16 +35,16 @@ export type GuardedFetch = ReturnType<typeof createGuardedFetch>
  * that no second answer of its name server can slip in between.
  */
 export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBounds) {
-  let agent: Agent | undefined
   // Loaded with the first call: many servers never make one.
+  let loaded: ReturnType<typeof load> | undefined
   const load = async () => {
     const { Agent, fetch } = await import('undici')
-    agent ??= new Agent({
+    const agent = new Agent({
       connect: { lookup: guardedLookup(policy), timeout: CONNECT_MS },
       headersTimeout: bounds.idleMs,
       bodyTimeout: bounds.idleMs,
     })
-    return { dispatcher: agent.compose(guardLiterals(policy)), fetch }
+    return { agent, dispatcher: agent.compose(guardLiterals(policy)), fetch }
   }
   return {
     /**
@@ -59,7 +59,8 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
       const explain = (error: unknown) =>
         explainFailure(error, target.hostname, signal ?? undefined)
       try {
-        const { dispatcher, fetch } = await load()
+        loaded ??= load()
+        const { dispatcher, fetch } = await loaded
         const response = await fetch(target, {
           ...{ dispatcher, method, redirect, signal: limit },
           headers: withOwnHeaders(headers),
@@ -71,7 +72,7 @@ export function createGuardedFetch(policy: OutboundPolicy, bounds: OutboundBound
       }
     },
     /** Gives up every open connection. */
-    close: async () => await agent?.destroy(),
+    close: async () => await (await loaded)?.agent.destroy(),
   }
 }
 
