@@ -51,4 +51,12 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
     ])
     await server.stop()
   })
+
+  it('takes the young generation that the operator wants', onlyLong, async () => {
+    const wanted = '--max-semi-space-size=8'
+    const server = await started({}, [wanted])
+    const [, flag, main] = await readProcess(server, 'cmdline')
+    expect([flag, main]).toEqual([wanted, expect.stringMatching(/src\/main\.ts$/)])
+    await server.stop()
+  })
 })

@@ -1,4 +1,4 @@
-/** MB of each half of the young generation. V8 would take 32, which gained nothing for streams; the Dockerfile has it, too. */
+/** MB of each half of the young generation. V8 would take 32, which gained nothing for streams; the Dockerfile has it, too. What the operator says wins. */
 const YOUNG_GENERATION = '--max-semi-space-size=16'
 
 /** Whether this process can be replaced: not where the system has no such call, nor where its parent talks to it and would lose the connection. */
@@ -12,7 +12,8 @@ export function replaceProcess(
   environment: NodeJS.ProcessEnv,
   parameters: readonly string[] = process.argv.slice(2),
 ): void {
-  const flags = new Set([...process.execArgv, YOUNG_GENERATION])
-  const command = [process.execPath, ...flags, file, ...parameters]
+  const given = `${process.execArgv.join(' ')} ${environment.NODE_OPTIONS ?? ''}`
+  const own = /semi[-_]space/.test(given) ? [] : [YOUNG_GENERATION]
+  const command = [process.execPath, ...process.execArgv, ...own, file, ...parameters]
   process.execve?.(process.execPath, command, environment)
 }
