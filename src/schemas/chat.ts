@@ -39,6 +39,17 @@ export const Resume = z
   })
   .meta({ id: 'Resume' })
 
+/** How the agent is asked, whichever protocol the rest of a request is in. */
+export const AgentFields = {
+  topK: optional(ContextTopK),
+  rewrite: REWRITE,
+  resume: optional(Resume),
+  filter: optional(Filter),
+  mode: optional(SearchMode),
+  collection: optional(CollectionName),
+  conversationId: optional(ConversationId),
+}
+
 export const ChatRequest = z
   .object({
     messages: z
@@ -49,13 +60,7 @@ export const ChatRequest = z
         message: 'must hold a user message with text',
       })
       .describe('The conversation; the latest user message is what is answered.'),
-    topK: optional(ContextTopK),
-    rewrite: REWRITE,
-    filter: optional(Filter),
-    mode: optional(SearchMode),
-    collection: optional(CollectionName),
-    conversationId: optional(ConversationId),
-    resume: optional(Resume),
+    ...AgentFields,
     includeSteps: optionalOr(z.boolean(), false).describe(
       'Also stream `tool-call` and `tool-result` frames.',
     ),

@@ -1,8 +1,14 @@
 import { z } from 'zod'
-import { Approval, lastUserText, MAX_MESSAGE, MAX_MESSAGES, Resume, RUN_OUTCOME } from './chat.ts'
-import { boundedText, ConversationId, freeObject, optional, REWRITE } from './fields.ts'
-import { CollectionName, Filter } from './metadata.ts'
-import { ContextTopK, Hit, SearchMode } from './query.ts'
+import {
+  AgentFields,
+  Approval,
+  lastUserText,
+  MAX_MESSAGE,
+  MAX_MESSAGES,
+  RUN_OUTCOME,
+} from './chat.ts'
+import { boundedText, freeObject, optional } from './fields.ts'
+import { Hit } from './query.ts'
 
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.
@@ -116,13 +122,7 @@ export const CompletionRequest = z
       .nullish()
       .describe("The client's own tools: calls to them are returned as `tool_calls`."),
     tool_choice: z.union([z.string().max(32), freeObject()]).nullish(),
-    topK: optional(ContextTopK),
-    rewrite: REWRITE,
-    resume: optional(Resume),
-    filter: optional(Filter),
-    mode: optional(SearchMode),
-    collection: optional(CollectionName),
-    conversationId: optional(ConversationId),
+    ...AgentFields,
   })
   .meta({
     id: 'CompletionRequest',

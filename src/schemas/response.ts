@@ -1,17 +1,7 @@
 import { z } from 'zod'
-import { MAX_MESSAGE, MAX_MESSAGES, Resume } from './chat.ts'
+import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from './chat.ts'
 import { ExtraContent, ImageSettings, MAX_TOOLS, Reasoning } from './completion.ts'
-import {
-  boundedText,
-  ConversationId,
-  freeObject,
-  optional,
-  optionalOr,
-  REWRITE,
-  unsupported,
-} from './fields.ts'
-import { CollectionName, Filter } from './metadata.ts'
-import { ContextTopK, SearchMode } from './query.ts'
+import { boundedText, freeObject, optional, optionalOr, unsupported } from './fields.ts'
 import { AttributeFilter, VectorStoreId } from './vector-store.ts'
 
 // Shapes of the Responses protocol: https://github.com/openai/openai-openapi.
@@ -141,13 +131,7 @@ export const ResponseRequest = z
     prompt: unsupported('the prompt is that of agent.json; use instructions'),
     max_tool_calls: unsupported('limits are those of agent.json'),
     top_logprobs: unsupported('the server knows no probabilities'),
-    topK: optional(ContextTopK),
-    rewrite: REWRITE,
-    resume: optional(Resume),
-    filter: optional(Filter),
-    mode: optional(SearchMode),
-    collection: optional(CollectionName),
-    conversationId: optional(ConversationId),
+    ...AgentFields,
   })
   .meta({
     id: 'ResponseRequest',

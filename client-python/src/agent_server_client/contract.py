@@ -466,11 +466,11 @@ class ChatRequest(TypedDict):
     messages: list[ChatMessage]
     topK: NotRequired[int | None]
     rewrite: NotRequired[bool | None]
+    resume: NotRequired[Resume | None]
     filter: NotRequired[Filter | None]
     mode: NotRequired[Literal['hybrid', 'lexical', 'dense'] | None]
     collection: NotRequired[str | None]
     conversationId: NotRequired[str | None]
-    resume: NotRequired[Resume | None]
     includeSteps: NotRequired[bool | None]
 
 
