@@ -4,7 +4,7 @@ import { messageOf } from '../api.ts'
 import { counted } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { saveFile } from '../parts/save-file.ts'
-import { type Evaluation, evaluate, exported, judged, keep, take } from './judged.ts'
+import { type Evaluation, evaluate, exported, failure, judged, keep, take } from './judged.ts'
 import { search, type Trial } from './search-state.ts'
 
 interface Measured {
@@ -14,7 +14,6 @@ interface Measured {
 
 /** Measures settings by questions whose right documents are known. */
 export function JudgedSet() {
-  const failure = useSignal('')
   const done = useSignal<number | undefined>(undefined)
   const measured = useSignal<readonly Measured[]>([])
   const left = useRef(new AbortController())

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import { type JudgedQuery, readJudged, writeJudged } from '../../src/lib/judged-queries.ts'
 import { DEPTH, type Measures, mean, measure, TOP_K } from '../../src/lib/measures.ts'
-import { client } from '../api.ts'
+import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import type { Trial } from './search-state.ts'
 
@@ -23,14 +23,22 @@ onSignOut(() => {
 export const isRight = (question: string, documentId: string): boolean =>
   judged.value.some(({ text, relevant }) => text === question && relevant.has(documentId))
 
-/** Says of a document that it answers the question, or no longer. Throws an Error, for people. */
+/** What was wrong with the last thing that was tried with the set, in words. */
+export const failure = signal('')
+
+/** Says of a document that it answers the question, or no longer; the failure says where the set is full. */
 export function toggle(question: string, documentId: string): void {
   const known = judged.value.find(({ text }) => text === question)
   const { id, relevant } = known ?? { id: newId(), relevant: new Map<string, number>() }
   const changed = new Map(relevant)
   if (!changed.delete(documentId)) changed.set(documentId, 1)
   const others = judged.value.filter((one) => one !== known)
-  keep(changed.size > 0 ? [...others, { id, text: question, relevant: changed }] : others)
+  failure.value = ''
+  try {
+    keep(changed.size > 0 ? [...others, { id, text: question, relevant: changed }] : others)
+  } catch (error) {
+    failure.value = messageOf(error)
+  }
 }
 
 /** Throws an Error, for people, and changes nothing then. */
