@@ -29,8 +29,8 @@ const IDLE_CHECK_MS = 10_000
 const IDLE_SHARE = 0.02
 
 /**
- * Gives back what a burst of work has left, once it is over: V8 keeps a young generation of 64 MB and lets garbage
- * lie in the old one until somebody allocates again. Once after each burst, and after the start.
+ * Gives back what a burst of work has left, once it is over: V8 makes its young generation no smaller, and lets
+ * garbage lie in the old one until somebody allocates again. Once after each burst, and after the start.
  */
 export function freeMemoryWhenIdle(checkMs = IDLE_CHECK_MS): void {
   let last = process.cpuUsage()
