@@ -256,8 +256,7 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
   const { RERANK_API_KEY: rerankerKey = embedderKey } = set
   const { QDRANT_REPLICAS: copies = '1', QDRANT_WRITE_CONSISTENCY: awaited = '1' } = set
   const isSet = (name: string) => set[name] !== undefined
-  const isServed = (name: string) =>
-    isSet(name) && ![BUILTIN, NO_EMBEDDER].includes(set[name] ?? '')
+  const isServed = (name: string) => ![undefined, BUILTIN, NO_EMBEDDER].includes(set[name])
   const mistakes: [string, boolean][] = [
     [
       `CHAT_API_KEY is required ${ANY_KEY}, or CHAT_MODEL=${EXTRACTIVE} to answer without a model`,
@@ -274,6 +273,10 @@ function crossMistakes(set: Record<string, string | undefined>): Issue[] {
     [
       `EMBEDDING_API_KEY_NEXT is required with EMBEDDING_MODEL_NEXT where there is no EMBEDDING_API_KEY or CHAT_API_KEY ${ANY_KEY}`,
       isServed('EMBEDDING_MODEL_NEXT') && !nextKey,
+    ],
+    [
+      `EMBEDDING_MODEL_NEXT must not be ${NO_EMBEDDER}: search by words alone needs no change, set EMBEDDING_MODEL=${NO_EMBEDDER}`,
+      set.EMBEDDING_MODEL_NEXT === NO_EMBEDDER,
     ],
     [
       'QDRANT_URL is required with DATABASE_URL: an index on the disk of one server would not know what the others do',

@@ -23,6 +23,7 @@ import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-sta
 import { isMissing } from './lib/files.ts'
 import { freeMemoryWhenIdle } from './lib/free-memory.ts'
 import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
+import { askForAnother, onStopSignal } from './lib/supervise.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
 import { startTelemetry } from './telemetry.ts'
 
@@ -87,7 +88,7 @@ async function main(): Promise<void> {
   const next = new AbortController()
   const opened = await openServer({
     ...{ environment: process.env, given, signal: stop },
-    ...(isReplaceable() && { restart: (as) => next.abort(as) }),
+    ...((askForAnother || isReplaceable()) && { restart: (as) => next.abort(as) }),
   })
   const { config, log, app } = opened
   const endpoint = await app.listen({ host: config.HOST, port: config.PORT, listenTextResolver })
@@ -97,6 +98,7 @@ async function main(): Promise<void> {
     beginAnew(as) {
       // Without what .env added, which may say something else by now.
       const parameters = as === 'stopped' ? [STOPPED] : []
+      askForAnother?.(parameters)
       replaceProcess(process.argv[1] ?? '', given.variables, parameters)
     },
   })
@@ -226,12 +228,10 @@ function createLog({ LOG_LEVEL: level }: Config, activity?: Activity) {
 /** Aborted by the first signal to stop; a second one ends the process at once. */
 function stopSignal(reason: (name: string) => Error): AbortSignal {
   const stop = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(name, () => {
-      if (stop.signal.aborted) process.exit(1)
-      stop.abort(reason(name))
-    })
-  }
+  onStopSignal((name) => {
+    if (stop.signal.aborted) process.exit(1)
+    stop.abort(reason(name))
+  })
   return stop.signal
 }
 

@@ -113,6 +113,7 @@ describe('a variable', () => {
     ['CHAT_BASE_URL', 'api.openai.com/v1', 'must be a URL that begins with http:// or https://'],
     ['CHAT_BASE_URL', 'javascript:alert(1)', 'must be a URL that begins with http:// or https://'],
     ['SEARCH_LANGUAGE', 'English', /^must be one of .*english/],
+    ['EMBEDDING_MODEL_NEXT', 'none', /^must not be none/],
     ['LOG_LEVEL', 'verbose', 'must be trace, debug, info, warn, error, fatal or silent'],
     ['OUTBOUND_ALLOW', 'a b', /^must be host names, addresses or ranges/],
     ['WEBHOOK_SECRET', 'whsec_short', 'must be whsec_ and then 24 to 64 bytes in base64'],

@@ -96,7 +96,7 @@ export async function openKnowledge(
       completionWaiter.ended(id === undefined ? id : { documentId: id })
     },
   })
-  const nextModel = openNextModel(config, store, log)
+  const nextModel = openNextModel(config, store, embedding !== undefined, log)
   const keeper = createIndexKeeper({ ...opened, store, reconciliation, log })
   const stopping = new AbortController()
   const background: Promise<void>[] = []
@@ -181,9 +181,14 @@ function openBacklog(
 }
 
 /** Makes the vectors of the model to change to, if there is one. */
-function openNextModel(config: Config, store: OpenedStore, log: FastifyBaseLogger) {
+function openNextModel(
+  config: Config,
+  store: OpenedStore,
+  isEmbedding: boolean,
+  log: FastifyBaseLogger,
+) {
   const { replacement } = store
-  const embedder = createNextEmbedder(config, log)
+  const embedder = createNextEmbedder(config, isEmbedding, log)
   if (!embedder) return undefined
   const online = createOnlineReEmbedding({ store, replacement, embedder, log })
   return { ...online, close: () => embedder.close?.() }
@@ -237,7 +242,7 @@ async function reasonAgainstDefault(
   }
   const kept = await store.embedding()
   if (!kept || kept.model === nameOfVectors(BUILTIN)) return undefined
-  return `the documents were embedded with "${kept.model}"; name it in EMBEDDING_MODEL, or set EMBEDDING_MODEL=builtin and run npm run re-embed`
+  return `the documents were embedded with "${kept.model}"; name it in EMBEDDING_MODEL, or change to builtin on the page Models of the screen, or set EMBEDDING_MODEL=builtin and run npm run re-embed`
 }
 
 /** Throws where a start with the configuration `next` would refuse the webhook's address, or the vectors in this store. */

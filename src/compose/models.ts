@@ -45,9 +45,14 @@ export function chosenVectors({ EMBEDDING_MODEL: model }: Config): string | unde
 }
 
 /** The embedder to change to, if one is configured; its server is that of the one in use unless it has one of its own. */
-export function createNextEmbedder(config: Config, log: FastifyBaseLogger): Embedder | undefined {
+export function createNextEmbedder(
+  config: Config,
+  isEmbedding: boolean,
+  log: FastifyBaseLogger,
+): Embedder | undefined {
   const { EMBEDDING_MODEL_NEXT: model } = config
-  if (model === undefined || model === embeddingModel(config)) return undefined
+  // A default that gave way to the vectors of another model is not in use, and may be changed to.
+  if (model === undefined || (isEmbedding && model === embeddingModel(config))) return undefined
   return createEmbedder(
     {
       ...config,

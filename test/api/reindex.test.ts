@@ -140,6 +140,20 @@ describe('a model to change to', () => {
     expect(await readiness(server)).not.toHaveProperty('reindex')
   })
 
+  it(
+    'may be the built-in one where that gave way to the vectors of another',
+    onlyLong,
+    async () => {
+      const { environment } = await prepare()
+      await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
+      const byDefault = { EMBEDDING_MODEL: '', EMBEDDING_MODEL_NEXT: 'builtin' }
+      const server = await startServer({ ...environment, ...byDefault })
+      await expect
+        .poll(() => readiness(server), { timeout: 60_000 })
+        .toMatchObject({ reindex: { state: 'ready', done: 2, total: 2 } })
+    },
+  )
+
   it('that does not answer is told, and harms nobody', verifies('reindex.online'), async () => {
     const { environment } = await prepare()
     await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })

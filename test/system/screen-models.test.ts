@@ -1,12 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ServerState } from '../../src/schemas/admin.ts'
+import { QueryResponse } from '../../src/schemas/query.ts'
 import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
-import { freePort, startServerProcess } from '../support/server-process.ts'
+import { freePort, type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 let browser: Browser
@@ -18,44 +19,70 @@ afterAll(() => browser?.close())
 const NEW_KEY = 'key-of-the-new-embedder'
 
 describe.skipIf(!hasBrowser)('The embedding model (needs Chromium)', () => {
-  it('is changed by test, restart, progress and switch, and the page never sees the key', async () => {
-    const [old, next] = await Promise.all([startScriptedEmbedder(), startScriptedEmbedder()])
+  it('is changed from the built-in one and back by test, restart, progress and switch, and the page never sees the key', async () => {
+    const embedder = await startScriptedEmbedder()
     const directory = await temporaryDirectory()
     const file = join(directory, '.env')
-    const before = { EMBEDDING_MODEL: 'a', EMBEDDING_BASE_URL: old.url, EMBEDDING_API_KEY: 'old' }
-    const lines = Object.entries(before).map(([name, value]) => `${name}=${value}\n`)
-    await writeFile(file, lines.join(''))
     const PORT = await freePort()
     // What the environment sets could not be changed here.
     const server = await startServerProcess({ PORT, EMBEDDING_MODEL: undefined }, { directory })
     await server.ingest({ title: 'Owls', text: 'Owls hoot.' })
 
     const { page } = await openScreen(browser, server.url, 'models')
+    const servers = page.getByLabel('Embedding server')
+    await servers.selectOption('None (search by words alone)')
+    expect(await page.getByLabel('EMBEDDING_MODEL', { exact: true }).inputValue()).toBe('none')
+    await servers.selectOption('Built in (English, needs no server)')
+    expect(await page.getByLabel('EMBEDDING_MODEL', { exact: true }).inputValue()).toBe('builtin')
+    await page.getByRole('button', { name: 'Test Embedding' }).click()
+    await page.getByText(/works: .* 384 dimensions/).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Discard' }).click()
+
     await page.getByText('Change the model of documents that have vectors').click()
     expect(await page.getByRole('button', { name: 'Begin and restart' }).isDisabled()).toBe(true)
     await page.getByLabel('New model').fill('b')
-    await page.getByLabel('Its address, if another').fill(next.url)
+    await page.getByLabel('Its address, if another').fill(embedder.url)
     await page.getByLabel('Its key, if another').fill(NEW_KEY)
-    await page.getByRole('button', { name: 'Test the new model' }).click()
-    await page.getByText(/b works: .* dimensions/).waitFor()
-    await expectAccessible(page)
-    await page.getByRole('button', { name: 'Begin and restart' }).click()
-    const change = page.getByRole('button', { name: 'Switch to it and restart' })
-    await change.waitFor({ timeout: 120_000 })
-    await page.getByText('All passages have vectors of b').waitFor()
-    await expectAccessible(page)
-    await change.click()
-    await expect
-      .poll(async () => parseEnv(await readFile(file, 'utf8')), { timeout: 60_000 })
-      .toEqual({ EMBEDDING_MODEL: 'b', EMBEDDING_BASE_URL: next.url, EMBEDDING_API_KEY: NEW_KEY })
-    const needsRestart = async () => {
-      const state = await (await server.request('/admin/server')).json()
-      return ServerState.parse(state).restart.required
-    }
-    await expect.poll(() => needsRestart().catch(() => true), { timeout: 120_000 }).toBe(false)
-    const found = async () => (await server.request('/query', { body: { query: 'owls' } })).json()
-    await expect.poll(found, { timeout: 60_000 }).toMatchObject({ hits: [{ title: 'Owls' }] })
+    const saved = () => readFile(file, 'utf8').then(parseEnv)
+    await change(page, server, 'b')
+    const first = { EMBEDDING_BASE_URL: embedder.url, EMBEDDING_API_KEY: NEW_KEY }
+    expect(await saved()).toEqual({ EMBEDDING_MODEL: 'b', ...first })
+
+    await page.getByText('Change the model of documents that have vectors').click()
+    await page.getByLabel('New server').selectOption('Built in (English, needs no server)')
+    await change(page, server, 'builtin')
+    expect(await saved()).toEqual({ EMBEDDING_MODEL: 'builtin', ...first })
     expect(await page.content()).not.toContain(NEW_KEY)
-    await Promise.all([old.close(), next.close()])
+    await embedder.close()
   }, 300_000)
 })
+
+/** From what is typed to a server that has switched to it and finds by it. */
+async function change(page: Page, server: ServerProcess, model: string): Promise<void> {
+  await page.getByRole('button', { name: 'Test the new model' }).click()
+  await page
+    .getByText(/works: .* dimensions/)
+    .last()
+    .waitFor({ timeout: 60_000 })
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Begin and restart' }).click()
+  const toSwitch = page.getByRole('button', { name: 'Switch to it and restart' })
+  await toSwitch.waitFor({ timeout: 120_000 })
+  await page.getByText(`All passages have vectors of ${model}`).waitFor()
+  await expectAccessible(page)
+  await toSwitch.click()
+  await toSwitch.waitFor({ state: 'detached', timeout: 120_000 })
+  const isSettled = async () => {
+    const state = ServerState.parse(await (await server.request('/admin/server')).json())
+    return state.state === 'running' && !state.restart.required
+  }
+  await expect.poll(() => isSettled().catch(() => false), { timeout: 120_000 }).toBe(true)
+  const found = async () => {
+    const response = await server.request('/query', { body: { query: 'owls' } })
+    const { hits, degraded = false } = QueryResponse.parse(await response.json())
+    return { title: hits[0]?.title, degraded }
+  }
+  await expect
+    .poll(() => found().catch(() => undefined), { timeout: 60_000 })
+    .toEqual({ title: 'Owls', degraded: false })
+}

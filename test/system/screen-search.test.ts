@@ -5,7 +5,13 @@ import { promisify } from 'node:util'
 import { unzipSync } from 'fflate'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import {
+  expectAccessible,
+  goTo,
+  hasBrowser,
+  launchBrowser,
+  openScreen,
+} from '../support/browser.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -22,6 +28,22 @@ async function judge(page: Page, question: string, hit: number): Promise<void> {
   await page.getByRole('searchbox', { name: 'Question' }).fill(question)
   await page.getByRole('button', { name: 'Search', exact: true }).click()
   await page.getByRole('button', { name: `Right document at hit ${hit}` }).click()
+}
+
+/** What the command or the code says that a button of the page copies. */
+async function runCopied(page: Page, button: string): Promise<string> {
+  await page.evaluate('navigator.clipboard.writeText("")')
+  await page.getByRole('button', { name: button }).last().click()
+  const copied = () => page.evaluate<string>('navigator.clipboard.readText()')
+  await expect.poll(copied).not.toBe('')
+  const text = await copied()
+  const client = new URL('client/src/agent-server.ts', ROOT).href
+  const code = text.replace('agent-server-client', client)
+  const command: [string, string[]] = text.startsWith('curl')
+    ? ['sh', ['-c', text]]
+    : [process.execPath, ['--input-type=module', '--eval', code]]
+  const env = { ...process.env, AGENT_SERVER_KEY: TEST_KEY, KEY: TEST_KEY }
+  return (await promisify(execFile)(...command, { env })).stdout
 }
 
 describe.skipIf(!hasBrowser)('A judged set (needs Chromium)', () => {
@@ -73,23 +95,24 @@ describe.skipIf(!hasBrowser)('A judged set (needs Chromium)', () => {
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('birds')
   })
 
-  it('says that meaning is not there, and copies the request as code that runs', async () => {
+  it('says that meaning is not there, and copies search and chat as code and commands that run', async () => {
     const server = await startServer()
     await server.ingest({ title: 'Owls', text: NOTES[0] ?? '' })
-    const { page, context } = await openScreen(browser, server.url, 'search')
+    const { page, context } = await openScreen(browser, server.url, 'chat')
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    await page.getByRole('searchbox', { name: 'Question' }).fill('owls')
+    await page.getByLabel('Question', { exact: true }).fill("Who hoots at night? It's dark.")
     await page.keyboard.press('Enter')
-    await page.getByRole('button', { name: 'Copy as code' }).click()
-    await page.getByText('Copied').waitFor()
-    const code = await page.evaluate<string>('navigator.clipboard.readText()')
-    const client = new URL('client/src/agent-server.ts', ROOT).href
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      ['--input-type=module', '--eval', code.replace('agent-server-client', client)],
-      { env: { ...process.env, AGENT_SERVER_KEY: TEST_KEY } },
+    await page.getByRole('button', { name: 'Source 1' }).waitFor()
+    expect(await runCopied(page, 'Copy as code')).toMatch(
+      /Owls hoot at night.*\[1\][\s\S]*\[1\] Owls/,
     )
-    expect(stdout).toContain('Owls hoot at night.')
+    expect(await runCopied(page, 'Copy as curl')).toMatch(/event: done[\s\S]*Owls hoot at night/)
+
+    await goTo(page, 'Search')
+    await page.getByRole('searchbox', { name: 'Question' }).fill("owls that don't sleep")
+    await page.keyboard.press('Enter')
+    expect(await runCopied(page, 'Copy as code')).toContain('Owls hoot at night.')
+    expect(await runCopied(page, 'Copy as curl')).toContain('Owls hoot at night.')
 
     await page.getByText('Settings', { exact: true }).last().click()
     await page.getByLabel('Mode').selectOption('dense')

@@ -5,7 +5,7 @@ import { formatNumber } from '../format.ts'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
 import { Found } from './model-test.tsx'
-import { PRESETS } from './presets.ts'
+import { BUILT_IN, PRESETS } from './presets.ts'
 import { begin, serverState } from './server-state.ts'
 import { useWork } from './work.ts'
 
@@ -73,6 +73,7 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
   const change = (name: string, value: string) => {
     typed.value = { ...typed.value, [name]: value }
   }
+  const presets = [BUILT_IN, ...PRESETS]
   const fields = [
     ['EMBEDDING_MODEL', 'New model'],
     ['EMBEDDING_BASE_URL', 'Its address, if another'],
@@ -90,12 +91,13 @@ function Choice({ onBegin }: { onBegin: (set: Record<string, string>) => void })
           <select
             value=""
             onChange={({ currentTarget }) => {
-              const preset = PRESETS.find(({ name }) => name === currentTarget.value)
-              if (preset) change('EMBEDDING_BASE_URL', preset.url)
+              const preset = presets.find(({ name }) => name === currentTarget.value)
+              if (preset?.model) typed.value = { EMBEDDING_MODEL: preset.model }
+              else if (preset?.url) change('EMBEDDING_BASE_URL', preset.url)
             }}
           >
             <option value="">Choose</option>
-            {PRESETS.map(({ name }) => (
+            {presets.map(({ name }) => (
               <option key={name}>{name}</option>
             ))}
           </select>

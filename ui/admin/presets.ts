@@ -1,5 +1,16 @@
-/** Where well-known servers are; one that asks for no key is given any. */
-export const PRESETS: readonly { name: string; url: string; key?: string }[] = [
+import type { ModelTestRequest } from '../../client/src/agent-server.ts'
+
+/** What one choice fills in: where a server is, or which model needs none. */
+interface Preset {
+  name: string
+  url?: string
+  /** For a server that asks for no key: any. */
+  key?: string
+  model?: string
+}
+
+/** Where well-known servers are. */
+export const PRESETS: readonly Preset[] = [
   { name: 'OpenAI', url: 'https://api.openai.com/v1' },
   { name: 'Ollama, on this machine', url: 'http://localhost:11434/v1', key: 'none' },
   { name: 'vLLM, on this machine', url: 'http://localhost:8000/v1', key: 'none' },
@@ -8,3 +19,12 @@ export const PRESETS: readonly { name: string; url: string; key?: string }[] = [
   { name: 'Azure OpenAI', url: 'https://RESOURCE.openai.azure.com/openai/v1' },
   { name: 'Gemini', url: 'https://generativelanguage.googleapis.com/v1beta/openai' },
 ]
+
+export const BUILT_IN: Preset = { name: 'Built in (English, needs no server)', model: 'builtin' }
+
+/** What needs no server, by what it is for. */
+export const SERVERLESS: Readonly<Record<ModelTestRequest['kind'], readonly Preset[]>> = {
+  chat: [{ name: 'Built in (quotes the documents)', model: 'extractive' }],
+  embedding: [BUILT_IN, { name: 'None (search by words alone)', model: 'none' }],
+  reranking: [],
+}

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { ModelTest, ModelTestRequest, Setting } from '../../client/src/agent-server.ts'
 import { EmbeddingChange } from '../admin/embedding-change.tsx'
 import { Found } from '../admin/model-test.tsx'
-import { PRESETS } from '../admin/presets.ts'
+import { PRESETS, SERVERLESS } from '../admin/presets.ts'
 import { SaveBar, SettingField } from '../admin/setting-field.tsx'
 import { changesOf, type Draft, useSettings } from '../admin/settings-draft.ts'
 import { useWork } from '../admin/work.ts'
@@ -29,7 +29,7 @@ const ROLES: readonly Role[] = [
   {
     kind: 'embedding',
     title: 'Embedding',
-    hint: 'Finds by meaning. The model builtin comes with the server and knows English; none searches by words alone. A first model gives its vectors to what is there, in the background.',
+    hint: 'Finds by meaning. The model builtin comes with the server and knows English; none searches by words alone. A first model gives its vectors to what is there, in the background; a change from one to another is led through below.',
     names: ['EMBEDDING_MODEL', 'EMBEDDING_BASE_URL', 'EMBEDDING_API_KEY'],
   },
   {
@@ -86,12 +86,17 @@ function RoleForm({
   const request = () => ({ kind, ...changesOf(draft.value) })
   const listId = `models-${kind}`
   const sourceOf = (name: string) => all.find((one) => one.name === name)?.source
-  const take = (name: string) => {
-    const preset = PRESETS.find((one) => one.name === name)
+  const presets = [...SERVERLESS[kind], ...PRESETS]
+  const take = (chosen: string) => {
+    const preset = presets.find(({ name }) => name === chosen)
     if (!preset) return
     const isKeyless = sourceOf(key) === 'default'
-    const any = preset.key && isKeyless ? { [key]: preset.key } : {}
-    draft.value = { ...draft.value, [url]: preset.url, ...any }
+    draft.value = {
+      ...draft.value,
+      ...(preset.model && { [model]: preset.model }),
+      ...(preset.url && { [url]: preset.url }),
+      ...(preset.key && isKeyless && { [key]: preset.key }),
+    }
   }
   return (
     <section class="panel stack" aria-labelledby={`role-${kind}`}>
@@ -99,14 +104,12 @@ function RoleForm({
       <p class="hint">{hint}</p>
       <label class="field">
         <span class="label">{title} server</span>
-        <select
-          value=""
-          disabled={sourceOf(url) === 'environment'}
-          onChange={({ currentTarget }) => take(currentTarget.value)}
-        >
+        <select value="" onChange={({ currentTarget }) => take(currentTarget.value)}>
           <option value="">Choose, or type its address below</option>
-          {PRESETS.map(({ name }) => (
-            <option key={name}>{name}</option>
+          {presets.map(({ name, model: own }) => (
+            <option key={name} disabled={sourceOf(own ? model : url) === 'environment'}>
+              {name}
+            </option>
           ))}
         </select>
       </label>

@@ -63,7 +63,7 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
 
 /** Nothing is embedded anew by surprise: it takes time and may cost money. */
 const REMEDY =
-  'run npm run re-embed with the server stopped (or let the server do it: see EMBEDDING_MODEL_NEXT)'
+  'run npm run re-embed with the server stopped (or let the server do it: EMBEDDING_MODEL_NEXT, or the page Models of the screen)'
 
 /**
  * The dimension that new vectors must have, if it is settled. Throws an Error that names the remedy where
