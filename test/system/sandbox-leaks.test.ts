@@ -50,8 +50,8 @@ async function runMany(sandbox: Sandbox, runs: number): Promise<{ before: number
   const session = await sandbox.open(signal)
   let before = 0
   for (let run = 0; run < runs; run += 1) {
-    const { stdout, stderr } = await session.run({ code: CODE }, signal)
-    if (stdout !== '2890\n') throw new Error(`Run ${run}: ${stdout}${stderr}`)
+    const { outcome, stdout, stderr } = await session.run({ code: CODE }, signal)
+    if (stdout !== '2890\n') throw new Error(`Run ${run} ${outcome}: ${stdout}${stderr}`)
     if (run === runs / 10) before = await memoryOfSandbox()
   }
   const after = await memoryOfSandbox()
@@ -70,6 +70,8 @@ async function runAtOnce(sandbox: Sandbox, count: number): Promise<void> {
 /** Files of a sandbox are in its memory, and go with its process. */
 async function leavesNothing(sandbox: Sandbox, runs: number, count: number): Promise<void> {
   onTestFinished(() => sandbox.close())
+  // The first one starts the thread that watches the memory of all, which stays.
+  await runAtOnce(sandbox, 1)
   const descriptors = await openDescriptors()
   const { before, after } = await runMany(sandbox, runs)
   expect(before).toBeGreaterThan(1)
@@ -83,8 +85,8 @@ async function leavesNothing(sandbox: Sandbox, runs: number, count: number): Pro
 }
 
 describe('The kind embedded', () => {
-  it('takes no more memory after 1,000 runs, and leaves nothing of 12 sandboxes at once', async () => {
-    await leavesNothing(createEmbeddedSandbox({ limits: LIMITS }), 1_000, 12)
+  it('takes no more memory after 1,000 runs, and leaves nothing of 6 sandboxes at once', async () => {
+    await leavesNothing(createEmbeddedSandbox({ limits: LIMITS }), 1_000, 6)
   })
 })
 

@@ -74,26 +74,30 @@ class Output:
     def keep_reading(self):
         while True:
             ready, _, _ = select.select([*self.readers, self.waker], [], [])
-            for reader in self.readers:
-                if reader in ready:
-                    self.take(reader)
-            if self.waker in ready and len(ready) == 1:
+            # It looks at one descriptor after the other: what came between two looks is taken, too.
+            took = [self.take(reader) for reader in self.readers]
+            if self.waker in ready and not any(took):
                 os.read(self.waker, 1)
                 self.drained.set()
 
     def take(self, reader):
-        data = os.read(reader, CHUNK)
+        """Answers whether there was anything to take."""
+        try:
+            data = os.read(reader, CHUNK)
+        except BlockingIOError:
+            return False
         kept = data[: self.left]
         self.left -= len(kept)
         self.cut = self.cut or len(kept) < len(data)
         if kept:
             self.kept[reader].append(kept)
+        return True
 
     def drain(self):
         """What was written so far; a process that goes on writing is not waited for."""
         self.drained.clear()
         os.write(self.wake, b".")
-        self.drained.wait(1)
+        self.drained.wait(5)
         return [b"".join(self.kept[reader]) for reader in self.readers]
 
     def connect(self):
