@@ -189,14 +189,13 @@ function createSearch(
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
   const reranker = createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
-  const termsOf = rememberTerms(analyser)
-  const withFeedback = (hybrid: boolean) => createFeedback({ index, store, termsOf, hybrid })
+  const feedback = createFeedback({ index, store, termsOf: rememberTerms(analyser) })
   let hasVectors = false
   const retrieval = createRetrieval({
-    index: { search: withFeedback(false).search, filters: index.filters },
+    index: { search: feedback.search, filters: index.filters },
     ...{ store, analyseQuery: analyser.query, reranking },
     hybrid: embedding && {
-      search: createHybridSearch({ index, feedback: withFeedback(true), store }),
+      search: createHybridSearch({ index, feedback, store }),
       // Half of the vectors would find half of the chunks, and nobody would know.
       embed: async (text, signal) => {
         if (reconciliation.progress().state !== 'ready') return undefined

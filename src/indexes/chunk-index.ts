@@ -31,7 +31,7 @@ export interface IndexQuery {
   limit: number
 }
 
-export interface HybridQuery extends IndexQuery {
+export interface HybridQuery extends Omit<IndexQuery, 'feedback'> {
   /** A unit vector. */
   vector: Float32Array<ArrayBuffer>
 }
@@ -108,8 +108,7 @@ export interface ChunkIndex {
    */
   nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /**
-   * What `search` and `nearest` find, fused, in one step; with feedback the very best by words keeps its place among
-   * them. Absent where the index does not compare vectors itself. Throws what `signal` was aborted with.
+   * What `search` and `nearest` find, fused, in one step. Absent where the index does not compare vectors itself. Throws what `signal` was aborted with.
    */
   searchHybrid?(query: HybridQuery, signal?: AbortSignal): Promise<HybridRanking>
   /** As `keys`, for the vectors. */

@@ -1,10 +1,10 @@
 import type { HybridMatch, HybridRanking, IndexMatch, VectorBatch } from './chunk-index.ts'
 
-/** What words weigh beside vectors: chosen by measurement, see docs/retrieval-quality.md. */
-const LEXICAL_WEIGHT = 0.4
-/** How many of the first hits the question is moved to, and how far: measured, see docs/retrieval-quality.md. */
-const FEEDBACK_CHUNKS = 3
-const FEEDBACK_WEIGHT = 1
+// Chosen by measurement, see docs/retrieval-quality.md.
+/** What words weigh beside vectors, at first and once the question was moved. */
+const LEXICAL_WEIGHTS = { first: 0.5, moved: 0.4 }
+/** What the vectors of the first hits weigh beside the question's own, best first. */
+const FEEDBACK_WEIGHTS = [1, 1 / 2, 1 / 3, 1 / 4]
 /** A filter that leaves no more chunks than this spares the graph, which cannot look among few: all are compared. */
 const MAX_COMPARED = 1_024
 
@@ -34,10 +34,10 @@ export async function rankHybrid(
   const comparesAll = only !== undefined && only.length <= MAX_COMPARED
   const near = comparesAll ? [...only] : await nearest()
   const known = await read([...new Set([...lexical.map(({ key }) => key), ...near])])
-  const first = fuse(lexical, cosinesTo(vector, known))
+  const first = fuse(lexical, cosinesTo(vector, known), LEXICAL_WEIGHTS.first)
   const moved = moveTowards(vector, known, first)
   return {
-    candidates: fuse(lexical, cosinesTo(moved, known)),
+    candidates: fuse(lexical, cosinesTo(moved, known), LEXICAL_WEIGHTS.moved),
     exhausted: lexical.length < limit && (comparesAll || near.length < limit),
   }
 }
@@ -46,36 +46,33 @@ export async function rankHybrid(
  * One ranking from two, best first: a weighted sum of both scores, each brought to the range from 0 to 1
  * among the candidates (a convex combination, Bruch, Gai and Ingber, https://arxiv.org/abs/2210.11934).
  * A candidate that the words did not find has a lexical score of 0, as BM25 itself would say of no match. One that has
- * no vector yet is taken to mean as much as its words say: measured, see docs/retrieval-quality.md.
+ * no vector yet keeps the place that its words gave it: those with vectors share their own places out among them.
  */
 export function fuse(
   lexical: readonly IndexMatch[],
   cosines: ReadonlyMap<number, number>,
-  lexicalWeight: number = LEXICAL_WEIGHT,
+  lexicalWeight: number,
 ): HybridMatch[] {
-  let highest = 0
-  let min = Number.POSITIVE_INFINITY
-  let max = Number.NEGATIVE_INFINITY
-  for (const { score } of lexical) highest = Math.max(highest, score)
-  for (const cosine of cosines.values()) {
-    min = Math.min(min, cosine)
-    max = Math.max(max, cosine)
-  }
-  const scoreOf = (byWords: number, byVector: number) =>
-    lexicalWeight * share(byWords, 0, highest) + (1 - lexicalWeight) * share(byVector, min, max)
-
-  const candidates: HybridMatch[] = []
-  const found = new Set<number>()
-  for (const { key, score } of lexical) {
-    found.add(key)
-    const dense = cosines.get(key)
-    const fused = dense === undefined ? share(score, 0, highest) : scoreOf(score, dense)
-    candidates.push({ key, score: fused, lexical: score, ...(dense !== undefined && { dense }) })
-  }
-  for (const [key, dense] of cosines) {
-    if (!found.has(key)) candidates.push({ key, score: scoreOf(0, dense), dense })
-  }
-  return candidates.sort((a, b) => b.score - a.score || a.key - b.key)
+  const byWords = new Map(lexical.map(({ key, score }) => [key, score]))
+  const highest = Math.max(0, ...byWords.values())
+  const min = Math.min(...cosines.values())
+  const max = Math.max(...cosines.values())
+  const withVectors: HybridMatch[] = Array.from(cosines, ([key, dense]) => {
+    const words = byWords.get(key)
+    const score =
+      lexicalWeight * share(words ?? 0, 0, highest) + (1 - lexicalWeight) * share(dense, min, max)
+    return { key, score, ...(words !== undefined && { lexical: words }), dense }
+  }).sort((a, b) => b.score - a.score || a.key - b.key)
+  const withoutVectors = lexical.filter(({ key }) => !cosines.has(key))
+  if (withoutVectors.length === 0) return withVectors
+  const places = withVectors.map(({ lexical = 0 }) => lexical).sort((a, b) => b - a)
+  const candidates: HybridMatch[] = [
+    ...withVectors.map((match, i) => ({ ...match, score: share(places[i] ?? 0, 0, highest) })),
+    ...withoutVectors.map(({ key, score }) => {
+      return { key, score: share(score, 0, highest), lexical: score }
+    }),
+  ]
+  return candidates.sort((a, b) => b.score - a.score)
 }
 
 /** Where `value` stands between `min` and `max`; 0 where they are the same. */
@@ -104,19 +101,14 @@ function moveTowards(
   ranked: readonly HybridMatch[],
 ): Float32Array<ArrayBuffer> {
   const places = new Map(Array.from(keys, (key, place) => [key, place]))
-  const best = ranked
-    .filter(({ dense }) => dense !== undefined)
-    .slice(0, FEEDBACK_CHUNKS)
-    .map(({ key }) => places.get(key) ?? 0)
-  const moved = new Float32Array(question.length)
-  let squares = 0
-  for (let i = 0; i < question.length; i++) {
-    let sum = 0
-    for (const place of best) sum += values[place * dimension + i] ?? 0
-    const there = (question[i] ?? 0) + (best.length > 0 ? (FEEDBACK_WEIGHT * sum) / best.length : 0)
-    moved[i] = there
-    squares += there * there
+  const withVectors = ranked.filter(({ dense }) => dense !== undefined)
+  const moved = Float32Array.from(question)
+  for (const [rank, { key }] of withVectors.slice(0, FEEDBACK_WEIGHTS.length).entries()) {
+    const weight = FEEDBACK_WEIGHTS[rank] ?? 0
+    const from = (places.get(key) ?? 0) * dimension
+    for (let i = 0; i < dimension; i++)
+      moved[i] = (moved[i] ?? 0) + weight * (values[from + i] ?? 0)
   }
-  const norm = Math.sqrt(squares)
+  const norm = Math.hypot(...moved)
   return norm > 0 ? moved.map((value) => value / norm) : question
 }

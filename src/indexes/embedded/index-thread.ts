@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '../../lib/thread.ts'
 import type { HybridQuery, IndexQuery, NearestQuery, Ranking, VectorBatch } from '../chunk-index.ts'
-import { keepFirst } from '../feedback-terms.ts'
 import { rankHybrid } from '../hybrid-ranking.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { MAX_CHUNKS_BUILT } from './build-segment.ts'
@@ -52,15 +51,12 @@ const methods = {
 
   async searchHybrid(query: HybridQuery) {
     const { limit, only, vector } = query
-    const words = toMatches(rankByWords(query))
-    const first = query.feedback?.found.keys[0]
-    const lexical = first === undefined ? words : keepFirst(first, words, limit)
     const { candidates, exhausted } = await rankHybrid(
       {
         nearest: () => [...vectors.nearest({ vector, only, limit }).keys],
         read: (keys) => vectors.read(keys, vector.length),
       },
-      lexical,
+      toMatches(rankByWords(query)),
       { vector, only, limit },
     )
     return { ...toColumns(candidates), exhausted }

@@ -9,8 +9,8 @@ import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 export const FEEDBACK_CHUNKS = 8
 /** How steeply a chunk's weight falls with its score: a clear winner counts almost alone. */
 const STEEPNESS = 5
-/** What all added terms weigh beside the query's own: less where vectors find the same in their own way. */
-const SHARE = { lexical: 0.5, hybrid: 0.25 }
+/** What all added terms weigh beside the query's own. */
+const SHARE = 0.5
 /** Chunks that are scored again, at least: what stands below them hardly ever came among the best ten. */
 export const MIN_RESCORED = 100
 
@@ -19,8 +19,6 @@ interface Dependencies {
   store: Pick<DocumentStore, 'readChunks'>
   /** The terms of a chunk. */
   termsOf: (chunk: StoredChunk) => TermBatch
-  /** Whether what is found will be fused with a dense search. */
-  hybrid: boolean
 }
 
 export type WordQuery = Omit<IndexQuery, 'feedback'>
@@ -30,35 +28,18 @@ export type WordQuery = Omit<IndexQuery, 'feedback'>
  * The very best one keeps its place, for it is what was asked for where anything is that alone. A query that few
  * chunks match is answered as it is: it names something, and what it does not name would only push it down.
  */
-export function createFeedback({ index, store, termsOf, hybrid }: Dependencies) {
-  const share = hybrid ? SHARE.hybrid : SHARE.lexical
-
-  /** What the words of a query find, and what can be learned from it; no feedback where they find little. */
-  const learn = async (query: WordQuery, signal?: AbortSignal) => {
-    const limit = Math.max(query.limit, MIN_RESCORED)
-    const found = await index.search({ ...query, limit }, signal)
-    if (found.length < FEEDBACK_CHUNKS) return { found, feedback: undefined }
-    const chunks = await store.readChunks(found.slice(0, FEEDBACK_CHUNKS).map(({ key }) => key))
-    return { found, feedback: { ...learnFrom(found, chunks, termsOf), share } }
-  }
-
-  /** What was found, in the order that was learned. */
-  const apply = async (
-    { found, feedback }: Awaited<ReturnType<typeof learn>>,
-    { terms, limit }: WordQuery,
-    signal?: AbortSignal,
-  ): Promise<IndexMatch[]> => {
-    const [best] = found
-    if (!feedback || !best) return found.slice(0, limit)
-    return keepFirst(best.key, await index.search({ terms, feedback, limit }, signal), limit)
-  }
-
+export function createFeedback({ index, store, termsOf }: Dependencies) {
   return {
-    learn,
-    apply,
     /** The same search as the index's, with feedback. */
-    search: async (query: WordQuery, signal?: AbortSignal) =>
-      apply(await learn(query, signal), query, signal),
+    async search(query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
+      const { terms, limit } = query
+      const found = await index.search({ ...query, limit: Math.max(limit, MIN_RESCORED) }, signal)
+      const [best] = found
+      if (!best || found.length < FEEDBACK_CHUNKS) return found.slice(0, limit)
+      const chunks = await store.readChunks(found.slice(0, FEEDBACK_CHUNKS).map(({ key }) => key))
+      const feedback = learnFrom(found, chunks, termsOf)
+      return keepFirst(best.key, await index.search({ terms, feedback, limit }, signal), limit)
+    },
   }
 }
 
@@ -66,7 +47,7 @@ function learnFrom(
   found: readonly IndexMatch[],
   chunks: readonly StoredChunk[],
   termsOf: (chunk: StoredChunk) => TermBatch,
-): Omit<Feedback, 'share'> {
+): Feedback {
   const scores = new Map(found.map(({ key, score }) => [key, score]))
   const best = found[0]?.score ?? 0
   // The same chunk in several documents would count for each of them.
@@ -75,6 +56,7 @@ function learnFrom(
     keys: Uint32Array.from(distinct, ({ key }) => key),
     terms: joinTermBatches(distinct.map(termsOf)),
     weights: Float32Array.from(distinct, ({ key }) => ((scores.get(key) ?? 0) / best) ** STEEPNESS),
+    share: SHARE,
     found: { keys: Uint32Array.from(scores.keys()), scores: Float64Array.from(scores.values()) },
   }
 }

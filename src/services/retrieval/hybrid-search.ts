@@ -1,12 +1,17 @@
 import { AppError } from '../../errors.ts'
-import type { ChunkIndex, HybridRanking, IndexMatch } from '../../indexes/chunk-index.ts'
+import type {
+  ChunkIndex,
+  HybridQuery,
+  HybridRanking,
+  IndexMatch,
+} from '../../indexes/chunk-index.ts'
 import { rankHybrid } from '../../indexes/hybrid-ranking.ts'
 import type { SearchMode } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { createFeedback, WordQuery } from './feedback.ts'
 
 interface Dependencies {
-  index: Pick<ChunkIndex, 'searchHybrid' | 'nearest'>
+  index: Pick<ChunkIndex, 'search' | 'searchHybrid' | 'nearest'>
   feedback: ReturnType<typeof createFeedback>
   store: Pick<DocumentStore, 'readVectors'>
 }
@@ -20,43 +25,49 @@ interface HybridWordQuery extends WordQuery {
 
 export type HybridSearch = ReturnType<typeof createHybridSearch>
 
-/** Search by words and meaning; by words alone where the question has no vector. They need not wait for the embedder, which may be far away. */
+/**
+ * Search by words and meaning; by words alone where the question has no vector. Words learn from what they find only
+ * where passages lack their vectors: beside meaning it gains nothing, see docs/retrieval-quality.md.
+ */
 export function createHybridSearch({ index, feedback, store }: Dependencies) {
+  const byWords = async (query: WordQuery, signal?: AbortSignal) =>
+    lexicalOnly(await feedback.search(query, signal), query.limit)
+
+  const byMeaning = async (query: HybridQuery, signal?: AbortSignal) =>
+    denseOnly(await index.nearest(query, signal), query.limit)
+
+  const byBoth = async (
+    query: HybridQuery,
+    lexical: readonly IndexMatch[] | undefined,
+    signal?: AbortSignal,
+  ): Promise<HybridRanking> => {
+    const nearest = async () => (await index.nearest(query, signal)).map(({ key }) => key)
+    const fuse = (matches: readonly IndexMatch[]) =>
+      rankHybrid({ nearest, read: store.readVectors }, matches, query)
+    const ranking = lexical ? await fuse(lexical) : await index.searchHybrid?.(query, signal)
+    if (ranking?.candidates.every(({ dense }) => dense !== undefined)) return ranking
+    return fuse(await feedback.search(query, signal))
+  }
+
+  /** Words serve until lost vectors are back. */
+  const ifLost = (query: WordQuery, signal?: AbortSignal) => async (error: unknown) => {
+    if (!(error instanceof AppError && error.code === 'index_unavailable')) throw error
+    return { ...(await byWords(query, signal)), lacksVectors: true as const }
+  }
+
   return async (
     { vector: embedded, mode, ...query }: HybridWordQuery,
     signal?: AbortSignal,
   ): Promise<HybridRanking & { lacksVectors?: true }> => {
-    const { only, filter, limit } = query
-    const wordless = mode === 'dense' && (await embedded)
-    const byWords = async (error: unknown) => {
-      if (!isLost(error)) throw error
-      const lexical = await feedback.search(query, signal)
-      return { ...lexicalOnly(lexical, limit), lacksVectors: true as const }
-    }
-    if (wordless) {
-      const nearest = index.nearest({ vector: wordless, only, filter, limit }, signal)
-      return nearest.then((matches) => denseOnly(matches, limit), byWords)
-    }
-    if (index.searchHybrid) {
-      const [learned, vector] = await Promise.all([feedback.learn(query, signal), embedded])
-      if (!vector?.length) return lexicalOnly(await feedback.apply(learned, query, signal), limit)
-      return index.searchHybrid({ ...query, feedback: learned.feedback, vector }, signal)
-    }
-    const [lexical, vector] = await Promise.all([feedback.search(query, signal), embedded])
-    if (!vector?.length) return lexicalOnly(lexical, limit)
-    const near = async () =>
-      (await index.nearest({ vector, only, filter, limit }, signal)).map(({ key }) => key)
-    const parts = { nearest: near, read: store.readVectors }
-    return rankHybrid(parts, lexical, { vector, only, limit }).catch((error: unknown) => {
-      if (!isLost(error)) throw error
-      return { ...lexicalOnly(lexical, limit), lacksVectors: true as const }
-    })
+    const isDense = mode === 'dense'
+    // Words need not wait for the embedder, which may be far away.
+    const words = isDense || index.searchHybrid ? undefined : index.search(query, signal)
+    const [vector, lexical] = await Promise.all([embedded, words])
+    if (!vector || (!isDense && vector.length === 0)) return byWords(query, signal)
+    const asked = { ...query, vector }
+    const found = isDense ? byMeaning(asked, signal) : byBoth(asked, lexical, signal)
+    return found.catch(ifLost(query, signal))
   }
-}
-
-/** Words were found where vectors are not to be had: they serve until those are back. */
-function isLost(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'index_unavailable'
 }
 
 function denseOnly(matches: readonly IndexMatch[], limit: number): HybridRanking {

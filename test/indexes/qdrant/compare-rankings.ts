@@ -42,7 +42,7 @@ export async function compareRankings(
   for (const { text, relevant } of queries) {
     const rank = async (index: Pick<ChunkIndex, 'search'>) => {
       const query = { terms: analyser.query(text), limit: DEPTH }
-      const found = await createFeedback({ hybrid: false, index, store, termsOf }).search(query)
+      const found = await createFeedback({ index, store, termsOf }).search(query)
       return found.map(({ key }) => documents[key]?._id ?? '')
     }
     const [ours, theirs] = [await rank({ search: searchBy(embedded) }), await rank(shared)]

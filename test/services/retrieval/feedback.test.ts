@@ -13,10 +13,10 @@ const analyser = createAnalyser('english')
 const query = { terms: analyser.query('turbine'), limit: 3 }
 
 /** An index that finds the keys 1 … `matching`, and puts the second before the first with feedback. */
-function createForTest(matching: number, textOf = (key: number) => `text ${key}`, hybrid = false) {
+function createForTest(matching: number, textOf = (key: number) => `text ${key}`) {
   const searches: IndexQuery[] = []
   const index = createFeedback({
-    ...{ termsOf: rememberTerms(analyser), hybrid },
+    termsOf: rememberTerms(analyser),
     index: {
       async search(asked, signal): Promise<IndexMatch[]> {
         signal?.throwIfAborted()
@@ -67,16 +67,6 @@ it('leaves the best hit in its place, with the highest score', async () => {
     { key: 3, score: 998 },
   ])
   expect(await index.search({ ...query, limit: 1 })).toMatchObject([{ key: 1 }])
-})
-
-it('gives what it adds half the say where vectors are searched as well', async () => {
-  const shareOf = async (hybrid: boolean) => {
-    const { index, searches } = createForTest(1_000, undefined, hybrid)
-    await index.search(query)
-    return searches[1]?.feedback?.share
-  }
-  expect(await shareOf(false)).toBe(0.5)
-  expect(await shareOf(true)).toBe(0.25)
 })
 
 it('looks as deep as it is asked to', async () => {

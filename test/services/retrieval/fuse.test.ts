@@ -10,18 +10,25 @@ const keysOf = (candidates: readonly { key: number }[]) => candidates.map(({ key
 
 describe('Two rankings fused', () => {
   it('put first what is good for both', () => {
-    const fused = fuse(words({ 1: 10, 2: 9 }), meaning({ 1: 0.2, 2: 0.8, 3: 0.9 }))
+    const fused = fuse(words({ 1: 10, 2: 9 }), meaning({ 1: 0.2, 2: 0.8, 3: 0.9 }), 0.4)
     expect(keysOf(fused)[0]).toBe(2)
   })
 
   it('hold every candidate once, with what each stage made of it', () => {
     const fused = fuse(words({ 1: 10, 2: 5 }), meaning({ 2: 0.5, 3: 0.9 }), 0.5)
     expect(fused.toSorted((a, b) => a.key - b.key)).toEqual([
-      // Without a vector it is taken to mean as much as its words say.
       { key: 1, score: 1, lexical: 10 },
-      { key: 2, score: 0.25, lexical: 5, dense: 0.5 },
+      { key: 2, score: 0, lexical: 5, dense: 0.5 },
       { key: 3, score: 0.5, dense: 0.9 },
     ])
+  })
+
+  it('leave to what has no vector yet the place that its words gave it', () => {
+    const found = words({ 1: 9, 2: 8, 3: 7, 4: 6, 5: 5, 6: 4 })
+    const near = meaning({ 2: 0.1, 4: 0.9, 5: 0.5, 7: 0.8 })
+    // The places of 2, 4 and 5 go to 4, 7 and 5: near as they are, they cannot push 1, 3 and 6 down.
+    expect(keysOf(fuse(found, near, 0))).toEqual([1, 4, 3, 7, 5, 6, 2])
+    expect(keysOf(fuse(found, new Map(), 0))).toEqual([1, 2, 3, 4, 5, 6])
   })
 
   it.each([
@@ -33,17 +40,17 @@ describe('Two rankings fused', () => {
   })
 
   it('keep scores between 0 and 1, whatever the stages gave', () => {
-    const fused = fuse(words({ 1: 500, 2: 0.001 }), meaning({ 1: -0.9, 2: -0.2, 3: -0.5 }))
+    const fused = fuse(words({ 1: 500, 2: 0.001 }), meaning({ 1: -0.9, 2: -0.2, 3: -0.5 }), 0.4)
     for (const { score } of fused) expect(score).toBeGreaterThanOrEqual(0)
     for (const { score } of fused) expect(score).toBeLessThanOrEqual(1)
   })
 
   it('order equals by key', () => {
-    expect(keysOf(fuse([], meaning({ 9: 0.5, 4: 0.5, 7: 0.5 })))).toEqual([4, 7, 9])
+    expect(keysOf(fuse([], meaning({ 9: 0.5, 4: 0.5, 7: 0.5 }), 0.4))).toEqual([4, 7, 9])
   })
 
   it('are empty where both are', () => {
-    expect(fuse([], new Map())).toEqual([])
+    expect(fuse([], new Map(), 0.4)).toEqual([])
   })
 })
 

@@ -308,16 +308,22 @@ it('a failure of the document store is the search’s own', async () => {
 describe('a search by words and meaning', () => {
   const embedder = () => Promise.withResolvers<Float32Array<ArrayBuffer> | undefined>()
   /** The words find the keys 1 … 3, meaning the key 4, once `vector` is there. */
-  function createFused(vector: Promise<Float32Array<ArrayBuffer> | undefined>) {
+  function createFused(
+    vector: Promise<Float32Array<ArrayBuffer> | undefined>,
+    embedded = [1, 2, 3, 4],
+  ) {
     const events: string[] = []
     const store = {
       readChunks: async (keys: readonly number[]) => keys.map((key) => chunkOf(key)),
       matchingKeys: async () => new Uint32Array(),
-      readVectors: async (keys: readonly number[]) => ({
-        keys: Uint32Array.from(keys),
-        dimension: 1,
-        values: Float32Array.from(keys, (key) => (key === 4 ? 1 : 0.1)),
-      }),
+      async readVectors(wanted: readonly number[]) {
+        const keys = Uint32Array.from(wanted.filter((key) => embedded.includes(key)))
+        return {
+          keys,
+          dimension: 1,
+          values: Float32Array.from(keys, (key) => (key === 4 ? 1 : 0.1)),
+        }
+      },
     }
     const index = {
       filters: async () => false,
@@ -331,7 +337,7 @@ describe('a search by words and meaning', () => {
       },
     }
     const termsOf = rememberTerms(createAnalyser('english'))
-    const feedback = createFeedback({ index, store, termsOf, hybrid: true })
+    const feedback = createFeedback({ index, store, termsOf })
     const hybrid = {
       embed: () => vector,
       search: createHybridSearch({ index, feedback, store }),
@@ -360,6 +366,12 @@ describe('a search by words and meaning', () => {
     expect([degraded, events]).toEqual([false, ['words, 100', 'meaning']])
   })
 
+  it('learns from the words where a passage that they find lacks its vector', async () => {
+    const { search, events } = createFused(Promise.resolve(Float32Array.of(1)), [1, 2, 4])
+    expect(await search()).toMatchObject({ degraded: false, hits: { length: 4 } })
+    expect(events).toEqual(['words, 100', 'meaning', 'words, 100', 'meaning'])
+  })
+
   it('goes the way of a server without vectors where it is asked for words alone', async () => {
     const { search, events } = createFused(new Promise(() => undefined))
     expect(await search('lexical')).toMatchObject({ degraded: false, hits: { length: 3 } })
@@ -372,7 +384,7 @@ describe('a search by words and meaning', () => {
     resolve(undefined)
     const { hits, degraded } = await search()
     expect(hits.map(({ documentId }) => documentId)).toEqual(['doc_1', 'doc_2', 'doc_3'])
-    expect([degraded, events]).toEqual([true, ['words, 100']])
+    expect([degraded, events]).toEqual([true, ['words, 100', 'words, 100']])
   })
 
   it('ends with the reason of the embedder where that gives one', async () => {
