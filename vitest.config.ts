@@ -3,8 +3,9 @@ import { isLong } from './test/support/long.ts'
 
 /** Suites that need a program of the machine: a container engine, a browser, PostgreSQL. */
 const SYSTEM = 'test/system/**/*.test.ts'
-/** Of these, what makes databases of its own on one PostgreSQL server. */
+/** Of these, what makes databases of its own on one PostgreSQL server, and what opens a browser. */
 const POSTGRES = 'test/system/postgres/**/*.test.ts'
+const BROWSER = 'test/system/{screen*,reference,client-runtimes}.test.ts'
 
 const PATIENT = { testTimeout: 120_000, hookTimeout: 300_000 }
 
@@ -36,12 +37,16 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: 'browser', include: [BROWSER], sequence: { groupOrder: 1 }, ...PATIENT },
+      },
+      {
+        extends: true,
         // One after the other: they share an engine.
         test: {
           ...{
             name: 'system',
             include: [SYSTEM],
-            exclude: [POSTGRES],
+            exclude: [POSTGRES, BROWSER],
             sequence: { groupOrder: 2 },
           },
           ...{ fileParallelism: false, ...PATIENT },
