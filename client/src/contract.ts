@@ -1197,6 +1197,23 @@ export interface components {
                 /** @description Whether the chat model calls tools. */
                 tools: boolean;
             };
+            /** @description Makes the vectors by which meaning is searched. */
+            embedder: {
+                /**
+                 * @description `builtin`: in a process of this server.
+                 * @enum {string}
+                 */
+                kind?: "builtin" | "remote";
+                /** @description Chunks that words find and meaning does not find yet; more in `/readiness`. */
+                missing?: number;
+                model?: string;
+                reason?: string;
+                /**
+                 * @description `off` by configuration; `unavailable` although wanted, see `reason`.
+                 * @enum {string}
+                 */
+                state: "on" | "off" | "unavailable";
+            };
             mcp: {
                 name: string;
                 /** @description Revision of the protocol. */

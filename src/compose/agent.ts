@@ -4,7 +4,6 @@ import type { Config } from '../config.ts'
 import { STOP_WORDS } from '../indexes/analyser/languages.ts'
 import type { Environment } from '../lib/environment.ts'
 import type { ChatModel } from '../models/chat-model.ts'
-import type { RetrievalMode } from '../schemas/agent.ts'
 import { COLLECTION, CollectionName } from '../schemas/metadata.ts'
 import type { AgentConfiguration, LoadedConfiguration } from '../services/agent/configuration.ts'
 import { describeAgent } from '../services/agent/describe-agent.ts'
@@ -47,7 +46,7 @@ interface Parts {
   store: Pick<DocumentStore, 'get' | 'readFile'> & { lookup: DocumentLookup }
   stores: AgentStores
   retrieval: Retrieval
-  retrievalMode: RetrievalMode
+  embedder: Parameters<typeof describeAgent>[0]['embedder']
   /** The reranking model's name, where there is one. */
   reranker: string | undefined
   metrics: Pick<Metrics, 'runs'>
@@ -55,7 +54,7 @@ interface Parts {
 
 /** The agent side: model, tools, artifacts, and the loop that brings them together. */
 export async function composeAgent(parts: Parts) {
-  const { config, environment, loaded, log, retrieval, retrievalMode, reranker, metrics } = parts
+  const { config, environment, loaded, log, retrieval, embedder, reranker, metrics } = parts
   const { configuration } = loaded
   const { limits } = configuration
   const { artifacts, skillCopies: copies } = parts.stores
@@ -103,8 +102,7 @@ export async function composeAgent(parts: Parts) {
       chat: createChat({ ...dialect, collections: listCollections(parts.store.lookup) }),
       responses: createResponses({ ...dialect, store: parts.stores.responses }),
       description: describeAgent({
-        ...{ loaded, model, tools, reranker, mcp, skills, plugins, sandbox },
-        retrieval: retrievalMode,
+        ...{ loaded, model, tools, embedder, reranker, mcp, skills, plugins, sandbox },
       }),
       ...{ artifacts, mcp, sandbox, skills },
     },

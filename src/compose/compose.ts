@@ -62,13 +62,13 @@ export async function compose(
   const search = createSearch(config, knowledge, log)
   const { retrieval } = search
   const stores = await openAgentStores(config, store)
+  const { backlog, completionWaiter, ingestion } = knowledge
   const agent = await composeAgent({
     ...{ config, environment, loaded, log, retrieval, metrics, store },
     reranker: search.reranker?.name,
     stores,
-    retrievalMode: embedding ? 'hybrid' : 'lexical',
+    embedder: embedding && backlog && { ...embedding, progress: backlog.progress },
   })
-  const { backlog, completionWaiter, ingestion } = knowledge
   const { wake } = ingestion
   const documents = createDocuments({
     ...{ store, index, completionWaiter, backlog, wake, log, lookup: store.lookup },

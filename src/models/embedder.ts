@@ -1,5 +1,7 @@
 /** Turns text into unit vectors, so that the dot product of two is the cosine between them. */
 export interface Embedder {
+  /** `builtin`: in processes of this server, which start when there is work. */
+  readonly kind: 'builtin' | 'remote'
   /** The model's name, which is kept with the vectors it made. */
   readonly name: string
   /** Length of every vector; nothing until it is known, from then on the same for ever. */
@@ -14,7 +16,7 @@ export interface Embedder {
   ): Promise<Float32Array<ArrayBuffer>[]>
   /** As `embedDocuments`, for what is searched for: some models want it marked as that. */
   embedQuery(text: string, signal: AbortSignal): Promise<Float32Array<ArrayBuffer>>
-  /** Ends what it has started; absent where it starts nothing. */
+  /** Ends what it has started. */
   close?(): void
 }
 

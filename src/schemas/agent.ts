@@ -62,6 +62,21 @@ export const Capabilities = z
       tools: z.boolean().describe('Whether the chat model calls tools.'),
     }),
     retrieval: RetrievalMode.describe('`lexical`: BM25 alone; `hybrid`: fused with embeddings.'),
+    embedder: z
+      .object({
+        state: State,
+        kind: z
+          .enum(['builtin', 'remote'])
+          .optional()
+          .describe('`builtin`: in a process of this server.'),
+        model: z.string().optional(),
+        missing: z
+          .int()
+          .optional()
+          .describe('Chunks that words find and meaning does not find yet; more in `/readiness`.'),
+        reason: z.string().optional(),
+      })
+      .describe('Makes the vectors by which meaning is searched.'),
     reranker: z
       .object({ state: State, model: z.string().optional(), reason: z.string().optional() })
       .describe('Puts the hits of a search into a better order.'),

@@ -126,6 +126,7 @@ describe('GET /agent/capabilities', () => {
         plugins: [],
         chat: { model: 'extractive', tools: false },
         retrieval: 'lexical',
+        embedder: { state: 'off', reason: 'EMBEDDING_MODEL names none: words alone' },
         reranker: { state: 'off', reason: 'RERANK_MODEL is not set' },
         restartRequired: false,
       })

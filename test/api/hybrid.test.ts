@@ -162,7 +162,10 @@ describe('search by words and by meaning', () => {
     const { server } = await startHybrid()
     const read = async (path: string) => (await server.request(path)).json()
     expect(await read('/agent')).toMatchObject({ profile: { retrieval: 'hybrid' } })
-    expect(await read('/agent/capabilities')).toMatchObject({ retrieval: 'hybrid' })
+    expect(await read('/agent/capabilities')).toMatchObject({
+      retrieval: 'hybrid',
+      embedder: { state: 'on', kind: 'remote', missing: 0 },
+    })
     const readiness = Readiness.parse(await read('/readiness'))
     expect(readiness).toMatchObject({ status: 'ready', retrieval: 'hybrid' })
     expect(readiness.checks.embedder).toMatchObject({ state: 'ok' })

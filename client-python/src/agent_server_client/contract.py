@@ -779,6 +779,14 @@ class Chat1(TypedDict):
     tools: bool
 
 
+class Embedder(TypedDict):
+    state: Literal['on', 'off', 'unavailable']
+    kind: NotRequired[Literal['builtin', 'remote']]
+    model: NotRequired[str]
+    missing: NotRequired[int]
+    reason: NotRequired[str]
+
+
 class Reranker(TypedDict):
     state: Literal['on', 'off', 'unavailable']
     model: NotRequired[str]
@@ -792,6 +800,7 @@ class Capabilities(TypedDict):
     plugins: list[Plugin]
     chat: Chat1
     retrieval: Literal['lexical', 'hybrid']
+    embedder: Embedder
     reranker: Reranker
     restartRequired: bool
 

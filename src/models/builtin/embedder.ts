@@ -44,6 +44,7 @@ export function createBuiltinEmbedder({ log, idleMs = IDLE_MS }: BuiltinOptions 
   const documents = startWorker(true, idleMs.documents)
 
   return {
+    kind: 'builtin',
     name: BUILTIN_MODEL,
     dimension: DIMENSION,
     async embedDocuments(texts, signal) {

@@ -70,6 +70,7 @@ export function createOpenAiEmbedder({
   })
 
   return {
+    kind: 'remote',
     name: server.model,
     get dimension() {
       return dimension

@@ -1,5 +1,7 @@
 import type { ChatModel } from '../../models/chat-model.ts'
-import type { AgentRecord, Capabilities, RetrievalMode, ToolList } from '../../schemas/agent.ts'
+import type { AgentRecord, Capabilities, ToolList } from '../../schemas/agent.ts'
+import type { VectorBacklog } from '../embedding/backlog.ts'
+import type { Embedding } from '../embedding/embedding.ts'
 import type { Mcp } from '../mcp/mcp.ts'
 import type { Plugins } from '../plugins/load-plugins.ts'
 import type { CodeSandbox } from '../sandbox/code-sandbox.ts'
@@ -11,7 +13,8 @@ interface Dependencies {
   loaded: LoadedConfiguration
   model: Pick<ChatModel, 'name' | 'supportsTools'>
   tools: Pick<ToolRegistry, 'records'>
-  retrieval: RetrievalMode
+  /** What makes vectors, where anything does. */
+  embedder?: EmbedderRecord | undefined
   mcp: Pick<Mcp, 'records'>
   skills: Pick<Skills, 'records'>
   plugins: Pick<Plugins, 'records'>
@@ -20,11 +23,16 @@ interface Dependencies {
   reranker?: string | undefined
 }
 
+interface EmbedderRecord extends Pick<Embedding, 'kind' | 'model'> {
+  progress: VectorBacklog['progress']
+}
+
 export type AgentDescription = ReturnType<typeof describeAgent>
 
 /** What the agent is and can do at this moment, as it runs and not as it was wished for. */
 export function describeAgent(dependencies: Dependencies) {
-  const { loaded, model, tools, retrieval, reranker, mcp, skills, plugins, sandbox } = dependencies
+  const { loaded, model, tools, embedder, reranker, mcp, skills, plugins, sandbox } = dependencies
+  const retrieval = embedder ? 'hybrid' : 'lexical'
   const { name, description } = loaded.configuration
   const records = () => tools.records(model.supportsTools)
 
@@ -44,6 +52,7 @@ export function describeAgent(dependencies: Dependencies) {
       plugins: plugins.records(),
       chat: { model: model.name, tools: model.supportsTools },
       retrieval,
+      embedder: embedderRecord(embedder),
       reranker:
         reranker === undefined
           ? { state: 'off', reason: 'RERANK_MODEL is not set' }
@@ -51,4 +60,11 @@ export function describeAgent(dependencies: Dependencies) {
       restartRequired: (await loaded.changedFields()).length > 0,
     }),
   }
+}
+
+function embedderRecord(embedder: EmbedderRecord | undefined): Capabilities['embedder'] {
+  if (!embedder) return { state: 'off', reason: 'EMBEDDING_MODEL names none: words alone' }
+  const { kind, model, progress } = embedder
+  const { missing, reason } = progress()
+  return { state: 'on', kind, model, missing, ...(reason !== undefined && { reason }) }
 }

@@ -31,6 +31,8 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
     )
 
   return {
+    kind: embedder.kind,
+    model: embedder.name,
     /** The vectors of chunks, in order. Throws `EmbedderError`, at once while the embedder is known to be down. */
     async documents(chunks: readonly ChunkText[], signal: AbortSignal): Promise<ChunkVectors> {
       const texts = chunks.map(toEmbeddedText)
@@ -51,10 +53,10 @@ export function createEmbedding({ embedder, log, now = Date.now }: Dependencies)
 
     /** How long to leave the embedder alone, in milliseconds; 0 while it works. */
     pauseMs: outage.pauseMs,
-    /** For readiness: throws AppError where the embedder does not work. One of our own is not started for that. */
+    /** For readiness: throws AppError where the embedder does not work. The built-in one is not started for that. */
     check: (signal: AbortSignal) =>
       outage.check(async () => {
-        if (!embedder.close) await ask('ready', signal)
+        if (embedder.kind === 'remote') await ask('ready', signal)
         else if (outage.isDown()) throw new EmbedderError('unavailable', 'It does not work')
       }),
     close: () => embedder.close?.(),

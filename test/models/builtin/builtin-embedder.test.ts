@@ -3,7 +3,8 @@ import { createBuiltinEmbedder } from '../../../src/models/builtin/embedder.ts'
 import { describeEmbedder } from '../../contracts/embedder.contract.ts'
 
 const signal = new AbortController().signal
-const embedder = createBuiltinEmbedder()
+const warnings: string[] = []
+const embedder = createBuiltinEmbedder({ log: { warn: (_, message) => warnings.push(message) } })
 afterAll(() => embedder.close?.())
 
 describeEmbedder('The built-in model', { create: async () => embedder })
@@ -28,6 +29,16 @@ it('reads a text to its end, beyond its window', async () => {
   )
   const question = await embedder.embedQuery('birds of prey', signal)
   expect(cosine(question, withOwls)).toBeGreaterThan(cosine(question, without) + 0.1)
+})
+
+it('answers the next question after one that nobody waits for any longer', async () => {
+  const owls = await embedder.embedQuery('owls', signal)
+  const late = new AbortController()
+  const asked = embedder.embedQuery('a long story of cars '.repeat(500), late.signal)
+  late.abort(new Error('too late'))
+  await expect(asked).rejects.toThrow('too late')
+  expect(cosine(await embedder.embedQuery('owls', signal), owls)).toBeCloseTo(1, 4)
+  expect(warnings).toEqual([])
 })
 
 it('is started anew after it was ended, as when it had nothing to do', async () => {

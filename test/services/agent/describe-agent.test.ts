@@ -13,7 +13,6 @@ function describeTest({ enabled = true, supportsTools = true, changed = false } 
       changedFields: async () => (changed ? ['prompt'] : []),
     },
     model: { name: 'gpt-5-mini', supportsTools },
-    retrieval: 'lexical',
     mcp: { records: async () => [] },
     skills: { records: () => [] },
     plugins: { records: () => [{ name: 'desk', state: 'on' }] },
@@ -89,6 +88,7 @@ describe('the capabilities', () => {
       plugins: [{ name: 'desk', state: 'on' }],
       sandbox: { kind: 'none', state: 'off' },
       retrieval: 'lexical',
+      embedder: { state: 'off' },
     })
   })
 })

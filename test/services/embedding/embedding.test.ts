@@ -12,6 +12,7 @@ function createForTest(behave: (signal: AbortSignal) => Promise<Float32Array<Arr
   let time = 1_000_000
   const asked: string[] = []
   const embedder: Embedder = {
+    kind: 'remote',
     name: 'test',
     dimension: 2,
     async embedDocuments(texts, stop) {

@@ -48,6 +48,7 @@ function createForTest(keys: number[], behave: () => void = () => undefined) {
     },
   }
   const embedder: Embedder = {
+    kind: 'remote',
     name: 'next',
     dimension: 2,
     async embedDocuments(texts) {
