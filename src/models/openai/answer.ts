@@ -150,7 +150,8 @@ function createEventParser() {
         bound(open.length)
         return []
       }
-      const lines = open.split(LINE_END)
+      // Without an expression it takes half the time.
+      const lines = open.split(open.includes('\r') ? LINE_END : '\n')
       open = lines.pop() ?? ''
       bound(open.length)
       const events: ServerSentEvent[] = []
