@@ -11,6 +11,9 @@ export function counted(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
+/** With the full stop that reasons of the server come without. */
+export const asSentence = (text = '') => (/[^.!?]$/.test(text) ? `${text}.` : text)
+
 export function formatBytes(bytes: number): string {
   const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), BYTE_UNITS.length - 1)
   const value = bytes / 1_000 ** power

@@ -266,7 +266,7 @@ describe('Each error code', () => {
     async () => {
       const directory = await temporaryDirectory()
       await mkdir(join(directory, 'data'))
-      const mount = 'mount -t tmpfs -o size=24m tmpfs data && exec "$1" "$2"'
+      const mount = 'mount -t tmpfs -o size=64m tmpfs data && exec "$1" "$2"'
       const command = ['unshare', '-Urm', 'sh', '-c', mount, 'sh', process.execPath, MAIN] as const
       const small = await startServerProcess({}, { directory, command })
       const body = { text: 'word '.repeat(500_000) }

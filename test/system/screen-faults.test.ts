@@ -89,8 +89,8 @@ describe.skipIf(!hasBrowser)('A restart (needs Chromium)', () => {
 
 const canMount =
   spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
-/** What it is followed by runs in a folder on a disk of a few megabytes. */
-const ON_SMALL_DISK = 'mount -t tmpfs -o size=24m tmpfs "$0" && cd "$0" && exec "$@"'
+/** What it is followed by runs in a folder on a small disk. */
+const ON_SMALL_DISK = 'mount -t tmpfs -o size=80m tmpfs "$0" && cd "$0" && exec "$@"'
 
 describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and namespaces)', () => {
   it('is told at the file that did not fit, and on the overview', async () => {
@@ -107,6 +107,10 @@ describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and name
     const panel = page.getByRole('region', { name: '0 files sent' })
     await panel.getByText('1 file failed').waitFor({ timeout: 60_000 })
     expect(await panel.getByRole('listitem').innerText()).toMatch(/large\.txt\n.*disk/i)
+    await server.ingest({ title: 'Owls', text: 'A text finds room beside a file that did not.' })
+    // By another program, within the server's own view of the disks.
+    const rest = join('/proc', String(server.pid), 'root', directory, 'of-another-program')
+    await writeFile(rest, Buffer.alloc(80e6)).catch(() => undefined)
     await goTo(page, 'Overview')
     await page.getByText('Running, but a part fails').waitFor({ timeout: 60_000 })
     const works = page.getByRole('region', { name: 'What works' })

@@ -16,6 +16,7 @@ import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { errorReply } from '../support/upstream-replies.ts'
 
+const LONG_NAME = `${'long'.repeat(40)}.txt`
 const HOSTILE = '<img src=x onerror=alert(1)>'
 
 let browser: Browser
@@ -37,6 +38,23 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 const agentText = (page: Page) => page.getByRole('textbox', { name: /agent\.json/ })
+
+async function askFor(page: Page, told: RegExp): Promise<void> {
+  await page.getByLabel('Question', { exact: true }).fill('A name without a place to break it')
+  await page.keyboard.press('Enter')
+  await page.getByText(told).first().waitFor()
+}
+
+/** What a page shows once it is used, which is wider than what it shows at first. */
+const FILLED: Record<string, (page: Page) => Promise<void>> = {
+  Search: (page) => askFor(page, /found in/),
+  Chat: (page) => askFor(page, /sources?$/),
+  async Models(page) {
+    await page.getByLabel('CHAT_MODEL').fill('extractive')
+    await page.getByRole('button', { name: 'Test Chat' }).click()
+    await page.getByText(/extractive works/).waitFor()
+  },
+}
 
 describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
   it('write into agent.json, keep its order, and try what is not saved', async () => {
@@ -148,6 +166,7 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     async (colorScheme) => {
       const viewport = { width: 360, height: 740 }
       const { page } = await openScreen(browser, server.url, 'overview', { colorScheme, viewport })
+      await server.ingest({ title: LONG_NAME, text: 'A name without a place to break it.' })
       for (const name of [
         'Overview',
         'Documents',
@@ -160,7 +179,11 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
       ]) {
         await goTo(page, name)
         await page.getByRole('heading', { level: 1, name }).waitFor()
+        await FILLED[name]?.(page)
         await expectAccessible(page)
+        await page.evaluate(
+          'for (const part of document.querySelectorAll("main details")) part.open = true',
+        )
         const overflow =
           'document.documentElement.scrollWidth - document.documentElement.clientWidth'
         expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)

@@ -99,13 +99,20 @@ function Tools({ editor, tools }: Form & { tools: readonly Tool[] }) {
             />
             <code>{name}</code>
           </label>
-          <span class="hint">{meaning}</span>
+          <span class="hint"> {meaning}</span>
           {tools
             .filter((tool) => parts.includes(tool.name))
             .map((tool) => (
               <details key={tool.name}>
                 <summary>
-                  Schema<span class="visually-hidden"> of {tool.name}</span>
+                  What the model is told{' '}
+                  {tool.name === name ? (
+                    <span class="visually-hidden">of {name}</span>
+                  ) : (
+                    <>
+                      of <code>{tool.name}</code>
+                    </>
+                  )}
                 </summary>
                 <p class="hint">{tool.description}</p>
                 <pre class="code">{JSON.stringify(tool.inputSchema, null, 2)}</pre>

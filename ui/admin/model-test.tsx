@@ -28,7 +28,7 @@ export function Found({
       <Status tone={ok ? 'good' : 'bad'}>
         {model} {ok ? 'works' : 'fails'}: {facts.filter(Boolean).join(', ')}
       </Status>
-      {chat && <blockquote>{chat.answer}</blockquote>}
+      {chat?.answer && <blockquote>{chat.answer}</blockquote>}
       {error && <ErrorNote message={error} />}
     </div>
   )

@@ -75,7 +75,7 @@ function Mistakes({ state: { state, mistakes } }: { state: ServerState }) {
       <ul aria-label="Mistakes">
         {all.map(({ field, message, path, page }) => (
           <li key={path + field + message}>
-            {field && <code>{field}</code>} {message} (<a href={href(path)}>{page}</a>)
+            <code>{field || page}</code> {message} (<a href={href(path)}>{page}</a>)
           </li>
         ))}
       </ul>

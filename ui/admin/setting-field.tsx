@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import type { Setting } from '../../client/src/agent-server.ts'
-import { ErrorNote } from '../parts/notes.tsx'
+import { ErrorNote, Prose } from '../parts/notes.tsx'
 import type { Draft } from './settings-draft.ts'
 
 /** Saves or discards what was changed, and says how that went. */
@@ -82,7 +82,7 @@ export function SettingField({
       </label>
       <div class="row spread">
         <p class="hint" id={hint}>
-          {meaning}{' '}
+          <Prose text={meaning} />{' '}
           {source === 'environment' && <strong>Set by the environment; changed there.</strong>}
         </p>
         {source === 'file' && !isCleared && (

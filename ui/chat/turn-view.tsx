@@ -32,7 +32,7 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
       />
       {turn.approval && <Waiting turn={turn} />}
       {turn.artifacts.map((artifact) => (
-        <ArtifactView key={artifact.id} artifact={artifact} />
+        <ArtifactView key={artifact.id} artifact={artifact} beside={turn.artifacts} />
       ))}
       <Sources
         hits={turn.hits}
@@ -184,13 +184,22 @@ function Waiting({ turn }: { turn: Turn }) {
 }
 
 /** A picture where it is one, else a file to keep; what is older than a week may be gone. */
-function ArtifactView({ artifact: { name, mediaType, size, url } }: { artifact: Artifact }) {
+function ArtifactView({
+  artifact: { name, mediaType, size, url },
+  beside,
+}: {
+  artifact: Artifact
+  beside: readonly Artifact[]
+}) {
   const isGone = useSignal(false)
   const address = `${API}${url}`
-  const isPicture = /^image\/(?:png|jpeg|gif|webp|svg\+xml)$/.test(mediaType)
+  // A chart comes as both, and is shown once.
+  const isTwin = beside.some((other) => other.name === name.replace(/\.svg$/, '.png'))
+  const isPicture = /^image\/(?:png|jpeg|gif|webp)$/.test(mediaType)
+  const isDrawing = mediaType === 'image/svg+xml' && !isTwin
   return (
     <figure class="artifact">
-      {isPicture && !isGone.value && (
+      {(isPicture || isDrawing) && !isGone.value && (
         <img
           src={address}
           alt={name}

@@ -108,7 +108,7 @@ function Mistakes({ check }: { check: AgentCheck | undefined }) {
     <ul class="error-note" aria-label="Mistakes">
       {check.mistakes.map(({ field, message }) => (
         <li key={`${field}${message}`}>
-          {field && <code>{field}</code>} {message}
+          <code>{field || 'agent.json'}</code> {message}
         </li>
       ))}
     </ul>

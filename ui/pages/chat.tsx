@@ -135,7 +135,7 @@ function Composer() {
       </div>
       <details class="settings">
         <summary>Settings</summary>
-        <div class="settings-fields">
+        <div class="settings-fields asked">
           <TopKField value={settings.topK} />
           <FilterField text={settings.filter} />
           <label class="check">

@@ -115,7 +115,7 @@ function Problems({ title, problems }: { title: string; problems: Deployment['re
       <ul class="stack">
         {problems.map(({ field, message, remedy }) => (
           <li key={field + message}>
-            <code>{field}</code> {message}. <span class="remedy">{remedy}</span>
+            <code>{field}</code> {message}: {remedy}.
           </li>
         ))}
       </ul>

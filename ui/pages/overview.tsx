@@ -3,7 +3,7 @@ import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
 import { ServerPanel } from '../admin/server-panel.tsx'
 import { readServerState, serverState, transition } from '../admin/server-state.ts'
 import { client, messageOf, session } from '../api.ts'
-import { formatNumber } from '../format.ts'
+import { asSentence, formatNumber } from '../format.ts'
 import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
 import { partsOf } from '../parts/overview-parts.ts'
@@ -156,7 +156,8 @@ function Works(state: { readiness: Readiness; capabilities: Capabilities }) {
             <span class="part-name">{part.name}</span>
             <Status tone={part.tone}>{part.state}</Status>
             <span class="part-detail">
-              {part.detail} {part.remedy && <span class="remedy">{part.remedy}</span>}
+              {part.remedy ? asSentence(part.detail) : part.detail}{' '}
+              {part.remedy && <span class="remedy">{part.remedy}</span>}
             </span>
           </li>
         ))}

@@ -46,7 +46,7 @@ function Settings({ trial }: { trial: Trial }) {
   return (
     <details class="settings" open={search.isComparing.value}>
       <summary>Settings</summary>
-      <div class="settings-fields">
+      <div class="settings-fields asked">
         <div class="stack">
           <TopKField value={trial.topK} />
           <label class="field">

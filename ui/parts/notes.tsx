@@ -20,6 +20,14 @@ export function ErrorNote({
   )
 }
 
+/** A text of the documentation, whose names stand between backticks. */
+export function Prose({ text }: { text: string }) {
+  const parts = text.split('`')
+  return (
+    <>{parts.map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part))}</>
+  )
+}
+
 /** What stands where there is nothing yet, and what to do about it. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (

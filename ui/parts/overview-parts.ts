@@ -1,4 +1,5 @@
 import type { Capabilities, Readiness } from '../../client/src/agent-server.ts'
+import { counted } from '../format.ts'
 import type { Tone } from './notes.tsx'
 
 /** One line of what works: what it is, its state in a word, and what to do where it does not. */
@@ -122,7 +123,7 @@ function namedParts(kind: string, records: readonly Named[], remedy: string): Pa
     const part = { name: `${kind}: ${name}`, detail: reason }
     if (state === 'off') return { ...part, tone: 'off', state: 'Off' }
     if (state === 'unavailable') return { ...part, tone: 'bad', state: 'Unavailable', remedy }
-    const detail = tools === undefined ? reason : `${tools} tools`
+    const detail = tools === undefined ? reason : counted(tools, 'tool')
     return { ...part, tone: 'good', state: 'Works', detail }
   })
 }

@@ -1,5 +1,7 @@
-import { join } from 'node:path'
+import { statfsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { AppError } from '../../errors.ts'
 import type { Query, Value } from '../sql/query.ts'
 import { integer, type Row, text } from '../sql/rows.ts'
 import { isBusy, unavailable } from './error.ts'
@@ -58,6 +60,41 @@ export function emptyLog(database: DatabaseSync): boolean {
     database.exec(`PRAGMA busy_timeout = ${WRITER_BUSY_TIMEOUT_MS}`)
   }
 }
+
+/** With less room left on the disk no text is taken: what is here already can still be worked on, and deleted. */
+export const LEFT_FREE_BYTES = 32 * 2 ** 20
+/** With less, what is freed is not overwritten: that takes as much room in the log as what is deleted was large. */
+const OVERWRITING_BYTES = 256 * 2 ** 20
+
+/** Throws `storage_full` where a disk has not so many bytes left. */
+export function requireRoom(directory: string, bytes: number): void {
+  if (bytes === 0 || hasRoom(directory, bytes)) return
+  const left = `less than ${bytes / 2 ** 20} MiB are left`
+  throw new AppError('storage_full', `The disk of the document store is full: ${left}`)
+}
+
+function hasRoom(directory: string, bytes: number): boolean {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize >= bytes
+}
+
+/** Runs writes; without room what they free is overwritten only when it is used again, or nobody could make room by deleting. */
+export function withRoom<Output>(
+  database: DatabaseSync,
+  work: () => Output,
+  overwrites = hasRoom(directoryOf(database), OVERWRITING_BYTES),
+): Output {
+  if (overwrites) return work()
+  database.exec('PRAGMA secure_delete = FAST')
+  try {
+    return work()
+  } finally {
+    database.exec('PRAGMA secure_delete = ON')
+  }
+}
+
+/** Where the database lies. */
+export const directoryOf = (database: DatabaseSync) => dirname(database.location() ?? '.')
 
 /** A second connection that sees every commit at once and is never held up by a write. */
 export function openForReading(file: string, cacheKibibytes = CACHE_KIBIBYTES): DatabaseSync {

@@ -28,6 +28,11 @@ export function toStoreError(thrown: unknown): unknown {
   })
 }
 
+export function isStorageFull(thrown: unknown): boolean {
+  const error = toStoreError(thrown)
+  return error instanceof AppError && error.code === 'storage_full'
+}
+
 export function isBusy(thrown: unknown): boolean {
   return primaryCode(thrown) === SQLITE_BUSY
 }

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
@@ -18,7 +18,13 @@ import { createDocumentReads } from '../sql/documents.ts'
 import { createFiles } from '../sql/files.ts'
 import type { Read } from '../sql/query.ts'
 import { integer } from '../sql/rows.ts'
-import { createRunner, lockDirectory, openForReading } from './connection.ts'
+import {
+  createRunner,
+  LEFT_FREE_BYTES,
+  lockDirectory,
+  openForReading,
+  requireRoom,
+} from './connection.ts'
 import { SQLITE, toKeys } from './dialect.ts'
 import { toStoreError, unavailable } from './error.ts'
 import { createLookups } from './lookup.ts'
@@ -227,6 +233,7 @@ function openReaders(file: string, write: WriteQueue['write'], refuse: () => voi
     } satisfies VectorReplacement,
 
     async check(signal: AbortSignal) {
+      requireRoom(dirname(file), LEFT_FREE_BYTES)
       const deadline = AbortSignal.any([signal, AbortSignal.timeout(CHECK_DEADLINE_MS)])
       try {
         const written = await untilAborted(write('check'), deadline)

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import { serveThread } from '../../lib/thread.ts'
-import { emptyLog, openForWriting } from './connection.ts'
+import { emptyLog, openForWriting, withRoom } from './connection.ts'
 import { toStoreError } from './error.ts'
 import { type Migration, migrate } from './migrate.ts'
 import { createGroupRunner, createWrites, type Outcome, type Write } from './writes.ts'
@@ -41,7 +41,8 @@ const methods = {
       database = openForWriting(file)
       const migration = migrate(database)
       // What was being sent when an earlier process ended; nobody sends yet.
-      database.exec('DELETE FROM files WHERE document IS NULL')
+      const opened = database
+      withRoom(opened, () => opened.exec('DELETE FROM files WHERE document IS NULL'))
       runGroup = createGroupRunner(database, createWrites(database, queueLimit))
       return migration
     } catch (thrown) {

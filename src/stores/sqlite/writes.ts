@@ -3,8 +3,9 @@ import { AppError } from '../../errors.ts'
 import { type PackedError, packError } from '../../lib/thread.ts'
 import { integer } from '../sql/rows.ts'
 import { createVectorWrites } from './chunks.ts'
+import { directoryOf, LEFT_FREE_BYTES, requireRoom, withRoom } from './connection.ts'
 import { createDocumentWrites } from './documents.ts'
-import { toStoreError } from './error.ts'
+import { isStorageFull, toStoreError } from './error.ts'
 import { createFileWrites } from './files.ts'
 import { createJobWrites } from './jobs.ts'
 import { createOutboxWrites } from './outbox.ts'
@@ -35,21 +36,35 @@ export type Write<Name extends WriteName = WriteName> = {
 export type Outcome = { output: unknown } | { error: PackedError }
 
 /**
+ * What these writes leave of the disk, in bytes. The log holds up to 16 MB and one group of writes, and is moved
+ * into the database only where that has room to grow by as much; without, nothing could be written or deleted.
+ * A file leaves room for texts.
+ */
+const LEFT_FREE: Partial<Record<WriteName, number>> = {
+  addPiece: 48 * 2 ** 20,
+  add: LEFT_FREE_BYTES,
+  put: LEFT_FREE_BYTES,
+}
+
+/**
  * Runs a group of writes in one transaction, so that they share the wait for the disk; one that fails takes
  * nothing with it. When the function returns, what succeeded is durable. Answers one outcome per write, in order.
  */
 export function createGroupRunner(database: DatabaseSync, writes: Writes) {
   const sql = database.createTagStore()
+  const directory = directoryOf(database)
 
   const runOne = (write: Write): Outcome => {
     sql.run`SAVEPOINT write`
     try {
+      requireRoom(directory, LEFT_FREE[write.name] ?? 0)
       const output = runWrite(writes, write)
       sql.run`RELEASE write`
       return { output }
     } catch (error) {
       // A full or failing disk may make SQLite roll the whole transaction back.
-      if (!database.isTransaction) throw error
+      const isRefused = error instanceof AppError
+      if (!database.isTransaction || (!isRefused && isStorageFull(error))) throw error
       sql.run`ROLLBACK TO write`
       sql.run`RELEASE write`
       return failed(error)
@@ -68,12 +83,21 @@ export function createGroupRunner(database: DatabaseSync, writes: Writes) {
     }
   }
 
+  const runAlone = (write: Write): Outcome => {
+    try {
+      const [outcome] = withRoom(database, () => runTogether([write]), false)
+      return outcome ?? failed(new TypeError('A write has no outcome'))
+    } catch (error) {
+      return failed(error)
+    }
+  }
+
   return function run(group: readonly Write[]): Outcome[] {
     try {
-      return runTogether(group)
+      return withRoom(database, () => runTogether(group))
     } catch (error) {
       // What does not fit on the disk must not stop what does, such as a deletion.
-      if (group.length > 1 && isStorageFull(error)) return group.flatMap((write) => run([write]))
+      if (isStorageFull(error)) return group.map(runAlone)
       return group.map(() => failed(error))
     }
   }
@@ -88,11 +112,6 @@ function runWrite<Name extends WriteName>(
 
 function failed(thrown: unknown): Outcome {
   return { error: packError(toStoreError(thrown)) }
-}
-
-function isStorageFull(thrown: unknown): boolean {
-  const error = toStoreError(thrown)
-  return error instanceof AppError && error.code === 'storage_full'
 }
 
 const LARGEST_CHUNK_KEY = 2 ** 32 - 1

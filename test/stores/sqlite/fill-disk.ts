@@ -11,19 +11,30 @@ const onCrash = (error: Error) => {
 }
 const other = join(directory, 'of-another-program')
 const store = await createSqliteStore({ directory, queueLimit: 1_000_000, onCrash })
-await writeFile(other, Buffer.alloc(4_000_000))
+await writeFile(other, Buffer.alloc(24_000_000))
 
 const codeOf = (error: unknown) => (error instanceof AppError ? error.code : String(error))
-const add = (id: string) => store.add({ id, text: 'x'.repeat(50_000) }).then(() => 'stored', codeOf)
+const add = (id: string) =>
+  store.add({ id, text: 'x'.repeat(500_000) }).then(() => 'stored', codeOf)
 
-let acknowledged = 0
+/** A file larger than the disk, which no other document must suffer from. */
+async function* tooLarge() {
+  for (let piece = 0; piece < 100; piece += 1) yield new Uint8Array(1_000_000).fill(7)
+}
+const file = await store.stageFile(tooLarge()).then(() => 'stored', codeOf)
+const beside = await add('beside-a-refused-file')
+
+let acknowledged = 1
 let whenFull = 'stored'
 while (whenFull === 'stored') {
   whenFull = await add(`document-${acknowledged}`)
   if (whenFull === 'stored') acknowledged += 1
 }
 const kept = (await store.counts()).documents.pending
+const deleted = await store.delete('document-2').then(() => 'deleted', codeOf)
 await rm(other)
 const withRoom = await add('with-room')
 await store.close()
-process.stdout.write(JSON.stringify({ whenFull, lost: acknowledged - kept, withRoom }))
+process.stdout.write(
+  JSON.stringify({ file, beside, whenFull, lost: acknowledged - kept, deleted, withRoom }),
+)

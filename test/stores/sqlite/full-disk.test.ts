@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { createSqliteData } from './store-data.ts'
 
 const PROGRAM = fileURLToPath(new URL('./fill-disk.ts', import.meta.url))
-const WITH_SMALL_DISK = 'mount -t tmpfs -o size=24m tmpfs "$1" && exec "$2" "$3" "$1"'
+const WITH_SMALL_DISK = 'mount -t tmpfs -o size=120m tmpfs "$1" && exec "$2" "$3" "$1"'
 // A user namespace lets the test mount a disk of its own without being root; not every system allows it.
 const canMount =
   spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
@@ -15,7 +15,10 @@ describe.skipIf(!canMount)('On a full disk (where a test may mount one)', () => 
     const data = await createSqliteData()
     const script = ['-Urm', 'sh', '-c', WITH_SMALL_DISK, 'sh', data.directory]
     const { stdout } = await promisify(execFile)('unshare', [...script, process.execPath, PROGRAM])
-    expect(JSON.parse(stdout)).toEqual({ whenFull: 'storage_full', lost: 0, withRoom: 'stored' })
+    expect(JSON.parse(stdout)).toEqual({
+      ...{ file: 'storage_full', beside: 'stored' },
+      ...{ whenFull: 'storage_full', lost: 0, deleted: 'deleted', withRoom: 'stored' },
+    })
     await data.remove()
   })
 })
