@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { pino } from 'pino'
 import { compose } from '../src/compose/compose.ts'
 import { loadConfig } from '../src/config.ts'
+import { MASTER } from '../src/schemas/api-key.ts'
 import { type Bench, type Findings, verdict } from './support/bench.ts'
 import { post, prepare } from './support/http-client.ts'
 import { interleave } from './support/interleave.ts'
@@ -108,7 +109,7 @@ async function openEngine({ directory }: Seed) {
     throw error
   })
   await composition.start()
-  const { retrieval } = composition.services
+  const { retrieval } = composition.services.limitedTo(MASTER)
   return {
     search: (text: string) => retrieval.search({ query: text, topK: TOP_K }),
     close: composition.close,

@@ -1,7 +1,7 @@
 import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from './errors.ts'
-import { installAuthentication } from './http/authenticate.ts'
+import { type Identify, installAuthentication } from './http/authenticate.ts'
 import { installConnectionLimit } from './http/connection-limit.ts'
 import { createHttpServer, type HttpOptions } from './http/create-http-server.ts'
 import { installErrorHandler } from './http/error-handler.ts'
@@ -28,27 +28,24 @@ import type { AgentDescription } from './services/agent/describe-agent.ts'
 import type { Chat } from './services/chat/chat.ts'
 import type { Responses } from './services/chat/responses.ts'
 import type { createEmbeddings } from './services/embedding/embeddings.ts'
-import type { LineIngestion } from './services/ingestion/batch.ts'
-import type { Admission, Documents } from './services/ingestion/documents.ts'
-import type { Files } from './services/ingestion/uploads.ts'
+import type { Admission } from './services/ingestion/documents.ts'
+import type { Keys } from './services/keys/keys.ts'
+import type { LimitedTo } from './services/keys/limited.ts'
 import { serveMcp } from './services/mcp/endpoint.ts'
 import type { Mcp } from './services/mcp/mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
-import type { FileSearch } from './services/retrieval/file-search.ts'
-import type { Retrieval } from './services/retrieval/search.ts'
 import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
 import type { ArtifactReader } from './services/tools/artifacts.ts'
 
 export interface Services {
-  documents: Documents
-  files: Files
-  lines: LineIngestion
+  limitedTo: LimitedTo
+  /** The largest file that is taken, in bytes. */
+  maxFileBytes: number
   admission: Admission
-  retrieval: Retrieval
+  keys: Pick<Keys, 'identify'>
   chat: Chat
   responses: Responses
-  fileSearch: FileSearch
   embed: ReturnType<typeof createEmbeddings>
   artifacts: ArtifactReader
   description: AgentDescription
@@ -74,7 +71,10 @@ export interface AppOptions extends HttpOptions {
 /** The whole server without its process: what stands in front of every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { screen } = options
-  const { app, stopping } = await openApp(options, (ended) => services.metrics.requestEnded(ended))
+  const { app, stopping } = await openApp(
+    { ...options, identify: services.keys.identify },
+    (ended) => services.metrics.requestEnded(ended),
+  )
 
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
   await app.register(knowledgeRoutes(services, stopping))
@@ -110,7 +110,7 @@ const NOT_LAUNCHED =
 
 /** What stands in front of every route. */
 async function openApp(
-  options: AppOptions,
+  options: AppOptions & { identify?: Identify },
   requestEnded: (request: EndedRequest) => void,
   unknownRoute?: AppError,
 ) {
@@ -122,7 +122,8 @@ async function openApp(
   installSecurityHeaders(app)
   // Before authentication: a browser asks for permission without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
-  installAuthentication(app, options.serverApiKey, screen && sessionCheck(screen))
+  const checkSession = screen && sessionCheck(screen)
+  installAuthentication(app, options.serverApiKey, checkSession, options.identify)
   installFieldWarnings(app)
   installConnectionLimit(app)
   if (options.isTraced) installTracing(app)
@@ -145,6 +146,6 @@ const EXPOSED_HEADERS = ['location', 'retry-after', 'warnings', 'x-request-id']
 
 const DESCRIPTION = `Your documents and an agent behind one HTTP API.
 
-Every request but those marked public needs \`Authorization: Bearer <SERVER_API_KEY>\`.
+Every request but those marked public needs \`Authorization: Bearer <SERVER_API_KEY>\`, or a key made with \`POST /admin/keys\` that has one of the scopes in its \`security\`.
 A field that may be left out may also be \`null\`, which means the same.
 Every failure answers with the one \`Error\` shape; its \`code\` is stable.`

@@ -8,6 +8,9 @@ import type {
   AgentSaved,
   AgentVersion,
   AgentVersions,
+  ApiKey,
+  ApiKeyCreated,
+  ApiKeyList,
   Deployment,
   DeploymentRequest,
   DeploymentTargets,
@@ -15,6 +18,7 @@ import type {
   McpTestResult,
   ModelTest,
   ModelTestRequest,
+  NewApiKey,
   ProviderModels,
   Readiness,
   Restarting,
@@ -35,6 +39,7 @@ const TRIAL_MS = 600_000
 /** What whoever runs the server asks it. */
 export class Admin {
   readonly agent: AgentFiles
+  readonly keys: ApiKeys
   readonly models: ModelTests
   readonly settings: SettingsFile
   readonly #transport: Transport
@@ -42,6 +47,7 @@ export class Admin {
   constructor(transport: Transport) {
     this.#transport = transport
     this.agent = new AgentFiles(transport)
+    this.keys = new ApiKeys(transport)
     this.models = new ModelTests(transport)
     this.settings = new SettingsFile(transport)
   }
@@ -213,6 +219,33 @@ class AgentTrials {
   #ask<Answer>(path: string, text: string, options?: RequestOptions): Call<Answer> {
     const request = { method: 'POST', path, json: { text } } as const
     return this.#transport.json(request, { timeout: TRIAL_MS, ...options })
+  }
+}
+
+/** Keys that may less than the server's own. */
+class ApiKeys {
+  readonly #transport: Transport
+
+  constructor(transport: Transport) {
+    this.#transport = transport
+  }
+
+  /** What each may do and when it was used last, the oldest first; never the key itself. */
+  list(options?: RequestOptions): Call<ApiKey[]> {
+    const request = { method: 'GET', path: '/admin/keys' } as const
+    return mapCall(this.#transport.json<ApiKeyList>(request, options), ({ keys }) => keys)
+  }
+
+  /** Makes one; `secret` in the answer is shown this once, so that it is never sent twice. */
+  create(wanted: NewApiKey, options?: RequestOptions): Call<ApiKeyCreated> {
+    const request = { method: 'POST', path: '/admin/keys', json: wanted } as const
+    return this.#transport.json({ ...request, isRepeatable: false }, options)
+  }
+
+  /** Revokes one, and those that it made. Throws `NotFoundError`. */
+  revoke(id: string, options?: RequestOptions): Call<void> {
+    const request = { method: 'DELETE', path: `/admin/keys/${encodeURIComponent(id)}` } as const
+    return this.#transport.json({ ...request, isRepeatable: false }, options)
   }
 }
 

@@ -197,6 +197,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the keys beside the SERVER_API_KEY
+         * @description With what each may do and when it was used last; never the key itself.
+         */
+        get: operations["listApiKeys"];
+        put?: never;
+        /**
+         * Make a key that may less than the SERVER_API_KEY
+         * @description Shown in this answer and never again. A key with `admin` makes narrower ones alone: without `admin`, within its own scopes, limits and time; they go with it when it is revoked.
+         */
+        post: operations["createApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a key, and those that it made
+         * @description The very next request is refused; other servers on the same database refuse it within two seconds.
+         */
+        delete: operations["revokeApiKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/launch": {
         parameters: {
             query?: never;
@@ -742,7 +786,7 @@ export interface paths {
         };
         /**
          * Whether every part of the server works
-         * @description Without the key it may be a second old, and names no number of documents.
+         * @description Without the SERVER_API_KEY it may be a second old, and names no number of documents.
          */
         get: operations["readiness"];
         put?: never;
@@ -1136,6 +1180,71 @@ export interface components {
                 /** Format: date-time */
                 replacedAt: string;
             }[];
+        };
+        ApiKey: {
+            /** @description The only ones that it sees and writes into; all where absent. Not with `admin`. */
+            collections?: string[];
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The id of the key that made it; else the master key. */
+            createdBy?: string;
+            /**
+             * Format: date-time
+             * @description From then on it is refused.
+             */
+            expiresAt?: string;
+            /** @description As the log names it; no secret. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description To within some seconds.
+             */
+            lastUsedAt?: string;
+            /** @description What the key is for, as the log and the screen name it. */
+            name: string;
+            /** @description On each server; no bound of its own where absent. */
+            requestsPerMinute?: number;
+            /** @description What it may do. query: search and read documents; chat: ask the agent; ingest: add, change and delete documents; admin: run the server. */
+            scopes: ("query" | "chat" | "ingest" | "admin")[];
+            /** @description Of models, sent and received, by a day of UTC, on all servers together; the last call may go past it. */
+            tokensPerDay?: number;
+            /** @description Of the day of UTC; a few seconds old. */
+            tokensToday: number;
+        };
+        ApiKeyCreated: {
+            /** @description The only ones that it sees and writes into; all where absent. Not with `admin`. */
+            collections?: string[];
+            /** Format: date-time */
+            createdAt: string;
+            /** @description The id of the key that made it; else the master key. */
+            createdBy?: string;
+            /**
+             * Format: date-time
+             * @description From then on it is refused.
+             */
+            expiresAt?: string;
+            /** @description As the log names it; no secret. */
+            id: string;
+            /**
+             * Format: date-time
+             * @description To within some seconds.
+             */
+            lastUsedAt?: string;
+            /** @description What the key is for, as the log and the screen name it. */
+            name: string;
+            /** @description On each server; no bound of its own where absent. */
+            requestsPerMinute?: number;
+            /** @description What it may do. query: search and read documents; chat: ask the agent; ingest: add, change and delete documents; admin: run the server. */
+            scopes: ("query" | "chat" | "ingest" | "admin")[];
+            /** @description The key itself, as it is sent: shown this once, kept nowhere. */
+            secret: string;
+            /** @description Of models, sent and received, by a day of UTC, on all servers together; the last call may go past it. */
+            tokensPerDay?: number;
+            /** @description Of the day of UTC; a few seconds old. */
+            tokensToday: number;
+        };
+        ApiKeyList: {
+            keys: components["schemas"]["ApiKey"][];
         };
         /** @description Calls of tools, at least one of which waits for the client: it sends the same request again with `resume`. */
         Approval: {
@@ -1794,7 +1903,7 @@ export interface components {
              * @description Stable name of the error; see the table in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "response_not_found" | "version_not_found" | "model_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "response_not_found" | "version_not_found" | "model_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and what can be done about it. */
             message: string;
             /** @description The field at fault as a dotted path, or null. */
@@ -2191,6 +2300,27 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "website",
+         *       "scopes": [
+         *         "chat"
+         *       ],
+         *       "collections": [
+         *         "handbook"
+         *       ]
+         *     }
+         */
+        NewApiKey: {
+            collections?: string[] | null;
+            expiresAt?: string | null;
+            /** @description What the key is for, as the log and the screen name it. */
+            name: string;
+            requestsPerMinute?: number | null;
+            /** @description What it may do. query: search and read documents; chat: ask the agent; ingest: add, change and delete documents; admin: run the server. */
+            scopes: ("query" | "chat" | "ingest" | "admin")[];
+            tokensPerDay?: number | null;
+        };
+        /**
+         * @example {
          *       "title": "Opening hours",
          *       "text": "The library opens at nine on weekdays and at ten on Saturdays.",
          *       "url": "https://example.org/hours"
@@ -2417,6 +2547,8 @@ export interface components {
             at: string;
             /** @description Greater than that of every event before it. */
             id: number;
+            /** @description Its name and id, unless it was the SERVER_API_KEY. */
+            key?: string;
             method: string;
             /** @description Milliseconds. */
             milliseconds: number;
@@ -3200,6 +3332,9 @@ export type AgentSaved = components['schemas']['AgentSaved'];
 export type AgentText = components['schemas']['AgentText'];
 export type AgentVersion = components['schemas']['AgentVersion'];
 export type AgentVersions = components['schemas']['AgentVersions'];
+export type ApiKey = components['schemas']['ApiKey'];
+export type ApiKeyCreated = components['schemas']['ApiKeyCreated'];
+export type ApiKeyList = components['schemas']['ApiKeyList'];
 export type Approval = components['schemas']['Approval'];
 export type ApprovalRequiredFrame = components['schemas']['ApprovalRequiredFrame'];
 export type Artifact = components['schemas']['Artifact'];
@@ -3257,6 +3392,7 @@ export type Model = components['schemas']['Model'];
 export type ModelList = components['schemas']['ModelList'];
 export type ModelTest = components['schemas']['ModelTest'];
 export type ModelTestRequest = components['schemas']['ModelTestRequest'];
+export type NewApiKey = components['schemas']['NewApiKey'];
 export type NewDocument = components['schemas']['NewDocument'];
 export type NewDocumentFile = components['schemas']['NewDocumentFile'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
@@ -3582,6 +3718,70 @@ export interface operations {
                 content: {
                     "text/event-stream": components["schemas"]["ActivityFrame"];
                 };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyList"];
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiKey"];
+            };
+        };
+        responses: {
+            /** @description The key. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeyCreated"];
+                };
+            };
+        };
+    };
+    revokeApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoked. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -8,6 +8,7 @@ import { createModelTrials } from '../services/admin/model-trial.ts'
 import { type BeginAnew, createServerState, type Phase } from '../services/admin/server-state.ts'
 import { createSettings } from '../services/admin/settings.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
+import type { Keys } from '../services/keys/keys.ts'
 import type { Activity } from '../services/ops/activity.ts'
 import { composeAgentTrials } from './agent-trials.ts'
 import { composeDeployments } from './deployments.ts'
@@ -27,6 +28,7 @@ export interface GivenEnvironment {
 
 interface Parts {
   activity: Activity
+  keys?: Keys | undefined
   config: Config
   log: FastifyBaseLogger
   /** What the server runs with. */
@@ -84,5 +86,6 @@ export async function composeAdmin(parts: Parts) {
     environment: settings.environment,
   })
   const deployments = composeDeployments(settings)
-  return { activity: parts.activity, agentFile, settings, server, models, trials, deployments }
+  const { activity, keys } = parts
+  return { ...{ activity, keys }, agentFile, settings, server, models, trials, deployments }
 }

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { type Config, ConfigError, embeddingModel } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { Environment } from '../lib/environment.ts'
+import type { Caller } from '../schemas/api-key.ts'
 import type { Readiness } from '../schemas/ops.ts'
 import type { BeginAnew, Phase } from '../services/admin/server-state.ts'
 import { AgentConfigurationError, loadConfiguration } from '../services/agent/configuration.ts'
@@ -14,6 +15,9 @@ import {
 } from '../services/ingestion/documents.ts'
 import { readdChunks } from '../services/ingestion/index-sync.ts'
 import { createFiles } from '../services/ingestion/uploads.ts'
+import { createKeys, type Keys } from '../services/keys/keys.ts'
+import { limitTo } from '../services/keys/limited.ts'
+import { EMPTY_KEY_FILE, KEY_FILE, KeyFile } from '../services/keys/record.ts'
 import { type Activity, createActivity } from '../services/ops/activity.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
 import { createFeedback, rememberTerms } from '../services/retrieval/feedback.ts'
@@ -30,7 +34,7 @@ import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent, listCollections } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
-import { openAgentStores } from './stores.ts'
+import { type AgentStores, openAgentStores } from './stores.ts'
 
 /** What the process has been given. */
 export interface ProcessParts {
@@ -62,6 +66,7 @@ export async function compose(
   const search = createSearch(config, knowledge, log)
   const { retrieval } = search
   const stores = await openAgentStores(config, store)
+  const keys = await openKeys(stores, log)
   const { backlog, completionWaiter, ingestion } = knowledge
   const agent = await composeAgent({
     ...{ config, environment, loaded, log, retrieval, metrics, store },
@@ -79,15 +84,14 @@ export async function compose(
 
   return {
     services: {
-      ...{ retrieval, metrics, documents },
-      ...createFileServices(knowledge, documents, retrieval),
-      files: createFiles({ store, documents, maxBytes: config.FILE_LIMIT }),
-      lines: createLineIngestion({ documents, log }),
+      ...{ metrics, keys },
+      ...createCorpusServices({ knowledge, documents, retrieval, config, log }),
+      embed: createEmbeddings(embedding),
       admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
       ...agent.services,
       admin: await composeAdmin({
         ...{ config, log, environment, given, loaded, activity, catalogue: agent.catalogue },
-        ...{ restart, stores, phase: { state: 'running' } },
+        ...{ restart, stores, keys, phase: { state: 'running' } },
         checkStart: (next) => checkNextStart(next, config, store),
       }),
       readiness: createReadiness({
@@ -118,6 +122,7 @@ export async function compose(
     async close() {
       endSamples()
       await agent.close()
+      await keys.close()
       await knowledge.close()
     },
   }
@@ -166,17 +171,30 @@ export async function composeIdle(
   }
 }
 
-/** Documents and vectors for what speaks OpenAI's protocols. */
-function createFileServices(
-  { store, embedding }: Pick<Awaited<ReturnType<typeof openKnowledge>>, 'store' | 'embedding'>,
-  documents: Documents,
-  retrieval: Retrieval,
-) {
+async function openKeys({ openLockFile }: AgentStores, log: FastifyBaseLogger): Promise<Keys> {
+  return createKeys({ file: await openLockFile(KEY_FILE, KeyFile, EMPTY_KEY_FILE), log })
+}
+
+interface CorpusParts {
+  knowledge: Pick<Awaited<ReturnType<typeof openKnowledge>>, 'store'>
+  documents: Documents
+  retrieval: Retrieval
+  config: Pick<Config, 'FILE_LIMIT'>
+  log: FastifyBaseLogger
+}
+
+/** The corpus, as each caller may see and change it. */
+function createCorpusServices({ knowledge, documents, retrieval, config, log }: CorpusParts) {
+  const { store } = knowledge
   const collections = listCollections(store.lookup)
-  return {
+  const maxFileBytes = config.FILE_LIMIT
+  const services = {
+    ...{ documents, retrieval, collections, log },
+    files: createFiles({ store, documents, maxBytes: maxFileBytes }),
+    lines: createLineIngestion({ documents, log }),
     fileSearch: createFileSearch({ documents, retrieval, collections }),
-    embed: createEmbeddings(embedding),
   }
+  return { maxFileBytes, limitedTo: (caller: Caller) => limitTo(caller, services) }
 }
 
 /** Search as it is configured: by words, by meaning where there is an embedder, reranked where there is a model for it. */

@@ -1,47 +1,85 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import { AppError } from '../errors.ts'
 import { isSameSecret } from '../lib/same-secret.ts'
+import { type Caller, checkScope, MASTER, type Scope } from '../schemas/api-key.ts'
 import { isFromScreen } from './screen-access.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Served without a key. Every route that does not say so needs one. */
     public?: boolean
+    /** What a key must let its holder do: one of these. Every route has it that is not public. */
+    scopes?: readonly Scope[]
   }
   interface FastifyRequest {
-    /** Whether it came with the key, or from the screen of who signed in with it; public routes serve others, too. */
-    isTrusted: boolean
+    /** Who asks; nobody on public routes, unless it is the master key or the screen. */
+    caller: Caller
   }
 }
 
+/** Who presents a key that is not the master key; nothing where it is none. */
+export type Identify = (token: string) => Promise<Caller | undefined>
+
 /**
- * Asks for `Authorization: Bearer <key>` on every route, unknown ones included, that is not public. What comes
- * through the screen's own path is for `checkSession` alone to let in: no key counts there, as no cookie counts here.
+ * Asks for `Authorization: Bearer <key>` on every route, unknown ones included, that is not public, and for one of the
+ * route's scopes. What comes through the screen's own path is for `checkSession` alone to let in: no key counts there,
+ * as no cookie counts here.
  */
 export function installAuthentication(
   app: FastifyInstance,
-  key: string,
+  masterKey: string,
   checkSession?: (request: FastifyRequest) => void,
+  identify: Identify = async () => undefined,
 ): void {
-  app.decorateRequest('isTrusted', false)
+  app.decorateRequest('caller')
+  refuseUnscoped(app)
   app.addHook('onRequest', async (request) => {
-    if (checkSession && isFromScreen(request)) {
-      checkSession(request)
-      request.isTrusted = true
-      return
-    }
-    const presented = bearerToken(request.headers.authorization)
-    request.isTrusted = presented !== undefined && isSameSecret(presented, key)
-    if (request.routeOptions.config.public || request.isTrusted) return
-    if (presented === undefined) {
-      throw app.httpErrors.unauthorized(
-        'No key: send the header `Authorization: Bearer <SERVER_API_KEY>`',
-      )
-    }
-    throw app.httpErrors.unauthorized('The key is wrong: it must be the SERVER_API_KEY')
+    const { public: isPublic, scopes } = request.routeOptions.config
+    const caller = await callerOf(request, masterKey, checkSession, isPublic ? undefined : identify)
+    if (caller) request.caller = caller
+    if (isPublic) return
+    if (!caller) throw wrongKey(bearerToken(request) !== undefined)
+    // Where no route fits, any key is told so.
+    if (scopes) checkScope(caller, ...scopes)
   })
 }
 
-function bearerToken(header: string | undefined): string | undefined {
-  const [, token] = /^Bearer +(\S+) *$/i.exec(header ?? '') ?? []
+/** The server does not start with a route that any key might use. */
+function refuseUnscoped(app: FastifyInstance): void {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void routes.push(route))
+  // What a plugin says of all its routes, it says after this has heard of them.
+  app.addHook('onReady', async () => {
+    for (const { method, url, config } of routes) {
+      if (config?.public || config?.scopes?.length) continue
+      throw new TypeError(`The route ${method} ${url} names no scope, and is not public`)
+    }
+  })
+}
+
+async function callerOf(
+  request: FastifyRequest,
+  masterKey: string,
+  checkSession?: (request: FastifyRequest) => void,
+  identify?: Identify,
+): Promise<Caller | undefined> {
+  if (checkSession && isFromScreen(request)) {
+    checkSession(request)
+    return MASTER
+  }
+  const presented = bearerToken(request)
+  if (presented === undefined) return undefined
+  return isSameSecret(presented, masterKey) ? MASTER : identify?.(presented)
+}
+
+function wrongKey(isPresent: boolean): AppError {
+  const message = isPresent
+    ? 'The key is wrong: it must be the SERVER_API_KEY, or a key that was neither revoked nor has expired'
+    : 'No key: send the header `Authorization: Bearer <SERVER_API_KEY>`'
+  return new AppError('unauthorized', message)
+}
+
+function bearerToken({ headers }: FastifyRequest): string | undefined {
+  const [, token] = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '') ?? []
   return token
 }

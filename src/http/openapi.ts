@@ -1,5 +1,5 @@
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance } from 'fastify'
 import {
   jsonSchemaTransform,
   jsonSchemaTransformObject,
@@ -37,7 +37,11 @@ export async function installSchemas(
       ],
       components: {
         securitySchemes: {
-          key: { type: 'http', scheme: 'bearer', description: 'The SERVER_API_KEY' },
+          key: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'The SERVER_API_KEY, or a key with one of the named scopes',
+          },
         },
       },
       security: [{ key: [] }],
@@ -57,9 +61,15 @@ const describeRoute: typeof jsonSchemaTransform = (input) => {
       ...schema,
       ...describeBody(input, schema.body),
       ...(response.length > 0 && { response: Object.fromEntries(response) }),
-      ...(input.route.config?.public && { security: [] }),
+      ...securityOf(input.route.config),
     },
   }
+}
+
+/** Each scope that does for itself: OpenAPI has alternatives one beside the other. */
+function securityOf({ public: isPublic, scopes }: FastifyContextConfig = {}) {
+  if (isPublic) return { security: [] }
+  return scopes && { security: scopes.map((scope) => ({ key: [scope] })) }
 }
 
 /** The body as JSON, unless none fits, and as what else the route takes. */

@@ -22,13 +22,14 @@ export function installRequestLog(
     const { ip: address } = request
     // Not Fastify's `onResponse`, which never comes for a caller who hangs up.
     reply.raw.once('close', () => {
-      const { method, originalUrl, routeOptions } = request
+      const { method, originalUrl, routeOptions, caller } = request
+      const key = caller?.key && `${caller.key.name} (${caller.key.id})`
       const operation = routeOptions.schema?.operationId ?? 'unknown'
       const milliseconds = Math.round(reply.elapsedTime * 10) / 10
       const status = statusOf(reply)
       ended({ operation, status, milliseconds })
       const [path] = originalUrl.split('?')
-      request.log.info({ address, method, path, status, milliseconds }, operation)
+      request.log.info({ address, method, path, status, milliseconds, key }, operation)
     })
   })
 }

@@ -13,10 +13,13 @@ export class MissingVariable extends Error {
   }
 }
 
+/** What lets in everybody everywhere is sent to nobody, whatever a configuration says. */
+const NEVER_SENT = 'SERVER_API_KEY'
+
 /** `${NAME}` and `${NAME:-default}` replaced from the environment, where empty counts as not set. Throws `MissingVariable`. */
 export function expandVariables(text: string, environment: Environment): string {
   return text.replaceAll(REFERENCE, (_reference, name: string, otherwise?: string) => {
-    const value = environment[name] || otherwise
+    const value = (name !== NEVER_SENT && environment[name]) || otherwise
     if (value === undefined) throw new MissingVariable(name)
     return value
   })

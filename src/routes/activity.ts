@@ -3,6 +3,7 @@ import { AppError } from '../errors.ts'
 import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { type ActivityEvent, ActivityFrame, ActivityQuery } from '../schemas/activity.ts'
+import type { Caller } from '../schemas/api-key.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { Activity } from '../services/ops/activity.ts'
 
@@ -10,6 +11,14 @@ const FRAMES: FrameFormat<ActivityEvent> = {
   encode: (event) => `data: ${JSON.stringify(event)}\n\n`,
   encodeError: ({ error }) => `data: ${JSON.stringify({ type: 'error', error })}\n\n`,
   end: '',
+}
+
+/** Until the caller's key is revoked or expires. Throws `unauthorized` then. */
+async function* whileValid(events: AsyncIterable<ActivityEvent[]>, caller: Caller) {
+  for await (const batch of events) {
+    await caller.verify()
+    yield batch
+  }
 }
 
 /** What the server has done lately, and what it does. */
@@ -37,8 +46,10 @@ export function activityRoutes(activity: Pick<Activity, 'events'>): FastifyPlugi
           ...errorResponses(429),
         },
       },
-      handler: ({ query }, reply) =>
-        sendEvents(reply, activity.events(query, callSignal(reply, closing.signal)), FRAMES),
+      handler: ({ query, caller }, reply) => {
+        const events = activity.events(query, callSignal(reply, closing.signal))
+        return sendEvents(reply, whileValid(events, caller), FRAMES)
+      },
     })
   }
 }

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { AppError } from '../errors.ts'
 import { callSignal } from '../http/shutdown.ts'
 import {
   AgentCheck,
@@ -21,14 +22,18 @@ import { errorResponses } from '../schemas/error.ts'
 import type { AgentFileService } from '../services/admin/agent-file.ts'
 import type { ServerStateService } from '../services/admin/server-state.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
+import type { Keys } from '../services/keys/keys.ts'
 import type { Activity } from '../services/ops/activity.ts'
 import { activityRoutes } from './activity.ts'
 import { modelTrialRoutes, type TrialServices, trialRoutes } from './admin-trials.ts'
+import { apiKeyRoutes } from './api-keys.ts'
 
 const tags = ['admin']
 
 export interface AdminServices extends TrialServices {
   activity: Pick<Activity, 'events'>
+  /** Absent where no document store is open. */
+  keys?: Keys | undefined
   agentFile: AgentFileService
   settings: SettingsService
   server: ServerStateService
@@ -40,15 +45,19 @@ export interface AdminServices extends TrialServices {
 
 /** How the server is set up, for whoever runs it. */
 export function adminRoutes(
-  { activity, agentFile, settings, server, models, trials, deployments }: AdminServices,
+  { activity, keys, agentFile, settings, server, models, trials, deployments }: AdminServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
+    app.addHook('onRoute', (route) => {
+      route.config = { ...route.config, scopes: ['admin'] }
+    })
     app.addHook(
       'onRequest',
       async (_request, reply) => void reply.header('cache-control', 'no-store'),
     )
     app.register(activityRoutes(activity))
+    if (keys) app.register(apiKeyRoutes(keys))
     app.register(agentFileRoutes(agentFile, stopping))
     app.register(settingsRoutes(settings, stopping))
     app.register(serverRoutes(server))
@@ -157,9 +166,20 @@ function settingsRoutes(settings: SettingsService, stopping: AbortSignal): Fasti
         body: SettingsPatch,
         response: { 200: SettingsSaved.describe('It is on disk.'), ...errorResponses(409, 507) },
       },
-      handler: ({ body }, reply) => settings.save(body, callSignal(reply, stopping)),
+      handler: ({ body, caller }, reply) => {
+        if (caller.key) refuseMasterKey(body)
+        return settings.save(body, callSignal(reply, stopping))
+      },
     })
   }
+}
+
+/** No other key may take the place of the master key, or bring it to light. */
+function refuseMasterKey({ set, clear, move }: SettingsPatch): void {
+  const named = [...Object.keys(set), ...clear, ...Object.entries(move).flat()]
+  if (!named.includes('SERVER_API_KEY')) return
+  const message = 'The SERVER_API_KEY is changed with the SERVER_API_KEY alone'
+  throw new AppError('insufficient_scope', message, { param: 'SERVER_API_KEY' })
 }
 
 function agentFileRoutes(

@@ -19,6 +19,7 @@ export function agentRoutes(services: AgentServices, stopping: AbortSignal): Fas
   const { description } = services
   return async (app) => {
     app.get('/agent', {
+      config: { scopes: ['query', 'chat'] },
       schema: {
         operationId: 'getAgent',
         summary: 'Read the agent’s name, profile and loaded tools',
@@ -29,6 +30,7 @@ export function agentRoutes(services: AgentServices, stopping: AbortSignal): Fas
     })
 
     app.get('/agent/tools', {
+      config: { scopes: ['query', 'chat'] },
       schema: {
         operationId: 'listTools',
         summary: 'List every loaded tool',
@@ -39,6 +41,7 @@ export function agentRoutes(services: AgentServices, stopping: AbortSignal): Fas
     })
 
     app.get('/agent/capabilities', {
+      config: { scopes: ['admin'] },
       schema: {
         operationId: 'getCapabilities',
         summary: 'List skills, sandbox, MCP connections and plugins',
@@ -65,6 +68,7 @@ function agentActionRoutes(
 ): FastifyPluginAsyncZod {
   return async (app) => {
     app.post('/agent/skills/reload', {
+      config: { scopes: ['admin'] },
       schema: {
         operationId: 'reloadSkills',
         summary: 'Read the sources of skills again',
@@ -78,6 +82,7 @@ function agentActionRoutes(
     })
 
     app.post('/agent/sandbox/verify', {
+      config: { scopes: ['admin'] },
       schema: {
         operationId: 'verifySandbox',
         summary: 'Try what the sandbox must do, and what it must prevent',
@@ -90,6 +95,7 @@ function agentActionRoutes(
     })
 
     app.post('/agent/mcp/:connection/test', {
+      config: { scopes: ['admin'] },
       schema: {
         operationId: 'testMcpConnection',
         summary: 'Connect to an MCP server as chat does, and report each step',

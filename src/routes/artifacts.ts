@@ -9,6 +9,7 @@ import type { ArtifactReader } from '../services/tools/artifacts.ts'
 export function artifactRoutes(store: ArtifactReader): FastifyPluginAsyncZod {
   return async (app) => {
     app.get('/artifacts/:id', {
+      config: { scopes: ['chat'] },
       schema: {
         operationId: 'getArtifact',
         summary: 'Read a file that a tool made',
@@ -20,8 +21,8 @@ export function artifactRoutes(store: ArtifactReader): FastifyPluginAsyncZod {
           ...errorResponses(404),
         },
       },
-      handler: async ({ params }, reply) => {
-        const found = await store.read(params.id)
+      handler: async ({ params, caller }, reply) => {
+        const found = await store.read(params.id, caller.key?.id)
         if (!found)
           throw new AppError('artifact_not_found', 'There is no such artifact, or no longer')
         const { name, mediaType } = found.artifact

@@ -42,6 +42,7 @@ export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyn
     ]
     for (const { url, operationId } of chatPaths) {
       app.post(url, {
+        config: { scopes: ['chat'] },
         schema: {
           operationId,
           summary: 'Stream an answer with citations',
@@ -59,7 +60,7 @@ export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyn
         },
         handler: (request, reply) => {
           const signal = callSignal(reply, stopping)
-          return sendEvents(reply, chat.frames(request.body, signal), CHAT_FRAMES)
+          return sendEvents(reply, chat.frames(request.body, request.caller, signal), CHAT_FRAMES)
         },
       })
     }
@@ -70,6 +71,7 @@ export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyn
 function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
     app.post('/v1/chat/completions', {
+      config: { scopes: ['chat'] },
       schema: {
         operationId: 'createChatCompletion',
         summary: 'Chat through the chat-completions interface',
@@ -91,12 +93,13 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
       handler: (request, reply) => {
         const signal = callSignal(reply, stopping)
         return (request.body.stream ?? !acceptsJsonOnly(request.headers))
-          ? sendEvents(reply, chat.chunks(request.body, signal), COMPLETION_FRAMES)
-          : chat.complete(request.body, signal)
+          ? sendEvents(reply, chat.chunks(request.body, request.caller, signal), COMPLETION_FRAMES)
+          : chat.complete(request.body, request.caller, signal)
       },
     })
 
     app.get('/v1/models', {
+      config: { scopes: ['query', 'chat'] },
       schema: {
         operationId: 'listModels',
         summary: 'List the agent as a model',
@@ -106,10 +109,11 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
           ...errorResponses(),
         },
       },
-      handler: (_request, reply) => chat.models(callSignal(reply, stopping)),
+      handler: ({ caller }, reply) => chat.models(caller, callSignal(reply, stopping)),
     })
 
     app.get('/v1/models/:model', {
+      config: { scopes: ['query', 'chat'] },
       schema: {
         operationId: 'getModel',
         summary: 'Read the agent as a model',
@@ -117,7 +121,8 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
         params: ModelParams,
         response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
       },
-      handler: ({ params }, reply) => chat.model(params.model, callSignal(reply, stopping)),
+      handler: ({ params, caller }, reply) =>
+        chat.model(params.model, caller, callSignal(reply, stopping)),
     })
   }
 }

@@ -21,9 +21,8 @@ import {
 } from '../schemas/document-batch.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'
-import type { LineIngestion } from '../services/ingestion/batch.ts'
-import type { Admission, Documents } from '../services/ingestion/documents.ts'
-import type { Files } from '../services/ingestion/uploads.ts'
+import type { Admission } from '../services/ingestion/documents.ts'
+import type { LimitedTo } from '../services/keys/limited.ts'
 
 type Answer = (
   reply: FastifyReply,
@@ -35,8 +34,7 @@ const response = { 200: DocumentCreated, 202: DocumentCreated }
 
 /** The forms of what `POST /documents` and `PUT /documents/{id}` take as JSON; the contract shows both as one. */
 export function documentFileRoutes(
-  files: Files,
-  admission: Admission,
+  { limitedTo, maxFileBytes, admission }: UploadServices,
   answer: Answer,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -44,6 +42,7 @@ export function documentFileRoutes(
 
     app.post('/documents', {
       constraints: MULTIPART,
+      config: { scopes: ['ingest'] },
       onRequest: admit(admission),
       schema: {
         ...{ operationId: 'createDocument', hide: true },
@@ -52,7 +51,8 @@ export function documentFileRoutes(
         response,
       },
       handler: async (request, reply) => {
-        const parts = formParts(request, files.maxBytes)
+        const parts = formParts(request, maxFileBytes)
+        const { files } = limitedTo(request.caller)
         const created = await files.create(parts, request.headers['idempotency-key'])
         return answer(reply, created, request.query)
       },
@@ -60,6 +60,7 @@ export function documentFileRoutes(
 
     app.put('/documents/:id', {
       constraints: MULTIPART,
+      config: { scopes: ['ingest'] },
       onRequest: admit(admission),
       schema: {
         ...{ operationId: 'putDocument', hide: true },
@@ -68,12 +69,14 @@ export function documentFileRoutes(
         response,
       },
       handler: async (request, reply) => {
-        const parts = formParts(request, files.maxBytes)
+        const parts = formParts(request, maxFileBytes)
+        const { files } = limitedTo(request.caller)
         return answer(reply, await files.put(request.params.id, parts), request.query)
       },
     })
 
     app.get('/documents/:id/file', {
+      config: { scopes: ['query'] },
       schema: {
         operationId: 'getDocumentFile',
         summary: 'Download the file that a document was sent as',
@@ -85,7 +88,8 @@ export function documentFileRoutes(
           ...errorResponses(404),
         },
       },
-      handler: async ({ params }, reply) => {
+      handler: async ({ params, caller }, reply) => {
+        const { files } = limitedTo(caller)
         const { name, mediaType, size, pieces } = await files.read(params.id)
         return reply
           .headers({ ...attachment(name, mediaType), 'content-length': size })
@@ -95,9 +99,10 @@ export function documentFileRoutes(
   }
 }
 
-export interface BatchServices {
-  documents: Documents
-  lines: LineIngestion
+export interface UploadServices {
+  limitedTo: LimitedTo
+  /** The largest file. */
+  maxFileBytes: number
   admission: Admission
 }
 
@@ -106,14 +111,14 @@ const DESCRIPTION = `As \`application/json\` it takes a list, and answers once w
 As \`${NDJSON}\` it takes a stream of documents, one per line, of any length, and answers a stream of results, one per line, each as soon as its document is durable. A line out of its bounds fails alone. While the queue is full the stream waits; a line that waits too long answers \`queue_full\`: send it again later. Who breaks off keeps what was answered.`
 
 export function batchRoutes(
-  { documents, lines, admission }: BatchServices,
+  { limitedTo, admission }: Pick<UploadServices, 'limitedTo' | 'admission'>,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   const admitBatch = admit(admission)
   return async (app) => {
     acceptNdjson(app)
     app.post('/documents/batch', {
-      config: { alsoTakes: { [NDJSON]: DocumentLine } },
+      config: { alsoTakes: { [NDJSON]: DocumentLine }, scopes: ['ingest'] },
       // A stream of lines waits for room instead.
       onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
       schema: {
@@ -137,9 +142,11 @@ export function batchRoutes(
       preValidation: async (request, reply) => {
         if (!isNdjson(request)) return
         const signal = callSignal(reply, stopping)
+        const { lines } = limitedTo(request.caller)
         return answerLines(request, reply, (source, answer) => lines.run(source, answer, signal))
       },
-      handler: async ({ body }, reply) => reply.status(202).send(await documents.createAll(body)),
+      handler: async ({ body, caller }, reply) =>
+        reply.status(202).send(await limitedTo(caller).documents.createAll(body)),
     })
   }
 }
@@ -149,10 +156,12 @@ const LARGE_BYTES = 65_536
 
 /** A hook that refuses a large document before it is read, where the queue is full. */
 export function admit(ask: Admission) {
-  return async ({ headers, params }: FastifyRequest): Promise<void> => {
+  return async ({ headers, params, caller }: FastifyRequest): Promise<void> => {
     if (declaredBytes(headers) < LARGE_BYTES) return
     const { id } = Object(params)
     const key = headers['idempotency-key']
-    await ask(id, typeof key === 'string' ? key : undefined)
+    // Whether somebody else's waits, or came before, is not for every key to know.
+    if (caller.key) await ask(undefined, undefined)
+    else await ask(id, typeof key === 'string' ? key : undefined)
   }
 }

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { sendRange } from '../http/byte-range.ts'
@@ -25,8 +25,7 @@ import {
 import { DocumentForm } from '../schemas/document-file.ts'
 import { errorResponses } from '../schemas/error.ts'
 import type { Admission, Documents } from '../services/ingestion/documents.ts'
-import type { Files } from '../services/ingestion/uploads.ts'
-import { admit, type BatchServices, batchRoutes, documentFileRoutes } from './document-uploads.ts'
+import { admit, batchRoutes, documentFileRoutes, type UploadServices } from './document-uploads.ts'
 
 const tags = ['knowledge']
 const PLAIN = 'text/plain; charset=utf-8'
@@ -34,9 +33,7 @@ const TEXT = { 'text/plain': { schema: z.string() } }
 
 const FORM = { 'multipart/form-data': DocumentForm }
 
-export interface DocumentServices extends BatchServices {
-  files: Files
-}
+export type DocumentServices = UploadServices
 
 const accepted = {
   200: DocumentCreated.describe('Ingestion has ended: the document is ready, or has failed.'),
@@ -47,25 +44,33 @@ const IN_BACKGROUND =
   'Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.'
 
 export function documentRoutes(
-  { documents, files, lines, admission }: DocumentServices,
+  { limitedTo, maxFileBytes, admission }: DocumentServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
-  const answer = answerOf(documents, stopping)
+  const documentsOf: DocumentsOf = ({ caller }) => limitedTo(caller).documents
+  const answer = answerOf(documentsOf, stopping)
   return async (app) => {
-    app.register(writingRoutes(documents, admission, answer))
-    app.register(documentFileRoutes(files, admission, answer))
-    app.register(batchRoutes({ documents, lines, admission }, stopping))
-    app.register(readingRoutes(documents, stopping))
-    app.register(changingRoutes(documents, stopping))
+    app.register(writingRoutes(documentsOf, admission, answer))
+    app.register(documentFileRoutes({ limitedTo, maxFileBytes, admission }, answer))
+    app.register(batchRoutes({ limitedTo, admission }, stopping))
+    app.register(readingRoutes(documentsOf, stopping))
+    app.register(changingRoutes(documentsOf, stopping))
   }
 }
 
+/** As the caller of a request may see and change them. */
+type DocumentsOf = (request: Pick<FastifyRequest, 'caller'>) => Documents
+
 type Answer = ReturnType<typeof answerOf>
 
-function answerOf(documents: Documents, stopping: AbortSignal) {
+function answerOf(documentsOf: DocumentsOf, stopping: AbortSignal) {
   return async (reply: FastifyReply, created: DocumentCreated, { wait, for: goal }: WaitQuery) => {
     const waited = { seconds: wait, goal }
-    const document = await documents.settled(created, waited, callSignal(reply, stopping))
+    const document = await documentsOf(reply.request).settled(
+      created,
+      waited,
+      callSignal(reply, stopping),
+    )
     const isFound = document.status === 'ready' && !document.meaning?.missing
     const isSettled = isFound || document.status === 'failed'
     return reply
@@ -76,13 +81,13 @@ function answerOf(documents: Documents, stopping: AbortSignal) {
 }
 
 function writingRoutes(
-  documents: Documents,
+  documentsOf: DocumentsOf,
   admission: Admission,
   answer: Answer,
 ): FastifyPluginAsyncZod {
   return async (app) => {
     app.post('/documents', {
-      config: { alsoTakes: FORM },
+      config: { alsoTakes: FORM, scopes: ['ingest'] },
       onRequest: admit(admission),
       schema: {
         operationId: 'createDocument',
@@ -94,14 +99,15 @@ function writingRoutes(
         body: DocumentInput,
         response: { ...accepted, ...errorResponses(409, 429, 507) },
       },
-      handler: async ({ body, headers, query }, reply) => {
-        const created = await documents.create(body, headers['idempotency-key'])
+      handler: async (request, reply) => {
+        const { body, headers, query } = request
+        const created = await documentsOf(request).create(body, headers['idempotency-key'])
         return answer(reply, created, query)
       },
     })
 
     app.put('/documents/:id', {
-      config: { alsoTakes: FORM },
+      config: { alsoTakes: FORM, scopes: ['ingest'] },
       onRequest: admit(admission),
       schema: {
         operationId: 'putDocument',
@@ -113,15 +119,18 @@ function writingRoutes(
         body: DocumentInput,
         response: { ...accepted, ...errorResponses(429, 507) },
       },
-      handler: async ({ params, body, query }, reply) =>
-        answer(reply, await documents.put(params.id, body), query),
+      handler: async (request, reply) => {
+        const { params, body, query } = request
+        return answer(reply, await documentsOf(request).put(params.id, body), query)
+      },
     })
   }
 }
 
-function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPluginAsyncZod {
+function readingRoutes(documentsOf: DocumentsOf, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
     app.get('/documents', {
+      config: { scopes: ['query', 'ingest'] },
       schema: {
         operationId: 'listDocuments',
         summary: 'List documents: by metadata, title and status, in the order of your choice',
@@ -129,10 +138,12 @@ function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
         querystring: DocumentListQuery,
         response: { 200: DocumentList.describe('One page.'), ...errorResponses() },
       },
-      handler: ({ query }, reply) => documents.list(query, callSignal(reply, stopping)),
+      handler: (request, reply) =>
+        documentsOf(request).list(request.query, callSignal(reply, stopping)),
     })
 
     app.get('/documents/:id', {
+      config: { scopes: ['query', 'ingest'] },
       schema: {
         operationId: 'getDocument',
         summary: 'Read a document’s state',
@@ -140,10 +151,11 @@ function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
         params: DocumentParams,
         response: { 200: Document.describe('The document.'), ...errorResponses(404) },
       },
-      handler: ({ params }) => documents.get(params.id),
+      handler: (request) => documentsOf(request).get(request.params.id),
     })
 
     app.get('/documents/:id/text', {
+      config: { scopes: ['query'] },
       schema: {
         operationId: 'getDocumentText',
         summary: 'Read the text of a document, or a part of it',
@@ -159,8 +171,10 @@ function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
           ...errorResponses(404, 416),
         },
       },
-      async handler({ params, query, headers }, reply) {
-        const { text, revision } = await documents.text(params.id, callSignal(reply, stopping))
+      async handler(request, reply) {
+        const { params, query, headers } = request
+        const signal = callSignal(reply, stopping)
+        const { text, revision } = await documentsOf(request).text(params.id, signal)
         const body = Buffer.from(text.slice(query.start, query.end))
         return sendRange(reply.headers(attachment(`${params.id}.txt`, PLAIN)), headers, body, {
           etag: `"${revision}-${query.start ?? ''}-${query.end ?? ''}"`,
@@ -169,6 +183,7 @@ function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
     })
 
     app.get('/documents/:id/chunks', {
+      config: { scopes: ['query'] },
       schema: {
         operationId: 'listChunks',
         summary: 'List the chunks of a document',
@@ -178,14 +193,15 @@ function readingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlug
         querystring: ChunkListQuery,
         response: { 200: ChunkList.describe('One page.'), ...errorResponses(404) },
       },
-      handler: ({ params, query }) => documents.chunks(params.id, query),
+      handler: (request) => documentsOf(request).chunks(request.params.id, request.query),
     })
   }
 }
 
-function changingRoutes(documents: Documents, stopping: AbortSignal): FastifyPluginAsyncZod {
+function changingRoutes(documentsOf: DocumentsOf, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
     app.patch('/documents/:id', {
+      config: { scopes: ['ingest'] },
       schema: {
         operationId: 'patchDocument',
         summary: 'Change metadata of a document without ingesting it again',
@@ -196,11 +212,14 @@ function changingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlu
         body: DocumentPatch,
         response: { 200: Document.describe('The document as it is now.'), ...errorResponses(404) },
       },
-      handler: ({ params, body }, reply) =>
-        documents.patch(params.id, body, callSignal(reply, stopping)),
+      handler: (request, reply) => {
+        const { params, body } = request
+        return documentsOf(request).patch(params.id, body, callSignal(reply, stopping))
+      },
     })
 
     app.delete('/documents', {
+      config: { scopes: ['ingest'] },
       schema: {
         operationId: 'deleteDocuments',
         summary: 'Delete all documents that a selection takes',
@@ -210,10 +229,12 @@ function changingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlu
         querystring: DeletionQuery,
         response: { 200: Deletion.describe('What was deleted.'), ...errorResponses(409) },
       },
-      handler: ({ query }, reply) => documents.removeAll(query, callSignal(reply, stopping)),
+      handler: (request, reply) =>
+        documentsOf(request).removeAll(request.query, callSignal(reply, stopping)),
     })
 
     app.delete('/documents/:id', {
+      config: { scopes: ['ingest'] },
       schema: {
         operationId: 'deleteDocument',
         summary: 'Delete a document and its chunks',
@@ -222,13 +243,14 @@ function changingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlu
         params: DocumentParams,
         response: { 204: z.undefined().describe('Deleted.'), ...errorResponses(404) },
       },
-      handler: async ({ params }, reply) => {
-        await documents.remove(params.id)
+      handler: async (request, reply) => {
+        await documentsOf(request).remove(request.params.id)
         return reply.status(204).send()
       },
     })
 
     app.post('/documents/:id/retry', {
+      config: { scopes: ['ingest'] },
       schema: {
         operationId: 'retryDocument',
         summary: 'Ingest a failed document again',
@@ -239,8 +261,8 @@ function changingRoutes(documents: Documents, stopping: AbortSignal): FastifyPlu
           ...errorResponses(404, 409),
         },
       },
-      handler: async ({ params }, reply) =>
-        reply.status(202).send(await documents.retry(params.id)),
+      handler: async (request, reply) =>
+        reply.status(202).send(await documentsOf(request).retry(request.params.id)),
     })
   }
 }

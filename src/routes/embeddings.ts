@@ -11,6 +11,7 @@ export function embeddingRoutes(
 ): FastifyPluginAsyncZod {
   return async (app) => {
     app.post('/v1/embeddings', {
+      config: { scopes: ['query'] },
       schema: {
         operationId: 'createEmbeddings',
         summary: 'Make vectors with the embedding model of the server',
@@ -22,10 +23,10 @@ export function embeddingRoutes(
           ...errorResponses(502),
         },
       },
-      handler: ({ body }, reply) => embed(body, callSignal(reply, stopping)),
+      handler: ({ body, caller }, reply) => embed(body, caller, callSignal(reply, stopping)),
     })
 
-    app.post('/v1/completions', { schema: { hide: true } }, () => {
+    app.post('/v1/completions', { config: { scopes: ['chat'] }, schema: { hide: true } }, () => {
       const message = 'There is no /v1/completions: use /v1/chat/completions, or /v1/responses'
       throw new AppError('route_not_found', message)
     })

@@ -18,42 +18,28 @@ import {
   VectorStore,
   VectorStoreList,
 } from '../schemas/vector-store.ts'
-import type { Admission, Documents } from '../services/ingestion/documents.ts'
-import type { Files } from '../services/ingestion/uploads.ts'
-import type { FileSearch } from '../services/retrieval/file-search.ts'
-import { admit } from './document-uploads.ts'
+import type { LimitedTo } from '../services/keys/limited.ts'
+import { admit, type UploadServices } from './document-uploads.ts'
 
 const tags = ['knowledge']
 
-interface FileServices {
-  documents: Pick<Documents, 'remove'>
-  files: Files
-  admission: Admission
-  fileSearch: FileSearch
-}
-
 /** Documents and collections for what speaks OpenAI's files and vector stores. */
 export function fileSearchRoutes(
-  services: FileServices,
+  services: UploadServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
     app.register(fileRoutes(services))
-    app.register(storeRoutes(services.fileSearch, stopping))
-    app.register(storeFileRoutes(services.fileSearch, stopping))
+    app.register(storeRoutes(services.limitedTo, stopping))
+    app.register(storeFileRoutes(services.limitedTo, stopping))
   }
 }
 
-function fileRoutes({
-  documents,
-  files,
-  admission,
-  fileSearch,
-}: FileServices): FastifyPluginAsyncZod {
+function fileRoutes({ limitedTo, maxFileBytes, admission }: UploadServices): FastifyPluginAsyncZod {
   return async (app) => {
     await acceptForms(app)
     app.post('/v1/files', {
-      config: { alsoTakes: { 'multipart/form-data': FileForm } },
+      config: { alsoTakes: { 'multipart/form-data': FileForm }, scopes: ['ingest'] },
       schema: {
         operationId: 'createFile',
         summary: 'Upload a file as a document',
@@ -66,14 +52,17 @@ function fileRoutes({
     })
     app.post('/v1/files', {
       constraints: MULTIPART,
+      config: { scopes: ['ingest'] },
       onRequest: admit(admission),
       schema: { operationId: 'createFile', hide: true, response: { 200: FileObject } },
       handler: async (request) => {
-        const { id } = await files.create(formParts(request, files.maxBytes))
+        const { files, fileSearch } = limitedTo(request.caller)
+        const { id } = await files.create(formParts(request, maxFileBytes))
         return fileSearch.file(id)
       },
     })
     app.get('/v1/files/:id', {
+      config: { scopes: ['query', 'ingest'] },
       schema: {
         operationId: 'getFile',
         summary: 'Read a document as a file',
@@ -81,9 +70,10 @@ function fileRoutes({
         params: DocumentParams,
         response: { 200: FileObject.describe('The file.'), ...errorResponses(404) },
       },
-      handler: ({ params }) => fileSearch.file(params.id),
+      handler: ({ params, caller }) => limitedTo(caller).fileSearch.file(params.id),
     })
     app.delete('/v1/files/:id', {
+      config: { scopes: ['ingest'] },
       schema: {
         operationId: 'deleteFile',
         summary: 'Delete a document',
@@ -91,26 +81,29 @@ function fileRoutes({
         params: DocumentParams,
         response: { 200: Removed.describe('Deleted.'), ...errorResponses(404) },
       },
-      handler: async ({ params: { id } }) => {
-        await documents.remove(id)
+      handler: async ({ params: { id }, caller }) => {
+        await limitedTo(caller).documents.remove(id)
         return { id, object: 'file', deleted: true as const }
       },
     })
   }
 }
 
-function storeRoutes(fileSearch: FileSearch, stopping: AbortSignal): FastifyPluginAsyncZod {
+function storeRoutes(limitedTo: LimitedTo, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
     app.get('/v1/vector_stores', {
+      config: { scopes: ['query', 'ingest'] },
       schema: {
         operationId: 'listVectorStores',
         summary: 'List the corpus and each collection as vector stores',
         tags,
         response: { 200: VectorStoreList.describe('The corpus first.'), ...errorResponses() },
       },
-      handler: (_request, reply) => fileSearch.list(callSignal(reply, stopping)),
+      handler: ({ caller }, reply) =>
+        limitedTo(caller).fileSearch.list(callSignal(reply, stopping)),
     })
     app.post('/v1/vector_stores', {
+      config: { scopes: ['ingest'] },
       schema: {
         operationId: 'createVectorStore',
         summary: 'Name a collection as a vector store',
@@ -119,9 +112,11 @@ function storeRoutes(fileSearch: FileSearch, stopping: AbortSignal): FastifyPlug
         body: NewVectorStore,
         response: { 200: VectorStore.describe('The store.'), ...errorResponses(404) },
       },
-      handler: ({ body }, reply) => fileSearch.create(body, callSignal(reply, stopping)),
+      handler: ({ body, caller }, reply) =>
+        limitedTo(caller).fileSearch.create(body, callSignal(reply, stopping)),
     })
     app.get('/v1/vector_stores/:store', {
+      config: { scopes: ['query', 'ingest'] },
       schema: {
         operationId: 'getVectorStore',
         summary: 'Read a collection as a vector store',
@@ -129,10 +124,11 @@ function storeRoutes(fileSearch: FileSearch, stopping: AbortSignal): FastifyPlug
         params: StoreParams,
         response: { 200: VectorStore.describe('The store.'), ...errorResponses() },
       },
-      handler: ({ params }, reply) =>
-        fileSearch.readStore(params.store, callSignal(reply, stopping)),
+      handler: ({ params, caller }, reply) =>
+        limitedTo(caller).fileSearch.readStore(params.store, callSignal(reply, stopping)),
     })
     app.post('/v1/vector_stores/:store/search', {
+      config: { scopes: ['query'] },
       schema: {
         operationId: 'searchVectorStore',
         summary: 'Retrieve passages from a vector store',
@@ -142,15 +138,16 @@ function storeRoutes(fileSearch: FileSearch, stopping: AbortSignal): FastifyPlug
         body: StoreSearch,
         response: { 200: StoreSearchResults.describe('Best first.'), ...errorResponses() },
       },
-      handler: ({ params, body }, reply) =>
-        fileSearch.search(params.store, body, callSignal(reply, stopping)),
+      handler: ({ params, body, caller }, reply) =>
+        limitedTo(caller).fileSearch.search(params.store, body, callSignal(reply, stopping)),
     })
   }
 }
 
-function storeFileRoutes(fileSearch: FileSearch, stopping: AbortSignal): FastifyPluginAsyncZod {
+function storeFileRoutes(limitedTo: LimitedTo, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
     app.post('/v1/vector_stores/:store/files', {
+      config: { scopes: ['ingest'] },
       schema: {
         operationId: 'attachFile',
         summary: 'Put a document into a collection',
@@ -160,10 +157,11 @@ function storeFileRoutes(fileSearch: FileSearch, stopping: AbortSignal): Fastify
         body: StoreFileInput,
         response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
       },
-      handler: ({ params, body }, reply) =>
-        fileSearch.attach(params.store, body, callSignal(reply, stopping)),
+      handler: ({ params, body, caller }, reply) =>
+        limitedTo(caller).fileSearch.attach(params.store, body, callSignal(reply, stopping)),
     })
     app.get('/v1/vector_stores/:store/files/:id', {
+      config: { scopes: ['query', 'ingest'] },
       schema: {
         operationId: 'getAttachedFile',
         summary: 'Read how the ingestion of a file goes',
@@ -171,9 +169,11 @@ function storeFileRoutes(fileSearch: FileSearch, stopping: AbortSignal): Fastify
         params: StoreFileParams,
         response: { 200: StoreFile.describe('The file in its store.'), ...errorResponses(404) },
       },
-      handler: ({ params }) => fileSearch.readFile(params.store, params.id),
+      handler: ({ params, caller }) =>
+        limitedTo(caller).fileSearch.readFile(params.store, params.id),
     })
     app.delete('/v1/vector_stores/:store/files/:id', {
+      config: { scopes: ['ingest'] },
       schema: {
         operationId: 'detachFile',
         summary: 'Take a document out of a collection',
@@ -181,8 +181,8 @@ function storeFileRoutes(fileSearch: FileSearch, stopping: AbortSignal): Fastify
         params: StoreFileParams,
         response: { 200: Removed.describe('Taken out.'), ...errorResponses(404) },
       },
-      handler: ({ params }, reply) =>
-        fileSearch.detach(params.store, params.id, callSignal(reply, stopping)),
+      handler: ({ params, caller }, reply) =>
+        limitedTo(caller).fileSearch.detach(params.store, params.id, callSignal(reply, stopping)),
     })
   }
 }

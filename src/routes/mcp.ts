@@ -14,11 +14,16 @@ export function mcpRoutes(
 ): FastifyPluginAsyncZod {
   const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, origins)
   const handler = async (request: FastifyRequest, reply: FastifyReply) =>
-    reply.send(await endpoint.fetch(toWebRequest(request, reply, stopping), request.body))
+    reply.send(
+      await endpoint.fetch(toWebRequest(request, reply, stopping), request.body, request.caller),
+    )
 
+  // What each tool needs, it says itself.
+  const config = { scopes: ['query', 'chat'] as const }
   return async (app) => {
     app.addHook('onClose', () => endpoint.close())
     app.post('/mcp', {
+      config,
       onRequest,
       schema: {
         operationId: 'mcp',
@@ -52,7 +57,7 @@ export function mcpRoutes(
     // What the protocol answers to these differs from era to era.
     app.route({
       ...{ method: ['GET', 'DELETE'], url: '/mcp', schema: { hide: true } },
-      ...{ onRequest, handler },
+      ...{ config, onRequest, handler },
     })
   }
 }

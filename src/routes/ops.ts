@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { MASTER } from '../schemas/api-key.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { Health, Readiness } from '../schemas/ops.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
@@ -34,21 +35,23 @@ export function opsRoutes({ readiness, metrics }: Services): FastifyPluginAsyncZ
       schema: {
         operationId: 'readiness',
         summary: 'Whether every part of the server works',
-        description: 'Without the key it may be a second old, and names no number of documents.',
+        description:
+          'Without the SERVER_API_KEY it may be a second old, and names no number of documents.',
         tags,
         response: {
           200: Readiness.describe('Every part works.'),
           503: Readiness.describe('A part does not; `checks` names it.'),
         },
       },
-      handler: async ({ isTrusted }, reply) => {
-        const result = await readiness(isTrusted)
+      handler: async ({ caller }, reply) => {
+        const result = await readiness(caller === MASTER)
         return reply.status(result.status === 'ready' ? 200 : 503).send(result)
       },
     })
 
     if (!metrics) return
     app.get('/metrics', {
+      config: { scopes: ['admin'] },
       ...quiet,
       schema: {
         operationId: 'metrics',

@@ -3,21 +3,17 @@ import { callSignal } from '../http/shutdown.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { within } from '../schemas/metadata.ts'
 import { QueryRequest, QueryResponse } from '../schemas/query.ts'
-import type { Retrieval } from '../services/retrieval/search.ts'
 import { type DocumentServices, documentRoutes } from './documents.ts'
-
-interface Services extends DocumentServices {
-  retrieval: Retrieval
-}
 
 const tags = ['knowledge']
 
 export function knowledgeRoutes(
-  { retrieval, ...services }: Services,
+  services: DocumentServices,
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
     app.post('/query', {
+      config: { scopes: ['query'] },
       schema: {
         operationId: 'query',
         summary: 'Retrieve the most relevant chunks for a query',
@@ -25,7 +21,8 @@ export function knowledgeRoutes(
         body: QueryRequest,
         response: { 200: QueryResponse.describe('The chunks, best first.'), ...errorResponses() },
       },
-      handler: async ({ body }, reply) => {
+      handler: async ({ body, caller }, reply) => {
+        const { retrieval } = services.limitedTo(caller)
         const { hits, degraded } = await retrieval.search(
           { ...body, filter: within(body) },
           callSignal(reply, stopping),

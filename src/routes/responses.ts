@@ -13,6 +13,7 @@ const encode = (event: ResponseEvent) => `event: ${event.type}\ndata: ${JSON.str
 export function responseRoutes(responses: Responses, stopping: AbortSignal): FastifyPluginAsyncZod {
   return async (app) => {
     app.post('/v1/responses', {
+      config: { scopes: ['chat'] },
       schema: {
         operationId: 'createResponse',
         summary: 'Chat through the Responses interface',
@@ -31,10 +32,10 @@ export function responseRoutes(responses: Responses, stopping: AbortSignal): Fas
           ...errorResponses(429, 502, 504, 507),
         },
       },
-      handler: ({ body }, reply) => {
+      handler: ({ body, caller }, reply) => {
         const signal = callSignal(reply, stopping)
-        if (!body.stream) return responses.create(body, signal)
-        const { events, failure } = responses.stream(body, signal)
+        if (!body.stream) return responses.create(body, caller, signal)
+        const { events, failure } = responses.stream(body, caller, signal)
         const format: FrameFormat<ResponseEvent> = {
           encode,
           encodeError: ({ error }) => failure(error).map(encode).join(''),
@@ -45,6 +46,7 @@ export function responseRoutes(responses: Responses, stopping: AbortSignal): Fas
     })
 
     app.get('/v1/responses/:id', {
+      config: { scopes: ['chat'] },
       schema: {
         operationId: 'getResponse',
         summary: 'Read a response that was kept',
@@ -53,10 +55,11 @@ export function responseRoutes(responses: Responses, stopping: AbortSignal): Fas
         querystring: ResponseQuery,
         response: { 200: ResponseObject.describe('The response.'), ...errorResponses(404) },
       },
-      handler: ({ params }) => responses.get(params.id),
+      handler: ({ params, caller }) => responses.get(params.id, caller),
     })
 
     app.delete('/v1/responses/:id', {
+      config: { scopes: ['chat'] },
       schema: {
         operationId: 'deleteResponse',
         summary: 'Delete a response that was kept',
@@ -65,7 +68,7 @@ export function responseRoutes(responses: Responses, stopping: AbortSignal): Fas
         params: ResponseParams,
         response: { 200: ResponseDeleted.describe('Deleted.'), ...errorResponses(404) },
       },
-      handler: ({ params }) => responses.remove(params.id),
+      handler: ({ params, caller }) => responses.remove(params.id, caller),
     })
   }
 }

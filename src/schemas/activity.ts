@@ -28,6 +28,7 @@ const RequestEvent = z
     status: z.int().describe('499 where the caller hung up before the answer was complete.'),
     milliseconds: MILLISECONDS,
     address: z.string().optional().describe('The caller’s.'),
+    key: z.string().optional().describe('Its name and id, unless it was the SERVER_API_KEY.'),
     requestId: z.string().optional(),
   })
   .meta({ id: 'RequestEvent' })

@@ -25,8 +25,8 @@ export type ErrorBody = z.output<typeof ErrorBody>
 
 const DESCRIPTION_BY_STATUS: Record<number, string> = {
   400: 'The request is malformed; `param` names the field.',
-  401: 'The key is missing or wrong.',
-  403: 'Not allowed from here.',
+  401: 'The key is missing, wrong, revoked or expired.',
+  403: 'Not with this key, or not from here.',
   404: 'There is no such thing.',
   405: 'Not with this method: `Allow` names those that there are.',
   408: 'The request did not arrive in time.',
@@ -44,7 +44,7 @@ const DESCRIPTION_BY_STATUS: Record<number, string> = {
 
 /** The error responses of a route: what any route can answer, and `more` of its own. */
 export function errorResponses(...more: number[]) {
-  const any = [400, 401, 408, 413, 415, 429, 500, 503]
+  const any = [400, 401, 403, 408, 413, 415, 429, 500, 503]
   const statuses = [...new Set([...any, ...more])].sort((a, b) => a - b)
   return Object.fromEntries(
     statuses.map((status) => [

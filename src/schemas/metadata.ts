@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MAX_METADATA_FIELDS } from './bounds.ts'
+import { COLLECTION, MAX_METADATA_FIELDS } from './bounds.ts'
 import { boundedText, optional } from './fields.ts'
 
 const MAX_VALUES = 100
@@ -129,8 +129,6 @@ function compare(a: MetadataValue, b: MetadataValue): number {
   return Number(a) - Number(b)
 }
 
-/** The field of the metadata that tells the collection of a document. */
-export const COLLECTION = 'collection'
 /** Where documents are that were put into none. */
 export const DEFAULT_COLLECTION = 'default'
 
@@ -154,6 +152,16 @@ export function within({ filter, collection }: Narrowed): Filter | undefined {
   const named = { field: COLLECTION, eq: collection }
   const part = collection === DEFAULT_COLLECTION ? { not: { field: COLLECTION, gte: '' } } : named
   return filter ? { and: [part, filter] } : part
+}
+
+/** A filter within any of some collections; as it is where none are named. */
+export function withinAny(
+  collections: readonly string[] | undefined,
+  filter?: Filter,
+): Filter | undefined {
+  if (!collections) return filter
+  const any = { or: collections.flatMap((collection) => within({ collection }) ?? []) }
+  return filter ? { and: [any, filter] } : any
 }
 
 /** The metadata of a document that is put into a collection; as it is where none is named. */

@@ -7,6 +7,8 @@ export interface NewArtifact {
   name: string
   mediaType: string
   bytes: Uint8Array
+  /** The id of the key that it was made for; nothing where that was the master key. */
+  owner?: string | undefined
 }
 
 export interface StoredArtifact {
@@ -25,8 +27,11 @@ export interface ArtifactStore {
   readonly maximumBytes: number
   /** Throws `storage_full` where the disk is, RangeError for more than `maximumBytes`. */
   add(file: NewArtifact): Promise<StoredArtifact>
-  /** Nothing where there is none, or no longer. */
-  read(id: string): Promise<{ artifact: StoredArtifact; bytes: Uint8Array } | undefined>
+  /** Nothing where there is none, or no longer; nor, for an owner, where it is somebody else's. */
+  read(
+    id: string,
+    owner?: string,
+  ): Promise<{ artifact: StoredArtifact; bytes: Uint8Array } | undefined>
   /** Whether there was one. */
   remove(id: string): Promise<boolean>
 }

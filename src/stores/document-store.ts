@@ -134,6 +134,9 @@ export interface StoredChunk extends NewChunk {
   metadata: Metadata | undefined
 }
 
+/** Collections by their names, null for the documents that are in none: what a change may be made to. */
+export type Among = readonly (string | null)[]
+
 export interface StoreCounts {
   documents: Record<DocumentStatus, number>
   chunks: number
@@ -202,9 +205,9 @@ export interface DocumentStore extends FileStore {
   /**
    * Makes this the content of the document with this id, or adds it where there is none. It is `pending`
    * with a new revision, and an earlier claim of it is no longer current; what is served stays until
-   * `completeJob`. Throws as `add`.
+   * `completeJob`. Throws as `add`, and `document_not_found` where the id is that of a document elsewhere than `among`.
    */
-  put(document: NewDocument): Promise<StoredDocument>
+  put(document: NewDocument, among?: Among): Promise<StoredDocument>
   get(id: string): Promise<StoredDocument | undefined>
   /** Whether there is a document that was stored with this idempotency key. */
   hasKey(key: string): Promise<boolean>
@@ -214,16 +217,17 @@ export interface DocumentStore extends FileStore {
   countListed(selection: DocumentSelection, signal?: AbortSignal): Promise<number>
   /**
    * Changes metadata alone, of what is served and of what is to replace it. With `reclaim` a claim of the document is
-   * no longer current: its job waits again. Nothing if there is no such document; throws `invalid_request` where the
-   * fields become too many.
+   * no longer current: its job waits again. Nothing if there is no such document, or none `among` these; throws
+   * `invalid_request` where the fields become too many.
    */
   patchMetadata(
     id: string,
     patch: MetadataPatch,
     reclaim: boolean,
+    among?: Among,
   ): Promise<StoredDocument | undefined>
-  /** Removes document, text, file, chunks and job at once. Answers the keys of the removed chunks, or nothing if there was no such document. */
-  delete(id: string): Promise<number[] | undefined>
+  /** Removes document, text, file, chunks and job at once. Answers the keys of the removed chunks, or nothing if there was no such document, or none `among` these. */
+  delete(id: string, among?: Among): Promise<number[] | undefined>
   /** Puts a failed document back to `pending`. Throws `document_not_found` or `document_not_failed`. */
   retry(id: string): Promise<StoredDocument>
 
@@ -317,6 +321,10 @@ export function queueFull(): AppError {
   return new AppError('queue_full', 'Too many documents wait for ingestion', {
     retryAfter: RETRY_SECONDS,
   })
+}
+
+export function documentNotFound(id: string): AppError {
+  return new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
 }
 
 export function idempotencyConflict(): AppError {

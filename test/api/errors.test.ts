@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
+import { ApiKeyCreated } from '../../src/schemas/api-key.ts'
 import { verifies } from '../requirements.ts'
 import { type Failure, failureOf } from '../support/failure.ts'
 import { openUpload } from '../support/forms.ts'
@@ -18,7 +19,7 @@ import {
   type ScriptedUpstream,
   startScriptedUpstream,
 } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { modelAt, requester, startServer, type TestServer } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
@@ -49,12 +50,38 @@ const chat = async (script: Script) => {
   return server.request('/chat', { body: { messages } })
 }
 
+/** The answer to the last of some requests with a new key. */
+const asKey = async (key: object, path: string, body?: unknown, times = 1) => {
+  const created = await server.request('/admin/keys', { body: { name: 'A key', ...key } })
+  const ask = requester(server.url, ApiKeyCreated.parse(await created.json()).secret)
+  for (let time = 1; time < times; time += 1) await ask(path, { body })
+  return ask(path, { body })
+}
+
 /** For each code a way to meet it; another code than these does not compile. */
 const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Response>> = {
   invalid_request: () => server.request('/query', { body: { query: '' } }),
   unauthorized: () => fetch(`${server.url}/agent`),
   origin_not_allowed: () =>
     server.request('/mcp', { body: {}, headers: { origin: 'https://elsewhere.example' } }),
+  insufficient_scope: () => asKey({ scopes: ['query'] }, '/metrics'),
+  collection_not_allowed: () =>
+    asKey({ scopes: ['ingest'], collections: ['a'] }, '/documents', {
+      ...{ text: 'A text.', collection: 'b' },
+    }),
+  rate_limited: async () => {
+    const key = { scopes: ['query'], requestsPerMinute: 1 }
+    return asKey(key, '/documents', undefined, 2)
+  },
+  key_not_found: () => server.request('/admin/keys/unknown', { method: 'DELETE' }),
+  too_many_keys: async () => {
+    const directory = await temporaryDirectory()
+    const key = { id: 'x', name: 'x', scopes: ['query'], createdAt: 0, digest: 'x' }
+    const file = { version: 1, keys: Array.from({ length: 200 }, () => key) }
+    await writeFile(join(directory, 'api-keys.json'), JSON.stringify(file))
+    const full = await startServer({ DATA_DIR: directory })
+    return full.request('/admin/keys', { body: { name: 'One more', scopes: ['query'] } })
+  },
   document_not_found: () => server.request('/documents/unknown'),
   file_not_found: async () => {
     const id = await server.ingest({ text: 'Owls.' })
@@ -237,6 +264,7 @@ const PASSING: readonly string[] = [
   'too_much_at_once',
   'too_many_uploads',
   'too_many_attempts',
+  'rate_limited',
   'too_many_runs',
   'upstream_rate_limited',
   'index_not_ready',

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { ApiKeyCreated } from '../../src/schemas/api-key.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { ResponseObject } from '../../src/schemas/response-object.ts'
 import { verifies } from '../requirements.ts'
@@ -202,6 +203,9 @@ const CALLS: Record<
   trySkills: [{ body: { text: '{}' } }, { body: {} }],
   listDeploymentTargets: [{}],
   makeDeployment: [{ body: { target: 'compose' } }, { body: { target: 'unknown' } }, { body: {} }],
+  listApiKeys: [{}],
+  createApiKey: [{ body: { name: 'Web', scopes: ['chat'], collections: ['birds'] } }, { body: {} }],
+  revokeApiKey: [{ path: '/admin/keys/KEY' }, { path: '/admin/keys/unknown' }],
   getServerState: [{}],
   followEvents: [{ path: '/admin/events?follow=false' }],
   launchServer: [{}],
@@ -274,6 +278,10 @@ async function fill(path: string): Promise<string> {
     upstream.script(textReply('Owls.'))
     const kept = await server.request('/v1/responses', { body: { input: 'Who hoots?' } })
     return path.replace('KEPT', ResponseObject.parse(await kept.json()).id)
+  }
+  if (path.includes('KEY')) {
+    const made = await server.request('/admin/keys', { body: { name: 'Old', scopes: ['chat'] } })
+    return path.replace('KEY', ApiKeyCreated.parse(await made.json()).id)
   }
   if (!path.includes('DELETABLE')) return path.replace('{id}', id).replace('{model}', 'agent')
   const created = await server.request('/documents', { body: { text: 'Soon gone.' } })

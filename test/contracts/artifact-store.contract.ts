@@ -41,6 +41,18 @@ export function describeArtifactStore(name: string, { create }: ArtifactStoreCas
       expect(await store.remove('../agent.json')).toBe(false)
     })
 
+    it('shows an owner its own, and the master everything', async () => {
+      const store = await create()
+      const { id } = await store.add({ ...FILE, owner: 'key-a' })
+      const { id: nobodys } = await store.add(FILE)
+      const readers = [undefined, 'key-a', 'key-b']
+      const seen = (of: string) =>
+        Promise.all(readers.map(async (owner) => (await store.read(of, owner)) !== undefined))
+      expect(await seen(id)).toEqual([true, true, false])
+      expect(await seen(nobodys)).toEqual([true, false, false])
+      expect((await store.read(id))?.artifact).not.toHaveProperty('owner')
+    })
+
     it('is not changed by what its caller does to the bytes later', async () => {
       const store = await create()
       const bytes = Uint8Array.of(1, 2)

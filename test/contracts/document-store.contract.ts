@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { DocumentStore } from '../../src/stores/document-store.ts'
+import { describeBoundedChanges } from './bounded-changes.contract.ts'
 import { countsOf, FAILURE, type StoreData, useStore } from './document-store.fixture.ts'
 import { describeFiles } from './files.contract.ts'
 import { describeIngestionQueue } from './ingestion-queue.contract.ts'
@@ -142,6 +143,7 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
     })
 
     describeSearchedLists(on)
+    describeBoundedChanges(on)
     describePatchedMetadata(on)
 
     describe('deletion', () => {

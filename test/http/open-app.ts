@@ -58,6 +58,9 @@ export async function openApp(
     for (const resolve of waiting.splice(0)) resolve(request)
   })
   const stopping = installShutdown(app, graceMs)
+  app.addHook('onRoute', (route) => {
+    route.config = { scopes: ['query'], ...route.config }
+  })
   installAuthentication(app, KEY)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)

@@ -19,6 +19,8 @@ from .contract import (
     AgentSave,
     AgentSaved,
     AgentVersions,
+    ApiKeyCreated,
+    ApiKeyList,
     Artifact,
     Capabilities,
     ChatFrame,
@@ -35,6 +37,7 @@ from .contract import (
     McpTestRequest,
     McpTestResult,
     Metadata,
+    NewApiKey,
     NewDocument,
     NewDocumentItem,
     QueryRequest,
@@ -459,6 +462,19 @@ class AsyncAdmin:
         """Sets and clears variables in ``.env``; they take effect with a restart."""
         request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
         return cast(SettingsSaved, await self._transport.json(request))
+
+    async def list_keys(self) -> ApiKeyList:
+        """The keys beside the server's own, with what each may do and its last use."""
+        return cast(ApiKeyList, await self._transport.json(Request("GET", "/admin/keys")))
+
+    async def create_key(self, key: NewApiKey) -> ApiKeyCreated:
+        """Makes a key; ``secret`` in the answer is shown this once."""
+        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
+        return cast(ApiKeyCreated, await self._transport.json(request))
+
+    async def revoke_key(self, id: str) -> None:
+        """Revokes a key, and those that it made."""
+        await self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
 
     async def get_agent(self) -> AgentFile:
         """The agent configuration on disk, with every mistake in it."""

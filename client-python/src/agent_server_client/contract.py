@@ -6,6 +6,175 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
 
+Metadata: TypeAlias = dict[str, str | float | bool]
+
+
+FieldCondition = TypedDict(
+    'FieldCondition',
+    {
+        'field': str,
+        'eq': NotRequired[str | float | bool | None],
+        'in': NotRequired[list[str | float | bool] | None],
+        'gt': NotRequired[str | float | None],
+        'gte': NotRequired[str | float | None],
+        'lt': NotRequired[str | float | None],
+        'lte': NotRequired[str | float | None],
+    },
+)
+
+
+FilterLevel41 = TypedDict(
+    'FilterLevel41',
+    {
+        'and': list[FieldCondition],
+    },
+)
+
+
+FilterLevel42 = TypedDict(
+    'FilterLevel42',
+    {
+        'or': list[FieldCondition],
+    },
+)
+
+
+FilterLevel43 = TypedDict(
+    'FilterLevel43',
+    {
+        'not': FieldCondition,
+    },
+)
+
+
+FilterLevel4: TypeAlias = FieldCondition | FilterLevel41 | FilterLevel42 | FilterLevel43
+
+
+FilterLevel31 = TypedDict(
+    'FilterLevel31',
+    {
+        'and': list[FilterLevel4],
+    },
+)
+
+
+FilterLevel32 = TypedDict(
+    'FilterLevel32',
+    {
+        'or': list[FilterLevel4],
+    },
+)
+
+
+FilterLevel33 = TypedDict(
+    'FilterLevel33',
+    {
+        'not': FilterLevel4,
+    },
+)
+
+
+FilterLevel3: TypeAlias = FieldCondition | FilterLevel31 | FilterLevel32 | FilterLevel33
+
+
+FilterLevel21 = TypedDict(
+    'FilterLevel21',
+    {
+        'and': list[FilterLevel3],
+    },
+)
+
+
+FilterLevel22 = TypedDict(
+    'FilterLevel22',
+    {
+        'or': list[FilterLevel3],
+    },
+)
+
+
+FilterLevel23 = TypedDict(
+    'FilterLevel23',
+    {
+        'not': FilterLevel3,
+    },
+)
+
+
+FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
+
+
+Filter1 = TypedDict(
+    'Filter1',
+    {
+        'and': list[FilterLevel2],
+    },
+)
+
+
+Filter2 = TypedDict(
+    'Filter2',
+    {
+        'or': list[FilterLevel2],
+    },
+)
+
+
+Filter3 = TypedDict(
+    'Filter3',
+    {
+        'not': FilterLevel2,
+    },
+)
+
+
+Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
+
+
+Collection: TypeAlias = str
+
+
+class NewApiKey(TypedDict):
+    name: str
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    collections: NotRequired[list[Collection] | None]
+    requestsPerMinute: NotRequired[int | None]
+    tokensPerDay: NotRequired[int | None]
+    expiresAt: NotRequired[str | None]
+
+
+class ApiKey(TypedDict):
+    id: str
+    name: str
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    collections: NotRequired[list[Collection]]
+    requestsPerMinute: NotRequired[int]
+    tokensPerDay: NotRequired[int]
+    tokensToday: int
+    expiresAt: NotRequired[str]
+    createdAt: str
+    createdBy: NotRequired[str]
+    lastUsedAt: NotRequired[str]
+
+
+class ApiKeyList(TypedDict):
+    keys: list[ApiKey]
+
+
+class ApiKeyCreated(TypedDict):
+    id: str
+    name: str
+    scopes: list[Literal['query', 'chat', 'ingest', 'admin']]
+    collections: NotRequired[list[Collection]]
+    requestsPerMinute: NotRequired[int]
+    tokensPerDay: NotRequired[int]
+    tokensToday: int
+    expiresAt: NotRequired[str]
+    createdAt: str
+    createdBy: NotRequired[str]
+    lastUsedAt: NotRequired[str]
+    secret: str
+
 
 class ErrorDetail(TypedDict):
     message: str
@@ -20,6 +189,8 @@ class ErrorDetail(TypedDict):
     code: Literal[
         'invalid_request',
         'unauthorized',
+        'insufficient_scope',
+        'collection_not_allowed',
         'origin_not_allowed',
         'document_not_found',
         'file_not_found',
@@ -28,6 +199,7 @@ class ErrorDetail(TypedDict):
         'response_not_found',
         'version_not_found',
         'model_not_found',
+        'key_not_found',
         'route_not_found',
         'method_not_allowed',
         'request_timeout',
@@ -36,6 +208,7 @@ class ErrorDetail(TypedDict):
         'not_writable',
         'not_startable',
         'restart_unavailable',
+        'too_many_keys',
         'idempotency_conflict',
         'body_too_large',
         'unsupported_media_type',
@@ -44,6 +217,7 @@ class ErrorDetail(TypedDict):
         'too_many_uploads',
         'too_much_at_once',
         'too_many_attempts',
+        'rate_limited',
         'too_many_runs',
         'internal',
         'screen_unavailable',
@@ -284,131 +458,6 @@ class Artifact(TypedDict):
     expiresAt: str
 
 
-Metadata: TypeAlias = dict[str, str | float | bool]
-
-
-FieldCondition = TypedDict(
-    'FieldCondition',
-    {
-        'field': str,
-        'eq': NotRequired[str | float | bool | None],
-        'in': NotRequired[list[str | float | bool] | None],
-        'gt': NotRequired[str | float | None],
-        'gte': NotRequired[str | float | None],
-        'lt': NotRequired[str | float | None],
-        'lte': NotRequired[str | float | None],
-    },
-)
-
-
-FilterLevel41 = TypedDict(
-    'FilterLevel41',
-    {
-        'and': list[FieldCondition],
-    },
-)
-
-
-FilterLevel42 = TypedDict(
-    'FilterLevel42',
-    {
-        'or': list[FieldCondition],
-    },
-)
-
-
-FilterLevel43 = TypedDict(
-    'FilterLevel43',
-    {
-        'not': FieldCondition,
-    },
-)
-
-
-FilterLevel4: TypeAlias = FieldCondition | FilterLevel41 | FilterLevel42 | FilterLevel43
-
-
-FilterLevel31 = TypedDict(
-    'FilterLevel31',
-    {
-        'and': list[FilterLevel4],
-    },
-)
-
-
-FilterLevel32 = TypedDict(
-    'FilterLevel32',
-    {
-        'or': list[FilterLevel4],
-    },
-)
-
-
-FilterLevel33 = TypedDict(
-    'FilterLevel33',
-    {
-        'not': FilterLevel4,
-    },
-)
-
-
-FilterLevel3: TypeAlias = FieldCondition | FilterLevel31 | FilterLevel32 | FilterLevel33
-
-
-FilterLevel21 = TypedDict(
-    'FilterLevel21',
-    {
-        'and': list[FilterLevel3],
-    },
-)
-
-
-FilterLevel22 = TypedDict(
-    'FilterLevel22',
-    {
-        'or': list[FilterLevel3],
-    },
-)
-
-
-FilterLevel23 = TypedDict(
-    'FilterLevel23',
-    {
-        'not': FilterLevel3,
-    },
-)
-
-
-FilterLevel2: TypeAlias = FieldCondition | FilterLevel21 | FilterLevel22 | FilterLevel23
-
-
-Filter1 = TypedDict(
-    'Filter1',
-    {
-        'and': list[FilterLevel2],
-    },
-)
-
-
-Filter2 = TypedDict(
-    'Filter2',
-    {
-        'or': list[FilterLevel2],
-    },
-)
-
-
-Filter3 = TypedDict(
-    'Filter3',
-    {
-        'not': FilterLevel2,
-    },
-)
-
-
-Filter: TypeAlias = FieldCondition | Filter1 | Filter2 | Filter3
-
-
 class Stages(TypedDict):
     lexical: NotRequired[float]
     dense: NotRequired[float]
@@ -576,6 +625,7 @@ class RequestEvent(TypedDict):
     status: int
     milliseconds: float
     address: NotRequired[str]
+    key: NotRequired[str]
     requestId: NotRequired[str]
 
 

@@ -18,6 +18,8 @@ from .contract import (
     AgentSave,
     AgentSaved,
     AgentVersions,
+    ApiKeyCreated,
+    ApiKeyList,
     Artifact,
     Capabilities,
     ChatFrame,
@@ -34,6 +36,7 @@ from .contract import (
     McpTestRequest,
     McpTestResult,
     Metadata,
+    NewApiKey,
     NewDocument,
     NewDocumentItem,
     QueryRequest,
@@ -458,6 +461,19 @@ class Admin:
         """Sets and clears variables in ``.env``; they take effect with a restart."""
         request = Request("PATCH", "/admin/settings", json=patch, is_repeatable=False)
         return cast(SettingsSaved, self._transport.json(request))
+
+    def list_keys(self) -> ApiKeyList:
+        """The keys beside the server's own, with what each may do and its last use."""
+        return cast(ApiKeyList, self._transport.json(Request("GET", "/admin/keys")))
+
+    def create_key(self, key: NewApiKey) -> ApiKeyCreated:
+        """Makes a key; ``secret`` in the answer is shown this once."""
+        request = Request("POST", "/admin/keys", json=key, is_repeatable=False)
+        return cast(ApiKeyCreated, self._transport.json(request))
+
+    def revoke_key(self, id: str) -> None:
+        """Revokes a key, and those that it made."""
+        self._transport.json(Request("DELETE", f"/admin/keys/{quote(id, safe='')}", is_repeatable=False))
 
     def get_agent(self) -> AgentFile:
         """The agent configuration on disk, with every mistake in it."""

@@ -1,4 +1,5 @@
 import type { ModelTool, ModelToolCall, Sampling } from '../../models/chat-model.ts'
+import type { Caller } from '../../schemas/api-key.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
 import type { Approval, Resume, RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
@@ -39,6 +40,8 @@ export interface RunEnd {
 }
 
 export interface AgentRequest {
+  /** Who asks: the run sees what it may see, and is its own. The master key where absent. */
+  caller?: Caller | undefined
   conversation: Conversation
   /** As the client names it; nothing is kept for a run without one. */
   conversationId?: string | undefined

@@ -11,7 +11,7 @@ import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { RunTools } from '../tools/registry.ts'
 import { type AgentEvent, type AgentRequest, isClientTool } from './agent-event.ts'
-import { LIMIT_REASONS } from './budget.ts'
+import { LIMIT_REASONS, type RunBudget } from './budget.ts'
 import type { CitationCheck } from './citation-check.ts'
 import type { LinkFilter } from './link-filter.ts'
 
@@ -129,6 +129,29 @@ export async function* readAnswer(
     if (text === '') return []
     onText(text)
     return [{ type: 'text-delta', text }]
+  }
+}
+
+/** Counts what an answer has taken, also where its caller leaves or it breaks off; of one that never began nothing. */
+export async function* countedAnswer(
+  budget: Pick<RunBudget, 'spend' | 'answerTime'>,
+  sentBytes: number,
+  read: (count: (text: string) => void) => ReturnType<typeof readAnswer>,
+): AsyncGenerator<AgentEvent[], Answer> {
+  let shown = 0
+  let isLeft = true
+  let answer: Answer | undefined
+  try {
+    answer = yield* read((text) => {
+      shown += Buffer.byteLength(text)
+    })
+    return answer
+  } catch (error) {
+    isLeft = budget.answerTime.signal.aborted
+    throw error
+  } finally {
+    const received = answer ? Buffer.byteLength(answer.text) : shown
+    if (answer || shown > 0 || isLeft) budget.spend(answer?.usage, sentBytes + received)
   }
 }
 

@@ -59,7 +59,8 @@ export function createPauses(serverKey: string) {
       const text = inflateRawSync(Buffer.from(packed, 'base64url')).toString()
       const { run, question, until }: Sealed = JSON.parse(text)
       if (until < Date.now()) throw refusal('has waited too long: ask again')
-      if (question !== digestOf(request)) throw refusal('belongs to other messages')
+      if (question !== digestOf(request))
+        throw refusal('belongs to other messages, or to another key')
       return run
     },
   }
@@ -70,6 +71,6 @@ function refusal(message: string): AppError {
   return new AppError('invalid_request', `${param}: ${message}`, { param })
 }
 
-function digestOf({ conversation: { messages } }: AgentRequest): string {
-  return hash('sha256', JSON.stringify(messages))
+function digestOf({ conversation: { messages }, caller }: AgentRequest): string {
+  return hash('sha256', JSON.stringify(messages) + (caller?.key?.id ?? ''))
 }

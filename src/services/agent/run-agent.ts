@@ -4,6 +4,7 @@ import type { ChatModel, ModelRequest } from '../../models/chat-model.ts'
 import { sizeOfMessages } from '../../models/token-estimate.ts'
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import { LIMIT_NAMES, type LimitName } from '../../schemas/fields.ts'
+import { withinAny } from '../../schemas/metadata.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 import { createArtifacts } from '../tools/artifacts.ts'
@@ -16,6 +17,7 @@ import {
   type Answer,
   choiceOf,
   clientCalls,
+  countedAnswer,
   createSpacing,
   offer,
   outcomeOf,
@@ -57,7 +59,8 @@ export interface Agent {
 export function createAgent(parts: Dependencies): Agent {
   const gate = createRunGate(parts)
   return {
-    run(request, signal) {
+    run(asked, signal) {
+      const request = { ...asked, filter: withinAny(asked.caller?.collections, asked.filter) }
       const attributes = {
         'gen_ai.operation.name': 'invoke_agent',
         'gen_ai.conversation.id': request.conversationId,
@@ -74,8 +77,9 @@ async function* run(
   signal: AbortSignal,
 ): AsyncGenerator<readonly AgentEvent[]> {
   const paused = request.resume && parts.pauses.open(request.resume.state, request)
+  await request.caller?.verify(true)
   const pass = gate.enter()
-  const conversation = request.conversationId ?? paused?.conversation ?? randomUUID()
+  const conversation = conversationOf(request) ?? paused?.conversation ?? randomUUID()
   let isPaused = false
   using budget = createRunBudget(parts.limits, signal, paused?.spent)
   try {
@@ -87,10 +91,17 @@ async function* run(
     pass.fail(error, signal)
     throw error
   } finally {
+    request.caller?.spend(budget.spent().tokens - (paused?.spent.tokens ?? 0))
     pass.leave(budget.usage())
     // No other request can come back to a conversation that the client did not name.
     if (request.conversationId === undefined && !isPaused) parts.endConversation(conversation)
   }
+}
+
+/** Two keys that name a conversation alike do not meet in it. */
+function conversationOf({ conversationId, caller }: AgentRequest): string | undefined {
+  const owner = caller?.key?.id
+  return conversationId && owner ? `${owner}:${conversationId}` : conversationId
 }
 
 /** Model and tools in turn; answers why the run ended. */
@@ -112,13 +123,20 @@ async function* runRounds(
       spacing.part()
       messages.push(...results.messages)
     }
+    // A run may outlive its key.
+    await request.caller?.verify()
     const turn = { round, last: budget.beginRound() }
     const asked = toModelRequest(parts, request, context, turn)
-    const answer = yield* readAnswer(parts.model.stream(asked, budget.answerTime.signal), {
-      citations: citations.check(asksForJson(request)),
-      ...{ spacing, links, answerTime: budget.answerTime, signal, onText: pass.text },
-    })
-    budget.spend(answer.usage, sizeOfMessages(asked.messages) + Buffer.byteLength(answer.text))
+    const answer = yield* countedAnswer(budget, sizeOfMessages(asked.messages), (count) =>
+      readAnswer(parts.model.stream(asked, budget.answerTime.signal), {
+        citations: citations.check(asksForJson(request)),
+        ...{ spacing, links, answerTime: budget.answerTime, signal },
+        onText(text) {
+          pass.text()
+          count(text)
+        },
+      }),
+    )
     messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
     calls = answer.calls.map(parseCall)
     const { events, end } = endingOf(parts, request, context, { answer, calls, last: turn.last })
@@ -145,13 +163,14 @@ async function begin(
   { conversation, budget, paused }: Means,
   signal: AbortSignal,
 ) {
-  const { prompt, filter, mode } = { ...parts, ...request }
+  const { prompt, filter, mode, caller } = { ...parts, ...request }
+  const owner = caller?.key?.id
   const citations = createCitations(paused)
   const found = paused
     ? { ...paused, query: '', hits: paused.hits.slice(0, paused.chunks) }
     : await findChunks(parts, request, budget, signal)
   const chunks = fitChunks(citations.add(found.hits), prompt.contextTokens)
-  const artifacts = createArtifacts(parts.artifacts, paused?.artifacts)
+  const artifacts = createArtifacts(parts.artifacts, paused?.artifacts, owner)
   const searches: AgentEvent[] = []
   const searched = (query: string, numbered: readonly NumberedHit[]) =>
     void searches.push({ type: 'retrieved', query, hits: numbered.map(({ hit }) => hit) })
@@ -159,8 +178,7 @@ async function begin(
   const tools = parts.tools.open({
     citations,
     artifacts,
-    filter,
-    mode,
+    ...{ filter, mode, owner },
     conversation,
     ...{ searched, spend: budget.spend },
   })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import type { Caller } from '../../schemas/api-key.ts'
 import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import type {
   Completion,
@@ -10,6 +11,7 @@ import type {
 } from '../../schemas/completion.ts'
 import { type AgentEvent, asksForJson } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
+import { limitNames } from '../keys/limited.ts'
 import { toUrlCitations } from './annotations.ts'
 import {
   collectCompletion,
@@ -30,6 +32,8 @@ interface Dependencies {
   collections: (signal: AbortSignal) => Promise<string[]>
 }
 
+type Frames = AsyncGenerator<ChatFrame[]>
+
 export type Chat = ReturnType<typeof createChat>
 
 /** The agent in the dialects of its clients: one run, whoever asks and however. */
@@ -42,19 +46,23 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     model: modelName,
   })
 
-  const toRequest = (request: CompletionRequest) =>
-    fromCompletion(request, { defaultTopK, modelName })
+  const toRequest = (request: CompletionRequest, caller: Caller) => ({
+    ...fromCompletion(request, { defaultTopK, modelName }),
+    caller,
+  })
 
-  /** The agent over all documents, and over each collection. */
-  const models = async (signal: AbortSignal): Promise<ModelList> => {
-    const named = (await collections(signal)).map((name) => `${modelName}:${name}`)
-    return { object: 'list', data: [card, ...named.map((id) => ({ ...card, id }))] }
+  /** The agent over all documents, and over each collection that the caller may see. */
+  const models = async (caller: Caller, signal: AbortSignal): Promise<ModelList> => {
+    const names = await limitNames(caller, collections)(signal)
+    const named = names.map((name) => ({ ...card, id: `${modelName}:${name}` }))
+    return { object: 'list', data: [card, ...named] }
   }
 
   return {
     /** In batches, none of them empty. */
-    async *frames(request: ChatRequest, signal: AbortSignal): AsyncGenerator<ChatFrame[]> {
-      for await (const batch of agent.run(fromChat(request, defaultTopK), signal)) {
+    async *frames(request: ChatRequest, caller: Caller, signal: AbortSignal): Frames {
+      const asked = { ...fromChat(request, defaultTopK), caller }
+      for await (const batch of agent.run(asked, signal)) {
         const frames = batch.flatMap((event) => toChatFrame(event, request.includeSteps) ?? [])
         if (frames.length > 0) yield frames
       }
@@ -62,11 +70,12 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     /** In batches, none of them empty. */
     async *chunks(
       request: CompletionRequest,
+      caller: Caller,
       signal: AbortSignal,
     ): AsyncGenerator<CompletionChunk[]> {
       const head = newHead()
       const includeUsage = request.stream_options?.include_usage ?? false
-      const asked = toRequest(request)
+      const asked = toRequest(request, caller)
       let hasBegun = false
       let text = ''
       const toChunks = (event: AgentEvent) => {
@@ -83,15 +92,15 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
         if (chunks.length > 0) yield chunks
       }
     },
-    complete(request: CompletionRequest, signal: AbortSignal): Promise<Completion> {
-      const asked = toRequest(request)
+    complete(request: CompletionRequest, caller: Caller, signal: AbortSignal): Promise<Completion> {
+      const asked = toRequest(request, caller)
       return collectCompletion(agent.run(asked, signal), newHead(), asksForJson(asked))
     },
     models,
     /** Throws `model_not_found`. */
-    async model(id: string, signal: AbortSignal): Promise<Model> {
+    async model(id: string, caller: Caller, signal: AbortSignal): Promise<Model> {
       if (id === modelName) return card
-      const { data } = await models(signal)
+      const { data } = await models(caller, signal)
       const found = data.find((model) => model.id === id)
       if (found) return found
       const message = `There is no model "${id}"; the agent is "${modelName}"`

@@ -1,4 +1,5 @@
 import { AppError } from '../../errors.ts'
+import type { Caller } from '../../schemas/api-key.ts'
 import { MAX_MESSAGES } from '../../schemas/chat.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { InputItem, ResponseRequest } from '../../schemas/response.ts'
@@ -10,20 +11,28 @@ interface Kept {
   response: Omit<ResponseObject, 'output'> & { output: (OutputItem & InputItem)[] }
   /** All that was said before it, and the input. */
   items: InputItem[]
+  /** The id of the key that it was made for; nothing where that was the master key. */
+  owner?: string | undefined
 }
 
 type Find = (id: string) => Promise<Kept | undefined>
 
 export type KeptResponses = ReturnType<typeof createKeptResponses>
 
-/** The responses that clients may read again and go on from. Nothing else is in `store`. */
+/** The responses that clients may read again and go on from: a key its own alone. Nothing else is in `store`. */
 export function createKeptResponses(store: ArtifactStore) {
-  const find: Find = async (id) => {
-    const found = await store.read(id)
-    return found && JSON.parse(Buffer.from(found.bytes).toString())
-  }
+  const findFor =
+    ({ key }: Caller): Find =>
+    async (id) => {
+      const found = await store.read(id)
+      const kept: Kept | undefined = found && JSON.parse(Buffer.from(found.bytes).toString())
+      return key && kept?.owner !== key.id ? undefined : kept
+    }
 
-  const before = async ({ previous_response_id: id }: ResponseRequest): Promise<InputItem[]> => {
+  const before = async (
+    { previous_response_id: id }: ResponseRequest,
+    find: Find,
+  ): Promise<InputItem[]> => {
     if (!id) return []
     const kept = await find(id)
     if (!kept) throw refusal('previous_response_id', `has no response "${id}", or no longer`)
@@ -32,28 +41,33 @@ export function createKeptResponses(store: ArtifactStore) {
 
   return {
     /** Throws `response_not_found`. */
-    async get(id: string): Promise<ResponseObject> {
-      const kept = await find(id)
+    async get(id: string, caller: Caller): Promise<ResponseObject> {
+      const kept = await findFor(caller)(id)
       if (!kept) throw notFound(id)
       return kept.response
     },
 
     /** Throws `response_not_found`. */
-    async remove(id: string): Promise<void> {
-      if (!(await store.remove(id))) throw notFound(id)
+    async remove(id: string, caller: Caller): Promise<void> {
+      if (!(await findFor(caller)(id)) || !(await store.remove(id))) throw notFound(id)
     },
 
     /** Throws `storage_full`. */
-    async add(response: ResponseObject, items: readonly InputItem[]): Promise<void> {
-      const bytes = Buffer.from(JSON.stringify({ response, items }))
+    async add(
+      response: ResponseObject,
+      items: readonly InputItem[],
+      { key }: Caller,
+    ): Promise<void> {
+      const bytes = Buffer.from(JSON.stringify({ response, items, owner: key?.id }))
       await store.add({ id: response.id, name: 'response', mediaType: 'application/json', bytes })
     },
 
     /** All that was said until now; throws `invalid_request` where a part of it is not kept or it is too much. */
-    async gather(request: ResponseRequest): Promise<InputItem[]> {
+    async gather(request: ResponseRequest, caller: Caller): Promise<InputItem[]> {
       const { input } = request
+      const find = findFor(caller)
       const own = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input
-      const items = [...(await before(request)), ...own]
+      const items = [...(await before(request, find)), ...own]
       if (items.length > MAX_MESSAGES) throw refusal('input', `comes to over ${MAX_MESSAGES} items`)
       const resolved = await resolveReferences(items, find)
       // In bytes it may be thrice as much, and the answer is to come.

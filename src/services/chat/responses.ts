@@ -1,3 +1,4 @@
+import type { Caller } from '../../schemas/api-key.ts'
 import { hasQuestion } from '../../schemas/completion.ts'
 import type { ErrorDetail } from '../../schemas/error.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
@@ -35,15 +36,19 @@ export function createResponses({ store, ...dependencies }: Dependencies) {
 
   return {
     /** Events in batches, none of them empty, and those to end with where they fail. */
-    stream(request: ResponseRequest, signal: AbortSignal) {
+    stream(request: ResponseRequest, caller: Caller, signal: AbortSignal) {
       const begun: Begun = {}
       const failure = (detail: ErrorDetail): ResponseEvent[] =>
         begun.writer?.fail(detail) ?? [toErrorEvent(detail)]
-      return { events: run(parts, request, begun, signal), failure }
+      return { events: run({ ...parts, caller }, request, begun, signal), failure }
     },
 
-    async create(request: ResponseRequest, signal: AbortSignal): Promise<ResponseObject> {
-      const events = await Array.fromAsync(run(parts, request, {}, signal))
+    async create(
+      request: ResponseRequest,
+      caller: Caller,
+      signal: AbortSignal,
+    ): Promise<ResponseObject> {
+      const events = await Array.fromAsync(run({ ...parts, caller }, request, {}, signal))
       const response = events.at(-1)?.at(-1)?.response
       if (!response) throw new Error('An agent run ended without run-end')
       return response
@@ -53,23 +58,28 @@ export function createResponses({ store, ...dependencies }: Dependencies) {
     get: kept.get,
 
     /** Throws `response_not_found`. */
-    async remove(id: string) {
-      await kept.remove(id)
+    async remove(id: string, caller: Caller) {
+      await kept.remove(id, caller)
       return { id, object: 'response' as const, deleted: true as const }
     },
   }
 }
 
+interface RunParts extends Omit<Dependencies, 'store'> {
+  kept: KeptResponses
+  caller: Caller
+}
+
 async function* run(
-  { agent, kept, ...names }: Omit<Dependencies, 'store'> & { kept: KeptResponses },
+  { agent, kept, caller, ...names }: RunParts,
   request: ResponseRequest,
   begun: Begun,
   signal: AbortSignal,
 ): AsyncGenerator<ResponseEvent[]> {
-  const items = await kept.gather(request)
+  const items = await kept.gather(request, caller)
   const completion = toCompletionRequest(request, items)
   if (!hasQuestion(completion.messages)) throw refusal('input', 'must hold a question of the user')
-  const asked = fromCompletion(completion, names)
+  const asked = { ...fromCompletion(completion, names), caller }
   const writer = createResponseWriter(toResponse(request, names.modelName), {
     withResults: request.include?.includes('file_search_call.results') ?? false,
     isJsonAsked: asksForJson(asked),
@@ -81,7 +91,7 @@ async function* run(
     if (!begun.writer && batch.every(({ type }) => type === 'retrieved')) continue
     begun.writer = writer
     const isWhole = batch.at(-1)?.type === 'run-end'
-    if (isWhole && request.store) await kept.add(writer.response, items)
+    if (isWhole && request.store) await kept.add(writer.response, items, caller)
     if (waiting.length > 0) yield waiting.splice(0)
   }
 }

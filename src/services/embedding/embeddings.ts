@@ -1,5 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { EmbedderError } from '../../models/embedder.ts'
+import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
+import type { Caller } from '../../schemas/api-key.ts'
 import type { Embeddings, EmbeddingsRequest } from '../../schemas/embeddings.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Embedding } from './embedding.ts'
@@ -8,6 +10,7 @@ import type { Embedding } from './embedding.ts'
 export function createEmbeddings(embedding: Pick<Embedding, 'documents'> | undefined) {
   return async (
     { input, encoding_format: format }: EmbeddingsRequest,
+    caller: Caller,
     signal: AbortSignal,
   ): Promise<Embeddings> => {
     if (!embedding) {
@@ -16,9 +19,11 @@ export function createEmbeddings(embedding: Pick<Embedding, 'documents'> | undef
         'there is none: this server has no embedding model, set EMBEDDING_MODEL',
       )
     }
+    await caller.verify(true)
     const texts = [input].flat()
     const chunks = texts.map((text) => ({ title: '', heading: '', text }))
     const { model, dimension, values } = await embedding.documents(chunks, signal).catch(explain)
+    caller.spend(Math.ceil(Buffer.byteLength(texts.join('')) / BYTES_PER_TOKEN))
     const vectors = texts.map((_text, index) =>
       values.subarray(index * dimension, (index + 1) * dimension),
     )

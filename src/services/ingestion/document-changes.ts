@@ -1,8 +1,9 @@
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import type { Deletion, DeletionQuery } from '../../schemas/document.ts'
-import { type MetadataPatch, within } from '../../schemas/metadata.ts'
+import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/document.ts'
+import { within } from '../../schemas/metadata.ts'
 import type {
+  Among,
   DocumentSelection,
   DocumentStore,
   StoredDocument,
@@ -25,10 +26,15 @@ export interface ChangeDependencies {
   log: { warn(fields: object, message: string): void }
 }
 
+/** A change that is made to documents of these collections alone; to any where none are named. */
+export interface Bounded {
+  among?: Among | undefined
+}
+
 /** What clients do to documents without sending them again. */
 export function createDocumentChanges({ store, index, readd, wake, log }: ChangeDependencies) {
-  const remove = async (id: string): Promise<boolean> => {
-    const keys = await store.delete(id)
+  const remove = async (id: string, among?: Among): Promise<boolean> => {
+    const keys = await store.delete(id, among)
     if (!keys) return false
     // Gone from the document store means never shown again; what stays in the index only takes up room there.
     await index.remove(keys).catch((error: unknown) => {
@@ -56,7 +62,7 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
      * was deleted before `signal` was aborted stays so.
      */
     async removeAll(
-      { dryRun, confirm, collection, ...given }: DeletionQuery,
+      { dryRun, confirm, collection, among, ...given }: DeletionQuery & Bounded,
       signal: AbortSignal,
     ): Promise<Deletion> {
       const selection = { ...given, filter: within({ filter: given.filter, collection }) }
@@ -74,7 +80,9 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
       let deleted = 0
       for (let start = 0; start < ids.length; start += PAGE) {
         signal.throwIfAborted()
-        const gone = await Promise.all(ids.slice(start, start + PAGE).map(remove))
+        const gone = await Promise.all(
+          ids.slice(start, start + PAGE).map((id) => remove(id, among)),
+        )
         deleted += gone.filter(Boolean).length
       }
       return { matched, deleted }
@@ -87,11 +95,11 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
      */
     async patch(
       id: string,
-      patch: MetadataPatch,
+      { metadata, among }: DocumentPatch & Bounded,
       signal: AbortSignal,
     ): Promise<StoredDocument | undefined> {
       if (index.keepsMetadata) await index.check(signal)
-      const document = await store.patchMetadata(id, patch, index.keepsMetadata)
+      const document = await store.patchMetadata(id, metadata, index.keepsMetadata, among)
       if (!document || !index.keepsMetadata) return document
       wake()
       await tellIndex(id)

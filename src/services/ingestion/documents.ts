@@ -1,5 +1,6 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import { COLLECTION } from '../../schemas/bounds.ts'
 import type {
   ChunkList,
   ChunkListQuery,
@@ -13,9 +14,11 @@ import type {
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import { COLLECTION, placedIn, within } from '../../schemas/metadata.ts'
+import { placedIn, within } from '../../schemas/metadata.ts'
 import {
+  type Among,
   type DocumentStore,
+  documentNotFound,
   type NewDocument,
   queueFull,
   type StoredChunk,
@@ -24,7 +27,7 @@ import {
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { VectorBacklog } from '../embedding/backlog.ts'
 import type { CompletionWaiter, Goal } from './completion-waiter.ts'
-import { type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
+import { type Bounded, type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
 
 interface Dependencies extends ChangeDependencies {
   store: ChangeDependencies['store'] & Pick<DocumentStore, 'add' | 'put' | 'retry'>
@@ -34,7 +37,7 @@ interface Dependencies extends ChangeDependencies {
   backlog?: Pick<VectorBacklog, 'missingOf' | 'progress'> | undefined
 }
 
-interface Content extends Omit<NewDocument, 'id'> {
+export interface Content extends Omit<NewDocument, 'id'> {
   /** Into which the document goes. */
   collection?: string | undefined
 }
@@ -53,7 +56,7 @@ export interface Documents {
   /** Each as `create`, or as `put` where it has an id, on its own; throws what the first throws if none could be stored. */
   createAll(items: DocumentBatch): Promise<DocumentBatchResult>
   /** Replaces the content of a document, or adds it where the id is new. Throws as `create`. */
-  put(id: string, content: Content): Promise<DocumentCreated>
+  put(id: string, content: Content, among?: Among): Promise<DocumentCreated>
   /**
    * What has become of a document as soon as the goal is reached or it is `failed`, or else after so many seconds or
    * when `signal` is aborted; what was known before if it was deleted meanwhile.
@@ -71,11 +74,11 @@ export interface Documents {
   /** The text that is served, whose parts the offsets of hits name. Throws `document_not_found`, also before there is one. */
   text(id: string, signal: AbortSignal): Promise<DocumentText>
   /** Throws `document_not_found`. The very next query no longer finds it. */
-  remove(id: string): Promise<void>
+  remove(id: string, among?: Among): Promise<void>
   /** See `createDocumentChanges`. */
-  removeAll(query: DeletionQuery, signal: AbortSignal): Promise<Deletion>
+  removeAll(query: DeletionQuery & Bounded, signal: AbortSignal): Promise<Deletion>
   /** See `createDocumentChanges`; throws `document_not_found`. */
-  patch(id: string, patch: DocumentPatch, signal: AbortSignal): Promise<Document>
+  patch(id: string, patch: DocumentPatch & Bounded, signal: AbortSignal): Promise<Document>
   /** Throws `document_not_found` and `document_not_failed`. */
   retry(id: string): Promise<DocumentCreated>
 }
@@ -100,27 +103,16 @@ export function createDocuments(dependencies: Dependencies): Documents {
     return toCreated(stored)
   }
 
-  const put: Documents['put'] = async (id, content) => {
-    const stored = await store.put({ id, ...placed(content) })
+  const put: Documents['put'] = async (id, content, among) => {
+    const stored = await store.put({ id, ...placed(content) }, among)
     wake()
     return toCreated(stored)
   }
 
-  const storeItem = ({ id, idempotencyKey, ...input }: DocumentBatch[number]) =>
-    id === undefined ? create(input, idempotencyKey) : put(id, input)
-
   return {
     create,
-
-    async createAll(items) {
-      const settled = await Promise.allSettled(items.map(storeItem))
-      const [first] = settled
-      const isNothingStored = settled.every(({ status }) => status === 'rejected')
-      if (isNothingStored && first?.status === 'rejected') throw first.reason
-      return { results: settled.map(toResult) }
-    },
-
     put,
+    createAll: (items) => storeAll(items, { create, put }),
 
     async settled(known, { seconds, goal }, signal) {
       if (seconds === 0) return known
@@ -131,15 +123,15 @@ export function createDocuments(dependencies: Dependencies): Documents {
 
     ...createDocumentReads(dependencies, meaningOf),
 
-    async remove(id) {
-      if (!(await changes.remove(id))) throw notFound(id)
+    async remove(id, among) {
+      if (!(await changes.remove(id, among))) throw documentNotFound(id)
     },
 
     removeAll: changes.removeAll,
 
-    async patch(id, { metadata }, signal) {
-      const document = await changes.patch(id, metadata, signal)
-      if (!document) throw notFound(id)
+    async patch(id, patch, signal) {
+      const document = await changes.patch(id, patch, signal)
+      if (!document) throw documentNotFound(id)
       return toDocument(document)
     },
 
@@ -151,6 +143,20 @@ export function createDocuments(dependencies: Dependencies): Documents {
   }
 }
 
+/** See `Documents.createAll`. */
+export async function storeAll(
+  items: DocumentBatch,
+  { create, put }: Pick<Documents, 'create' | 'put'>,
+): Promise<DocumentBatchResult> {
+  const storeItem = async ({ id, idempotencyKey, ...input }: DocumentBatch[number]) =>
+    id === undefined ? create(input, idempotencyKey) : put(id, input)
+  const settled = await Promise.allSettled(items.map(storeItem))
+  const [first] = settled
+  const isNothingStored = settled.every(({ status }) => status === 'rejected')
+  if (isNothingStored && first?.status === 'rejected') throw first.reason
+  return { results: settled.map(toResult) }
+}
+
 /** What clients read of documents. */
 function createDocumentReads(
   { store, lookup }: Pick<Dependencies, 'store' | 'lookup'>,
@@ -160,7 +166,7 @@ function createDocumentReads(
     async text(id, signal) {
       for (;;) {
         const { servedRevision: revision, status, ...document } = await found(store, id)
-        if (revision === undefined) throw notFound(id, `it is ${status}, and has no text yet`)
+        if (revision === undefined) throw unread(id, status)
         const text = await lookup.readText(id, signal)
         const after = await store.get(id)
         // Replaced meanwhile: which of the two texts it is, nobody knows.
@@ -186,7 +192,7 @@ function createDocumentReads(
 
     async chunks(id, page) {
       const found = await store.listChunks({ documentId: id, ...page })
-      if (!found) throw notFound(id)
+      if (!found) throw documentNotFound(id)
       const { chunks, nextCursor } = found
       return { chunks: chunks.map(toChunk), ...(nextCursor && { nextCursor }) }
     },
@@ -225,14 +231,12 @@ function placed({ collection, ...content }: Content): Omit<NewDocument, 'id'> {
 
 async function found(store: Pick<DocumentStore, 'get'>, id: string): Promise<StoredDocument> {
   const document = await store.get(id)
-  if (!document) throw notFound(id)
+  if (!document) throw documentNotFound(id)
   return document
 }
 
-function notFound(id: string, why?: string): AppError {
-  const message = why
-    ? `The document "${id}" cannot be read: ${why}`
-    : `There is no document "${id}"`
+function unread(id: string, status: string): AppError {
+  const message = `The document "${id}" cannot be read: it is ${status}, and has no text yet`
   return new AppError('document_not_found', message, { param: 'id' })
 }
 

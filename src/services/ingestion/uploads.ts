@@ -15,13 +15,13 @@ const MAX_UPLOADS = 16
 const RETRY_SECONDS = 5
 
 interface Dependencies {
-  store: Pick<DocumentStore, 'get' | 'stageFile' | 'dropStaged' | 'readFile'>
-  documents: Pick<Documents, 'create' | 'put'>
+  store: Pick<DocumentStore, 'stageFile' | 'dropStaged' | 'readFile'>
+  documents: Pick<Documents, 'create' | 'put' | 'get'>
   /** The largest file, in bytes. */
   maxBytes: number
 }
 
-export type Files = ReturnType<typeof createFiles>
+export type Files = Omit<ReturnType<typeof createFiles>, 'into'>
 
 /** What clients do with documents that are files. */
 export function createFiles({ store, documents, maxBytes }: Dependencies) {
@@ -45,29 +45,28 @@ export function createFiles({ store, documents, maxBytes }: Dependencies) {
     }
   }
 
-  return {
+  const filesOf = (into: Dependencies['documents']) => ({
     maxBytes,
 
     /** As `Documents.create`, of the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
-      receive(parts, ({ content, digest }) => documents.create(content, idempotencyKey, digest)),
+      receive(parts, ({ content, digest }) => into.create(content, idempotencyKey, digest)),
 
     /** As `Documents.put`. */
     put: (id: string, parts: AsyncIterable<FormPart>) =>
-      receive(parts, ({ content }) => documents.put(id, content)),
+      receive(parts, ({ content }) => into.put(id, content)),
 
     /** The original of a document. Throws `document_not_found`, and `file_not_found` where it was not sent as one. */
     async read(id: string): Promise<StoredFile & { pieces: AsyncIterable<Uint8Array> }> {
-      const document = await store.get(id)
-      const pieces = document?.file && (await store.readFile(id))
-      if (document?.file && pieces) return { ...document.file, pieces }
-      if (!document) {
-        throw new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
-      }
+      const { file } = await into.get(id)
+      const pieces = file && (await store.readFile(id))
+      if (file && pieces) return { ...file, pieces }
       const message = `The document "${id}" was sent as text, not as a file: GET /documents/{id}/text answers it`
       throw new AppError('file_not_found', message, { param: 'id' })
     },
-  }
+  })
+  /** `into` does the same with documents as somebody may see them, within the same bounds. */
+  return { ...filesOf(documents), into: filesOf }
 }
 
 function tooManyUploads(): AppError {

@@ -1,19 +1,19 @@
-import type { McpHttpHandler } from '@modelcontextprotocol/server'
-import type { McpDependencies } from './server.ts'
+import type { Caller } from '../../schemas/api-key.ts'
+import type { createHandler, McpDependencies } from './server.ts'
 
 export type McpEndpoint = ReturnType<typeof serveMcp>
 
 /** This server as an MCP server; the protocol is loaded when somebody speaks it, since that takes a tenth of a second. */
 export function serveMcp(dependencies: McpDependencies) {
-  let loaded: Promise<McpHttpHandler> | undefined
+  let loaded: Promise<ReturnType<typeof createHandler>> | undefined
   const load = () => {
     loaded ??= import('./server.ts').then(({ createHandler }) => createHandler(dependencies))
     return loaded
   }
   return {
     /** One exchange of the protocol. */
-    fetch: async (request: Request, parsedBody: unknown): Promise<Response> =>
-      (await load()).fetch(request, { parsedBody }),
+    fetch: async (request: Request, parsedBody: unknown, caller: Caller): Promise<Response> =>
+      (await load()).fetch(request, parsedBody, caller),
     close: async (): Promise<void> => (await loaded)?.close(),
   }
 }

@@ -1,7 +1,8 @@
-import { createMcpHandler, type McpHttpHandler, McpServer } from '@modelcontextprotocol/server'
+import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import type { ChatFrame } from '../../schemas/chat.ts'
+import type { Caller } from '../../schemas/api-key.ts'
+import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { filledText } from '../../schemas/fields.ts'
 import { CollectionName, within } from '../../schemas/metadata.ts'
@@ -17,33 +18,66 @@ const MAX_QUESTION = 10_000
 const INSTRUCTIONS =
   'A collection of documents. Use `query` to find passages, `get_document` to read more of a document, and `ask` to have the agent of the server answer a question with citations.'
 
-export interface McpDependencies {
+interface McpCorpus {
   retrieval: Pick<Retrieval, 'search'>
   documents: Pick<Documents, 'text'>
+}
+
+export interface McpDependencies {
+  /** The corpus as a caller may see it. */
+  limitedTo: (caller: Caller) => McpCorpus
   chat: Pick<Chat, 'frames'>
   version: string
   log: Record<'error' | 'warn', (fields: object, message: string) => void>
 }
 
 /** The corpus and the agent as an MCP server, for clients of both eras of the protocol. Nothing is kept between two requests. */
-export function createHandler(dependencies: McpDependencies): McpHttpHandler {
+export function createHandler(dependencies: McpDependencies) {
   const { log } = dependencies
-  return createMcpHandler(() => createServer(dependencies), {
+  const callers = new WeakMap<object, Caller>()
+  const build = ({ authInfo = NOBODY }: { authInfo?: AuthInfo }) => {
+    const caller = callers.get(authInfo)
+    if (!caller) throw new Error('An MCP request without a caller')
+    return createServer(dependencies, caller)
+  }
+  const handler = createMcpHandler(build, {
     maxSubscriptions: MAX_SUBSCRIPTIONS,
     // Of the exchange, which is the client's; what a tool fails with is logged by `answer`.
     onerror: ({ name, message }) => log.warn({ name }, `MCP request failed: ${message}`),
   })
+  return {
+    fetch(request: Request, parsedBody: unknown, caller: Caller): Promise<Response> {
+      const authInfo = { token: '', clientId: caller.key?.id ?? '', scopes: [...caller.scopes] }
+      callers.set(authInfo, caller)
+      return handler.fetch(request, { parsedBody, authInfo })
+    },
+    close: () => handler.close(),
+  }
 }
 
-function createServer(dependencies: McpDependencies): McpServer {
-  const { retrieval, documents, chat, version, log } = dependencies
+const NOBODY: AuthInfo = { token: '', clientId: '', scopes: [] }
+
+/** With the tools that the caller may use. */
+function createServer(dependencies: McpDependencies, caller: Caller): McpServer {
+  const { version } = dependencies
   const server = new McpServer(
     { name: 'agent-server', version },
     { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
   )
-  const annotations = { readOnlyHint: true, openWorldHint: false }
-  const guarded = (work: () => Promise<string>) => answer(work, log)
+  if (caller.scopes.includes('query')) addCorpusTools(server, dependencies, caller)
+  if (caller.scopes.includes('chat')) addAgentTool(server, dependencies, caller)
+  return server
+}
 
+const annotations = { readOnlyHint: true, openWorldHint: false }
+
+function addCorpusTools(
+  server: McpServer,
+  { limitedTo, log }: McpDependencies,
+  caller: Caller,
+): void {
+  const { retrieval, documents } = limitedTo(caller)
+  const guarded = (work: () => Promise<string>) => answer(work, log)
   server.registerTool(
     'query',
     {
@@ -78,6 +112,9 @@ function createServer(dependencies: McpDependencies): McpServer {
     },
     (input, { mcpReq }) => guarded(() => readDocument(documents, input, mcpReq.signal)),
   )
+}
+
+function addAgentTool(server: McpServer, { chat, log }: McpDependencies, caller: Caller): void {
   server.registerTool(
     'ask',
     {
@@ -99,10 +136,10 @@ function createServer(dependencies: McpDependencies): McpServer {
         const params = { progressToken, progress }
         await mcpReq.notify({ method: 'notifications/progress', params })
       }
-      return guarded(() => askAgent(chat, question, report, mcpReq.signal))
+      const frames = (request: ChatRequest) => chat.frames(request, caller, mcpReq.signal)
+      return answer(() => askAgent(frames, question, report), log)
     },
   )
-  return server
 }
 
 /** The client reads what this server foresaw; anything else is for the log. */
@@ -129,17 +166,16 @@ interface Question {
 
 /** The agent's answer and, below it, the sources that its numbers stand for. Throws AppError where the run fails. */
 export async function askAgent(
-  chat: Pick<Chat, 'frames'>,
+  frames: (request: ChatRequest) => AsyncIterable<ChatFrame[]>,
   { question, ...settings }: Question,
   report: (progress: number) => Promise<void>,
-  signal: AbortSignal,
 ): Promise<string> {
   const messages = [{ role: 'user' as const, content: question }]
   let text = ''
   let reportedAt = performance.now()
   let progress = 0
   const request = { messages, ...settings, rewrite: false, includeSteps: true }
-  for await (const batch of chat.frames(request, signal)) {
+  for await (const batch of frames(request)) {
     for (const frame of batch) {
       text += textOf(frame)
       if (frame.type === 'done') return `${text}${sourcesOf(frame)}`

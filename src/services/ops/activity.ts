@@ -104,7 +104,7 @@ function toEvent({ id, line }: { id: number; line: string }): ActivityEvent {
   const event = { id, at: new Date(time).toISOString(), ...(reqId && { requestId: reqId }) }
   const { method, path, status, milliseconds, outcome, tools } = rest
   if (method && path && status) {
-    const { address } = rest
+    const { address, key } = rest
     return {
       ...event,
       type: 'request',
@@ -114,6 +114,7 @@ function toEvent({ id, line }: { id: number; line: string }): ActivityEvent {
       status,
       milliseconds,
       ...(address && { address }),
+      ...(key && { key }),
     }
   }
   if (outcome && tools) return { ...event, ...rest, type: 'run' }

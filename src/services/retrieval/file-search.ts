@@ -1,6 +1,7 @@
+import { COLLECTION } from '../../schemas/bounds.ts'
 import type { Document } from '../../schemas/document.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import { COLLECTION, placedIn, takes, within } from '../../schemas/metadata.ts'
+import { placedIn, takes, within } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import {
   collectionOf,

@@ -10,10 +10,11 @@ export type ArtifactReader = Pick<ArtifactStore, 'read'>
 
 export type Artifacts = ReturnType<typeof createArtifacts>
 
-/** The files that the tools of one run made, after those that it made before it was paused. */
+/** The files that the tools of one run made, for the key `owner`, after those that it made before it was paused. */
 export function createArtifacts(
   store: Pick<ArtifactStore, 'add' | 'maximumBytes'>,
   before: readonly Artifact[] = [],
+  owner?: string,
 ) {
   const made = [...before]
   let begun = made.length
@@ -28,7 +29,7 @@ export function createArtifacts(
         throw new ToolFailure(`At most ${MAX_ARTIFACTS} files can be made for one question`)
       }
       begun += 1
-      const artifact = toArtifact(await store.add(file))
+      const artifact = toArtifact(await store.add({ ...file, owner }))
       made.push(artifact)
       return artifact
     },

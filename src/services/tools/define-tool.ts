@@ -15,6 +15,8 @@ export interface ToolContext {
   citations: Citations
   /** What the run may search; all where there is none. */
   filter?: Filter | undefined
+  /** The id of the key that asks, whose artifacts alone can be read; any where it is the master key. */
+  owner?: string | undefined
   /** What its searches go by. */
   mode?: SearchMode | undefined
   /** Names the conversation. Of this run alone, unless the client named it. */

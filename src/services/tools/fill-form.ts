@@ -108,7 +108,7 @@ async function openForm(
     return { kind: 'text', name: 'form.md', bytes: Buffer.from(markdown) }
   }
   if (artifactId !== undefined) {
-    const found = await parts.artifacts.read(artifactId)
+    const found = await parts.artifacts.read(artifactId, context.owner)
     if (!found) throw new ToolFailure('There is no such artifact, or no longer')
     return toForm(found.artifact.name, found.bytes)
   }

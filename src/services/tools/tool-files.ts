@@ -13,13 +13,13 @@ interface Dependencies {
   artifacts: Pick<ArtifactStore, 'read'>
 }
 
-type Scope = Pick<ToolContext, 'citations' | 'filter'>
+type Scope = Pick<ToolContext, 'citations' | 'filter' | 'owner'>
 export type ReadToolFiles = ReturnType<typeof createToolFiles>
 
 /** Reads what a call names: documents by id or by the number of a chunk, artifacts by id; `maximumBytes` together. */
 export function createToolFiles({ documents, artifacts }: Dependencies) {
   async function read(name: string, scope: Scope, most: number): Promise<SandboxFile> {
-    if (ARTIFACT.test(name)) return readArtifact(name)
+    if (ARTIFACT.test(name)) return readArtifact(name, scope)
     const id = documentId(name, scope, 'files')
     const document = await documents.get(id)
     if (!document) throw new ToolInputError(`files: there is no document "${name}"`)
@@ -33,8 +33,8 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
     return { name: document.file.name, bytes: await collect(pieces, most) }
   }
 
-  async function readArtifact(id: string): Promise<SandboxFile> {
-    const found = await artifacts.read(id)
+  async function readArtifact(id: string, { owner }: Scope): Promise<SandboxFile> {
+    const found = await artifacts.read(id, owner)
     if (!found) throw new ToolInputError(`files: there is no artifact "${id}", or no longer`)
     return { name: found.artifact.name, bytes: found.bytes }
   }

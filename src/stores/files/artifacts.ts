@@ -53,7 +53,8 @@ export async function createFileArtifactStore({
       const { size } = described
       await makeRoom(size)
       const createdAt = Date.now()
-      await writeArtifactFile(pathOf(id), { ...described, bytes: file.bytes })
+      const { bytes, owner } = file
+      await writeArtifactFile(pathOf(id), { ...described, bytes, ...(owner && { owner }) })
       kept.set(id, { size, createdAt })
       return { id, ...described, expiresAt: createdAt + maximumAgeMs }
     },
@@ -64,12 +65,12 @@ export async function createFileArtifactStore({
       await rm(pathOf(id), { force: true })
       return !isExpired(known)
     },
-    async read(id) {
+    async read(id, asked) {
       const known = kept.get(id)
       if (!known || isExpired(known)) return undefined
       const file = await readArtifactFile(pathOf(id))
-      if (!file) return undefined
-      const { bytes, ...described } = file
+      if (!file || (asked !== undefined && asked !== file.owner)) return undefined
+      const { bytes, owner: _owner, ...described } = file
       const expiresAt = known.createdAt + maximumAgeMs
       return { artifact: { id, ...described, expiresAt }, bytes }
     },
@@ -91,7 +92,12 @@ async function readDirectory(directory: string): Promise<Map<string, Kept>> {
   return new Map(found.toSorted(([, a], [, b]) => a.createdAt - b.createdAt))
 }
 
-const Header = z.object({ name: z.string(), mediaType: z.string(), size: z.int() })
+const Header = z.object({
+  name: z.string(),
+  mediaType: z.string(),
+  size: z.int(),
+  owner: z.string().optional(),
+})
 
 interface ArtifactFile extends z.output<typeof Header> {
   bytes: Uint8Array

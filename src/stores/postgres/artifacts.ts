@@ -18,13 +18,14 @@ const LONG_MS = 30_000
 
 const ADD: Query = {
   name: 'add_artifact',
-  text: 'SELECT agent_server.add_artifact($1, $2, $3, $4, $5, $6, $7, $8) AS created_at',
+  text: 'SELECT agent_server.add_artifact($1, $2, $3, $4, $5, $6, $7, $8, $9) AS created_at',
   milliseconds: LONG_MS,
 }
 const SLICE: Query = {
   name: 'artifact_slice',
   text: `SELECT name, media_type, size, created_at, substring(bytes FROM $3 FOR ${SLICE_BYTES}) AS bytes
-    FROM agent_server.artifacts WHERE id = $1 AND kind = $4 AND created_at > agent_server.now_ms() - $2`,
+    FROM agent_server.artifacts WHERE id = $1 AND kind = $4 AND created_at > agent_server.now_ms() - $2
+      AND ($5::text IS NULL OR owner = $5)`,
 }
 const REMOVE: Query = {
   name: 'remove_artifact',
@@ -51,16 +52,16 @@ export function createArtifacts(
       const { id, name, mediaType } = described
       const [row] = await database.write(ADD, [
         ...[id, name, mediaType, file.bytes],
-        ...[maximumCount, maximumTotalBytes, maximumAgeMs, kind],
+        ...[maximumCount, maximumTotalBytes, maximumAgeMs, kind, file.owner],
       ])
       return { ...described, expiresAt: integer(row, 'created_at') + maximumAgeMs }
     },
 
     remove: async (id) => (await database.write(REMOVE, [id, kind, maximumAgeMs])).length > 0,
 
-    async read(id) {
+    async read(id, owner) {
       const found = await readSlices((place) =>
-        database.read(SLICE, [id, maximumAgeMs, place, kind]),
+        database.read(SLICE, [id, maximumAgeMs, place, kind, owner]),
       )
       if (!found) return undefined
       const { row, bytes } = found

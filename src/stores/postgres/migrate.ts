@@ -18,6 +18,7 @@ export const STEPS: readonly URL[] = [
   '11-patches.sql',
   '12-responses.sql',
   '13-later-vectors.sql',
+  '14-keys.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** The functions of the schema are written as 14 first understood them. */

@@ -1,7 +1,9 @@
+import { COLLECTION } from '../../schemas/bounds.ts'
 import type { Metadata } from '../../schemas/metadata.ts'
 import { dimensionOf, fromHalfFloats } from '../chunk-codec.ts'
 import type { CorpusDocument, CorpusReplacement, CorpusStart } from '../corpus.ts'
 import {
+  type Among,
   DOCUMENT_STATUSES,
   type DocumentFailure,
   type Embedding,
@@ -32,6 +34,13 @@ export function toDocument(row: Row | undefined): StoredDocument {
     createdAt: integer(row, 'created_at'),
     updatedAt: integer(row, 'updated_at'),
   }
+}
+
+/** Whether a document, by the metadata of its row, is in one of these collections. */
+export function isAmong(row: Row, among: Among | undefined): boolean {
+  if (!among) return true
+  const { [COLLECTION]: named } = toMetadata(row) ?? {}
+  return among.includes(typeof named === 'string' ? named : null)
 }
 
 /** Reads a row of `chunks` joined with its document's `id`, `title`, `url` and `metadata`. */

@@ -3,6 +3,8 @@ import { AppError } from '../../errors.ts'
 import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
 import type { MetadataPatch } from '../../schemas/metadata.ts'
 import {
+  type Among,
+  documentNotFound,
   type Idempotency,
   idempotencyConflict,
   type NewDocument,
@@ -11,7 +13,7 @@ import {
   tooManyFields,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
-import { fileToJson, integer, type Row, text, toDocument, toJson } from '../sql/rows.ts'
+import { fileToJson, integer, isAmong, type Row, text, toDocument, toJson } from '../sql/rows.ts'
 
 /** What clients do to documents. Each write runs inside a transaction of the caller's. */
 export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
@@ -33,14 +35,20 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
       return toDocument(row)
     },
 
-    put(document: NewDocument): StoredDocument {
-      const found = sql.get`SELECT number FROM documents WHERE id = ${document.id}`
+    put(document: NewDocument, among?: Among): StoredDocument {
+      const found = sql.get`SELECT number, metadata FROM documents WHERE id = ${document.id}`
+      if (found && !isAmong(found, among)) throw documentNotFound(document.id)
       return toDocument(found ? replace(integer(found, 'number'), document) : insert(document))
     },
 
-    patchMetadata(id: string, patch: MetadataPatch, reclaim: boolean): StoredDocument | undefined {
-      const found = sql.get`SELECT number, status FROM documents WHERE id = ${id}`
-      if (!found) return undefined
+    patchMetadata(
+      id: string,
+      patch: MetadataPatch,
+      reclaim: boolean,
+      among?: Among,
+    ): StoredDocument | undefined {
+      const found = sql.get`SELECT number, status, metadata FROM documents WHERE id = ${id}`
+      if (!found || !isAmong(found, among)) return undefined
       const number = integer(found, 'number')
       const change = JSON.stringify(patch)
       const isTaken = reclaim && text(found, 'status') === 'processing'
@@ -61,9 +69,9 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
       return toDocument(sql.get`SELECT * FROM documents WHERE number = ${number}`)
     },
 
-    delete(id: string): number[] | undefined {
-      const found = sql.get`SELECT number FROM documents WHERE id = ${id}`
-      if (!found) return undefined
+    delete(id: string, among?: Among): number[] | undefined {
+      const found = sql.get`SELECT number, metadata FROM documents WHERE id = ${id}`
+      if (!found || !isAmong(found, among)) return undefined
       const number = integer(found, 'number')
       const removed = sql.all`SELECT key FROM chunks WHERE document = ${number}`
       sql.run`DELETE FROM jobs WHERE document = ${number}`
@@ -78,9 +86,7 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
 
     retry(id: string): StoredDocument {
       const found = sql.get`SELECT number, status, revision FROM documents WHERE id = ${id}`
-      if (!found) {
-        throw new AppError('document_not_found', `There is no document "${id}"`, { param: 'id' })
-      }
+      if (!found) throw documentNotFound(id)
       if (text(found, 'status') !== 'failed') {
         throw new AppError('document_not_failed', 'Only a failed document can be retried')
       }

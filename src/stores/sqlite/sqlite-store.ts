@@ -135,9 +135,9 @@ function createWrites(write: WriteQueue['write']) {
 
   return {
     add: (document, idempotency) => write('add', document, idempotency),
-    put: (document) => write('put', document),
-    patchMetadata: (id, patch, reclaim) => write('patchMetadata', id, patch, reclaim),
-    delete: (id) => write('delete', id),
+    put: (document, among) => write('put', document, among),
+    patchMetadata: (id, patch, reclaim, among) => write('patchMetadata', id, patch, reclaim, among),
+    delete: (id, among) => write('delete', id, among),
     retry: (id) => write('retry', id),
     recoverJobs: () => write('recoverJobs'),
     claimJobs: (limit) => write('claimJobs', limit),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
+import { MASTER } from '../../../src/schemas/api-key.ts'
 import { ChatRequest } from '../../../src/schemas/chat.ts'
 import { CompletionRequest } from '../../../src/schemas/completion.ts'
 import type { AgentEvent, AgentRequest } from '../../../src/services/agent/agent-event.ts'
@@ -35,9 +36,13 @@ function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) 
     collections: async () => ['hr'],
   })
   const frames = (more: object = {}) =>
-    Array.fromAsync(eachEvent(chat.frames(ChatRequest.parse({ messages, ...more }), signal)))
+    Array.fromAsync(
+      eachEvent(chat.frames(ChatRequest.parse({ messages, ...more }), MASTER, signal)),
+    )
   const chunks = (more: object = {}) =>
-    Array.fromAsync(eachEvent(chat.chunks(CompletionRequest.parse({ messages, ...more }), signal)))
+    Array.fromAsync(
+      eachEvent(chat.chunks(CompletionRequest.parse({ messages, ...more }), MASTER, signal)),
+    )
   return { chat, requests, frames, chunks }
 }
 
@@ -96,14 +101,14 @@ describe('the chunks of a completion', () => {
   it('are none where the run fails before its first event, so that it can become a status', async () => {
     const failure = new AppError('upstream_failed', 'x')
     const { chat } = createForTest([], failure)
-    const chunks = chat.chunks(CompletionRequest.parse({ messages }), signal)
+    const chunks = chat.chunks(CompletionRequest.parse({ messages }), MASTER, signal)
     await expect(chunks.next()).rejects.toBe(failure)
   })
 })
 
 it('a completion in one piece is the same run', async () => {
   const { chat } = createForTest()
-  const completion = await chat.complete(CompletionRequest.parse({ messages }), signal)
+  const completion = await chat.complete(CompletionRequest.parse({ messages }), MASTER, signal)
   expect(completion.choices[0]?.message.content).toBe('At nine.')
   expect(completion.model).toBe('desk')
 })
@@ -111,10 +116,10 @@ it('a completion in one piece is the same run', async () => {
 describe('the models', () => {
   it('are the one agent, and what it is over each collection', async () => {
     const { chat } = createForTest()
-    const card = await chat.model('desk', signal)
+    const card = await chat.model('desk', MASTER, signal)
     const data = [card, { ...card, id: 'desk:hr' }]
-    expect(await chat.models(signal)).toEqual({ object: 'list', data })
-    expect(await chat.model('desk:hr', signal)).toEqual(data[1])
+    expect(await chat.models(MASTER, signal)).toEqual({ object: 'list', data })
+    expect(await chat.model('desk:hr', MASTER, signal)).toEqual(data[1])
     expect(card).toEqual({
       id: 'desk',
       object: 'model',
@@ -124,7 +129,7 @@ describe('the models', () => {
   })
 
   it.each(['gpt-4o', '', 'DESK', 'desk:law'])('do not hold %j', async (id) => {
-    const asked = createForTest().chat.model(id, signal)
+    const asked = createForTest().chat.model(id, MASTER, signal)
     await expect(asked).rejects.toMatchObject({ code: 'model_not_found' })
   })
 })

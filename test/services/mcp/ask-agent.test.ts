@@ -14,17 +14,15 @@ const done = (more: object = {}): ChatFrame => ({
 async function ask(frames: readonly ChatFrame[], milliseconds = 0) {
   const requests: ChatRequest[] = []
   const told: number[] = []
-  const chat = {
-    async *frames(request: ChatRequest) {
-      requests.push(request)
-      for (const frame of frames) {
-        await pause(milliseconds)
-        yield [frame]
-      }
-    },
+  async function* answerWith(request: ChatRequest) {
+    requests.push(request)
+    for (const frame of frames) {
+      await pause(milliseconds)
+      yield [frame]
+    }
   }
   const tell = async (progress: number) => void told.push(progress)
-  const answer = await askAgent(chat, { question: 'When?', topK: 3 }, tell, signal)
+  const answer = await askAgent(answerWith, { question: 'When?', topK: 3 }, tell)
   return { answer, requests, told }
 }
 

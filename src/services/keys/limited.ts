@@ -1,0 +1,150 @@
+import { AppError } from '../../errors.ts'
+import type { Caller } from '../../schemas/api-key.ts'
+import { COLLECTION } from '../../schemas/bounds.ts'
+import {
+  DEFAULT_COLLECTION,
+  type Filter,
+  type Metadata,
+  placedIn,
+  takes,
+  withinAny,
+} from '../../schemas/metadata.ts'
+import { type Among, documentNotFound } from '../../stores/document-store.ts'
+import { createLineIngestion, type LineIngestion } from '../ingestion/batch.ts'
+import { type Content, type Documents, storeAll } from '../ingestion/documents.ts'
+import type { createFiles, Files } from '../ingestion/uploads.ts'
+import { createFileSearch, type FileSearch } from '../retrieval/file-search.ts'
+import type { Retrieval } from '../retrieval/search.ts'
+
+/** What clients do with the corpus. */
+export interface CorpusServices {
+  documents: Documents
+  files: Files
+  lines: LineIngestion
+  retrieval: Retrieval
+  fileSearch: FileSearch
+}
+
+/** The corpus as a caller may see and change it. */
+export type LimitedTo = (caller: Caller) => CorpusServices
+
+interface Dependencies extends CorpusServices {
+  files: ReturnType<typeof createFiles>
+  /** The names of the collections that there are; throws what `signal` was aborted with. */
+  collections: (signal: AbortSignal) => Promise<string[]>
+  log: { error(fields: object, message: string): void }
+}
+
+/**
+ * The corpus as a caller may see and change it: of a key with collections, their documents alone, others being as if
+ * they did not exist. What a key sends with an idempotency key is told from what others send with the same.
+ */
+export function limitTo({ key, ...caller }: Caller, services: Dependencies): CorpusServices {
+  if (!key) return services
+  const { retrieval, files, log } = services
+  const documents = limitDocuments(services.documents, { ...caller, keyId: key.id })
+  const limited: Retrieval = {
+    search: (query, signal) =>
+      retrieval.search({ ...query, filter: withinAny(caller.collections, query.filter) }, signal),
+  }
+  return {
+    ...{ documents, retrieval: limited, files: files.into(documents) },
+    lines: createLineIngestion({ documents, log }),
+    fileSearch: createFileSearch({
+      ...{ documents, retrieval: limited },
+      collections: limitNames(caller, services.collections),
+    }),
+  }
+}
+
+/** Of the names of collections, those that a caller may see. */
+export function limitNames(
+  { collections }: Pick<Caller, 'collections'>,
+  all: Dependencies['collections'],
+) {
+  return async (signal: AbortSignal): Promise<string[]> => {
+    const names = await all(signal)
+    return collections ? names.filter((name) => collections.includes(name)) : names
+  }
+}
+
+interface Holder extends Pick<Caller, 'collections' | 'verify'> {
+  keyId: string
+}
+
+function limitDocuments(documents: Documents, { collections, verify, keyId }: Holder): Documents {
+  const only = withinAny(collections)
+  const among = collections && placesOf(collections)
+  const narrowed = (filter: Filter | undefined) => withinAny(collections, filter)
+
+  /** Throws `document_not_found`. */
+  const get = async (id: string) => {
+    const document = await documents.get(id)
+    if (!isTaken(only, document.metadata)) throw documentNotFound(id)
+    return document
+  }
+  // A stream or an upload may outlive its key.
+  const create: Documents['create'] = async (content, idempotencyKey, digest) => {
+    await verify()
+    const own = idempotencyKey && `${keyId}:${idempotencyKey}`
+    return documents.create(placeIn(collections, only, content), own, digest)
+  }
+  const put: Documents['put'] = async (id, content) => {
+    await verify()
+    return documents.put(id, placeIn(collections, only, content), among)
+  }
+  return {
+    ...{ get, create, put },
+    createAll: (items) => storeAll(items, { create, put }),
+    settled: documents.settled,
+    list: ({ filter, ...query }, signal) =>
+      documents.list({ ...query, filter: narrowed(filter) }, signal),
+    async chunks(id, page) {
+      await get(id)
+      return documents.chunks(id, page)
+    },
+    async text(id, signal) {
+      await get(id)
+      return documents.text(id, signal)
+    },
+    remove: (id) => documents.remove(id, among),
+    removeAll: ({ filter, ...query }, signal) =>
+      documents.removeAll({ ...query, filter: narrowed(filter), among }, signal),
+    async patch(id, { metadata }, signal) {
+      const { [COLLECTION]: place } = metadata
+      const after = place === null ? {} : { [COLLECTION]: place ?? '' }
+      if (place !== undefined && !isTaken(only, after)) throw elsewhere(collections)
+      return documents.patch(id, { metadata, among }, signal)
+    },
+    async retry(id) {
+      await get(id)
+      return documents.retry(id)
+    },
+  }
+}
+
+/** What a key sends goes where it says; without a word, into the only collection of a key that has one. */
+function placeIn(
+  collections: readonly string[] | undefined,
+  only: Filter | undefined,
+  content: Content,
+): Content {
+  const [first, ...others] = collections ?? []
+  const isNamed = content.collection !== undefined || content.metadata?.[COLLECTION] !== undefined
+  const collection = isNamed || others.length > 0 ? content.collection : first
+  if (!isTaken(only, placedIn(collection, content.metadata))) throw elsewhere(collections)
+  return { ...content, collection }
+}
+
+function isTaken(only: Filter | undefined, metadata: Metadata | undefined): boolean {
+  return !only || takes(only, metadata)
+}
+
+function placesOf(collections: readonly string[]): Among {
+  return collections.map((name) => (name === DEFAULT_COLLECTION ? null : name))
+}
+
+function elsewhere(collections: readonly string[] = []): AppError {
+  const message = `collection: this key writes into ${collections.join(', ')} alone: name one of these`
+  return new AppError('collection_not_allowed', message, { param: COLLECTION })
+}
