@@ -1762,6 +1762,8 @@ export interface components {
                 seconds?: number;
             };
             metadata?: components["schemas"]["Metadata"];
+            /** @description How many pages that are pictures were begun, while its file is being read. */
+            page?: number;
             /** @description Grows by 1 with each replacement of the content, from 1. */
             revision: number;
             /** @description The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one. */
@@ -1771,6 +1773,8 @@ export interface components {
             /** Format: date-time */
             updatedAt: string;
             url?: string;
+            /** @description What of its file could not be read, where anything; the rest is found. */
+            warnings?: components["schemas"]["DocumentWarning"][];
         };
         DocumentBatchResult: {
             /** @description One per document, in the order of the request. */
@@ -1840,6 +1844,11 @@ export interface components {
          * @enum {string}
          */
         DocumentStatus: "pending" | "processing" | "ready" | "failed";
+        /** @description What of the document could not be read. */
+        DocumentWarning: {
+            code: string;
+            message: string;
+        };
         /** @description The answer is complete. Always the last frame. */
         DoneFrame: {
             /** @description The files that tools made in the run. Absent where there are none. */
@@ -3363,6 +3372,7 @@ export type DocumentList = components['schemas']['DocumentList'];
 export type DocumentPatch = components['schemas']['DocumentPatch'];
 export type DocumentSort = components['schemas']['DocumentSort'];
 export type DocumentStatus = components['schemas']['DocumentStatus'];
+export type DocumentWarning = components['schemas']['DocumentWarning'];
 export type DoneFrame = components['schemas']['DoneFrame'];
 export type Embeddings = components['schemas']['Embeddings'];
 export type EmbeddingsRequest = components['schemas']['EmbeddingsRequest'];

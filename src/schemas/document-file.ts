@@ -12,6 +12,10 @@ export const DocumentFile = z
   })
   .meta({ id: 'DocumentFile', description: 'What the document was sent as, if not as text.' })
 
+export const DocumentWarning = z
+  .object({ code: z.string(), message: z.string() })
+  .meta({ id: 'DocumentWarning', description: 'What of the document could not be read.' })
+
 /** The fields beside the file, all of them text. */
 export const FileFields = z.object({
   title: boundedText(1_000)
@@ -54,5 +58,6 @@ export const DocumentForm = z
     examples: [{ file: '%PDF-1.7 …', title: 'Annual report', metadata: '{"year": 2026}' }],
   })
 
+export type DocumentWarning = z.output<typeof DocumentWarning>
 export type DocumentFile = z.output<typeof DocumentFile>
 export type FileFields = z.output<typeof FileFields>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DocumentFile } from './document-file.ts'
+import { DocumentFile, DocumentWarning } from './document-file.ts'
 import { boundedText, Flag, filledText, jsonText, optional } from './fields.ts'
 import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
 
@@ -84,6 +84,14 @@ export const Document = z
     file: DocumentFile.optional(),
     status: DocumentStatus,
     error: DocumentError.optional(),
+    warnings: z
+      .array(DocumentWarning)
+      .optional()
+      .describe('What of its file could not be read, where anything; the rest is found.'),
+    page: z
+      .int()
+      .optional()
+      .describe('How many pages that are pictures were begun, while its file is being read.'),
     attempts: z.int().describe('How often ingestion was begun.'),
     revision: z.int().describe('Grows by 1 with each replacement of the content, from 1.'),
     servedRevision: z

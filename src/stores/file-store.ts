@@ -5,6 +5,14 @@ export interface StoredFile {
   mediaType: string
   /** Bytes. */
   size: number
+  /** What its reader has told of it. */
+  notes?: FileNotes
+}
+
+export interface FileNotes {
+  /** How many pages that are pictures were begun; absent when it has been read. */
+  page?: number
+  warnings?: readonly { code: string; message: string }[]
 }
 
 /** The bytes of a file that no document has yet. */

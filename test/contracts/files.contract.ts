@@ -100,6 +100,25 @@ export function describeFiles(on: StoreFixture): void {
       expect(await readFile('a')).toHaveLength(9)
     })
 
+    it('keeps what its reader says of it, for the claim that is current, until the next says something', async () => {
+      await addFile('a', bytesOf(9))
+      const job = await on.claim()
+      await on.store.noteFile(job, { page: 4 })
+      expect((await on.store.get('a'))?.file).toMatchObject({ size: 9, notes: { page: 4 } })
+      const notes = { warnings: [{ code: 'unreadable_pictures', message: 'page 2' }] }
+      await on.store.noteFile(job, notes)
+      await on.store.completeJob(job, [], undefined, 'The whole text')
+      await on.store.noteFile(job, {})
+      expect((await on.store.get('a'))?.file?.notes).toEqual(notes)
+      await on.store.put({ id: 'a', text: '', file: await keep(bytesOf(3)) })
+      const replacing = await on.claim()
+      await on.store.noteFile(replacing, { page: 1 })
+      expect((await on.store.get('a'))?.file).toMatchObject({ size: 9, notes })
+      await on.store.noteFile(replacing, {})
+      await on.store.completeJob(replacing, [], undefined, 'Other')
+      expect((await on.store.get('a'))?.file).toMatchObject({ size: 3, notes: {} })
+    })
+
     it('can be completed with chunks that were kept piece by piece', async () => {
       await addFile('a', bytesOf(9))
       const job = await on.claim()

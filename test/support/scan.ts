@@ -1,12 +1,17 @@
 import { Resvg } from '@resvg/resvg-js'
 import { FONT_FILES } from '../../src/lib/fonts.ts'
 
-/** A page with these lines, as a scanner would see it. */
-export function scan(lines: readonly string[], { slope = 0, turn = 0, ink = '#111' } = {}) {
+/** A page with these lines, as a scanner would see it; `isTorn` leaves two of three rows of it. */
+export function scan(
+  lines: readonly string[],
+  { slope = 0, turn = 0, ink = '#111', height = 620, isTorn = false } = {},
+) {
   const texts = lines.map((line, i) => `<text x="60" y="${80 + i * 40}">${line}</text>`).join('')
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="620" height="620">
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="620" height="${height}">
+    <pattern id="torn" width="9" height="3" patternUnits="userSpaceOnUse"><path d="M0 .5h9" stroke="#fff"/></pattern>
     <rect width="100%" height="100%" fill="#fdfcf7"/>
-    <g font-family="DejaVu Sans" font-size="26" fill="${ink}" transform="rotate(${slope + turn} 310 310)">${texts}</g></svg>`
+    <g font-family="DejaVu Sans" font-size="26" fill="${ink}" transform="rotate(${slope + turn} 310 310)">${texts}</g>
+    ${isTorn ? '<rect width="100%" height="100%" fill="url(#torn)"/>' : ''}</svg>`
   const font = { loadSystemFonts: false, fontFiles: [FONT_FILES.sans] }
   return new Resvg(svg, { font }).render()
 }

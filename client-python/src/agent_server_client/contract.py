@@ -1162,6 +1162,11 @@ class DocumentFile(TypedDict):
     size: int
 
 
+class DocumentWarning(TypedDict):
+    code: str
+    message: str
+
+
 class NewDocumentFile(TypedDict):
     file: bytes
     title: NotRequired[str]
@@ -1206,6 +1211,8 @@ class Document(TypedDict):
     file: NotRequired[DocumentFile]
     status: DocumentStatus
     error: NotRequired[DocumentError]
+    warnings: NotRequired[list[DocumentWarning]]
+    page: NotRequired[int]
     attempts: int
     revision: int
     servedRevision: NotRequired[int]

@@ -1,4 +1,5 @@
 import { endWithParent } from '../../lib/end-with-parent.ts'
+import type { DocumentWarning } from '../../schemas/document-file.ts'
 import { extractFile } from './extract-file.ts'
 import {
   cutText,
@@ -14,6 +15,8 @@ import {
 // the jobs of src/lib/job-process.ts: it reads many files, and neither file nor text passes as one message.
 
 const MAX_CAUSE = 4_096
+/** Pages that a warning names. */
+const MAX_NAMED = 100
 /** For all pages of a file that are pictures. */
 const MAX_RECOGNITION_MS = 2 * 3_600_000
 endWithParent()
@@ -35,12 +38,11 @@ async function finish(): Promise<void> {
   const { name, mediaType, bytes, languages } = file
   file = undefined
   try {
-    const { text, pageStarts } = await extractFile(
-      { name, mediaType, bytes },
-      recognition(languages),
-    )
+    const unreadable: string[] = []
+    const seen = recognition(languages, (what) => unreadable.push(what))
+    const { text, pageStarts } = await extractFile({ name, mediaType, bytes }, seen)
     for (const piece of cutText(text)) answer({ kind: 'text', text: packText(piece) })
-    answer({ kind: 'extracted', pageStarts })
+    answer({ kind: 'extracted', pageStarts, warnings: warningsOf(unreadable) })
   } catch (error) {
     if (!(error instanceof ExtractionError)) throw error
     const { code, message, cause } = error
@@ -50,15 +52,27 @@ async function finish(): Promise<void> {
 }
 
 /** Tells the server of each page, whose deadline begins anew; nothing where pictures are not read. */
-function recognition(languages: readonly string[]): Recognition | undefined {
+function recognition(
+  languages: readonly string[],
+  onUnreadable: Recognition['onUnreadable'],
+): Recognition | undefined {
   if (languages.length === 0) return undefined
   const started = performance.now()
+  let page = 0
   const onPage = () => {
-    answer({ kind: 'page' })
+    answer({ kind: 'page', page: ++page })
     if (performance.now() - started < MAX_RECOGNITION_MS) return
     throw new ExtractionError('extraction_timeout', 'Recognising the text took too long')
   }
-  return { languages, onPage }
+  return { languages, onPage, onUnreadable }
+}
+
+function warningsOf(unreadable: readonly string[]): DocumentWarning[] {
+  if (unreadable.length === 0) return []
+  const more = unreadable.length - MAX_NAMED
+  const named = `${unreadable.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+  const message = `Left out, since it could not be read with confidence: ${named}`
+  return [{ code: 'unreadable_pictures', message }]
 }
 
 function answer(message: FromReader): void {

@@ -1,4 +1,5 @@
 import { atCodePoint } from '../../lib/markdown/characters.ts'
+import type { DocumentWarning } from '../../schemas/document-file.ts'
 
 /** What was read out of a file. */
 export interface Extracted {
@@ -15,6 +16,7 @@ export interface ReadText {
   /** Of all pieces, in UTF-16 code units. */
   characters: number
   pageStarts?: readonly number[]
+  warnings: readonly DocumentWarning[]
 }
 
 /** A file that is to be read, whole in the memory of the process that reads it. */
@@ -30,6 +32,8 @@ export interface Recognition {
   languages: readonly string[]
   /** Called before each page that is a picture. */
   onPage(): void
+  /** Called with what could not be read with confidence: `page 7`. */
+  onUnreadable(what: string): void
 }
 
 /** A longer text belongs into several documents: a hit tells where in a document it stands. */
@@ -143,7 +147,7 @@ export type ToReader =
 /** What it answers: the text in order, and that this was all of it, or why there is none; `cause` is for the log. */
 export type FromReader =
   | { kind: 'text'; text: PackedText }
-  /** One more page is being recognised, which may take as long as a file does. */
-  | { kind: 'page' }
-  | { kind: 'extracted'; pageStarts: number[] | undefined }
+  /** One more page is being recognised, which may take as long as a file does; how many there were with it. */
+  | { kind: 'page'; page: number }
+  | { kind: 'extracted'; pageStarts: number[] | undefined; warnings: DocumentWarning[] }
   | { kind: 'refused'; code: ExtractionCode; message: string; cause: string | undefined }

@@ -45,22 +45,27 @@ export function createExtractor(options: ExtractorOptions) {
   const semaphore = createSemaphore(processes)
   const readers = createReaders(limits)
 
-  async function read(file: StoredFile, open: OpenPieces, signal: AbortSignal) {
+  async function read(file: StoredFile, source: FileSource, signal: AbortSignal) {
     const kept = readers.takeIdle()
     try {
-      if (kept) return await readIn(kept, file, open, signal)
+      if (kept) return await readIn(kept, file, source, signal)
     } catch (error) {
       // What files before this one have left in it may be the cause.
       if (!(error instanceof JobCrashed || isOutOfMemory(error))) throw error
     }
-    return readIn(readers.start(), file, open, signal)
+    return readIn(readers.start(), file, source, signal)
   }
 
-  async function readIn(reader: Reader, file: StoredFile, open: OpenPieces, signal: AbortSignal) {
+  async function readIn(reader: Reader, file: StoredFile, source: FileSource, signal: AbortSignal) {
+    const { open, onPage } = source
     using deadline = startDeadline(deadlineMs, signal)
+    const ofPage = (page: number) => {
+      deadline.renew()
+      onPage?.(page)
+    }
     try {
       const answered = await untilAborted(
-        reader.read({ ...file, languages }, await open(), deadline.renew),
+        reader.read({ ...file, languages }, await open(), ofPage),
         deadline.signal,
       )
       readers.giveBack(reader)
@@ -84,18 +89,18 @@ export function createExtractor(options: ExtractorOptions) {
      * Throws `ExtractionError`, `JobCrashed`, what `open` throws, and the reason of the signal, which ends the
      * reading at once.
      */
-    async extract(file: StoredFile, open: OpenPieces, signal: AbortSignal): Promise<ReadText> {
+    async extract(file: StoredFile, source: FileSource, signal: AbortSignal): Promise<ReadText> {
       const wanted = AbortSignal.any([signal, closing.signal])
-      const { answer, texts } = await semaphore.run(() => read(file, open, wanted), wanted)
+      const { answer, texts } = await semaphore.run(() => read(file, source, wanted), wanted)
       if (answer.kind === 'refused') {
         const { code, message, cause } = answer
         const { mediaType, size } = file
         if (cause) log?.warn({ code, cause, mediaType, size }, 'a file could not be read')
         throw new ExtractionError(code, message)
       }
-      const { pageStarts } = answer
+      const { pageStarts, warnings } = answer
       const characters = texts.reduce((sum, text) => sum + lengthOf(text), 0)
-      return { pieces: texts, characters, ...(pageStarts && { pageStarts }) }
+      return { pieces: texts, characters, warnings, ...(pageStarts && { pageStarts }) }
     },
     close() {
       closing.abort(new Error('The server stops'))
@@ -104,8 +109,14 @@ export function createExtractor(options: ExtractorOptions) {
   }
 }
 
-/** The bytes of the file from their beginning. */
-type OpenPieces = () => Promise<AsyncIterable<Uint8Array>>
+export interface FileSource {
+  /** The bytes of the file from their beginning. */
+  open: () => Promise<AsyncIterable<Uint8Array>>
+  onPage?: OnPage
+}
+
+/** Called before each page that is recognised, with how many there were. Must not throw. */
+type OnPage = (page: number) => void
 
 /** Of the process, as against a file that says so of itself. */
 const isOutOfMemory = (error: unknown) =>
@@ -153,11 +164,11 @@ type FileToRead = StoredFile & { languages: readonly string[] }
 /** A process that reads one file after another. Whatever goes wrong in it, it is replaced and not mended. */
 function startReader(limits: ProcessLimits) {
   let texts: ReadText['pieces'] = []
-  let onPage: () => void = () => undefined
+  let onPage: OnPage = () => undefined
   let waiting = Promise.withResolvers<Exclude<FromReader, { kind: 'text' | 'page' }>>()
   const { send, isAlive, memory, kill } = startProcess<FromReader>({ entry: ENTRY }, limits, {
     onMessage(message) {
-      if (message.kind === 'page') return onPage()
+      if (message.kind === 'page') return onPage(message.page)
       if (message.kind !== 'text') return waiting.resolve(message)
       texts.push(ownPacked(message.text))
       freeYoungMemory()
@@ -169,7 +180,7 @@ function startReader(limits: ProcessLimits) {
   return {
     ...{ isAlive, memory, kill },
     /** One file at a time: the last answer, and the texts that came before it. Throws `JobExhausted`, `JobCrashed`, and what `pieces` throws. */
-    async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: () => void) {
+    async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: OnPage) {
       texts = []
       onPage = ofPage
       waiting = Promise.withResolvers()

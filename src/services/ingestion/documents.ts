@@ -285,7 +285,10 @@ function toDocument(stored: StoredDocument): Document {
     ...(title !== undefined && { title }),
     ...(url !== undefined && { url }),
     ...(metadata && { metadata }),
-    ...(file && { file }),
+    ...(file && { file: { name: file.name, mediaType: file.mediaType, size: file.size } }),
+    ...(file?.notes?.warnings && { warnings: [...file.notes.warnings] }),
+    ...(file?.notes?.page !== undefined &&
+      stored.status === 'processing' && { page: file.notes.page }),
     ...(error && { error }),
     ...(servedRevision !== undefined && { servedRevision }),
     chunks: chunkCount,

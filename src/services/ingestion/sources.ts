@@ -27,7 +27,7 @@ export interface Source {
 export type OpenSource = (job: IngestionJob, signal: AbortSignal) => Promise<Source>
 
 interface Dependencies {
-  store: Pick<DocumentStore, 'readFile'>
+  store: Pick<DocumentStore, 'readFile' | 'noteFile'>
   extractor: Pick<Extractor, 'extract'>
 }
 
@@ -35,7 +35,8 @@ interface Dependencies {
 export function createSources({ store, extractor }: Dependencies): OpenSource {
   const budget = createBudget(MAX_EXTRACTED)
 
-  return async ({ documentId, revision, text, file }, signal) => {
+  return async (job, signal) => {
+    const { documentId, revision, text, file } = job
     if (!file) {
       const close = () => undefined
       return { characters: text.length, pieces: () => [text], pageStarts: undefined, close }
@@ -46,12 +47,41 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
       if (!bytes) throw new ExtractionError('damaged_file', 'The file is there no more')
       return bytes
     }
-    const { characters, pieces, pageStarts } = await extractor.extract(file, open, signal)
+    const notes = createNotes(store, job)
+    const { characters, pieces, pageStarts, warnings } = await extractor.extract(
+      file,
+      { open, onPage: notes.onPage },
+      signal,
+    )
+    await notes.end(warnings)
     return {
       ...{ characters, pageStarts },
       pieces: () => takeOut(pieces),
       close: budget.hold(characters),
     }
+  }
+}
+
+/** Pages are told of this often at most; one takes about a second. */
+const NOTE_MS = 1_000
+
+/** Keeps with the document how far its reader is, and in the end what it could not read. */
+function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: IngestionJob) {
+  let notedAt: number | undefined
+  let noting: Promise<void> = Promise.resolve()
+
+  return {
+    onPage(page: number): void {
+      if (notedAt !== undefined && performance.now() - notedAt < NOTE_MS) return
+      notedAt = performance.now()
+      // Nothing depends on it, and what fails here fails again in the end.
+      noting = noteFile(job, { page }).catch(() => undefined)
+    },
+    async end(warnings: ReadText['warnings']): Promise<void> {
+      await noting
+      if (notedAt === undefined && !job.file?.notes) return
+      await noteFile(job, warnings.length > 0 ? { warnings } : {})
+    },
   }
 }
 

@@ -40,6 +40,21 @@ const FAIL: Query = {
   name: 'fail_job',
   text: 'SELECT agent_server.fail_job($1, $2, $3, $4, $5) AS done',
 }
+/** Of a replacement the file is kept beside that of the document. */
+const NOTE: Query = {
+  name: 'note_file',
+  text: `WITH job AS (
+      SELECT jobs.document FROM agent_server.documents
+      JOIN agent_server.jobs ON jobs.document = documents.number
+      WHERE documents.id = $1 AND jobs.claim = $2
+    ), replaced AS (
+      UPDATE agent_server.replacements AS new
+      SET file = jsonb_set(new.file::jsonb, '{notes}', $3::jsonb)::text
+      FROM job WHERE new.document = job.document RETURNING new.document
+    )
+    UPDATE agent_server.documents SET file = jsonb_set(file::jsonb, '{notes}', $3::jsonb)::text
+    FROM job WHERE number = job.document AND NOT EXISTS (SELECT FROM replaced)`,
+}
 const RELEASE: Query = {
   name: 'release_job',
   text: 'SELECT agent_server.release_job($1, $2, $3, $4)',
@@ -67,7 +82,13 @@ export function createJobWrites({
   documentEnded,
 }: Dependencies): Pick<
   DocumentStore,
-  'recoverJobs' | 'claimJobs' | 'completeJob' | 'completeStaged' | 'failJob' | 'releaseJob'
+  | 'recoverJobs'
+  | 'claimJobs'
+  | 'completeJob'
+  | 'completeStaged'
+  | 'noteFile'
+  | 'failJob'
+  | 'releaseJob'
 > {
   const complete = async (
     job: Claim,
@@ -114,6 +135,10 @@ export function createJobWrites({
       const keys = await complete(job, gathered, undefined, kept.characters)
       if (keys) await files.dropStaged(kept.file)
       return keys
+    },
+
+    async noteFile(job, notes) {
+      await database.write(NOTE, [job.documentId, job.claim, JSON.stringify(notes)])
     },
 
     async failJob(job, { code, message }, retryAt) {

@@ -84,9 +84,14 @@ export function toFile(row: Row | undefined): StoredFile | undefined {
 /** A file's column; what PostgreSQL's JSON cannot hold is left out of the name. */
 export function fileToJson(file: StoredFile | undefined): string | null {
   if (!file) return null
-  const { name, mediaType, size } = file
+  const { name, mediaType, size, notes } = file
   const plain = name.replaceAll('\0', ' ').toWellFormed()
-  return JSON.stringify({ name: plain, mediaType, size } satisfies StoredFile)
+  return JSON.stringify({
+    name: plain,
+    mediaType,
+    size,
+    ...(notes && { notes }),
+  } satisfies StoredFile)
 }
 
 export function toJson(metadata: Metadata | undefined): string | null {

@@ -9,6 +9,7 @@ import type {
   NewChunk,
   StagedChunks,
 } from '../document-store.ts'
+import type { FileNotes } from '../file-store.ts'
 import { bytes, integer, toJob } from '../sql/rows.ts'
 import { insertChunk, insertVectors } from './chunks.ts'
 import { withSmallCache } from './connection.ts'
@@ -83,6 +84,18 @@ function createClaimWrites(sql: SQLTagStore) {
       sql.run`
         UPDATE documents SET error_code = ${failure.code}, error_message = ${failure.message}
         WHERE number = ${current.document}`
+    },
+
+    noteFile(job: Claim, notes: FileNotes): void {
+      const current = selectCurrent(sql, job)
+      if (!current) return
+      const [json, { document }] = [JSON.stringify(notes), current]
+      const { changes } = sql.run`
+        UPDATE replacements SET file = json_set(file, '$.notes', json(${json}))
+        WHERE document = ${document}`
+      if (changes > 0) return
+      sql.run`
+        UPDATE documents SET file = json_set(file, '$.notes', json(${json})) WHERE number = ${document}`
     },
 
     failJob(job: Claim, failure: DocumentFailure, retryAt?: number): boolean {

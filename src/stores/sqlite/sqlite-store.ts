@@ -149,6 +149,7 @@ function createWrites(write: WriteQueue['write']) {
       refuseStale(staged.firstKey)
       return write('completeStaged', toClaim(job), staged)
     },
+    noteFile: (job, notes) => write('noteFile', toClaim(job), notes),
     failJob: (job, failure, retryAt) => write('failJob', toClaim(job), failure, retryAt),
     releaseJob: (job, failure) => write('releaseJob', toClaim(job), failure),
     addVectors: (vectors, model) => write('addVectors', vectors, model),

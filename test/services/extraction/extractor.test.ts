@@ -19,7 +19,7 @@ function openExtractor(options: Partial<ExtractorOptions> = {}) {
   const extract = async (name: string, content: Uint8Array | string, signal = never()) => {
     const bytes = Buffer.from(content)
     const file = { name, mediaType: 'text/plain', size: bytes.length }
-    return toText(await extractor.extract(file, async () => inPieces(bytes), signal))
+    return toText(await extractor.extract(file, { open: async () => inPieces(bytes) }, signal))
   }
   return { extractor, extract, warnings }
 }
@@ -117,7 +117,9 @@ describe('A process that a file is too much for is replaced', () => {
       throw new Error('the file was deleted')
     }
     const file = { name: 'a.txt', mediaType: 'text/plain', size: 99 }
-    await expect(extractor.extract(file, async () => broken(), never())).rejects.toThrow('deleted')
+    await expect(extractor.extract(file, { open: async () => broken() }, never())).rejects.toThrow(
+      'deleted',
+    )
     expect(await extract('a.txt', 'Whole.')).toEqual({ text: 'Whole.' })
   })
 })
@@ -135,7 +137,9 @@ it.runIf(process.platform === 'linux')(
       return inPieces(Buffer.from('The next one.'))
     }
     const file = { name: 'b.txt', mediaType: 'text/plain', size: 13 }
-    expect(toText(await extractor.extract(file, open, never()))).toEqual({ text: 'The next one.' })
+    expect(toText(await extractor.extract(file, { open }, never()))).toEqual({
+      text: 'The next one.',
+    })
     expect(opened).toBe(2)
     expect(warnings).toMatchObject([{ err: { name: 'JobCrashed', message: 'ended with SIGSEGV' } }])
   },

@@ -19,23 +19,29 @@ async function* onePiece() {
   yield Buffer.from('abc')
 }
 
-function sourcesWith(extracted: Extracted, pieces = onePiece) {
+const WARNINGS = [{ code: 'unreadable_pictures', message: 'Left out: page 2' }]
+
+/** `pages` are recognised, one of which cannot be read. */
+function sourcesWith(extracted: Extracted, pages = 0) {
   const asked: unknown[] = []
+  const noted: unknown[] = []
   const openSource = createSources({
     store: {
       readFile: async (...ids) => {
         asked.push(ids)
-        return pieces()
+        return onePiece()
       },
+      noteFile: async ({ claim }, notes) => void noted.push([claim, notes]),
     },
     extractor: {
-      async extract(file, open) {
+      async extract(file, { open, onPage }) {
+        for (let page = 1; page <= pages; page++) onPage?.(page)
         asked.push(file, Buffer.concat(await Array.fromAsync(await open())).toString())
-        return toReadText(extracted)
+        return { ...toReadText(extracted), warnings: pages > 0 ? WARNINGS : [] }
       },
     },
   })
-  return { openSource, asked }
+  return { openSource, asked, noted }
 }
 
 function toReadText({ text, pageStarts }: Extracted) {
@@ -77,11 +83,29 @@ describe('The source of a document', () => {
     expect(source.characters).toBe(text.length)
   })
 
+  it('has its reading told with the document, and in the end what could not be read', async () => {
+    const { openSource, noted } = sourcesWith({ text: 'Seen.' }, 3)
+    await openSource(JOB, never())
+    // The others came within a second.
+    expect(noted).toEqual([
+      [1, { page: 1 }],
+      [1, { warnings: WARNINGS }],
+    ])
+  })
+
+  it('leaves nothing of what an earlier attempt could not read', async () => {
+    const { openSource, noted } = sourcesWith({ text: 'Read.' })
+    await openSource(JOB, never())
+    expect(noted).toEqual([])
+    await openSource({ ...JOB, file: { ...FILE, notes: { warnings: WARNINGS } } }, never())
+    expect(noted).toEqual([[1, {}]])
+  })
+
   it('is missing where the file is', async () => {
     const openSource = createSources({
-      store: { readFile: async () => undefined },
+      store: { readFile: async () => undefined, noteFile: async () => undefined },
       extractor: {
-        async extract(_file, open) {
+        async extract(_file, { open }) {
           await open()
           throw new Error('never read')
         },

@@ -19,13 +19,14 @@ export type PictureKind = 'png' | 'jpeg' | 'webp' | 'bmp' | 'gif' | 'tiff'
 export async function extractImage(
   bytes: Buffer,
   kind: PictureKind,
-  { languages, onPage }: Recognition,
+  recognition: Recognition,
 ): Promise<Extracted> {
-  const recogniser = recogniserOf(languages)
+  const recogniser = recogniserOf(recognition.languages)
   const pages: Recognised[] = []
   for (const page of picturesOf(bytes, kind)) {
-    onPage()
+    recognition.onPage()
     pages.push(await recogniser.read(page()))
+    if (pages.at(-1)?.isUnreadable) recognition.onUnreadable(`page ${pages.length}`)
   }
   const text = createBoundedText()
   const pageStarts = pages.map((page) => {
@@ -33,7 +34,7 @@ export async function extractImage(
     if (page.text !== '') text.add(`${page.text}\n\n`)
     return start
   })
-  if (text.length === 0) throw nothingRead({ languages, onPage })
+  if (text.length === 0) throw nothingRead(recognition)
   return { text: text.toString(), ...(kind === 'tiff' && { pageStarts }) }
 }
 

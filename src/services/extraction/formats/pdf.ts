@@ -46,21 +46,16 @@ export async function extractPdf(bytes: Buffer, recognition?: Recognition): Prom
     if (filled !== undefined) text.add(`${filled}\n\n`)
   }
   if (unread === pdf.numPages) throw damaged()
-  if (text.toString().replaceAll(UNREADABLE, '').trim() === '') {
-    throw nothingRead(recognition)
-  }
+  if (text.toString().trim() === '') throw nothingRead(recognition)
   return { text: text.toString(), pageStarts }
 }
 
-/** Stands for a page in the text. */
-const UNREADABLE = '(This page is a picture that could not be read with confidence.)'
+type Sight = (page: PdfPage, number: number) => Promise<string>
 
-type Sight = (page: PdfPage) => Promise<string>
-
-/** What reads pages that are pictures; of what it cannot read, a note. */
+/** What reads pages that are pictures. */
 function createSight(recognition: Recognition | undefined): Sight {
   let pages = 0
-  return async (page) => {
+  return async (page, number) => {
     const pictures = recognition ? await pagePictures(page) : []
     if (!recognition || pictures.length === 0) return ''
     if (++pages > MAX_RECOGNISED_PAGES) throw tooManyPages()
@@ -72,7 +67,8 @@ function createSight(recognition: Recognition | undefined): Sight {
       .map((each) => each.text)
       .join('\n\n')
       .trim()
-    return text === '' && read.some(({ isUnreadable }) => isUnreadable) ? UNREADABLE : text
+    if (read.some(({ isUnreadable }) => isUnreadable)) recognition.onUnreadable(`page ${number}`)
+    return text
   }
 }
 
@@ -113,7 +109,7 @@ async function readPage(pdf: Pdf, number: number, sight: Sight): Promise<string 
   try {
     const page = await pdf.getPage(number)
     const { items } = await page.getTextContent()
-    const text = toPageText(items.flatMap(toItem)) || (await sight(page))
+    const text = toPageText(items.flatMap(toItem)) || (await sight(page, number))
     page.cleanup()
     return text
   } catch (error) {

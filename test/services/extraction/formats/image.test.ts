@@ -4,17 +4,18 @@ import { PDFDocument } from '@cantoo/pdf-lib'
 import * as tiff from 'utif2'
 import { describe, expect, it } from 'vitest'
 import { extractFile } from '../../../../src/services/extraction/extract-file.ts'
+import type { Recognition } from '../../../../src/services/extraction/extracted.ts'
 import { onlyLong } from '../../../support/long.ts'
 import { scan } from '../../../support/scan.ts'
 
+const seen = { onPage: () => undefined, onUnreadable: () => undefined }
 const LINES = ['Herons stand in shallow water', 'and wait for a fish to come.']
 
-const read = (name: string, bytes: Uint8Array, recognition?: { onPage: () => void }) =>
+const read = (name: string, bytes: Uint8Array, recognition?: Partial<Recognition>) =>
   extractFile(
     { name, mediaType: '', bytes: Buffer.from(bytes) },
-    recognition && { languages: ['eng'], ...recognition },
+    recognition && { languages: ['eng'], ...seen, ...recognition },
   )
-const seen = { onPage: () => undefined }
 
 describe('A picture of a page', () => {
   it('becomes its text', async () => {
@@ -49,9 +50,13 @@ describe('A picture of a page', () => {
   })
 
   it('without text is no document, nor is one that can hardly be read', async () => {
-    await expect(read('a.png', scan([]).asPng(), seen)).rejects.toMatchObject({
-      code: 'empty_document',
-    })
+    const torn = scan(['Herons stand in shallow water'], { height: 200, isTorn: true })
+    for (const picture of [scan([], { height: 100 }), torn]) {
+      await expect(read('a.png', picture.asPng(), seen)).rejects.toMatchObject({
+        code: 'empty_document',
+        message: 'No text could be recognised with confidence',
+      })
+    }
   })
 
   it('is not read where recognition is off', async () => {
