@@ -35,8 +35,22 @@ export async function loadFormFonts() {
     fontFor: (text: string): LoadedFont => best(text).font,
     /** Whether that is the font of most texts. */
     isUsual: (text: string) => best(text).font === fonts[0],
+    /** What the fonts draw one after the other, none of which has all signs; the one of the whole text where it can. */
+    partsOf(run: string, text: string) {
+      const ranked = [best(text).font, ...fonts]
+      const parts: { font: LoadedFont; text: string }[] = []
+      for (const sign of run) {
+        const last = parts.at(-1)
+        const draws = (font: LoadedFont) => missing(font, sign).length === 0
+        if (last && draws(last.font)) last.text += sign
+        else parts.push({ font: ranked.find(draws) ?? best(text).font, text: sign })
+      }
+      return parts
+    },
+    /** Whether no one font has all signs of it. */
+    isMixed: (text: string) => best(text).lacks.length > 0,
     /** Why the text would not come out as it is written; nothing where it does. */
-    mistakeIn(text: string): string | undefined {
+    mistakeIn(text: string, mayMix: boolean): string | undefined {
       const unchecked = distinct(toDrawn(text), (sign) => !CHECKED.test(sign))
       if (unchecked.length > 0) return `the script of ${listSigns(unchecked)} cannot be drawn`
       const loose = distinct(toDrawn(text), (sign) => LOOSE_MARK.test(sign))
@@ -44,10 +58,12 @@ export async function loadFormFonts() {
         return `the marks ${listSigns(loose)} cannot be set over or under letters`
       const { lacks } = best(text)
       if (lacks.length === 0) return undefined
-      const isSpread = lacks.every((sign) => fonts.some((font) => missing(font, sign).length === 0))
-      return isSpread
-        ? `no one font has a sign for all of it: ${listSigns(lacks)} needs another`
-        : `the font has no sign for ${listSigns(lacks)}${fontHint(lacks)}`
+      const unknown = lacks.filter((sign) => fonts.every((font) => missing(font, sign).length > 0))
+      if (unknown.length > 0)
+        return `the font has no sign for ${listSigns(unknown)}${fontHint(unknown)}`
+      return mayMix
+        ? undefined
+        : `no one font has a sign for all of it: ${listSigns(lacks)} needs another`
     },
   }
 }

@@ -28,7 +28,8 @@ export async function openPdfForm(bytes: Uint8Array): Promise<OpenedForm> {
     check: (values) =>
       Object.entries(values).flatMap(([name, value]) => {
         const text = String(value)
-        const mistake = fonts.mistakeIn(text) ?? tooLong(form.getField(name), text)
+        const field = form.getField(name)
+        const mistake = fonts.mistakeIn(text, field instanceof PDFTextField) ?? tooLong(field, text)
         return mistake === undefined ? [] : [`${name}: ${mistake}`]
       }),
     async fill(values) {

@@ -1,11 +1,19 @@
 import { createRequire } from 'node:module'
 import fontkit from '@cantoo/fontkit'
 import {
+  type AppearanceProviderFor,
+  defaultTextFieldAppearanceProvider,
+  PDFDict,
   type PDFDocument,
   type PDFField,
   type PDFFont,
   PDFHexString,
+  PDFName,
+  PDFStream,
   PDFTextField,
+  type PDFWidgetAnnotation,
+  setFontAndSize,
+  showText,
 } from '@cantoo/pdf-lib'
 import type { default as CreateBidi, EmbeddingLevels } from 'bidi-js'
 import type { LoadedFont } from '../../lib/fonts.ts'
@@ -20,39 +28,62 @@ const LINE_HEIGHT = 1.2
 /** Points between the frame of a field and its text. */
 const PADDING = 3
 
+/** A font of the document, with how it draws what goes in one direction. */
+interface Face {
+  font: PDFFont
+  encode: (run: string) => PDFHexString
+  measure: (run: string, size: number) => number
+}
+
 /** Draws fields that have got their values, in fonts of which the document gets no more than it needs. */
 export function createFieldPen(document: PDFDocument, fonts: FormFonts) {
-  const embedded = new Map<LoadedFont, Promise<PDFFont>>()
+  const embedded = new Map<LoadedFont, Promise<Face>>()
   document.registerFontkit(fontkit)
 
-  function embed(font: LoadedFont): Promise<PDFFont> {
+  function embed(font: LoadedFont): Promise<Face> {
     const known = embedded.get(font) ?? embedNew(document, font)
     embedded.set(font, known)
     return known
   }
 
+  async function mixFor(text: string, { font }: Face): Promise<Pen> {
+    const used = fonts.partsOf(text, text).map((part) => part.font)
+    const faces = new Map<LoadedFont, Face>()
+    for (const one of used) faces.set(one, await embed(one))
+    const piecesOf = (line: string) =>
+      visualRuns(line)
+        .flatMap((run) => fonts.partsOf(run, text))
+        .flatMap((part) => {
+          const face = faces.get(part.font)
+          return face ? [{ face, run: part.text }] : []
+        })
+    return mixFaces(font, [...faces.values()], piecesOf)
+  }
+
   return async (field: PDFField, text: string): Promise<void> => {
-    const font = await embed(fonts.fontFor(text))
+    const face = await embed(fonts.fontFor(text))
     if (!(field instanceof PDFTextField)) {
-      if (field.needsAppearancesUpdate()) field.defaultUpdateAppearances(font)
+      if (field.needsAppearancesUpdate()) field.defaultUpdateAppearances(face.font)
       return
     }
+    const drawn = toDrawn(text)
+    const pen = fonts.isMixed(text) ? await mixFor(drawn, face) : penOf(face.font)
     const given = sizeOf(field)
-    field.setText(toDrawn(text))
+    field.setText(drawn)
     // Writes down the size that it takes, so that the given one is read before.
-    field.updateAppearances(font)
-    if (!fonts.isUsual(text)) layOut(field, { text: toDrawn(text), given }, font)
+    pen.draw(field)
+    if (fonts.isMixed(text) || !fonts.isUsual(text)) layOut(field, { text: drawn, given }, pen)
     // What is read from the field is the text as it was given, whatever its lines are.
     field.acroField.setValue(PDFHexString.fromText(text))
   }
 }
 
-async function embedNew(document: PDFDocument, { bytes }: LoadedFont): Promise<PDFFont> {
+async function embedNew(document: PDFDocument, { bytes }: LoadedFont): Promise<Face> {
   const font = await document.embedFont(bytes, { subset: true })
   const encode = font.encodeText.bind(font)
   const measure = font.widthOfTextAtSize.bind(font)
   // The library shapes a line in one direction; here each piece of it gets its own.
-  return Object.assign(font, {
+  Object.assign(font, {
     encodeText: (line: string) =>
       PDFHexString.of(
         visualRuns(line)
@@ -62,13 +93,69 @@ async function embedNew(document: PDFDocument, { bytes }: LoadedFont): Promise<P
     widthOfTextAtSize: (line: string, size: number) =>
       visualRuns(line).reduce((width, run) => width + measure(run, size), 0),
   })
+  return { font, encode, measure }
+}
+
+/** Draws what a field holds, by a font that also tells how wide a line gets. */
+interface Pen {
+  font: PDFFont
+  draw(field: PDFTextField): void
+}
+
+const penOf = (font: PDFFont): Pen => ({ font, draw: (field) => field.updateAppearances(font) })
+
+type Pieces = readonly { face: Face; run: string }[]
+
+/** The library draws a field with one font. It is given one that leaves a mark for each line, which is then drawn by pieces. */
+function mixFaces(main: PDFFont, faces: readonly Face[], piecesOf: (line: string) => Pieces): Pen {
+  const lines = new Map<string, Pieces>()
+  const font: PDFFont = Object.assign(Object.create(main), {
+    encodeText(line: string) {
+      const mark = PDFHexString.of(lines.size.toString(16).padStart(8, '0'))
+      lines.set(`${mark} Tj`, piecesOf(line))
+      return mark
+    },
+    widthOfTextAtSize: (line: string, size: number) =>
+      piecesOf(line).reduce((width, { face, run }) => width + face.measure(run, size), 0),
+  })
+  const drawPieces: AppearanceProviderFor<PDFTextField> = (field, widget) => {
+    const operators = defaultTextFieldAppearanceProvider(field, widget, font)
+    if (!Array.isArray(operators)) throw new TypeError('A field has one appearance')
+    let size = 0
+    return operators.flatMap((operator) => {
+      const written = operator.toString()
+      size = Number(/ ([\d.]+) Tf$/.exec(written)?.[1] ?? size)
+      const pieces = lines.get(written)
+      if (!pieces) return [operator]
+      return pieces.flatMap(({ face, run }) => [
+        setFontAndSize(face.font.name, size),
+        showText(face.encode(run)),
+      ])
+    })
+  }
+  return {
+    font,
+    draw(field) {
+      field.updateAppearances(font, drawPieces)
+      for (const widget of field.acroField.getWidgets()) addFonts(widget, faces)
+    },
+  }
+}
+
+/** The library names the one font that it knows of. */
+function addFonts(widget: PDFWidgetAnnotation, faces: readonly Face[]): void {
+  const { context } = widget.dict
+  const appearance = context.lookup(widget.getAppearances()?.normal, PDFStream)
+  const resources = appearance.dict.lookup(PDFName.of('Resources'), PDFDict)
+  const named = resources.lookup(PDFName.of('Font'), PDFDict)
+  for (const { font } of faces) named.set(PDFName.of(font.name), font.ref)
 }
 
 /** The library breaks lines at spaces alone, and takes the sizes of a font for those of Latin ones. */
 function layOut(
   field: PDFTextField,
   { text, given }: { text: string; given: number },
-  font: PDFFont,
+  { font, draw }: Pen,
 ): void {
   const frame = field.acroField.getWidgets()[0]?.getRectangle()
   if (!frame || field.getMaxLength() !== undefined) return
@@ -88,7 +175,7 @@ function layOut(
   )
   field.setFontSize(size)
   field.setText(linesAt(size).join('\n'))
-  field.updateAppearances(font)
+  draw(field)
 }
 
 /** The size that the form asks for; nought where it leaves it open. */

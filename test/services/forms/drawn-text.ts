@@ -28,16 +28,26 @@ export async function drawnText(bytes: Uint8Array, name: string): Promise<DrawnT
     context.lookup(appearance.dict.get(PDFName.of('Resources')), PDFDict).get(PDFName.of('Font')),
     PDFDict,
   )
-  const [fontName = ''] = content.match(/(?<=\/)\S+(?= [\d.]+ Tf)/) ?? []
-  const font = context.lookup(fonts.get(PDFName.of(fontName)), PDFDict)
-  const toUnicode = streamOf(context.lookup(font.get(PDFName.of('ToUnicode'))))
-  const signs = signsOf(Buffer.from(decodePDFRawStream(toUnicode).decode()).toString('latin1'))
-  const strings = [...content.matchAll(/<([0-9A-Fa-f]*)> Tj/g)].map(([, hex = '']) => hex)
-  const glyphs = (strings.join('').match(/.{4}/g) ?? []).map((hex) => Number.parseInt(hex, 16))
+  const signsIn = (fontName: string) => {
+    const font = context.lookup(fonts.get(PDFName.of(fontName)), PDFDict)
+    const toUnicode = streamOf(context.lookup(font.get(PDFName.of('ToUnicode'))))
+    return signsOf(Buffer.from(decodePDFRawStream(toUnicode).decode()).toString('latin1'))
+  }
+  let signs = new Map<number, string>()
+  const drawn: [number, string][] = []
+  let strings = 0
+  for (const [, fontName, hex = ''] of content.matchAll(/\/(\S+) [\d.]+ Tf|<([0-9A-Fa-f]*)> Tj/g)) {
+    if (fontName !== undefined) signs = signsIn(fontName)
+    else strings += 1
+    for (const digits of hex.match(/.{4}/g) ?? []) {
+      const glyph = Number.parseInt(digits, 16)
+      drawn.push([glyph, signs.get(glyph) ?? '\ufffd'])
+    }
+  }
   return {
-    glyphs,
-    text: glyphs.map((glyph) => signs.get(glyph) ?? '\ufffd').join(''),
-    lines: strings.length,
+    glyphs: drawn.map(([glyph]) => glyph),
+    text: drawn.map(([, sign]) => sign).join(''),
+    lines: strings,
     size: Number(/ ([\d.]+) Tf/.exec(content)?.[1]),
   }
 }

@@ -68,6 +68,24 @@ describe('A value of a PDF form', () => {
   })
 
   it.each([
+    ['Korean and simplified Chinese', '김 北京 你们 서울 \u4eec', '김 北京 你们 서울 \u4eec'],
+    ['Korean and Hebrew', '서울 שלום, 7', '서울 7 ,םולש'],
+    ['Japanese and Armenian', '東京 Հայաստան ok', '東京 Հայաստան ok'],
+  ])(
+    'is drawn run by run where no one font has all signs: %s',
+    async (_script, text, fromTheLeft) => {
+      for (const multiline of [false, true]) {
+        const bytes = await fill(text, { multiline, fontSize: 12 })
+        const drawn = await drawnText(bytes, 'text')
+        expect(drawn.text).toBe(fromTheLeft)
+        expect(drawn.glyphs).not.toContain(0)
+        const field = { fieldName: 'text', fieldValue: text, textContent: [text] }
+        expect(await readBack(bytes)).toContainEqual(expect.objectContaining(field))
+      }
+    },
+  )
+
+  it.each([
     ['Hebrew', 'שלום עולם', 'םלוע םולש'],
     ['Hebrew with a number and brackets', 'שלום 2026 (ok) עולם', 'םלוע (ok) 2026 םולש'],
     ['Hebrew in brackets', '(שלום) [עולם] 12-34', '12-34 [םלוע] (םולש)'],
@@ -181,11 +199,17 @@ describe('A value that would not come out right', () => {
     ['مَرْحَبًا', /^text: the marks .* cannot be set/],
     ['q\u0303', /^text: the marks/],
     ['𝒳🦜', /^text: the font has no sign for 𝒳 🦜$/],
-    ['김 北京 你们 서울 \u4eec', /^text: no one font has a sign for all of it: .* needs another$/],
     ['👩‍💻', /^text: the font has no sign for 👩/],
   ])('is refused with the reason: %j', async (text, reason) => {
     const form = await createForm()
     expect(form.check?.({ text })).toEqual([expect.stringMatching(reason)])
+  })
+
+  it('is refused in a choice, which is drawn with one font', async () => {
+    const form = await createForm()
+    expect(form.check?.({ city: '서울 北京 你们' })).toEqual([
+      expect.stringMatching(/^city: no one font has a sign for all of it: .* needs another$/),
+    ])
   })
 
   it('names a few of many signs that are missing', async () => {
