@@ -8,6 +8,7 @@ import { AgentPage } from './pages/agent.tsx'
 import { ChatPage } from './pages/chat.tsx'
 import { DeployPage } from './pages/deploy.tsx'
 import { DocumentsPage } from './pages/documents.tsx'
+import { KeysPage } from './pages/keys.tsx'
 import { ModelsPage } from './pages/models.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { SearchPage } from './pages/search.tsx'
@@ -33,6 +34,7 @@ const PAGES: readonly PageEntry[] = [
   { path: 'chat', title: 'Chat', Page: ChatPage },
   { path: 'agent', title: 'Agent', Page: AgentPage, isAlways: true },
   { path: 'models', title: 'Models', Page: ModelsPage, isAlways: true },
+  { path: 'keys', title: 'Keys', Page: KeysPage },
   { path: 'activity', title: 'Activity', Page: ActivityPage, isAlways: true },
   { path: 'deploy', title: 'Deploy', Page: DeployPage, isAlways: true },
   { path: 'settings', title: 'Settings', Page: SettingsPage, isAlways: true },

@@ -246,7 +246,17 @@ describe.skipIf(!hasBrowser)('Chat (needs Chromium)', () => {
 })
 
 const PATHS = [
-  ...['overview', 'documents', 'search', 'agent', 'models', 'activity', 'deploy', 'settings'],
+  ...[
+    'overview',
+    'documents',
+    'search',
+    'agent',
+    'models',
+    'keys',
+    'activity',
+    'deploy',
+    'settings',
+  ],
   'chat',
 ]
 

@@ -1,0 +1,211 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { ApiKey, ApiKeyCreated } from '../../client/src/agent-server.ts'
+import { useWork } from '../admin/work.ts'
+import { client } from '../api.ts'
+import { formatDate, formatNumber } from '../format.ts'
+import { CopyButton } from '../parts/copy.tsx'
+import { Confirm } from '../parts/dialog.tsx'
+import { Empty, ErrorNote } from '../parts/notes.tsx'
+
+const SCOPES = {
+  query: 'Search and read documents',
+  chat: 'Ask the agent',
+  ingest: 'Add, change and delete documents',
+  admin: 'Run the server, and all that it can do',
+} as const
+type Scope = keyof typeof SCOPES
+const SCOPE_NAMES: readonly Scope[] = ['query', 'chat', 'ingest', 'admin']
+
+/** The keys that may less than the server's own. */
+export function KeysPage() {
+  const keys = useWork<ApiKey[]>()
+  const made = useSignal<ApiKeyCreated | undefined>(undefined)
+  const load = () => keys.run(() => client.admin.keys.list())
+  useEffect(() => void load(), [])
+  return (
+    <>
+      <h1>Keys</h1>
+      <p class="hint">
+        For programs and people who may less than the server key, which opens this page. Each
+        request in the log names its key.
+      </p>
+      <NewKey
+        onMade={(created) => {
+          made.value = created
+          void load()
+        }}
+      />
+      <div role="status">{made.value && <Made created={made.value} />}</div>
+      <ErrorNote message={keys.failure.value} />
+      {keys.result.value?.length === 0 && (
+        <Empty title="There is no other key yet">
+          <p>Everybody who asks this server has its one key.</p>
+        </Empty>
+      )}
+      <ul class="stack" aria-label="Keys">
+        {keys.result.value?.map((key) => (
+          <KeyEntry key={key.id} entry={key} onRevoked={() => void load()} />
+        ))}
+      </ul>
+    </>
+  )
+}
+
+function Made({ created: { name, secret } }: { created: ApiKeyCreated }) {
+  return (
+    <section class="panel stack" aria-labelledby="made">
+      <h2 id="made">The key “{name}”</h2>
+      <p>It is shown this once: copy it to where it is used.</p>
+      <pre class="code">{secret}</pre>
+      <div>
+        <CopyButton text={secret} name="key" />
+      </div>
+    </section>
+  )
+}
+
+function NewKey({ onMade }: { onMade: (created: ApiKeyCreated) => void }) {
+  const work = useWork<ApiKeyCreated>()
+  const make = async (form: HTMLFormElement) => {
+    await work.run(() => client.admin.keys.create(wantedIn(new FormData(form))))
+    if (!work.result.value) return
+    form.reset()
+    onMade(work.result.value)
+  }
+  return (
+    <form
+      class="panel stack"
+      aria-labelledby="new-key"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void make(event.currentTarget)
+      }}
+    >
+      <h2 id="new-key">New key</h2>
+      <Field label="Name">
+        <input name="name" required maxLength={100} autocomplete="off" placeholder="Website" />
+      </Field>
+      <fieldset class="stack">
+        <legend>What it may do</legend>
+        {SCOPE_NAMES.map((scope) => (
+          <label key={scope} class="check">
+            <input type="checkbox" name="scopes" value={scope} defaultChecked={scope === 'query'} />
+            <span>
+              {scope}: {SCOPES[scope]}
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p class="hint">What is left empty does not bound the key.</p>
+      <div class="settings-fields">
+        <Field label="Collections, separated by commas">
+          <input name="collections" autocomplete="off" />
+        </Field>
+        <Field label="Requests a minute">
+          <input name="requestsPerMinute" type="number" min={1} />
+        </Field>
+        <Field label="Tokens a day">
+          <input name="tokensPerDay" type="number" min={1} />
+        </Field>
+        <Field label="Until">
+          <input name="expiresAt" type="datetime-local" />
+        </Field>
+      </div>
+      <ErrorNote message={work.failure.value} />
+      <div>
+        <button type="submit" class="primary" disabled={work.isBusy.value}>
+          Make key
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function Field({ label, children }: { label: string; children: ComponentChildren }) {
+  return (
+    // biome-ignore lint/a11y/noLabelWithoutControl: the control is its child
+    <label class="field">
+      <span class="label">{label}</span>
+      {children}
+    </label>
+  )
+}
+
+/** What the form asks for; what was left empty is left out. */
+function wantedIn(form: FormData) {
+  const text = (name: string) => String(form.get(name) ?? '').trim()
+  const collections = text('collections')
+    .split(/[\s,]+/)
+    .filter(Boolean)
+  const number = (name: string) => (text(name) === '' ? null : Number(text(name)))
+  const until = text('expiresAt')
+  return {
+    name: text('name'),
+    scopes: SCOPE_NAMES.filter((scope) => form.getAll('scopes').includes(scope)),
+    collections: collections.length > 0 ? collections : null,
+    requestsPerMinute: number('requestsPerMinute'),
+    tokensPerDay: number('tokensPerDay'),
+    expiresAt: until === '' ? null : new Date(until).toISOString(),
+  }
+}
+
+function KeyEntry({ entry, onRevoked }: { entry: ApiKey; onRevoked: () => void }) {
+  const isAsking = useSignal(false)
+  const work = useWork<void>()
+  const revoke = async () => {
+    isAsking.value = false
+    await work.run(() => client.admin.keys.revoke(entry.id))
+    if (work.failure.value === '') onRevoked()
+  }
+  return (
+    <li class="panel stack">
+      <div class="page-head">
+        <h2>{entry.name}</h2>
+        <button
+          type="button"
+          disabled={work.isBusy.value}
+          aria-label={`Revoke ${entry.name}`}
+          onClick={() => {
+            isAsking.value = true
+          }}
+        >
+          Revoke
+        </button>
+      </div>
+      <p class="hint">{factsOf(entry).join(' · ')}</p>
+      <ErrorNote message={work.failure.value} />
+      {isAsking.value && (
+        <Confirm
+          title={`Revoke “${entry.name}”?`}
+          action="Revoke"
+          onConfirm={() => void revoke()}
+          onClose={() => {
+            isAsking.value = false
+          }}
+        >
+          <p>Whoever uses it is refused from now on, as are the keys that were made with it.</p>
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+function factsOf(entry: ApiKey): string[] {
+  const { id, scopes, collections, requestsPerMinute, tokensPerDay, tokensToday } = entry
+  const { expiresAt, lastUsedAt, createdBy } = entry
+  const of = tokensPerDay === undefined ? '' : ` of ${formatNumber(tokensPerDay)}`
+  return [
+    scopes.join(', '),
+    collections ? `only ${collections.join(', ')}` : 'all collections',
+    ...(requestsPerMinute === undefined
+      ? []
+      : [`${formatNumber(requestsPerMinute)} requests a minute`]),
+    `${formatNumber(tokensToday)}${of} tokens today`,
+    expiresAt === undefined ? 'without an end' : `until ${formatDate(expiresAt)}`,
+    lastUsedAt === undefined ? 'never used' : `last used ${formatDate(lastUsedAt)}`,
+    ...(createdBy === undefined ? [] : [`made with ${createdBy}`]),
+    `id ${id}`,
+  ]
+}
