@@ -2,7 +2,7 @@ import { AppError } from '../errors.ts'
 import { MAX_METADATA_FIELDS } from '../schemas/bounds.ts'
 import type { DocumentSort } from '../schemas/document.ts'
 import type { Filter, Metadata, MetadataPatch } from '../schemas/metadata.ts'
-import type { FileNotes, FileStore, NewFile, StoredFile } from './file-store.ts'
+import type { FileStore, NewFile, StoredFile } from './file-store.ts'
 
 /** `pending → processing → ready | failed`; a retried document goes back to `pending`. */
 export const DOCUMENT_STATUSES = ['pending', 'processing', 'ready', 'failed'] as const
@@ -250,8 +250,6 @@ export interface DocumentStore extends FileStore {
    * Of what was read out of a file no more than the chunks is kept: its text is theirs.
    */
   completeStaged(job: Claim, chunks: StagedChunks): Promise<number[] | undefined>
-  /** Keeps these with the file of the claimed revision, instead of those before; does nothing if the claim is no longer current. */
-  noteFile(job: Claim, notes: FileNotes): Promise<void>
   /** With `retryAt` the document waits as `pending` until then; without, it is `failed`. Either way the failure is kept. */
   failJob(job: Claim, failure: DocumentFailure, retryAt?: number): Promise<boolean>
   /**

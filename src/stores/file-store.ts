@@ -33,6 +33,8 @@ export interface FileStore {
    * all is durable. Throws `storage_full`, `queue_full`, and what `pieces` throws.
    */
   stageFile(pieces: AsyncIterable<Uint8Array>): Promise<StagedUpload>
+  /** Keeps these with the file of the claimed revision, instead of those before; does nothing if the claim is no longer current. */
+  noteFile(job: { documentId: string; claim: number }, notes: FileNotes): Promise<void>
   /** Removes a file that no document has taken; does nothing otherwise. */
   dropStaged(number: number): Promise<void>
   /** The bytes of a file that no document has taken. */

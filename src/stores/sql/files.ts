@@ -22,7 +22,7 @@ export function createFiles(
   read: Read,
   { schema }: SqlDialect,
   { beginFile, addPiece, dropStaged }: FileWriter,
-): FileStore {
+): Omit<FileStore, 'noteFile'> {
   const FILE_OF = {
     name: 'file_of',
     text: `SELECT files.number FROM ${schema}.documents
