@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { importsOf, ROOT, sourceFiles } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -81,7 +82,7 @@ describe('The package', () => {
     return directory
   }
 
-  it('type-checks in an empty project, without the types of Node.js', async () => {
+  it('type-checks in an empty project, without the types of Node.js', onlyLong, async () => {
     const directory = await install()
     const options = {
       ...{ strict: true, noEmit: true, target: 'ES2022', module: 'NodeNext', types: [] },

@@ -8,6 +8,7 @@ export interface ZipEntry {
 }
 
 const DEFLATED = 8
+const NOTHING = deflateRawSync('')
 
 /** A ZIP file as any program writes it, or one that lies. */
 export function zipFile(entries: readonly ZipEntry[]): Buffer<ArrayBuffer> {
@@ -16,7 +17,7 @@ export function zipFile(entries: readonly ZipEntry[]): Buffer<ArrayBuffer> {
   let offset = 0
   for (const { name, content, claimedSize } of entries) {
     const bytes = Buffer.from(content)
-    const packed = deflateRawSync(bytes)
+    const packed = bytes.length === 0 ? NOTHING : deflateRawSync(bytes, { level: 1 })
     const facts = Buffer.alloc(26)
     facts.writeUInt16LE(20, 0)
     facts.writeUInt16LE(DEFLATED, 4)
