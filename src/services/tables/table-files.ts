@@ -10,8 +10,7 @@ import type { JobRunner } from '../../lib/child-process.ts'
 import { createSharedWork } from '../../lib/coalesce.ts'
 import { exists } from '../../lib/files.ts'
 import { JobCrashed, JobExhausted, JobRefusal } from '../../lib/job.ts'
-import type { StoredDocument } from '../../stores/document-store.ts'
-import type { FileStore } from '../../stores/file-store.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { Converted, type ConvertJob, type IndexJob, type TableFormat } from './table-job.ts'
 
@@ -33,6 +32,12 @@ const EDITION = 2
 /** Names of tables and their indexes. */
 const KEPT = /^[0-9a-f]{40}(?:\.table\d+)?\.(?:duckdb|json|sqlite)$/
 
+/** How long the tables of a document that was deleted or replaced outlive it. */
+const SWEEP_MS = 60_000
+
+/** Whose tables they are. */
+const Owner = z.object({ document: z.string(), revision: z.int() })
+
 interface TableFile extends Converted {
   /** The database file. */
   file: string
@@ -46,7 +51,7 @@ interface StoredSheet extends Pick<IndexJob, 'table' | 'rows' | 'columns'> {
 interface Dependencies {
   /** Made with the first table if it is missing; what is in it can be made again. */
   directory: string
-  store: Pick<FileStore, 'readFile'>
+  store: Pick<DocumentStore, 'get' | 'readFile'>
   lookup: Pick<DocumentLookup, 'readText'>
   run: JobRunner
 }
@@ -58,6 +63,9 @@ export function createTableFiles(parts: Dependencies) {
   const shareIndexing = createSharedWork<string>()
   const refusals = createRefusals()
   let prepared: Promise<void> | undefined
+  const sweep = () => removeStale(parts)
+  // What cannot be removed now is removed the next time.
+  const timer = setInterval(() => void sweep().catch(() => undefined), SWEEP_MS).unref()
 
   /** Tried again where it failed: there may be room by then. */
   async function prepareOnce(): Promise<void> {
@@ -93,7 +101,12 @@ export function createTableFiles(parts: Dependencies) {
       const index = sheet.file.replace(/\.duckdb$/, `.${sheet.table}.sqlite`)
       return shareIndexing(index, () => makeIndex(parts, sheet, index, stopping.signal), signal)
     },
-    close: () => stopping.abort(new Error('The server stops')),
+    /** Removes the tables of documents that are no longer what they were made of; by itself once a minute. */
+    sweep,
+    close() {
+      clearInterval(timer)
+      stopping.abort(new Error('The server stops'))
+    },
   }
 }
 
@@ -145,7 +158,11 @@ async function convert(
     const input: ConvertJob = { source, format, target }
     const { sheets } = await run(CONVERSION, Converted, input, signal)
     await rename(target, file)
-    await writeFile(description, JSON.stringify({ sheets }))
+    const owner: z.output<typeof Owner> = {
+      document: document.id,
+      revision: document.servedRevision ?? document.revision,
+    }
+    await writeFile(description, JSON.stringify({ ...owner, sheets }))
     return { file, sheets }
   })
 }
@@ -199,8 +216,33 @@ async function inWorkDirectory<T>(
 /** What a process left half done is removed. */
 async function prepare(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
-  for (const name of await readdir(directory)) {
-    if (!KEPT.test(name)) await rm(join(directory, name), { recursive: true, force: true })
+  const names = await readdir(directory)
+  for (const name of names) {
+    if (KEPT.test(name) && names.includes(descriptionOf(name))) continue
+    await rm(join(directory, name), { recursive: true, force: true })
+  }
+}
+
+const descriptionOf = (name: string) => name.replace(/\..*$/, '.json')
+
+async function removeStale({ directory, store }: Dependencies): Promise<void> {
+  if (!(await exists(directory))) return
+  const names = await readdir(directory)
+  for (const name of names.filter((one) => KEPT.test(one) && one.endsWith('.json'))) {
+    const owner = await ownerOf(join(directory, name))
+    const document = owner && (await store.get(owner.document))
+    if (document && document.servedRevision === owner.revision) continue
+    const stale = names.filter((one) => KEPT.test(one) && descriptionOf(one) === name)
+    for (const one of stale) await rm(join(directory, one), { force: true })
+  }
+}
+
+async function ownerOf(description: string) {
+  try {
+    return Owner.parse(JSON.parse(await readFile(description, 'utf8')))
+  } catch {
+    // Half written, or of a version that named no owner: it is made again.
+    return undefined
   }
 }
 

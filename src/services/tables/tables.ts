@@ -1,8 +1,7 @@
 import { createJobRunner, type Job, type JobRunner } from '../../lib/child-process.ts'
 import { JobRefusal } from '../../lib/job.ts'
 import type { Filter } from '../../schemas/metadata.ts'
-import type { StoredDocument } from '../../stores/document-store.ts'
-import type { FileStore } from '../../stores/file-store.ts'
+import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import { distinctNames, listTableEntries, sheetName, type TableEntry } from './catalogue.ts'
 import { createTableFiles } from './table-files.ts'
@@ -69,7 +68,7 @@ export interface TableQuery {
 
 interface Dependencies {
   directory: string
-  store: Pick<FileStore, 'readFile'>
+  store: Pick<DocumentStore, 'get' | 'readFile'>
   lookup: Pick<DocumentLookup, 'findDocuments' | 'readText'>
   run?: JobRunner
 }

@@ -1,5 +1,4 @@
-import type { StoredDocument } from '../../../src/stores/document-store.ts'
-import type { FileStore } from '../../../src/stores/file-store.ts'
+import type { DocumentStore, StoredDocument } from '../../../src/stores/document-store.ts'
 import type { DocumentLookup } from '../../../src/stores/lookup.ts'
 
 export interface FakeTable {
@@ -42,7 +41,11 @@ export function createFakeLookup(tables: FakeTable[]) {
       return find(id)?.content.toString()
     },
   }
-  const store: Pick<FileStore, 'readFile'> = {
+  const store: Pick<DocumentStore, 'get' | 'readFile'> = {
+    async get(id) {
+      const found = find(id)
+      return found && documentOf(found)
+    },
     async readFile(id) {
       reads.push(`file ${id}`)
       const content = find(id)?.content

@@ -1,5 +1,5 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job.ts'
 import { createTableFiles } from '../../../src/services/tables/table-files.ts'
@@ -63,6 +63,23 @@ describe('The tables of a document', () => {
     await files.tablesOf(documentOf(TEXT), 'csv', signal)
     await files.tablesOf(documentOf({ ...TEXT, revision: 2 }), 'csv', signal)
     expect(reads).toHaveLength(2)
+  })
+
+  it('go once the document is deleted or replaced, and those of others stay', async () => {
+    const deleted = { ...TEXT, id: 'deleted' }
+    const replaced = { ...TEXT, id: 'replaced' }
+    const tables = [TEXT, deleted, replaced]
+    const { files, directory } = await open(tables)
+    for (const table of tables) await files.tablesOf(documentOf(table), 'csv', signal)
+    expect(await readdir(directory)).toHaveLength(6)
+    await files.sweep()
+    expect(await readdir(directory)).toHaveLength(6)
+    tables.splice(1, 1)
+    replaced.revision = 2
+    await files.sweep()
+    const { file } = await files.tablesOf(documentOf(TEXT), 'csv', signal)
+    const key = basename(file, '.duckdb')
+    expect((await readdir(directory)).toSorted()).toEqual([`${key}.duckdb`, `${key}.json`])
   })
 
   it('are there after a restart, and made again where they are gone or damaged', async () => {
