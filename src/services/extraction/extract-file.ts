@@ -36,7 +36,7 @@ async function extractKnown(file: SourceFile, recognition?: Recognition): Promis
     case 'pdf':
       return (await import('./formats/pdf.ts')).extractPdf(file.bytes, recognition)
     case 'zip':
-      return extractZip(file, await openZip(file.bytes))
+      return extractZip(file, await openZip(file.bytes), recognition)
     case 'parquet':
       return (await import('./formats/parquet.ts')).extractParquet(file)
     case 'none':
@@ -47,14 +47,19 @@ async function extractKnown(file: SourceFile, recognition?: Recognition): Promis
 }
 
 /** Each parser is loaded when the first file needs it. */
-async function extractZip(file: SourceFile, zip: ZipArchive): Promise<Extracted> {
+async function extractZip(
+  file: SourceFile,
+  zip: ZipArchive,
+  recognition: Recognition | undefined,
+): Promise<Extracted> {
   const kind = zipKindOf(zip)
   if (kind === undefined) throw unsupported('it is an archive: send the files in it one by one')
   if (kind === 'epub') return (await import('./formats/epub.ts')).extractEpub(zip)
   await zip.verify()
-  if (kind === 'docx') return (await import('./formats/docx.ts')).extractDocx(file.bytes)
-  if (kind === 'pptx') return (await import('./formats/pptx.ts')).extractPptx(zip)
-  return (await import('./formats/xlsx.ts')).extractXlsx(file.bytes)
+  if (kind === 'xlsx') return (await import('./formats/xlsx.ts')).extractXlsx(file.bytes)
+  const see = (await import('./formats/image.ts')).createSeePicture(recognition, pictureKind)
+  if (kind === 'docx') return (await import('./formats/docx.ts')).extractDocx(file.bytes, see)
+  return (await import('./formats/pptx.ts')).extractPptx(zip, see)
 }
 
 function zipKindOf(zip: ZipArchive): FileKind | undefined {

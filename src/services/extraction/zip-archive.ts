@@ -25,13 +25,16 @@ export async function openZip(bytes: Buffer) {
     has: (name: string) => entries.has(name),
 
     /** Throws `damaged_file` where there is no such entry, or it cannot be unpacked to the size it claims. */
-    async readText(name: string): Promise<string> {
+    async readBytes(name: string): Promise<Buffer> {
       const entry = entries.get(name)
       if (!entry) throw damaged(`it lacks ${name}`)
       if (entry.uncompressedSize > LARGEST_ENTRY) throw tooLarge()
       const parts: Buffer[] = []
       await eachPart(zip, entry, (part) => parts.push(part))
-      return new TextDecoder().decode(Buffer.concat(parts))
+      return Buffer.concat(parts)
+    },
+    async readText(name: string): Promise<string> {
+      return new TextDecoder().decode(await this.readBytes(name))
     },
 
     /** Unpacks everything once, a piece at a time, for a parser that would trust what the entries claim. */

@@ -1,10 +1,16 @@
 import { createRequire } from 'node:module'
 import * as tiff from 'utif2'
-import { createBoundedText, type Extracted, type Recognition } from '../extracted.ts'
+import {
+  createBoundedText,
+  type Extracted,
+  ExtractionError,
+  type Recognition,
+} from '../extracted.ts'
 import {
   damagedPicture,
   greyPicture,
   MAX_RECOGNISED_PAGES,
+  MIN_PIXELS,
   nothingRead,
   type Recognised,
   recogniserOf,
@@ -36,6 +42,38 @@ export async function extractImage(
   })
   if (text.length === 0) throw nothingRead(recognition)
   return { text: text.toString(), ...(kind === 'tiff' && { pageStarts }) }
+}
+
+/** Of one file; what comes after them is not read. */
+const MAX_WITHIN = 500
+/** A TIFF is hardly ever a logo. */
+const A_PAGE = { width: 2_480, height: 3_508 }
+
+/** Reads the pictures within a document, each with the words that name it in a warning; nothing where there is no text. */
+export type SeePicture = (bytes: Buffer, what: string) => Promise<string>
+
+export function createSeePicture(
+  recognition: Recognition | undefined,
+  kindOf: (bytes: Buffer) => PictureKind | undefined,
+): SeePicture {
+  if (!recognition) return async () => ''
+  let seen = 0
+  const readLarge = async (bytes: Buffer, kind: PictureKind, told: Recognition) => {
+    const { width, height } = kind === 'tiff' ? A_PAGE : sizeOf(bytes, kind)
+    if (width * height < MIN_PIXELS || seen++ >= MAX_WITHIN) return ''
+    return (await extractImage(bytes, kind, told)).text.trim()
+  }
+  return async (bytes, what) => {
+    const kind = kindOf(bytes)
+    if (!kind) return ''
+    const onUnreadable = () => recognition.onUnreadable(what)
+    return readLarge(bytes, kind, { ...recognition, onUnreadable }).catch((error: unknown) => {
+      if (!(error instanceof ExtractionError) || error.code === 'extraction_timeout') throw error
+      // Without text it is a photograph; the rest of the document is whole.
+      if (error.code !== 'empty_document') onUnreadable()
+      return ''
+    })
+  }
 }
 
 /** The pages of the file, each made when it is asked for. */

@@ -1,18 +1,23 @@
 import { posix } from 'node:path'
 import { createBoundedText, type Extracted } from '../extracted.ts'
 import type { ZipArchive } from '../zip-archive.ts'
+import type { SeePicture } from './image.ts'
 import { readXml } from './xml.ts'
 
 const PRESENTATION = 'ppt/presentation.xml'
 
-/** Slide by slide, each under its title; a slide counts as a page. Speaker's notes follow their slide. */
-export async function extractPptx(zip: ZipArchive): Promise<Extracted> {
+/** Slide by slide, each under its title; a slide counts as a page. What `see` reads in its pictures and speaker's notes follow their slide. */
+export async function extractPptx(zip: ZipArchive, see: SeePicture): Promise<Extracted> {
   const text = createBoundedText()
   const pageStarts: number[] = []
   for (const [position, path] of (await slidePaths(zip)).entries()) {
     pageStarts.push(text.length)
     const { title, body } = readSlide(await zip.readText(path))
     text.add(`## ${title || `Slide ${position + 1}`}\n\n${body}\n\n`)
+    for (const picture of await picturesOf(zip, path)) {
+      const seen = await see(await zip.readBytes(picture), `a picture on page ${position + 1}`)
+      if (seen !== '') text.add(`${seen}\n\n`)
+    }
     const notes = await notesOf(zip, path)
     if (notes) text.add(`Notes: ${notes}\n\n`)
   }
@@ -30,6 +35,13 @@ async function slidePaths(zip: ZipArchive): Promise<string[]> {
     },
   })
   return paths
+}
+
+/** Each once, however often it is shown. */
+async function picturesOf(zip: ZipArchive, slide: string): Promise<Set<string>> {
+  const targets = [...(await targetsOf(zip, slide)).values()]
+  const pictures = targets.filter(({ type, path }) => type.endsWith('/image') && zip.has(path))
+  return new Set(pictures.map(({ path }) => path))
 }
 
 async function notesOf(zip: ZipArchive, slide: string): Promise<string> {

@@ -1,8 +1,6 @@
 import { getResolvedPDFJS } from 'unpdf'
-import { greyPicture, MAX_PIXELS, toGrey } from './recognise.ts'
+import { greyPicture, MAX_PIXELS, MIN_PIXELS, toGrey } from './recognise.ts'
 
-/** Smaller pictures are logos and rules. */
-const MIN_PIXELS = 40_000
 const MAX_PICTURES = 50
 
 /** As much of a page of PDF.js as is asked for here. */

@@ -7,6 +7,8 @@ import { ExtractionError, type Recognition } from '../extracted.ts'
 const require = createRequire(import.meta.url)
 /** A5 to A2 at 300 dpi; a page beyond is no page. */
 export const MAX_PIXELS = 60_000_000
+/** Smaller pictures within a document are logos and rules. */
+export const MIN_PIXELS = 40_000
 /** Of a TIFF or a PDF; more are sent in parts. */
 export const MAX_RECOGNISED_PAGES = 500
 /** Of 100, as the recogniser judges its words on average; below, what it reads is noise. */

@@ -7,6 +7,7 @@ import { extractFile } from '../../../../src/services/extraction/extract-file.ts
 import type { Recognition } from '../../../../src/services/extraction/extracted.ts'
 import { onlyLong } from '../../../support/long.ts'
 import { scan } from '../../../support/scan.ts'
+import { zipFile } from '../../../support/zip-file.ts'
 
 const seen = { onPage: () => undefined, onUnreadable: () => undefined }
 const LINES = ['Herons stand in shallow water', 'and wait for a fish to come.']
@@ -102,6 +103,65 @@ it('Of a PDF only the pages that are pictures are recognised, and hits know thei
   expect(text).toBe(`Storks nest on roofs.\n\n${LINES.join('\n')}\n\nTerns dive.\n\n`)
   expect(pageStarts).toEqual([0, 23, 83])
   expect((await read('a.pdf', bytes)).text).toBe('Storks nest on roofs.\n\nTerns dive.\n\n')
+})
+
+describe('A picture within a document', () => {
+  const LINE = 'Herons stand in shallow water'
+  const relation = (type: string, target: string) =>
+    `<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/${type}" Target="${target}"/>`
+  const archive = (entries: Record<string, string | Uint8Array>) =>
+    zipFile(Object.entries(entries).map(([name, content]) => ({ name, content })))
+  const relations = (...all: string[]) =>
+    `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${all.join('')}</Relationships>`
+
+  const wordWith = (picture: Uint8Array) =>
+    archive({
+      '[Content_Types].xml':
+        '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/><Default Extension="png" ContentType="image/png"/></Types>',
+      '_rels/.rels': relations(relation('officeDocument', 'word/document.xml')),
+      'word/_rels/document.xml.rels': relations(relation('image', 'media/1.png')),
+      'word/document.xml': `<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><w:body><w:p><w:r><w:t>Before.</w:t></w:r></w:p><w:p><w:r><w:drawing><wp:inline><a:graphic><a:graphicData><pic:pic><pic:blipFill><a:blip r:embed="r1"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p><w:p><w:r><w:t>After.</w:t></w:r></w:p></w:body></w:document>`,
+      'word/media/1.png': picture,
+    })
+  const slidesWith = (picture: Uint8Array) =>
+    archive({
+      'ppt/presentation.xml': '<p:presentation><p:sldId r:id="r1"/></p:presentation>',
+      'ppt/_rels/presentation.xml.rels': relations(relation('slide', 'slides/slide1.xml')),
+      'ppt/slides/slide1.xml': '<p:sld></p:sld>',
+      'ppt/slides/_rels/slide1.xml.rels': relations(relation('image', '../media/1.png')),
+      'ppt/media/1.png': picture,
+    })
+
+  it('is read where it stands', async () => {
+    const picture = scan([LINE], { height: 120 }).asPng()
+    expect((await read('a.docx', wordWith(picture), seen)).text).toMatch(
+      new RegExp(`^Before\\.\\n+${LINE}\\n+After\\.$`),
+    )
+    expect((await read('a.pptx', slidesWith(picture), seen)).text).toBe(
+      `## Slide 1\n\n\n\n${LINE}\n\n`,
+    )
+    expect((await read('a.docx', wordWith(picture))).text).toBe('Before.\n\nAfter.')
+  })
+
+  it.each([
+    ['that cannot be read with confidence', scan([LINE], { height: 120, isTorn: true }).asPng()],
+    ['that is damaged', pngHead(300, 300)],
+    ['that is too large', pngHead(40_000, 40_000)],
+  ])('%s is named, and the rest is read', async (_case, picture) => {
+    const named: string[] = []
+    const onUnreadable = (what: string) => named.push(what)
+    expect((await read('a.docx', wordWith(picture), { onUnreadable })).text).toBe(
+      'Before.\n\nAfter.',
+    )
+    expect(named).toEqual(['picture 1'])
+    await read('a.pptx', slidesWith(picture), { onUnreadable })
+    expect(named).toEqual(['picture 1', 'a picture on page 1'])
+  })
+
+  it('is passed over without a word where it is small', async () => {
+    const onPage = () => expect.unreachable()
+    await read('a.docx', wordWith(pngHead(100, 100)), { onPage })
+  })
 })
 
 /** The beginning of a PNG of so many pixels, most of which is missing. */
