@@ -734,7 +734,7 @@ export interface paths {
         put?: never;
         /**
          * Speak the Model Context Protocol, over streamable HTTP
-         * @description The documents and the agent for editors and assistants: the tools `query`, `get_document` and `ask`. See docs/mcp.md.
+         * @description The documents and the agent for editors and assistants: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources; a key is offered what its scopes allow. See docs/mcp.md.
          */
         post: operations["mcp"];
         delete?: never;

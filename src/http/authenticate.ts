@@ -40,7 +40,7 @@ export function installAuthentication(
     if (isPublic) return
     if (!caller) throw wrongKey(bearerToken(request) !== undefined)
     // Where no route fits, any key is told so.
-    if (scopes) checkScope(caller, ...scopes)
+    if (!request.is404) checkScope(caller, ...(scopes ?? ['admin' as const]))
   })
 }
 

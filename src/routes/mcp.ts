@@ -29,7 +29,7 @@ export function mcpRoutes(
         operationId: 'mcp',
         summary: 'Speak the Model Context Protocol, over streamable HTTP',
         description:
-          'The documents and the agent for editors and assistants: the tools `query`, `get_document` and `ask`. See docs/mcp.md.',
+          'The documents and the agent for editors and assistants: the tools `query`, `get_document`, `search`, `fetch` and `ask`, and documents as resources; a key is offered what its scopes allow. See docs/mcp.md.',
         tags: ['agent'],
         body: McpMessage,
         response: {

@@ -63,7 +63,7 @@ const TokensPerDay = z
   .describe(
     'Of models, sent and received, by a day of UTC, on all servers together; the last call may go past it.',
   )
-const ExpiresAt = z.iso.datetime({ offset: true }).describe('From then on it is refused.')
+const ExpiresAt = z.iso.datetime({ offset: true }).max(64).describe('From then on it is refused.')
 
 export const NewApiKey = z
   .object({

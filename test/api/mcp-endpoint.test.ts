@@ -2,19 +2,25 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { ApiKeyCreated } from '../../src/schemas/api-key.ts'
 import { verifies } from '../requirements.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { hangReply, textReply } from '../support/upstream-replies.ts'
 
 const TEXT = 'The library opens at nine on weekdays. On Saturdays it opens at ten.'
+const TOOLS = ['query', 'get_document', 'search', 'fetch', 'ask']
 const INFO = { name: 'test', version: '1.0.0' }
 const WITH_KEY = { requestInit: { headers: { authorization: `Bearer ${TEST_KEY}` } } }
 
 /** The SDK's client of the current protocol. */
-async function connect({ url }: TestServer, mode: 'auto' | 'legacy' = 'auto') {
+async function connect(
+  { url }: TestServer,
+  mode: 'auto' | 'legacy' = 'auto',
+  options: typeof WITH_KEY = WITH_KEY,
+) {
   const client = new Client(INFO, { versionNegotiation: { mode } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), WITH_KEY))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), options))
   onTestFinished(() => client.close())
   return client
 }
@@ -43,12 +49,14 @@ describe('/mcp', () => {
       const client = await connect(server, mode)
       expect(client.getNegotiatedProtocolVersion()).toBe(protocol)
       const { tools } = await client.listTools()
-      expect(tools.map(({ name }) => name)).toEqual(['query', 'get_document', 'ask'])
+      expect(tools.map(({ name }) => name)).toEqual(TOOLS)
 
       const call = async (name: string, input: Record<string, unknown>) =>
         textOf(await client.callTool({ name, arguments: input }))
       expect(await call('query', { query: 'Saturdays' })).toMatch(
-        new RegExp(`^\\[1\\] Opening hours, document ${id}\\nThe library`),
+        new RegExp(
+          `^\\[1\\] Opening hours, document ${id} \\(score [\\d.]+, characters 0 to \\d+\\)\\nThe`,
+        ),
       )
       expect(await call('query', { query: 'zeugma' })).toBe('Nothing was found.')
       expect(await call('get_document', { id })).toBe(`Opening hours, document ${id}\n\n${TEXT}`)
@@ -79,7 +87,7 @@ describe('/mcp', () => {
       const input = { id, ...(start && { start: Number(start) }) }
       const piece = textOf(await client.callTool({ name: 'get_document', arguments: input }))
       text += piece.replace(/^.*\n\n/, '').replace(/\n\[more: .*\]$/, '')
-      start = /read on with start (\d+)\]$/.exec(piece)?.[1]
+      start = /reads on with start (\d+)\]$/.exec(piece)?.[1]
     } while (start)
     expect(lines.filter((line) => !text.includes(line))).toEqual([])
   })
@@ -93,6 +101,73 @@ describe('/mcp', () => {
     const result = await client.callTool({ name, arguments: input })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(message)
+  })
+
+  it.each(['auto', 'legacy'] as const)(
+    'answers programs by its output schemas, narrowed by filter and collection: %s',
+    verifies('mcp.serves'),
+    async (mode) => {
+      const server = await startServer()
+      const url = 'https://hours.example'
+      const hours = { title: 'Hours', text: TEXT, url, metadata: { year: 2026 } }
+      const id = await server.ingest({ ...hours, collection: 'open' })
+      const other = await server.ingest({ text: 'The library of Saturdays is elsewhere.' })
+      const client = await connect(server, mode)
+      const { tools } = await client.listTools()
+      expect(tools.every(({ outputSchema }) => outputSchema !== undefined)).toBe(true)
+      const call = async (name: string, input: Record<string, unknown>) =>
+        Object((await client.callTool({ name, arguments: input })).structuredContent)
+
+      const query = 'Saturdays library'
+      const ids = ({ hits }: { hits: { documentId: string }[] }) =>
+        hits.map((hit) => hit.documentId)
+      const found = await call('query', { query, filter: { field: 'year', gte: 2026 } })
+      expect(ids(found)).toEqual([id])
+      expect(found.hits[0]).toMatchObject({ score: expect.any(Number), start: 0 })
+      expect(ids(await call('query', { query, collection: 'default' }))).toEqual([other])
+      expect(await call('get_document', { id, start: 4 })).toMatchObject({
+        ...{ id, url, text: TEXT.slice(4), start: 4, characters: TEXT.length },
+      })
+      const asked = await call('ask', { question: 'When does it open?', collection: 'open' })
+      expect(asked).toMatchObject({ sources: [{ id, title: 'Hours', url }], files: [] })
+
+      const { results } = await call('search', { query })
+      expect(results).toContainEqual({ id, title: 'Hours', url })
+      expect(results).toContainEqual({ id: other, title: other, url: `document:///${other}` })
+      const fetched = await client.callTool({ name: 'fetch', arguments: { id } })
+      expect(JSON.parse(textOf(fetched))).toEqual({
+        ...{ id, title: 'Hours', url, text: TEXT },
+        metadata: { year: 2026, collection: 'open' },
+      })
+
+      const { resources } = await client.listResources()
+      const uris = [id, other].map((each) => `document:///${each}`)
+      expect(resources.map(({ uri }) => uri).toSorted()).toEqual(uris.toSorted())
+      const { resourceTemplates } = await client.listResourceTemplates()
+      expect(resourceTemplates).toMatchObject([{ uriTemplate: 'document:///{id}' }])
+      const { contents } = await client.readResource({ uri: `document:///${id}` })
+      expect(contents).toMatchObject([{ mimeType: 'text/plain', text: TEXT }])
+      await expect(client.readResource({ uri: 'document:///unknown' })).rejects.toThrow('unknown')
+    },
+  )
+
+  it('offers a key what it may use, of what it may see', async () => {
+    const hidden = await shared.ingest({ title: 'Hidden', text: 'Quagga.', collection: 'green' })
+    const body = { name: 'Red', scopes: ['query'], collections: ['red'] }
+    const made = await shared.request('/admin/keys', { body })
+    const { secret } = ApiKeyCreated.parse(await made.json())
+    const headers = { authorization: `Bearer ${secret}` }
+    const client = await connect(shared, 'auto', { requestInit: { headers } })
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(TOOLS.slice(0, -1))
+    const query = { query: 'Quagga' }
+    const found = await client.callTool({ name: 'query', arguments: query })
+    expect(found.structuredContent).toEqual({ hits: [] })
+    for (const name of ['get_document', 'fetch']) {
+      const refused = await client.callTool({ name, arguments: { id: hidden } })
+      expect(textOf(refused)).toBe(`There is no document "${hidden}"`)
+    }
+    expect((await client.listResources()).resources).toEqual([])
+    await expect(client.readResource({ uri: `document:///${hidden}` })).rejects.toThrow(hidden)
   })
 
   it('gives a question up when its client does', verifies('mcp.serves'), async () => {

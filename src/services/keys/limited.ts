@@ -48,7 +48,7 @@ export function limitTo({ key, ...caller }: Caller, services: Dependencies): Cor
       retrieval.search({ ...query, filter: withinAny(caller.collections, query.filter) }, signal),
   }
   return {
-    ...{ documents, retrieval: limited, files: files.into(documents) },
+    ...{ documents, retrieval: limited, files: limitFiles(files.into(documents), documents) },
     lines: createLineIngestion({ documents, log }),
     fileSearch: createFileSearch({
       ...{ documents, retrieval: limited },
@@ -65,6 +65,18 @@ export function limitNames(
   return async (signal: AbortSignal): Promise<string[]> => {
     const names = await all(signal)
     return collections ? names.filter((name) => collections.includes(name)) : names
+  }
+}
+
+/** Of a document that was never ready, the newest file may be one that is to go elsewhere. */
+function limitFiles(files: Files, documents: Pick<Documents, 'get'>): Files {
+  return {
+    ...files,
+    async read(id) {
+      const { servedRevision, revision } = await documents.get(id)
+      if (servedRevision === undefined && revision > 1) throw documentNotFound(id)
+      return files.read(id)
+    },
   }
 }
 

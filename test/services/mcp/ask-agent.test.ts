@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { ChatFrame, ChatRequest } from '../../../src/schemas/chat.ts'
-import { askAgent, readDocument } from '../../../src/services/mcp/server.ts'
+import { readDocument } from '../../../src/services/mcp/corpus-tools.ts'
+import { askAgent } from '../../../src/services/mcp/server.ts'
 import { hitOf } from '../agent/hit.ts'
 
 const { signal } = new AbortController()
@@ -22,8 +23,12 @@ async function ask(frames: readonly ChatFrame[], milliseconds = 0) {
     }
   }
   const tell = async (progress: number) => void told.push(progress)
-  const answer = await askAgent(answerWith, { question: 'When?', topK: 3 }, tell)
-  return { answer, requests, told }
+  const { text: answer, structured } = await askAgent(
+    answerWith,
+    { question: 'When?', topK: 3 },
+    tell,
+  )
+  return { answer, structured, requests, told }
 }
 
 describe('an answer of the agent', () => {
@@ -32,10 +37,21 @@ describe('an answer of the agent', () => {
       { ...hitOf('a'), url: 'https://a.org' },
       { ...hitOf('b'), title: '' },
     ]
-    const { answer, requests } = await ask([delta('At '), delta('ten. [1]'), done({ hits })])
+    const { answer, structured, requests } = await ask([
+      delta('At '),
+      delta('ten. [1]'),
+      done({ hits }),
+    ])
     expect(answer).toBe(
       'At ten. [1]\n\nSources:\n[1] Title of a, https://a.org, document doc_a\n[2] document doc_b',
     )
+    expect(structured).toMatchObject({
+      answer: 'At ten. [1]',
+      sources: [
+        { id: 'doc_a', url: 'https://a.org' },
+        { title: 'doc_b', url: 'document:///doc_b' },
+      ],
+    })
     expect(requests).toMatchObject([{ topK: 3, messages: [{ role: 'user', content: 'When?' }] }])
   })
 
@@ -58,9 +74,9 @@ describe('an answer of the agent', () => {
 })
 
 describe('the text of a document', () => {
-  const read = (text: string, start = 0) => {
+  const read = async (text: string, start = 0) => {
     const documents = { text: async () => ({ title: 'Title', url: undefined, revision: 1, text }) }
-    return readDocument(documents, { id: 'doc', start }, signal)
+    return (await readDocument(documents, { id: 'doc', start }, signal)).text
   }
 
   it('comes whole where it is short, from where it was asked for', async () => {
@@ -70,7 +86,7 @@ describe('the text of a document', () => {
 
   it('says where to read on', async () => {
     const text = 'x'.repeat(50_000)
-    expect(await read(text)).toMatch(/x{40000}\n\[more: read on with start 40000\]$/)
+    expect(await read(text)).toMatch(/x{40000}\n\[more: get_document reads on with start 40000\]$/)
     expect(await read(text, 40_000)).toMatch(/\n\nx{10000}$/)
   })
 })

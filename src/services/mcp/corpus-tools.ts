@@ -1,0 +1,231 @@
+import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { AppError } from '../../errors.ts'
+import { DocumentId } from '../../schemas/document.ts'
+import { filledText } from '../../schemas/fields.ts'
+import { CollectionName, Filter, Metadata, within } from '../../schemas/metadata.ts'
+import { type Hit, QueryResponse, SearchMode, TopK } from '../../schemas/query.ts'
+import type { Documents } from '../ingestion/documents.ts'
+import type { Retrieval } from '../retrieval/search.ts'
+
+export const MAX_QUESTION = 10_000
+/** UTF-16 code units of a text in one answer. */
+const MAX_PIECE = 40_000
+/** Documents that are listed as resources, the newest; the others are read by their address all the same. */
+const MAX_LISTED = 100
+/** Passages from which `search` names the documents. */
+const MAX_SEARCHED = 20
+
+export const READ_ONLY = { readOnlyHint: true, openWorldHint: false }
+
+/** What narrows a question. */
+export const NARROWED = {
+  topK: TopK.optional(),
+  mode: SearchMode.optional(),
+  collection: CollectionName.optional(),
+  filter: Filter.optional(),
+}
+
+/** What a tool answers: for a reader, and for a program. */
+export interface Answered {
+  text: string
+  structured: Record<string, unknown>
+}
+
+/** Does the work of a tool, and tells of its failures what the client may know. */
+export type Guarded = (work: () => Promise<Answered>) => Promise<{
+  content: { type: 'text'; text: string }[]
+  structuredContent?: Record<string, unknown>
+  isError?: true
+}>
+
+export interface McpCorpus {
+  retrieval: Pick<Retrieval, 'search'>
+  documents: Pick<Documents, 'text' | 'get' | 'list'>
+}
+
+export const Source = z.object({
+  id: z.string().describe('Of the document.'),
+  title: z.string(),
+  url: z.string().describe('Its address, or that of its resource here.'),
+})
+
+const Piece = Source.extend({
+  text: z.string(),
+  start: z.int().describe('Where the text begins in the document, in UTF-16 code units.'),
+  characters: z.int().describe('Of the whole document, in UTF-16 code units.'),
+})
+const Found = z.object({ results: z.array(Source) })
+const Fetched = Source.extend({ text: z.string(), metadata: Metadata })
+
+/** The documents as tools, among them the pair that chat products look for. */
+export function addCorpusTools(server: McpServer, corpus: McpCorpus, guarded: Guarded): void {
+  const { retrieval, documents } = corpus
+  server.registerTool(
+    'query',
+    {
+      title: 'Find passages',
+      description:
+        'Returns the passages of the documents that answer a question best, with score and offsets.',
+      inputSchema: z.object({
+        query: filledText(MAX_QUESTION),
+        ...NARROWED,
+        topK: TopK.default(5),
+      }),
+      outputSchema: QueryResponse.omit({ query: true }),
+      annotations: READ_ONLY,
+    },
+    (query, { mcpReq }) =>
+      guarded(async () => {
+        const search = { ...query, filter: within(query) }
+        const { hits, degraded } = await retrieval.search(search, mcpReq.signal)
+        const text = hits.map(describeHit).join('\n\n') || 'Nothing was found.'
+        return { text, structured: { hits, ...(degraded && { degraded }) } }
+      }),
+  )
+  server.registerTool(
+    'get_document',
+    {
+      title: 'Read a document',
+      description: 'Returns the text of a document, in pieces where it is long.',
+      inputSchema: z.object({
+        id: DocumentId,
+        start: z.int().min(0).default(0).describe('Where to begin, in UTF-16 code units.'),
+      }),
+      outputSchema: Piece,
+      annotations: READ_ONLY,
+    },
+    (input, { mcpReq }) => guarded(() => readDocument(documents, input, mcpReq.signal)),
+  )
+  addSearchAndFetch(server, corpus, guarded)
+}
+
+/** As ChatGPT's connectors and deep research ask for them: https://platform.openai.com/docs/mcp */
+function addSearchAndFetch(
+  server: McpServer,
+  { retrieval, documents }: McpCorpus,
+  guarded: Guarded,
+): void {
+  const inJson = (structured: Record<string, unknown>): Answered => ({
+    ...{ text: JSON.stringify(structured), structured },
+  })
+  server.registerTool(
+    'search',
+    {
+      title: 'Search documents',
+      description: 'Returns the documents that answer a question best; `fetch` reads one.',
+      inputSchema: z.object({ query: filledText(MAX_QUESTION) }),
+      outputSchema: Found,
+      annotations: READ_ONLY,
+    },
+    ({ query }, { mcpReq }) =>
+      guarded(async () => {
+        const { hits } = await retrieval.search({ query, topK: MAX_SEARCHED }, mcpReq.signal)
+        const results = new Map(hits.map((hit) => [hit.documentId, toSource(hit)]))
+        return inJson({ results: [...results.values()] })
+      }),
+  )
+  server.registerTool(
+    'fetch',
+    {
+      title: 'Fetch a document',
+      description: `Returns the text of a document that \`search\` has found, ${MAX_PIECE} characters at most.`,
+      inputSchema: z.object({ id: DocumentId }),
+      outputSchema: Fetched,
+      annotations: READ_ONLY,
+    },
+    ({ id }, { mcpReq }) =>
+      guarded(async () => {
+        const { metadata = {} } = await documents.get(id)
+        const { title, url, text } = await documents.text(id, mcpReq.signal)
+        return inJson({ ...toSource({ title, url, documentId: id }), text: cut(text, 0), metadata })
+      }),
+  )
+}
+
+/** The newest documents as resources, and each by its address. */
+export function addDocumentResources(
+  server: McpServer,
+  documents: McpCorpus['documents'],
+  log: { error(fields: object, message: string): void },
+): void {
+  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof AppError) throw error
+      log.error({ err: error }, 'an MCP resource failed')
+      throw new Error('It failed for a reason that is in the log')
+    }
+  }
+  const template = new ResourceTemplate('document:///{id}', {
+    list: ({ mcpReq }) =>
+      guarded(async () => {
+        const newest = {
+          limit: MAX_LISTED,
+          sort: '-createdAt',
+          status: 'ready',
+          total: false,
+        } as const
+        const page = await documents.list(newest, mcpReq.signal)
+        const resources = page.documents.map(({ id, title }) => ({
+          ...{ uri: uriOf(id), name: title || id, mimeType: 'text/plain' },
+        }))
+        return { resources }
+      }),
+  })
+  const about = {
+    title: 'Document',
+    description: `The text of a document, ${MAX_PIECE} characters at most; \`get_document\` reads on.`,
+    mimeType: 'text/plain',
+  }
+  server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
+    guarded(async () => {
+      const { text } = await documents.text(DocumentId.parse(id), mcpReq.signal)
+      return { contents: [{ uri: uri.href, mimeType: 'text/plain', text: cut(text, 0) }] }
+    }),
+  )
+}
+
+interface Origin {
+  title?: string | undefined
+  url?: string | undefined
+  documentId: string
+}
+
+export function sourceOf({ title, url, documentId }: Origin): string {
+  return [title, url, `document ${documentId}`].filter(Boolean).join(', ')
+}
+
+/** A document as programs are told of it. */
+export function toSource({ title, url, documentId: id }: Origin): z.output<typeof Source> {
+  return { id, title: title || id, url: url ?? uriOf(id) }
+}
+
+const uriOf = (id: string) => `document:///${encodeURIComponent(id)}`
+
+function describeHit(hit: Hit, index: number): string {
+  const place = `score ${hit.score.toFixed(3)}, characters ${hit.start} to ${hit.end}`
+  return `[${index + 1}] ${sourceOf(hit)} (${place})\n${hit.text}`
+}
+
+function cut(text: string, start: number): string {
+  const end = start + MAX_PIECE
+  const more = end < text.length ? `\n[more: get_document reads on with start ${end}]` : ''
+  return `${text.slice(start, end)}${more}`
+}
+
+/** A piece of a document's text, from an offset as hits have them. Throws `document_not_found`. */
+export async function readDocument(
+  documents: Pick<Documents, 'text'>,
+  { id, start }: { id: string; start: number },
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { title, url, text } = await documents.text(id, signal)
+  const origin = { title, url, documentId: id }
+  const piece = { text: text.slice(start, start + MAX_PIECE), start, characters: text.length }
+  return {
+    text: `${sourceOf(origin)}\n\n${cut(text, start)}`,
+    structured: { ...toSource(origin), ...piece },
+  }
+}
