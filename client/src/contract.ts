@@ -844,7 +844,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** List documents as files */
+        get: operations["listFiles"];
         put?: never;
         /**
          * Upload a file as a document
@@ -995,7 +996,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** List the files of a vector store */
+        get: operations["listAttachedFiles"];
         put?: never;
         /**
          * Put a document into a collection
@@ -1971,6 +1973,15 @@ export interface components {
             /** @constant */
             type: "file_citation";
             url?: string;
+        };
+        FileList: {
+            data: components["schemas"]["FileObject"][];
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Hand it back as `after` to read on. */
+            last_id: string | null;
+            /** @constant */
+            object: "list";
         };
         /** @description A document, whatever it was sent as. */
         FileObject: {
@@ -3243,6 +3254,15 @@ export interface components {
             usage_bytes: number;
             vector_store_id: string;
         };
+        VectorStoreFileList: {
+            data: components["schemas"]["VectorStoreFile"][];
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Hand it back as `after` to read on. */
+            last_id: string | null;
+            /** @constant */
+            object: "list";
+        };
         VectorStoreList: {
             data: components["schemas"]["VectorStore"][];
             /** @constant */
@@ -3381,6 +3401,7 @@ export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
 export type FieldCondition = components['schemas']['FieldCondition'];
 export type FileCitation = components['schemas']['FileCitation'];
+export type FileList = components['schemas']['FileList'];
 export type FileObject = components['schemas']['FileObject'];
 export type Filter = components['schemas']['Filter'];
 export type FilterLevel2 = components['schemas']['FilterLevel2'];
@@ -3445,6 +3466,7 @@ export type UrlCitation = components['schemas']['UrlCitation'];
 export type Usage = components['schemas']['Usage'];
 export type VectorStore = components['schemas']['VectorStore'];
 export type VectorStoreFile = components['schemas']['VectorStoreFile'];
+export type VectorStoreFileList = components['schemas']['VectorStoreFileList'];
 export type VectorStoreList = components['schemas']['VectorStoreList'];
 export type VectorStoreSearch = components['schemas']['VectorStoreSearch'];
 export type VectorStoreSearchResults = components['schemas']['VectorStoreSearchResults'];
@@ -4726,6 +4748,38 @@ export interface operations {
             };
         };
     };
+    listFiles: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The last file of the page before.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                after?: string;
+                /** @description A page has 1,000 files at most. */
+                limit?: number;
+                /** @description By age. */
+                order?: "asc" | "desc";
+                /** @description All files are for `assistants`. */
+                purpose?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileList"];
+                };
+            };
+        };
+    };
     createFile: {
         parameters: {
             query?: never;
@@ -4978,6 +5032,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+        };
+    };
+    listAttachedFiles: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The last file of the page before.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                after?: string;
+                filter?: "in_progress" | "completed" | "failed" | "cancelled";
+                limit?: number;
+                /** @description By age. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileList"];
                 };
             };
         };

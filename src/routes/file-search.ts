@@ -5,12 +5,16 @@ import { DocumentParams } from '../schemas/document.ts'
 import { errorResponses } from '../schemas/error.ts'
 import {
   FileForm,
+  FileList,
+  FileListQuery,
   FileObject,
   NewVectorStore,
   NotForm,
   Removed,
   StoreFile,
   StoreFileInput,
+  StoreFileList,
+  StoreFileListQuery,
   StoreFileParams,
   StoreParams,
   StoreSearch,
@@ -29,13 +33,16 @@ export function fileSearchRoutes(
   stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   return async (app) => {
-    app.register(fileRoutes(services))
+    app.register(fileRoutes(services, stopping))
     app.register(storeRoutes(services.limitedTo, stopping))
     app.register(storeFileRoutes(services.limitedTo, stopping))
   }
 }
 
-function fileRoutes({ limitedTo, maxFileBytes, admission }: UploadServices): FastifyPluginAsyncZod {
+function fileRoutes(
+  { limitedTo, maxFileBytes, admission }: UploadServices,
+  stopping: AbortSignal,
+): FastifyPluginAsyncZod {
   return async (app) => {
     await acceptForms(app)
     app.post('/v1/files', {
@@ -60,6 +67,18 @@ function fileRoutes({ limitedTo, maxFileBytes, admission }: UploadServices): Fas
         const { id } = await files.create(formParts(request, maxFileBytes))
         return fileSearch.file(id)
       },
+    })
+    app.get('/v1/files', {
+      config: { scopes: ['query', 'ingest'] },
+      schema: {
+        operationId: 'listFiles',
+        summary: 'List documents as files',
+        tags,
+        querystring: FileListQuery,
+        response: { 200: FileList.describe('A page of files.'), ...errorResponses(404) },
+      },
+      handler: ({ query, caller }, reply) =>
+        limitedTo(caller).fileSearch.listFiles(query, callSignal(reply, stopping)),
     })
     app.get('/v1/files/:id', {
       config: { scopes: ['query', 'ingest'] },
@@ -159,6 +178,23 @@ function storeFileRoutes(limitedTo: LimitedTo, stopping: AbortSignal): FastifyPl
       },
       handler: ({ params, body, caller }, reply) =>
         limitedTo(caller).fileSearch.attach(params.store, body, callSignal(reply, stopping)),
+    })
+    app.get('/v1/vector_stores/:store/files', {
+      config: { scopes: ['query', 'ingest'] },
+      schema: {
+        operationId: 'listAttachedFiles',
+        summary: 'List the files of a vector store',
+        tags,
+        params: StoreParams,
+        querystring: StoreFileListQuery,
+        response: { 200: StoreFileList.describe('A page of files.'), ...errorResponses(404) },
+      },
+      handler: ({ params, query, caller }, reply) =>
+        limitedTo(caller).fileSearch.listStoreFiles(
+          params.store,
+          query,
+          callSignal(reply, stopping),
+        ),
     })
     app.get('/v1/vector_stores/:store/files/:id', {
       config: { scopes: ['query', 'ingest'] },

@@ -192,6 +192,41 @@ export const FileForm = z
   .meta({ id: 'NewFile', examples: [{ file: '%PDF-1.7 …', purpose: 'assistants' }] })
 export const NotForm = z.never('must be sent as multipart/form-data')
 
+const OrderedPage = z.object({
+  order: z.enum(['asc', 'desc']).default('desc').describe('By age.'),
+  after: DocumentId.optional().describe('The last file of the page before.'),
+})
+const MOST_FILES = 1_000
+
+export const FileListQuery = OrderedPage.extend({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(MOST_FILES)
+    .transform((limit) => Math.min(limit, MOST_FILES))
+    .describe('A page has 1,000 files at most.'),
+  purpose: z.string().max(64).optional().describe('All files are for `assistants`.'),
+})
+
+export const StoreFileListQuery = OrderedPage.extend({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  filter: z.enum(['in_progress', 'completed', 'failed', 'cancelled']).optional(),
+})
+
+const listOf = <Item extends z.ZodType>(item: Item) =>
+  z.object({
+    object: z.literal('list'),
+    data: z.array(item),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable().describe('Hand it back as `after` to read on.'),
+    has_more: z.boolean(),
+  })
+
+export const FileList = listOf(FileObject).meta({ id: 'FileList' })
+export const StoreFileList = listOf(StoreFile).meta({ id: 'VectorStoreFileList' })
+
 export const Removed = z
   .object({ id: z.string(), object: z.string(), deleted: z.literal(true) })
   .meta({ id: 'Removed' })
@@ -206,3 +241,7 @@ export type StoreSearchResults = z.output<typeof StoreSearchResults>
 export type StoreFileInput = z.output<typeof StoreFileInput>
 export type StoreFile = z.output<typeof StoreFile>
 export type FileObject = z.output<typeof FileObject>
+export type FileListQuery = z.output<typeof FileListQuery>
+export type FileList = z.output<typeof FileList>
+export type StoreFileListQuery = z.output<typeof StoreFileListQuery>
+export type StoreFileList = z.output<typeof StoreFileList>

@@ -147,16 +147,17 @@ export interface StoreCounts {
 /** Which documents; what is given must hold of them. */
 export interface DocumentSelection {
   filter?: Filter | undefined
-  status?: DocumentStatus | undefined
+  status?: DocumentStatus | readonly DocumentStatus[] | undefined
   /** Stands, whatever its case, in the title, or in what goes for it: the file's name, or the id. */
   title?: string | undefined
 }
 
 export interface ListQuery extends DocumentSelection {
   limit: number
-  cursor?: string | undefined
-  /** Newest first where it says nothing. */
+  /** Newest first by itself. The page begins at the cursor or, of a list by age, after the document with an id. */
   sort?: DocumentSort | undefined
+  cursor?: string | undefined
+  after?: string | undefined
 }
 
 export interface DocumentPage {

@@ -62,6 +62,25 @@ describe('A vector store', () => {
     expect(await search('corpus', { ranking_options })).toEqual([])
   })
 
+  it('lists its files page by page, by age and by what became of them', async () => {
+    const ids: string[] = []
+    for (const title of ['Coots', 'Grebes', 'Terns']) {
+      ids.push(await server.ingest({ title, text: `${title} swim.`, collection: 'lake' }))
+    }
+    const names = async (files: AsyncIterable<{ id: string }>) =>
+      (await Array.fromAsync(files)).map(({ id }) => id)
+    const { files } = client.vectorStores
+    expect(await names(files.list('vs_lake', { limit: 1, order: 'asc' }))).toEqual(ids)
+    expect(await names(files.list('vs_lake'))).toEqual(ids.toReversed())
+    expect(await names(files.list('vs_lake', { filter: 'completed' }))).toHaveLength(3)
+    expect(await names(files.list('vs_lake', { filter: 'in_progress' }))).toEqual([])
+    const all = await names(client.files.list({ limit: 2, order: 'asc' }))
+    expect(all.slice(-3)).toEqual(ids)
+    expect((await names(client.files.list({ limit: 100 }))).toReversed()).toEqual(all)
+    expect(await names(client.files.list({ purpose: 'batch' }))).toEqual([])
+    await expect(names(client.files.list({ after: 'gone' }))).rejects.toBeInstanceOf(NotFoundError)
+  })
+
   it.each([
     ['/v1/vector_stores/x/search', { query: 'a' }, 'store'],
     ['/v1/vector_stores', { name: 'a b' }, 'name'],

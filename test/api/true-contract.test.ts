@@ -126,6 +126,11 @@ const CALLS: Record<
   getResponse: [{ path: '/v1/responses/KEPT' }, { path: '/v1/responses/unknown' }],
   deleteResponse: [{ path: '/v1/responses/KEPT' }, { path: '/v1/responses/unknown' }],
   createFile: [{ body: {} }],
+  listFiles: [{}],
+  listAttachedFiles: [
+    { path: '/v1/vector_stores/corpus/files' },
+    { path: '/v1/vector_stores/corpus/files?after=unknown' },
+  ],
   getFile: [{}, { path: '/v1/files/unknown' }],
   deleteFile: [{ path: '/v1/files/unknown' }, { path: '/v1/files/DELETABLE' }],
   listVectorStores: [{}],

@@ -1405,6 +1405,22 @@ class NewFile(TypedDict):
     purpose: NotRequired[str]
 
 
+class FileList(TypedDict):
+    object: Literal['list']
+    data: list[FileObject]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class VectorStoreFileList(TypedDict):
+    object: Literal['list']
+    data: list[VectorStoreFile]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
 class Removed(TypedDict):
     id: str
     object: str

@@ -9,7 +9,6 @@ import type {
   Document,
   DocumentCreated,
   DocumentList,
-  DocumentListQuery,
   DocumentPatch,
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
@@ -19,6 +18,7 @@ import {
   type Among,
   type DocumentStore,
   documentNotFound,
+  type ListQuery,
   type NewDocument,
   queueFull,
   type StoredChunk,
@@ -47,6 +47,13 @@ export interface DocumentText extends Pick<StoredDocument, 'title' | 'url'> {
   text: string
 }
 
+/** Which documents, in which order, and how many of them. */
+export interface DocumentsQuery extends ListQuery {
+  collection?: string | undefined
+  /** Whether all are counted, too. */
+  total?: boolean | undefined
+}
+
 export interface Documents {
   /**
    * Resolves once the document is durable; throws `queue_full` and `storage_full`. With a key that came before
@@ -68,7 +75,7 @@ export interface Documents {
   ): Promise<DocumentCreated>
   /** Throws `document_not_found`. */
   get(id: string): Promise<Document>
-  list(query: DocumentListQuery, signal?: AbortSignal): Promise<DocumentList>
+  list(query: DocumentsQuery, signal?: AbortSignal): Promise<DocumentList>
   /** Throws `document_not_found`. */
   chunks(id: string, page: ChunkListQuery): Promise<ChunkList>
   /** The text that is served, whose parts the offsets of hits name. Throws `document_not_found`, also before there is one. */

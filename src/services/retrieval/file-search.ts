@@ -5,10 +5,14 @@ import { placedIn, takes, within } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
 import {
   collectionOf,
+  type FileList,
+  type FileListQuery,
   type FileObject,
   type NewVectorStore,
   type StoreFile,
   type StoreFileInput,
+  type StoreFileList,
+  type StoreFileListQuery,
   type StoreSearch,
   type StoreSearchResults,
   storeOf,
@@ -16,7 +20,7 @@ import {
   type VectorStore,
   WHOLE_CORPUS,
 } from '../../schemas/vector-store.ts'
-import type { Documents } from '../ingestion/documents.ts'
+import type { Documents, DocumentsQuery } from '../ingestion/documents.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 
 interface Dependencies {
@@ -98,8 +102,15 @@ async function countStore(
   }
 }
 
+/** What all files are for. */
+const PURPOSE = 'assistants'
+
+interface Page extends Pick<DocumentsQuery, 'after' | 'collection' | 'limit' | 'status'> {
+  order: 'asc' | 'desc'
+}
+
 /** Documents as files, and as those of a store: each throws `document_not_found`. */
-function createStoreFiles(documents: Pick<Documents, 'get' | 'patch'>) {
+function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) {
   /** Throws `invalid_request` where the store does not have it. */
   const readFile = async (store: string, id: string): Promise<StoreFile> => {
     const document = await documents.get(id)
@@ -110,9 +121,39 @@ function createStoreFiles(documents: Pick<Documents, 'get' | 'patch'>) {
     return toStoreFile(store, document)
   }
 
+  /** Throws `document_not_found` for an `after` that is gone. */
+  const page = async (
+    { order, ...query }: Page,
+    signal: AbortSignal,
+  ): Promise<{ listed: Document[]; has_more: boolean }> => {
+    if (query.after !== undefined) await documents.get(query.after)
+    const sort = order === 'asc' ? 'createdAt' : '-createdAt'
+    const { documents: listed, nextCursor } = await documents.list({ ...query, sort }, signal)
+    return { listed, has_more: nextCursor !== undefined }
+  }
+
   return {
     file: async (id: string): Promise<FileObject> => toFile(await documents.get(id)),
     readFile,
+    async listFiles({ purpose = PURPOSE, ...query }: FileListQuery, signal: AbortSignal) {
+      if (purpose !== PURPOSE) return toList([], false)
+      const { listed, has_more } = await page(query, signal)
+      return toList(listed.map(toFile), has_more) satisfies FileList
+    },
+    async listStoreFiles(
+      store: string,
+      { filter, ...query }: StoreFileListQuery,
+      signal: AbortSignal,
+    ): Promise<StoreFileList> {
+      if (filter === 'cancelled') return toList([], false)
+      const statuses = STATUSES.filter((status) => STATUS[status] === filter)
+      const status = filter && statuses
+      const found = await page({ ...query, status, collection: collectionOf(store) }, signal)
+      return toList(
+        found.listed.map((document) => toStoreFile(store, document)),
+        found.has_more,
+      )
+    },
     async attach(
       store: string,
       { file_id, attributes = {} }: StoreFileInput,
@@ -133,6 +174,11 @@ function createStoreFiles(documents: Pick<Documents, 'get' | 'patch'>) {
       return { id, object: 'vector_store.file.deleted', deleted: true as const }
     },
   }
+}
+
+function toList<Item extends { id: string }>(data: Item[], has_more: boolean) {
+  const [first, last] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]
+  return { object: 'list' as const, data, first_id: first, last_id: last, has_more }
 }
 
 /** What the metadata says of a document in a collection: nothing of the one that needs no name. */
@@ -161,13 +207,14 @@ const STATUS = {
   ready: 'completed',
   failed: 'failed',
 } as const
+const STATUSES = ['pending', 'processing', 'ready', 'failed'] as const
 
 function toFile(document: Document): FileObject {
   const { id, title, file, createdAt, error } = document
   const status = { in_progress: 'uploaded', completed: 'processed', failed: 'error' } as const
   return {
     ...{ id, object: 'file', bytes: sizeOf(document), created_at: secondsOf(createdAt) },
-    ...{ filename: file?.name ?? title ?? id, purpose: 'assistants' },
+    ...{ filename: file?.name ?? title ?? id, purpose: PURPOSE },
     status: status[STATUS[document.status]],
     ...(error && { status_details: error.message }),
   }

@@ -18,16 +18,20 @@ export function createLists(ask: Ask, dialect: SqlDialect) {
   /** Of the documents for which a condition holds. */
   const pageOf = async (
     { sql, values }: Condition,
-    { limit, cursor, sort = NEWEST_FIRST }: Pick<ListQuery, 'limit' | 'cursor' | 'sort'>,
+    { limit, cursor, after, sort = NEWEST_FIRST }: Omit<ListQuery, keyof DocumentSelection>,
     signal?: AbortSignal,
   ): Promise<DocumentPage> => {
     const length = Math.max(0, Math.min(limit, MAX_PAGE))
     const key = sortKeys(dialect)[sort.replace('-', '')]
     const all: Value[] = [...values]
     const conditions = [sql]
+    const beyond = sort.startsWith('-') ? '<' : '>'
+    if (after !== undefined) {
+      const number = `SELECT number FROM ${table} WHERE id = $${all.push(after)}`
+      conditions.push(`number ${beyond} (${number})`)
+    }
     if (cursor !== undefined) {
       const place = placeOf(sort, cursor)
-      const beyond = sort.startsWith('-') ? '<' : '>'
       const parameters = `($${all.push(place.key)}, $${all.push(place.number)})`
       conditions.push(`(${key}, number) ${beyond} ${parameters}`)
     }
@@ -75,7 +79,10 @@ function toListCondition(
 ): Condition {
   const { sql, values } = toCondition(filter, dialect)
   const parts = [sql]
-  if (status !== undefined) parts.push(`status = $${values.push(status)}`)
+  if (status !== undefined) {
+    const names = [status].flat().map((name) => `$${values.push(name)}`)
+    parts.push(`status IN (${names.join(', ')})`)
+  }
   if (title !== undefined) {
     const pattern = `$${values.push(`%${title.replaceAll(/[\\%_]/g, '\\$&')}%`)}`
     parts.push(`${dialect.fold(shownTitle(dialect))} LIKE ${dialect.fold(pattern)} ESCAPE '\\'`)
