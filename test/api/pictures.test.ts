@@ -42,7 +42,7 @@ describe('A picture', () => {
       warnings: [
         {
           code: 'unreadable_pictures',
-          message: 'Left out, since it could not be read with confidence: page 2',
+          message: 'Could not be read, and was left out: page 2',
         },
       ],
     })

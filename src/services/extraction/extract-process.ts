@@ -71,7 +71,7 @@ function warningsOf(unreadable: readonly string[]): DocumentWarning[] {
   if (unreadable.length === 0) return []
   const more = unreadable.length - MAX_NAMED
   const named = `${unreadable.slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  const message = `Left out, since it could not be read with confidence: ${named}`
+  const message = `Could not be read, and was left out: ${named}`
   return [{ code: 'unreadable_pictures', message }]
 }
 

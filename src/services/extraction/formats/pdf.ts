@@ -50,19 +50,24 @@ export async function extractPdf(bytes: Buffer, recognition?: Recognition): Prom
   return { text: text.toString(), pageStarts }
 }
 
+/** Scanners and fax machines write such pictures. */
+const LOST = 'a picture is damaged, or coded by CCITT, JBIG2 or JPEG 2000, which is not read'
+
 type Sight = (page: PdfPage, number: number) => Promise<string>
 
 /** What reads pages that are pictures. */
 function createSight(recognition: Recognition | undefined): Sight {
   let pages = 0
   return async (page, number) => {
-    const pictures = recognition ? await pagePictures(page) : []
-    if (!recognition || pictures.length === 0) return ''
+    if (!recognition) return ''
+    const { files, lost } = await pagePictures(page)
+    if (lost) recognition.onUnreadable(`page ${number} (${LOST})`)
+    if (files.length === 0) return ''
     if (++pages > MAX_RECOGNISED_PAGES) throw tooManyPages()
     recognition.onPage()
     const recogniser = recogniserOf(recognition.languages)
     const read: Recognised[] = []
-    for (const picture of pictures) read.push(await recogniser.read(picture))
+    for (const picture of files) read.push(await recogniser.read(picture))
     const text = read
       .map((each) => each.text)
       .join('\n\n')

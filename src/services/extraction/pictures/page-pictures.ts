@@ -18,9 +18,12 @@ interface Picture {
   kind?: number
 }
 
-/** The pictures of a page from top to bottom, those that are strips of one joined, as files for the recogniser. */
-export async function pagePictures(page: PdfPage): Promise<Uint8Array[]> {
-  const placed = await placedPictures(page)
+/**
+ * The pictures of a page from top to bottom, those that are strips of one joined, as files for the recogniser; and
+ * whether there are others, which the parser could not unpack.
+ */
+export async function pagePictures(page: PdfPage): Promise<{ files: Uint8Array[]; lost: boolean }> {
+  const { placed, lost } = await placedPictures(page)
   const large = placed.filter(
     ({ picture }) => picture.width * picture.height >= MIN_PIXELS || isStrip(picture),
   )
@@ -31,12 +34,13 @@ export async function pagePictures(page: PdfPage): Promise<Uint8Array[]> {
     if (last?.width === width) last.rows.push(grey)
     else joined.push({ width, rows: [grey] })
   }
-  return joined
+  const files = joined
     .map(({ width, rows }) => ({ width, grey: Buffer.concat(rows) }))
     .filter(
       ({ width, grey }) => grey.length <= MAX_PIXELS && grey.length >= MIN_PIXELS && width > 0,
     )
     .map(({ width, grey }) => greyPicture(width, grey.length / width, grey))
+  return { files, lost }
 }
 
 const isStrip = ({ width, height }: Picture) => width >= 600 && height >= 4
@@ -46,22 +50,32 @@ interface PlacedPicture {
   picture: Picture
 }
 
-async function placedPictures(page: PdfPage): Promise<PlacedPicture[]> {
+async function placedPictures(page: PdfPage) {
   const { OPS } = await getResolvedPDFJS()
   const { fnArray, argsArray } = await page.getOperatorList()
-  const found: PlacedPicture[] = []
-  const states: number[] = []
-  // Of the matrix only where the top is: pages that are pictures are hardly ever drawn otherwise.
-  let top = 0
+  const placed: PlacedPicture[] = []
+  let lost = false
+  const topAfter = createTops(OPS)
   for (const [index, operator] of fnArray.entries()) {
+    const top = topAfter(operator, argsArray[index])
+    const picture = await pictureOf(page, operator, argsArray[index], OPS)
+    if (picture) placed.push({ top, picture })
+    else if (operator === OPS.paintImageXObject) lost = true
+    if (placed.length === MAX_PICTURES) break
+  }
+  return { placed, lost }
+}
+
+/** Of the matrix only where the top is: pages that are pictures are hardly ever drawn otherwise. */
+function createTops(OPS: Readonly<Record<string, number>>) {
+  const states: number[] = []
+  let top = 0
+  return (operator: number, args: unknown): number => {
     if (operator === OPS.save) states.push(top)
     if (operator === OPS.restore) top = states.pop() ?? 0
-    if (operator === OPS.transform) top += shiftOf(argsArray[index])
-    const picture = await pictureOf(page, operator, argsArray[index], OPS)
-    if (picture) found.push({ top, picture })
-    if (found.length === MAX_PICTURES) break
+    if (operator === OPS.transform) top += shiftOf(args)
+    return top
   }
-  return found
 }
 
 const shiftOf = (args: unknown) => (Array.isArray(args) ? Number(args[5]) : 0)

@@ -168,7 +168,7 @@ export function nothingRead(recognition: Recognition | undefined): ExtractionErr
   return new ExtractionError(
     'empty_document',
     recognition
-      ? 'No text could be recognised with confidence'
+      ? 'No text could be recognised with confidence: pictures may be too faint, damaged, or in PDFs coded by CCITT, JBIG2 or JPEG 2000'
       : 'The pages hold no text, and scanned pages are not read where OCR is off',
   )
 }
