@@ -7,6 +7,7 @@ describe('the responses of a route', () => {
     expect(Object.keys(errorResponses(404, 409, 429))).toEqual([
       '400',
       '401',
+      '403',
       '404',
       '408',
       '409',
