@@ -36,6 +36,7 @@ import type { Mcp } from './services/mcp/mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
+import type { ArtifactLinks } from './services/tools/artifact-links.ts'
 import type { ArtifactReader } from './services/tools/artifacts.ts'
 
 export interface Services {
@@ -48,6 +49,7 @@ export interface Services {
   responses: Responses
   embed: ReturnType<typeof createEmbeddings>
   artifacts: ArtifactReader
+  artifactLinks: Pick<ArtifactLinks, 'opens'>
   description: AgentDescription
   mcp: Pick<Mcp, 'test'>
   skills: ActionServices['skills']
@@ -82,7 +84,7 @@ export async function buildApp(services: Services, options: AppOptions): Promise
   await app.register(fileSearchRoutes(services, stopping))
   await app.register(embeddingRoutes(services.embed, stopping))
   await app.register(responseRoutes(services.responses, stopping))
-  await app.register(artifactRoutes(services.artifacts))
+  await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
   await app.register(agentRoutes(services, stopping))
   await app.register(mcpRoutes(endpoint, options.corsOrigin ?? [], stopping))
   await app.register(adminRoutes(services.admin, stopping))

@@ -522,7 +522,7 @@ export interface paths {
         };
         /**
          * Read a file that a tool made
-         * @description Its path is the `url` of an artifact in `done` or in the `agent` field.
+         * @description Its path is the `url` of an artifact in `done` or in the `agent` field; its `link` needs no key.
          */
         get: operations["getArtifact"];
         put?: never;
@@ -1290,6 +1290,8 @@ export interface components {
              */
             expiresAt: string;
             id: string;
+            /** @description Path of this server that gives the file to whoever has it, without a key, for an hour. */
+            link?: string;
             mediaType: string;
             /** @description A file name without folders. */
             name: string;
@@ -4145,7 +4147,11 @@ export interface operations {
     };
     getArtifact: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description In place of a key. */
+                signature?: string;
+                until?: string;
+            };
             header?: never;
             path: {
                 id: string;

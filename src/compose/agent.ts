@@ -22,6 +22,7 @@ import type { Retrieval } from '../services/retrieval/search.ts'
 import type { CodeSandbox } from '../services/sandbox/code-sandbox.ts'
 import { createTables } from '../services/tables/tables.ts'
 import { analyseCorpus } from '../services/tools/analyse-corpus.ts'
+import { createArtifactLinks } from '../services/tools/artifact-links.ts'
 import type { Tool } from '../services/tools/define-tool.ts'
 import { fillForm } from '../services/tools/fill-form.ts'
 import { lookupData } from '../services/tools/lookup-data.ts'
@@ -58,7 +59,9 @@ export async function composeAgent(parts: Parts) {
   const { config, environment, loaded, log, retrieval, embedder, reranker, metrics } = parts
   const { configuration } = loaded
   const { limits } = configuration
-  const { artifacts, skillCopies: copies } = parts.stores
+  const { skillCopies: copies } = parts.stores
+  const artifactLinks = createArtifactLinks(config.SERVER_API_KEY)
+  const artifacts = artifactLinks.withLinks(parts.stores.artifacts)
   const model = createModel(config, log)
   const sandbox = await composeSandbox(config, configuration.sandbox, log)
   const stopWords = new Set(STOP_WORDS[config.SEARCH_LANGUAGE])
@@ -105,7 +108,7 @@ export async function composeAgent(parts: Parts) {
       description: describeAgent({
         ...{ loaded, model, tools, embedder, reranker, mcp, skills, plugins, sandbox },
       }),
-      ...{ artifacts, mcp, sandbox, skills },
+      ...{ artifacts, artifactLinks, mcp, sandbox, skills },
     },
     catalogue: prompt.catalogue,
     start() {

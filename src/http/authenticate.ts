@@ -10,9 +10,11 @@ declare module 'fastify' {
     public?: boolean
     /** What a key must let its holder do: one of these. Every route has it that is not public. */
     scopes?: readonly Scope[]
+    /** Whether the address stands in for a key; throws where it should and does not. */
+    isLinked?: (request: FastifyRequest) => boolean
   }
   interface FastifyRequest {
-    /** Who asks; nobody on public routes, unless it is the master key or the screen. */
+    /** Who asks; nobody on public routes, unless it is the master key or the screen, nor with a link in place of a key. */
     caller: Caller
   }
 }
@@ -34,14 +36,20 @@ export function installAuthentication(
   app.decorateRequest('caller')
   refuseUnscoped(app)
   app.addHook('onRequest', async (request) => {
-    const { public: isPublic, scopes } = request.routeOptions.config
+    const { public: isPublic, isLinked } = request.routeOptions.config
+    if (isLinked?.(request)) return
     const caller = await callerOf(request, masterKey, checkSession, isPublic ? undefined : identify)
     if (caller) request.caller = caller
-    if (isPublic) return
-    if (!caller) throw wrongKey(bearerToken(request) !== undefined)
-    // Where no route fits, any key is told so.
-    if (!request.is404) checkScope(caller, ...(scopes ?? ['admin' as const]))
+    if (!isPublic) checkRequest(request, caller)
   })
+}
+
+/** Throws `unauthorized`, or `insufficient_scope`. */
+function checkRequest(request: FastifyRequest, caller: Caller | undefined): void {
+  if (!caller) throw wrongKey(bearerToken(request) !== undefined)
+  const { scopes = ['admin'] } = request.routeOptions.config
+  // Where no route fits, any key is told so.
+  if (!request.is404) checkScope(caller, ...scopes)
 }
 
 /** The server does not start with a route that any key might use. */

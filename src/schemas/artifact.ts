@@ -7,6 +7,12 @@ export const Artifact = z
     mediaType: z.string(),
     size: z.int().describe('In bytes.'),
     url: z.string().describe('Path of this server, behind the key.'),
+    link: z
+      .string()
+      .optional()
+      .describe(
+        'Path of this server that gives the file to whoever has it, without a key, for an hour.',
+      ),
     expiresAt: z.iso
       .datetime()
       .describe('From then on it is gone; earlier, where newer artifacts need the room.'),
@@ -33,5 +39,10 @@ export const ARTIFACTS = z
   .describe('The files that tools made in the run. Absent where there are none.')
 
 export const ArtifactParams = z.object({ id: z.string().min(1).max(64) })
+/** What a `link` has behind its path. */
+export const ArtifactLink = z.object({
+  until: z.string().max(16).optional(),
+  signature: z.string().max(64).optional().describe('In place of a key.'),
+})
 
 export type Artifact = z.output<typeof Artifact>

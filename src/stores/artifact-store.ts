@@ -19,6 +19,8 @@ export interface StoredArtifact {
   size: number
   /** Milliseconds since 1970, from when on it is gone. */
   expiresAt: number
+  /** A path that opens it without a key, for a while; where there are such. */
+  link?: string | undefined
 }
 
 /** Files that tools made, or what else there is of this kind, kept for a while: bounded in number, in size and in age, the oldest going first. */

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { createArtifactLinks } from '../../src/services/tools/artifact-links.ts'
 import { createFileArtifactStore } from '../../src/stores/files/artifacts.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const PAGE = '<script>alert(1)</script>'
@@ -28,6 +29,41 @@ describe('GET /artifacts/{id}', () => {
       expect(response.headers.get('content-type')).toBe('image/png')
       expect(response.headers.get('content-length')).toBe('300')
       expect(new Uint8Array(await response.arrayBuffer())).toEqual(bytes)
+    },
+  )
+
+  it(
+    'is given without a key by its link, and by no other',
+    verifies('artifacts.linked'),
+    async () => {
+      const directory = await temporaryDirectory()
+      const store = await createFileArtifactStore({ directory: join(directory, 'artifacts') })
+      const file = { name: 'a.png', mediaType: 'image/png', bytes: Buffer.from('a picture') }
+      const { link = '' } = await createArtifactLinks(TEST_KEY).withLinks(store).add(file)
+      const hourAgo = () => Date.now() - 3_601_000
+      const { link: old = '' } = await createArtifactLinks(TEST_KEY, hourAgo)
+        .withLinks(store)
+        .add(file)
+      const server = await startServer({ DATA_DIR: directory })
+      const response = await fetch(server.url + link)
+      expect(await response.text()).toBe('a picture')
+      expect(response.headers.get('cross-origin-resource-policy')).toBe('cross-origin')
+      const [, id = '', until = '', signature = ''] =
+        /s\/(.+)\?until=(\d+)&signature=(.+)/.exec(link) ?? []
+      const wrong = [
+        old,
+        link.replace(id, /s\/(.+)\?/.exec(old)?.[1] ?? ''),
+        link.replace(until, String(Number(until) + 1)),
+        link.slice(0, -1),
+        `/artifacts/${id}?signature=${signature}`,
+        `/artifacts/${id}?signature=`,
+        `/artifacts/${id}?until=${until}`,
+      ]
+      const statuses = await Promise.all(
+        wrong.map(async (path) => (await fetch(server.url + path)).status),
+      )
+      expect(statuses).toEqual(wrong.map(() => 401))
+      expect((await server.request(link.replace(signature, ''))).status).toBe(401)
     },
   )
 

@@ -239,6 +239,7 @@ export const DECISIONS = {
   },
   'design: artifacts': {
     'artifacts.read': 'GET /artifacts/{id} gives a file that a tool made, with its own media type.',
+    'artifacts.linked': 'The link of an artifact gives it without a key, for an hour.',
     'artifacts.harmless': 'A browser keeps an artifact as a file, and gives it no rights.',
     'artifacts.told': 'done and the agent field of a completion list the artifacts of the run.',
     'artifacts.unknown': 'An unknown artifact answers 404.',

@@ -455,6 +455,7 @@ class Artifact(TypedDict):
     mediaType: str
     size: int
     url: str
+    link: NotRequired[str]
     expiresAt: str
 
 
