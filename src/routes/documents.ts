@@ -174,8 +174,8 @@ function readingRoutes(documentsOf: DocumentsOf, stopping: AbortSignal): Fastify
       async handler(request, reply) {
         const { params, query, headers } = request
         const signal = callSignal(reply, stopping)
-        const { text, revision } = await documentsOf(request).text(params.id, signal)
-        const body = Buffer.from(text.slice(query.start, query.end))
+        const { text, revision } = await documentsOf(request).text(params.id, query, signal)
+        const body = Buffer.from(text)
         return sendRange(reply.headers(attachment(`${params.id}.txt`, PLAIN)), headers, body, {
           etag: `"${revision}-${query.start ?? ''}-${query.end ?? ''}"`,
         })

@@ -237,6 +237,8 @@ export const TextQuery = z.object({
   end: offset.describe('Where to end (exclusive); by itself the end of the text.'),
 })
 
+export type TextQuery = z.output<typeof TextQuery>
+
 export const RangeHeaders = z.looseObject({
   range: z
     .string()

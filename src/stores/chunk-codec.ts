@@ -105,9 +105,12 @@ export async function* repack(
  * The text that chunks were cut from, in their order. Blanks between them, which no chunk holds, become line
  * feeds: one code unit for another, so that offsets into the text still hold.
  */
-export function textOfChunks(chunks: Iterable<Pick<NewChunk, 'start' | 'end' | 'text'>>): string {
+export function textOfChunks(
+  chunks: Iterable<Pick<NewChunk, 'start' | 'end' | 'text'>>,
+  from = 0,
+): string {
   const parts: string[] = []
-  let end = 0
+  let end = from
   for (const chunk of chunks) {
     if (chunk.start > end) parts.push('\n'.repeat(chunk.start - end))
     parts.push(chunk.text.slice(Math.max(0, end - chunk.start)))

@@ -52,6 +52,21 @@ export interface DocumentLookup {
   metadataValues(query: ValueQuery, signal: AbortSignal): Promise<ValueCount[]>
   /** The text of a document as it is served; nothing where there is none. */
   readText(documentId: string, signal: AbortSignal): Promise<string | undefined>
+  /** A part of that text; of a long one no more than the part is read. */
+  readPart(part: PartQuery, signal: AbortSignal): Promise<TextPart | undefined>
+}
+
+export interface PartQuery {
+  documentId: string
+  /** In UTF-16 code units, as `end`, which is not part of it and by itself the end of the text. */
+  start: number
+  end?: number | undefined
+}
+
+export interface TextPart {
+  text: string
+  /** How long all of it is, in UTF-16 code units. */
+  length: number
 }
 
 const PAGE = 200

@@ -108,6 +108,12 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       expect(await lookup.readText('a', signal)).toBe('Alpha')
       expect(await lookup.readText('waiting', signal)).toBeUndefined()
       expect(await lookup.readText('unknown', signal)).toBeUndefined()
+      const range = { start: 1, end: 3 }
+      expect(await lookup.readPart({ documentId: 'a', ...range }, signal)).toEqual({
+        text: 'lp',
+        length: 5,
+      })
+      expect(await lookup.readPart({ documentId: 'unknown', ...range }, signal)).toBeUndefined()
     })
 
     it('reads the text of a file that was too long to be kept beside its chunks', async () => {
@@ -124,6 +130,26 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       const firstKey = await store.reserveChunkKeys(3)
       await store.completeStaged(job, { file: kept.number, firstKey, count: 3, characters: 27 })
       expect(await store.lookup.readText('long', signal)).toBe('Owls hunt. By night.\n\nHere.')
+      const whole = 'Owls hunt. By night.\n\nHere.'
+      for (const [start, end] of [
+        ...[
+          [0, 3],
+          [4, 12],
+          [12, 21],
+          [20, 22],
+          [21, 99],
+          [26, 27],
+        ],
+        ...[
+          [27, 30],
+          [90, 99],
+          [9, 9],
+          [3, Number.MAX_SAFE_INTEGER],
+        ],
+      ] as const) {
+        const part = await store.lookup.readPart({ documentId: 'long', start, end }, signal)
+        expect(part).toEqual({ text: whole.slice(start, end), length: whole.length })
+      }
     })
 
     it('refuses a cursor that is none', async () => {

@@ -10,6 +10,7 @@ import type {
   DocumentCreated,
   DocumentList,
   DocumentPatch,
+  TextQuery,
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
@@ -24,14 +25,14 @@ import {
   type StoredChunk,
   type StoredDocument,
 } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
+import type { DocumentLookup, TextPart } from '../../stores/lookup.ts'
 import type { VectorBacklog } from '../embedding/backlog.ts'
 import type { CompletionWaiter, Goal } from './completion-waiter.ts'
 import { type Bounded, type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
 
 interface Dependencies extends ChangeDependencies {
   store: ChangeDependencies['store'] & Pick<DocumentStore, 'add' | 'put' | 'retry'>
-  lookup: Pick<DocumentLookup, 'readText'>
+  lookup: Pick<DocumentLookup, 'readPart'>
   completionWaiter: Pick<CompletionWaiter, 'wait'>
   /** Absent where search goes by words alone. */
   backlog?: Pick<VectorBacklog, 'missingOf' | 'progress'> | undefined
@@ -42,9 +43,8 @@ export interface Content extends Omit<NewDocument, 'id'> {
   collection?: string | undefined
 }
 
-export interface DocumentText extends Pick<StoredDocument, 'title' | 'url'> {
+export interface DocumentText extends Pick<StoredDocument, 'title' | 'url'>, TextPart {
   revision: number
-  text: string
 }
 
 /** Which documents, in which order, and how many of them. */
@@ -78,8 +78,8 @@ export interface Documents {
   list(query: DocumentsQuery, signal?: AbortSignal): Promise<DocumentList>
   /** Throws `document_not_found`. */
   chunks(id: string, page: ChunkListQuery): Promise<ChunkList>
-  /** The text that is served, whose parts the offsets of hits name. Throws `document_not_found`, also before there is one. */
-  text(id: string, signal: AbortSignal): Promise<DocumentText>
+  /** The text that is served, or the part of it that offsets of hits name. Throws `document_not_found`, also before there is one. */
+  text(id: string, range: TextQuery, signal: AbortSignal): Promise<DocumentText>
   /** Throws `document_not_found`. The very next query no longer finds it. */
   remove(id: string, among?: Among): Promise<void>
   /** See `createDocumentChanges`. */
@@ -170,15 +170,15 @@ function createDocumentReads(
   meaningOf: (id: string) => Promise<Pick<Document, 'meaning'>>,
 ): Pick<Documents, 'get' | 'list' | 'text' | 'chunks'> {
   return {
-    async text(id, signal) {
+    async text(id, { start = 0, end }, signal) {
       for (;;) {
         const { servedRevision: revision, status, ...document } = await found(store, id)
         if (revision === undefined) throw unread(id, status)
-        const text = await lookup.readText(id, signal)
+        const part = await lookup.readPart({ documentId: id, start, end }, signal)
         const after = await store.get(id)
         // Replaced meanwhile: which of the two texts it is, nobody knows.
-        if (text !== undefined && after?.servedRevision === revision) {
-          return { ...document, revision, text }
+        if (part && after?.servedRevision === revision) {
+          return { ...document, revision, ...part }
         }
       }
     },

@@ -115,9 +115,9 @@ function limitDocuments(documents: Documents, { collections, verify, keyId }: Ho
       await get(id)
       return documents.chunks(id, page)
     },
-    async text(id, signal) {
+    async text(id, range, signal) {
       await get(id)
-      return documents.text(id, signal)
+      return documents.text(id, range, signal)
     },
     remove: (id) => documents.remove(id, among),
     removeAll: ({ filter, ...query }, signal) =>

@@ -11,6 +11,7 @@ import type { Retrieval } from '../retrieval/search.ts'
 export const MAX_QUESTION = 10_000
 /** UTF-16 code units of a text in one answer. */
 const MAX_PIECE = 40_000
+const FIRST_PIECE = { start: 0, end: MAX_PIECE }
 /** Documents that are listed as resources, the newest; the others are read by their address all the same. */
 const MAX_LISTED = 100
 /** Passages from which `search` names the documents. */
@@ -137,8 +138,9 @@ function addSearchAndFetch(
     ({ id }, { mcpReq }) =>
       guarded(async () => {
         const { metadata = {} } = await documents.get(id)
-        const { title, url, text } = await documents.text(id, mcpReq.signal)
-        return inJson({ ...toSource({ title, url, documentId: id }), text: cut(text, 0), metadata })
+        const { title, url, ...part } = await documents.text(id, FIRST_PIECE, mcpReq.signal)
+        const source = toSource({ title, url, documentId: id })
+        return inJson({ ...source, text: withMore(part), metadata })
       }),
   )
 }
@@ -181,8 +183,8 @@ export function addDocumentResources(
   }
   server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
     guarded(async () => {
-      const { text } = await documents.text(DocumentId.parse(id), mcpReq.signal)
-      return { contents: [{ uri: uri.href, mimeType: 'text/plain', text: cut(text, 0) }] }
+      const part = await documents.text(DocumentId.parse(id), FIRST_PIECE, mcpReq.signal)
+      return { contents: [{ uri: uri.href, mimeType: 'text/plain', text: withMore(part) }] }
     }),
   )
 }
@@ -209,10 +211,10 @@ function describeHit(hit: Hit, index: number): string {
   return `[${index + 1}] ${sourceOf(hit)} (${place})\n${hit.text}`
 }
 
-function cut(text: string, start: number): string {
-  const end = start + MAX_PIECE
-  const more = end < text.length ? `\n[more: get_document reads on with start ${end}]` : ''
-  return `${text.slice(start, end)}${more}`
+/** A part that begins at `start`, and where the next one does. */
+function withMore({ text, length }: { text: string; length: number }, start = 0): string {
+  const end = start + text.length
+  return `${text}${end < length ? `\n[more: get_document reads on with start ${end}]` : ''}`
 }
 
 /** A piece of a document's text, from an offset as hits have them. Throws `document_not_found`. */
@@ -221,11 +223,12 @@ export async function readDocument(
   { id, start }: { id: string; start: number },
   signal: AbortSignal,
 ): Promise<Answered> {
-  const { title, url, text } = await documents.text(id, signal)
+  const range = { start, end: start + MAX_PIECE }
+  const { title, url, text, length } = await documents.text(id, range, signal)
   const origin = { title, url, documentId: id }
-  const piece = { text: text.slice(start, start + MAX_PIECE), start, characters: text.length }
+  const piece = { text, start, characters: length }
   return {
-    text: `${sourceOf(origin)}\n\n${cut(text, start)}`,
+    text: `${sourceOf(origin)}\n\n${withMore({ text, length }, start)}`,
     structured: { ...toSource(origin), ...piece },
   }
 }

@@ -12,7 +12,7 @@ const MAX_PART = 12_000
 
 interface Dependencies {
   store: Pick<DocumentStore, 'get'>
-  lookup: Pick<DocumentLookup, 'readText'>
+  lookup: Pick<DocumentLookup, 'readPart'>
 }
 
 /** Reads one document from its beginning to its end, part by part; each part can be cited like a passage. */
@@ -30,20 +30,21 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
       const document = await store.get(id)
       const mistake = document ? unservedReason(document) : `there is no document "${name}"`
       if (!document || mistake) throw new ToolInputError(`document: ${mistake}`)
-      const text = (await lookup.readText(id, signal)) ?? ''
-      const end = Math.min(text.length, start + MAX_PART)
-      if (start >= end) return `The document has ${text.length} characters: nothing is at ${start}.`
+      const wanted = { documentId: id, start, end: start + MAX_PART }
+      const { text, length } = (await lookup.readPart(wanted, signal)) ?? { text: '', length: 0 }
+      const end = start + text.length
+      if (text === '') return `The document has ${length} characters: nothing is at ${start}.`
       const { title = '', url, metadata, servedRevision } = document
       const part = {
         ...{ id: `${id}-${servedRevision}-text-${start}`, score: 1, documentId: id, title },
-        ...{ start, end, text: text.slice(start, end) },
+        ...{ start, end, text },
         ...(url !== undefined && { url }),
         ...(metadata && { metadata }),
       }
       const { citations } = context
-      const rest = end < text.length ? `Read on with start ${end}.` : 'This is its end.'
+      const rest = end < length ? `Read on with start ${end}.` : 'This is its end.'
       const shown = renderChunks(citations.add([part]), citations.key)
-      return `${shown}\nCharacters ${start} to ${end} of ${text.length}. ${rest}`
+      return `${shown}\nCharacters ${start} to ${end} of ${length}. ${rest}`
     },
   })
 }

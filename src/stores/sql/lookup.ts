@@ -5,6 +5,7 @@ import {
   type DocumentLookup,
   type LookupQuery,
   type MetadataField,
+  type PartQuery,
   TABLE_ENDINGS,
   type ValueQuery,
 } from '../lookup.ts'
@@ -26,20 +27,9 @@ const SERVED = 'served_revision IS NOT NULL'
 export function createLookup(ask: Ask, dialect: SqlDialect) {
   const { schema, number, string } = dialect
   const { pageOf, ...lists } = createLists(ask, dialect)
-  const TEXT = {
-    name: 'served_text',
-    text: `SELECT number, contents.text FROM ${schema}.documents
-      JOIN ${schema}.contents ON document = number AND contents.revision = served_revision
-      WHERE id = $1`,
-  }
-  // Of a long text there are the chunks alone: see `completeStaged`.
-  const CHUNKS = {
-    name: 'served_chunks',
-    text: `SELECT start, "end", text FROM ${schema}.chunks WHERE document = $1 ORDER BY ordinal`,
-  }
-
   return {
     ...lists,
+    ...createTextReads(ask, dialect),
 
     async findDocuments({ filter, tabular, ...page }: LookupQuery, signal?: AbortSignal) {
       const { sql, values } = toCondition(filter, dialect)
@@ -83,7 +73,33 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
         documents: integer(row, 'documents'),
       }))
     },
+  } satisfies DocumentLookup & Pick<DocumentStore, 'list' | 'countListed'>
+}
 
+/** The texts of documents as they are served. */
+function createTextReads(ask: Ask, { schema }: SqlDialect) {
+  const TEXT = {
+    name: 'served_text',
+    text: `SELECT number, contents.text FROM ${schema}.documents
+      JOIN ${schema}.contents ON document = number AND contents.revision = served_revision
+      WHERE id = $1`,
+  }
+  // Of a long text there are the chunks alone: see `completeStaged`.
+  const CHUNKS = {
+    name: 'served_chunks',
+    text: `SELECT start, "end", text FROM ${schema}.chunks WHERE document = $1 ORDER BY ordinal`,
+  }
+  const LENGTH = {
+    name: 'served_length',
+    text: `SELECT max("end") AS length FROM ${schema}.chunks WHERE document = $1`,
+  }
+  const CHUNKS_WITHIN = {
+    name: 'served_chunks_within',
+    text: `SELECT start, "end", text FROM ${schema}.chunks
+      WHERE document = $1 AND "end" > $2 AND start < $3 ORDER BY ordinal`,
+  }
+
+  return {
     async readText(documentId: string, signal?: AbortSignal) {
       const [row] = await ask(TEXT, [documentId], signal)
       const whole = row && text(row, 'text')
@@ -91,7 +107,22 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
       const chunks = await ask(CHUNKS, [integer(row, 'number')], signal)
       return textOfChunks(chunks.map(toSpan))
     },
-  } satisfies DocumentLookup & Pick<DocumentStore, 'list' | 'countListed'>
+
+    async readPart({ documentId, start, end }: PartQuery, signal?: AbortSignal) {
+      const [row] = await ask(TEXT, [documentId], signal)
+      if (!row) return undefined
+      const whole = text(row, 'text')
+      if (whole !== '') return { text: whole.slice(start, end), length: whole.length }
+      const document = integer(row, 'number')
+      const [longest] = await ask(LENGTH, [document], signal)
+      const length = longest?.length === null ? 0 : integer(longest, 'length')
+      const last = Math.min(end ?? length, length)
+      if (start >= last) return { text: '', length }
+      const chunks = await ask(CHUNKS_WITHIN, [document, start, last], signal)
+      const part = textOfChunks(chunks.map(toSpan), start).slice(0, last - start)
+      return { text: part.padEnd(last - start, '\n'), length }
+    },
+  } satisfies Pick<DocumentLookup, 'readText' | 'readPart'>
 }
 
 function toField(row: Row): MetadataField {

@@ -34,6 +34,7 @@ export function createLookups(file: string, refuse: () => void): Lookups {
       metadataFields: (query, signal) => ask(({ call }) => call('metadataFields', query), signal),
       metadataValues: (query, signal) => ask(({ call }) => call('metadataValues', query), signal),
       readText: (id, signal) => ask(({ call }) => call('readText', id), signal),
+      readPart: (part, signal) => ask(({ call }) => call('readPart', part), signal),
     },
     async close() {
       await Promise.all([filters.close(), lookups.close()])

@@ -67,7 +67,7 @@ function createForTest(behaviour: Behaviour = {}) {
         return { ...stored, id, status: 'pending' }
       },
     },
-    lookup: { readText: async () => 'Text' },
+    lookup: { readPart: async () => ({ text: 'Text', length: 4 }) },
     readd: async (added) => note('readd', added),
     completionWaiter: { wait: async () => settled },
     index: {

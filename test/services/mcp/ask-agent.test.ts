@@ -75,7 +75,11 @@ describe('an answer of the agent', () => {
 
 describe('the text of a document', () => {
   const read = async (text: string, start = 0) => {
-    const documents = { text: async () => ({ title: 'Title', url: undefined, revision: 1, text }) }
+    const { length } = text
+    const about = { title: 'Title', url: undefined, revision: 1, length }
+    const documents: Parameters<typeof readDocument>[0] = {
+      text: async (_id, { start: from, end }) => ({ ...about, text: text.slice(from, end) }),
+    }
     return (await readDocument(documents, { id: 'doc', start }, signal)).text
   }
 

@@ -34,6 +34,7 @@ export function createFakeDocuments(texts: readonly string[]) {
       return [{ value: 'x', documents: 2 }]
     },
     readText: async (id) => texts[Number(id.slice(1))],
+    readPart: async () => undefined,
   }
   return { lookup, queries, filters, valueQueries }
 }

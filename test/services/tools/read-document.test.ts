@@ -13,7 +13,12 @@ function createTool(more: Partial<StoredDocument> = {}) {
   const document = { ...documentOf({ id: 'd', title: 'Long', content: TEXT }), ...more }
   return readDocument({
     store: { get: async (id) => (id === 'd' ? document : undefined) },
-    lookup: { readText: async () => TEXT },
+    lookup: {
+      readPart: async ({ start, end }) => ({
+        text: TEXT.slice(start, end),
+        length: TEXT.length,
+      }),
+    },
   })
 }
 
