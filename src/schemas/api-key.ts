@@ -38,7 +38,9 @@ const MAX_COLLECTIONS = 20
 const MAX_REQUESTS = 100_000
 const MAX_TOKENS = 1_000_000_000
 
-const Name = filledText(100).describe('What the key is for, as the log and the screen name it.')
+const Name = filledText(100)
+  .refine((name) => !/\p{Cc}/u.test(name), { message: 'must not hold control characters' })
+  .describe('What the key is for, as the log and the screen name it.')
 const Scopes = z
   .array(z.enum(SCOPES))
   .min(1)

@@ -131,6 +131,7 @@ describe('a key', () => {
   it.each([
     ['a time that is over', { scopes: ['query'], expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
     ['admin within collections', { scopes: ['admin'], collections: ['red'] }, 'collections'],
+    ['a name that would break a line', { name: 'a\nb', scopes: ['query'] }, 'name'],
     ['no scope', { scopes: [] }, 'scopes'],
     ['an unknown scope', { scopes: ['root'] }, 'scopes.0'],
     ['no requests', { scopes: ['query'], requestsPerMinute: 0 }, 'requestsPerMinute'],
