@@ -8,6 +8,9 @@ export interface EndedRequest {
   milliseconds: number
 }
 
+/** Who listens for the end of an answer: this log, traces, the shutdown, what streams it and what works for it. */
+const MAX_LISTENERS = 20
+
 /** As nginx logs it; no client ever sees it. */
 const CALLER_LEFT = 499
 
@@ -20,6 +23,7 @@ export function installRequestLog(
     reply.header('x-request-id', request.id)
     // Nobody knows it any more once the connection is closed.
     const { ip: address } = request
+    reply.raw.setMaxListeners(MAX_LISTENERS)
     // Not Fastify's `onResponse`, which never comes for a caller who hangs up.
     reply.raw.once('close', () => {
       const { method, originalUrl, routeOptions, caller } = request

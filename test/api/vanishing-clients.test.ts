@@ -174,8 +174,8 @@ describe('A slow client', () => {
         {
           beforeListen: ({ server: http }) =>
             Object.assign(http, {
-              headersTimeout: 300,
-              requestTimeout: 300,
+              headersTimeout: 1_500,
+              requestTimeout: 1_500,
               connectionsCheckingInterval: 20,
             }),
         },
