@@ -22,7 +22,7 @@ interface Dependencies {
   /** Present while the vectors of another model are made. */
   reindex?: (() => NonNullable<Readiness['reindex']>) | undefined
   counts: () => Promise<StoreCounts>
-  log: { warn(fields: object, message: string): void }
+  log: Record<'info' | 'warn', (fields: object, message: string) => void>
   /** For each check. */
   deadlineMs?: number
 }
@@ -43,17 +43,24 @@ export function createReadiness({
   log,
   deadlineMs = DEADLINE_MS,
 }: Dependencies): (isTrusted?: boolean) => Promise<Readiness> {
+  /** What is wrong with which part, as the log has it: once, however often it is asked for. */
+  const logged = new Map<string, string>()
+
   async function ask(name: string, check: ReadinessCheck): Promise<Readiness['checks'][string]> {
     const started = performance.now()
     using deadline = startDeadline(deadlineMs)
     const elapsed = () => Math.round(performance.now() - started)
     try {
       await untilAborted(check(deadline.signal), deadline.signal)
+      if (logged.delete(name)) log.info({ check: name }, 'a part of the server works again')
       return { state: 'ok', milliseconds: elapsed() }
     } catch (error) {
-      log.warn({ err: error, check: name }, 'a part of the server does not work')
       const late = `did not answer within ${deadlineMs} ms`
       const message = deadline.isOver ? late : messageOf(error)
+      if (logged.get(name) !== message) {
+        log.warn({ err: error, check: name }, 'a part of the server does not work')
+      }
+      logged.set(name, message)
       return { state: 'failed', milliseconds: elapsed(), message }
     }
   }

@@ -19,7 +19,7 @@ async function ask({ checks, counts, deadlineMs = 1_000 }: Asked) {
   const readiness = createReadiness({
     checks,
     counts: counts ?? (async () => ({ documents, chunks: 9, jobs: 3 })),
-    log: { warn: (fields) => void warnings.push(fields) },
+    log: { info: () => undefined, warn: (fields) => void warnings.push(fields) },
     deadlineMs,
   })
   const result = await readiness()
@@ -105,7 +105,9 @@ describe('a part that does not work', () => {
     expect(Object.values(result.checks).map(({ state }) => state)).toEqual(['failed', 'failed'])
   })
 
-  it('is asked anew each time', async () => {
+  it('is asked anew each time, and logged when it begins and ends', async () => {
+    const logged: string[] = []
+    const log = (_fields: object, message: string) => void logged.push(message)
     let broken = true
     const check = async () => {
       if (broken) throw new AppError('index_not_ready', 'not yet')
@@ -113,10 +115,15 @@ describe('a part that does not work', () => {
     const readiness = createReadiness({
       checks: { index: check },
       counts: async () => ({ documents, chunks: 0, jobs: 0 }),
-      log: { warn: () => undefined },
+      log: { info: log, warn: log },
     })
+    expect((await readiness()).status).toBe('not_ready')
     expect((await readiness()).status).toBe('not_ready')
     broken = false
     expect((await readiness()).status).toBe('ready')
+    expect(logged).toEqual([
+      'a part of the server does not work',
+      'a part of the server works again',
+    ])
   })
 })
