@@ -1,13 +1,23 @@
 import { Resvg } from '@resvg/resvg-js'
 import { FONT_FILES } from '../../src/lib/fonts.ts'
 
-/** A page with these lines, as a scanner would see it; `isTorn` leaves two of three rows of it. */
+/** A page with these lines, as a scanner would see it; `isTorn` leaves two of three rows of it, `right` is a second column. */
 export function scan(
   lines: readonly string[],
-  { slope = 0, turn = 0, ink = '#111', height = 620, isTorn = false } = {},
+  {
+    slope = 0,
+    turn = 0,
+    ink = '#111',
+    height = 620,
+    isTorn = false,
+    right = [] as readonly string[],
+  } = {},
 ) {
-  const texts = lines.map((line, i) => `<text x="60" y="${80 + i * 40}">${line}</text>`).join('')
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="620" height="${height}">
+  const width = right.length > 0 ? 1_100 : 620
+  const column = (x: number, texts: readonly string[]) =>
+    texts.map((line, i) => `<text x="${x}" y="${80 + i * 40}">${line}</text>`).join('')
+  const texts = column(60, lines) + column(600, right)
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
     <pattern id="torn" width="9" height="3" patternUnits="userSpaceOnUse"><path d="M0 .5h9" stroke="#fff"/></pattern>
     <rect width="100%" height="100%" fill="#fdfcf7"/>
     <g font-family="DejaVu Sans" font-size="26" fill="${ink}" transform="rotate(${slope + turn} 310 310)">${texts}</g>

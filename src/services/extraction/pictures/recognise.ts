@@ -17,6 +17,10 @@ const MIN_CONFIDENCE = 55
 const SURE = 75
 /** Radians; a smaller slope costs nothing. */
 const MIN_SLOPE = 0.005
+/** How the page is taken apart: into columns that are read one after the other, or not at all. */
+const [IN_COLUMNS, ACROSS] = [3, 6]
+/** Characters of a line on average, from which on columns are of prose. */
+const PROSE_LINE = 20
 /** The engine of the data that is used, as against the older one. */
 const NEURAL = 1
 /** It keeps some 20 MB of each; a fresh one takes half a second. */
@@ -33,6 +37,7 @@ interface Core {
     Init(path: null, languages: string, engine: number): number
     /** Reads `/input`; 1 where it is no picture that it knows. */
     SetImageFile(orientation: number, radians: number): number
+    SetPageSegMode(layout: number): void
     FindLines(): void
     GetGradient(): number
     Recognize(monitor: null): number
@@ -129,16 +134,31 @@ function bestOf({ core, api }: Engine, picture: Uint8Array): Reading {
 }
 
 function readTurned(api: Engine['api'], turn: number): Reading {
+  api.SetPageSegMode(IN_COLUMNS)
   api.SetImageFile(turn, 0)
   api.FindLines()
-  const slope = api.GetGradient()
-  if (Math.abs(slope) >= MIN_SLOPE) api.SetImageFile(turn, slope)
+  const gradient = api.GetGradient()
+  const slope = Math.abs(gradient) >= MIN_SLOPE ? gradient : 0
+  const inColumns = readAs(api, IN_COLUMNS, turn, slope)
+  if (isProse(inColumns.text)) return inColumns
+  return readAs(api, ACROSS, turn, slope)
+}
+
+function readAs(api: Engine['api'], layout: number, turn: number, slope: number): Reading {
+  api.SetPageSegMode(layout)
+  api.SetImageFile(turn, slope)
   api.Recognize(null)
   const text = api
     .GetUTF8Text()
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
   return { text, confidence: text === '' ? 0 : api.MeanTextConf() }
+}
+
+/** Columns of a table are narrower than those of prose, and their lines belong together. */
+function isProse(text: string): boolean {
+  const lines = text.split(/\n+/)
+  return text.length >= lines.length * PROSE_LINE
 }
 
 export function damagedPicture(cause?: unknown): ExtractionError {

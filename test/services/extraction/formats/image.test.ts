@@ -106,6 +106,39 @@ it('Of a PDF only the pages that are pictures are recognised, and hits know thei
   expect((await read('a.pdf', bytes)).text).toBe('Storks nest on roofs.\n\nTerns dive.\n\n')
 })
 
+it('Columns of prose are read one after the other, the lines of a table as they are', async () => {
+  const left = [
+    ...LINES,
+    'They nest in old, high trees',
+    'near rivers and quiet lakes.',
+    'Their young leave the nest',
+    'after two months or later.',
+  ]
+  const right = [
+    'Storks walk through meadows',
+    'and look for frogs and mice.',
+    'They nest on roofs of houses',
+    'and on chimneys of villages.',
+    'In autumn they fly to Africa',
+    'and come back in the spring.',
+  ]
+  // Fewer lines are not taken for columns.
+  const long = [...left, ...left]
+  const columns = scan(long, { height: 580, right: [...right, ...right] }).asPng()
+  const prose = await read('a.png', columns, seen)
+  expect(prose.text.trim().split(/\n+/)).toEqual([...long, ...right, ...right])
+  const table = scan(['Grey heron', 'Egret', 'Bittern'], {
+    height: 200,
+    right: ['175 cm', '95 cm', '80 cm'],
+  })
+  const rows = await read('a.png', table.asPng(), seen)
+  expect(rows.text.trim().split(/\n+/)).toEqual([
+    'Grey heron 175 cm',
+    'Egret 95 cm',
+    'Bittern 80 cm',
+  ])
+})
+
 describe('A picture in other encodings', () => {
   const HERON = 'Herons stand in shallow water'
   /** The lines of the TIFF as a fax sends them, where it says that they are. */
