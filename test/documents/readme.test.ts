@@ -37,6 +37,10 @@ const NOT_RUN = new Map([
     `curl -s "$URL/admin/events?follow=false" -H "Authorization: Bearer $KEY" | grep '"type":"run"'`,
     'needs a run; test/api/activity.test.ts asks the same',
   ],
+  [
+    'curl -s "$URL/admin/keys" -H "Authorization: Bearer $KEY" \\',
+    'test/api/api-keys.test.ts makes such keys',
+  ],
   ['npm run re-embed', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import * as tiff from 'utif2'
+import type * as Tiff from 'utif2'
 import {
   createBoundedText,
   type Extracted,
@@ -18,6 +18,8 @@ import {
   toGrey,
   tooManyPages,
 } from '../pictures/recognise.ts'
+
+const require = createRequire(import.meta.url)
 
 export type PictureKind = 'png' | 'jpeg' | 'webp' | 'bmp' | 'gif' | 'tiff'
 
@@ -85,6 +87,8 @@ function picturesOf(bytes: Buffer, kind: PictureKind): (() => Uint8Array)[] {
 }
 
 function tiffPages(bytes: Buffer): (() => Uint8Array)[] {
+  // An import has its functions under another name in Node.js than in tests.
+  const tiff: typeof Tiff = require('utif2')
   const buffer = Uint8Array.from(bytes).buffer
   const pages = readable(() => tiff.decode(buffer))
   if (pages.length === 0) throw damagedPicture()
@@ -117,9 +121,7 @@ interface GifReader {
 }
 
 function gifPicture(bytes: Buffer): Uint8Array {
-  const { GifReader }: { GifReader: new (bytes: Uint8Array) => GifReader } = createRequire(
-    import.meta.url,
-  )('omggif')
+  const { GifReader }: { GifReader: new (bytes: Uint8Array) => GifReader } = require('omggif')
   return readable(() => {
     const gif = new GifReader(bytes)
     const pixels = new Uint8Array(gif.width * gif.height * 4)
