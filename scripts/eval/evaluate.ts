@@ -5,6 +5,8 @@ import { DEPTH, mean, measure, percentile, TOP_K } from '../../src/lib/measures.
 import { type Entry, readCorpus, readQueries } from './collection.ts'
 
 const REQUESTS_AT_ONCE = 16
+/** An embedding model that does not work is tried again for ever. */
+const MAX_STANDSTILL_MS = 120_000
 const POLL_MS = 100
 /** A full queue is waited for, however long the collection is. */
 const MAX_RETRIES = 10_000
@@ -73,15 +75,28 @@ async function ingest({ folder, progress }: EvaluationOptions, { documents }: Ag
   return ids
 }
 
-/** Waits until every document is found, by meaning as well where there is an embedder; answers how many have failed. */
+/** Waits until every document is found, by meaning as well where there is an embedder; answers how many have failed. Throws where nothing goes on. */
 async function settle({ admin }: AgentServer, progress: (done: string) => void): Promise<number> {
+  const goOn = createStandstill()
   for (;;) {
     const { documents, meaning } = await admin.readiness()
     const { pending = 0, processing = 0, failed = 0 } = documents ?? {}
     const waiting = pending + processing
     if (documents && waiting === 0 && (meaning?.state ?? 'done') === 'done') return failed
-    progress(`${waiting} documents not ready yet, ${meaning?.missing ?? 0} passages not embedded`)
+    const { missing = 0, reason } = meaning ?? {}
+    progress(`${waiting} documents not ready yet, ${missing} passages not embedded`)
+    goOn(waiting + missing, reason ?? `${waiting} documents are not ready`)
     await delay(POLL_MS)
+  }
+}
+
+/** Is told how much is left; throws with the reason where it has not become less for two minutes. */
+function createStandstill() {
+  let [least, since] = [Number.POSITIVE_INFINITY, performance.now()]
+  return (left: number, reason: string): void => {
+    if (left < least) [least, since] = [left, performance.now()]
+    if (performance.now() - since < MAX_STANDSTILL_MS) return
+    throw new Error(`Nothing has become ready for two minutes: ${reason}`)
   }
 }
 
