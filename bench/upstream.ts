@@ -29,7 +29,8 @@ process.on('message', (next: Pace) => {
 })
 process.on('disconnect', () => process.exit(0))
 
-const server = createServer((request, response) => {
+// Rounds lie further apart than connections are kept by themselves: one would end just when it is used again.
+const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
   if (pace.searches) {
     void buffer(request).then((body) => {
       const next = body.includes(RESULT) ? begin : callTool
