@@ -4,6 +4,7 @@ import {
   createServer,
   type IncomingMessage,
   type RequestListener,
+  request,
   type Server,
   type ServerResponse,
 } from 'node:http'
@@ -111,6 +112,65 @@ export async function startHttp(listener: RequestListener, port = 0): Promise<St
   }
   stopAfterTest(stop)
   return { url: `http://${HOST}:${portOf(server)}`, stop }
+}
+
+/** Hands every request on to another server. */
+const handTo =
+  (url: string): RequestListener =>
+  (incoming, response) => {
+    const { method, headers } = incoming
+    const onward = request(url, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => response.destroy())
+    response.once('close', () => onward.destroy())
+    incoming.pipe(onward)
+  }
+
+export interface GuardedServer extends StartedServer {
+  /** The authorisation server. */
+  issuer: string
+  /** What the authorisation server was asked: method, path, and the headers as JSON. */
+  seen: string[]
+}
+
+/** An MCP server that takes the token of its authorisation server only, which gives it for client credentials. */
+export async function startGuardedServer(
+  onGranted: RequestListener | string,
+): Promise<GuardedServer> {
+  const granted = typeof onGranted === 'string' ? handTo(onGranted) : onGranted
+  const json = (response: ServerResponse, body: object) =>
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+  const seen: string[] = []
+  const login = await startHttp((incoming, response) => {
+    seen.push(`${incoming.method} ${incoming.url} ${JSON.stringify(incoming.headers)}`)
+    incoming.resume()
+    const base = `http://${incoming.headers.host}`
+    if (incoming.url?.startsWith('/token')) {
+      json(response, { access_token: 'granted', token_type: 'Bearer', expires_in: 3_600 })
+    } else {
+      json(response, {
+        issuer: base,
+        token_endpoint: `${base}/token`,
+        authorization_endpoint: `${base}/authorize`,
+        response_types_supported: ['code'],
+        grant_types_supported: ['client_credentials'],
+      })
+    }
+  })
+  const guarded = await startHttp((incoming, response) => {
+    const base = `http://${incoming.headers.host}`
+    if (incoming.url?.includes('oauth-protected-resource')) {
+      json(response, { resource: `${base}/mcp`, authorization_servers: [login.url] })
+    } else if (incoming.headers.authorization === 'Bearer granted') {
+      granted(incoming, response)
+    } else {
+      const url = `${base}/.well-known/oauth-protected-resource/mcp`
+      response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${url}"` }).end()
+    }
+  })
+  return { ...guarded, url: `${guarded.url}/mcp`, issuer: login.url, seen }
 }
 
 /** Takes every request and answers none. */

@@ -1,6 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AgentFile } from '../../src/schemas/admin.ts'
 import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import type { TestServer } from '../support/server.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 
 const SECRET = 'sk-a-secret-that-nobody-may-see-1234'
@@ -19,6 +21,30 @@ async function saveAgent(page: Page, text: string): Promise<void> {
   await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
   await save(page)
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+}
+
+/** Saves more versions than are kept, and takes over the oldest that is left. */
+async function goBack(page: Page, server: TestServer): Promise<void> {
+  const read = async () => AgentFile.parse(await (await server.request('/admin/agent')).json())
+  for (let number = 0; number < 12; number += 1) {
+    const text = `{ "prompt": "Version ${number}." }`
+    const body = { text, basedOn: (await read()).digest }
+    expect((await server.request('/admin/agent', { method: 'PUT', body })).status).toBe(200)
+  }
+  await page.reload()
+  const versions = page.getByRole('region', { name: 'Earlier versions' }).getByRole('listitem')
+  await versions.first().waitFor()
+  expect(await versions.count()).toBe(10)
+  await versions.last().getByRole('button', { name: 'Take over' }).click()
+  await save(page)
+  const dialog = page.getByRole('dialog', { name: 'Save these changes?' })
+  const [, removed, added] =
+    /^− (.*)\n\+ (.*)\n/.exec(await dialog.locator('pre').innerText()) ?? []
+  expect(removed).toBe('{ "prompt": "Version 11." }')
+  expect(added).toMatch(/^\{ "prompt": "Version [1-9]\." \}$/)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Saved: prompt.').waitFor()
+  expect((await read()).text).toBe(added)
 }
 
 describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () => {
@@ -43,6 +69,8 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
     await saveAgent(other.page, '{ "prompt": "Answer like a sailor." }')
     await other.page.getByRole('alert').filter({ hasText: /\S/ }).waitFor()
     expect(await (await server.request('/admin/agent')).text()).toContain('librarian')
+    await goBack(page, server)
+    expect(complaints).toEqual([])
   })
 
   it('sets a variable and a secret that is never shown again', async () => {

@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { McpServer } from '@modelcontextprotocol/server'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SandboxReport } from '../../src/schemas/sandbox.ts'
+import { PROBES } from '../../src/services/sandbox/probes.ts'
 import {
   expectAccessible,
   goTo,
@@ -10,7 +12,7 @@ import {
   openScreen,
 } from '../support/browser.ts'
 import { connections, poll, settled, startWith } from '../support/mcp-connections.ts'
-import { startHungServer, startModernServer } from '../support/mcp-servers.ts'
+import { startGuardedServer, startHungServer, startModernServer } from '../support/mcp-servers.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
@@ -29,7 +31,9 @@ beforeAll(async () => {
   upstream.always(errorReply(401, 'The key is wrong'))
   modelUrl = upstream.url
   const given = { SERVER_API_KEY: TEST_KEY }
-  server = await startServer({ OUTBOUND_ALLOW: '127.0.0.1' }, { given })
+  // Nobody listens there.
+  const E2B_API_URL = 'http://127.0.0.1:9'
+  server = await startServer({ OUTBOUND_ALLOW: '127.0.0.1', E2B_API_URL }, { given })
   return async () => {
     await server.close()
     await upstream.close()
@@ -99,6 +103,75 @@ describe.skipIf(!hasBrowser)('The forms (needs Chromium)', () => {
     await hung.stop()
     expect(complaints).toEqual([])
   }, 120_000)
+
+  it('test a connection that asks for OAuth, once its secret is set', async () => {
+    const modern = await startModernServer(() => {
+      const offered = new McpServer({ name: 'guarded', version: '1.0.0' }, {})
+      offered.registerTool('hello', { description: 'Says hello' }, () => ({ content: [] }))
+      return offered
+    })
+    const guarded = await startGuardedServer(modern.url)
+    const { url } = await startServer({ OUTBOUND_ALLOW: '127.0.0.1' })
+    const { page, complaints } = await openScreen(browser, url, 'agent')
+    const test = async () => {
+      await page.getByText('MCP connections', { exact: true }).click()
+      await page.getByRole('button', { name: 'Test guarded' }).click()
+      return page.getByRole('list', { name: 'Steps' }).innerText()
+    }
+    await agentText(page).fill('{}')
+    await page.getByText('MCP connections', { exact: true }).click()
+    await page.getByLabel('Name', { exact: true }).fill('guarded')
+    await page.getByLabel('URL', { exact: true }).fill(guarded.url)
+    await page.getByLabel(/^OAuth client,/).fill('agent')
+    await page.getByLabel(/OAuth client’s secret/).fill('GUARDED_SECRET')
+    await page.getByLabel(/^OAuth server/).fill(guarded.issuer)
+    await page.getByRole('button', { name: 'Add connection' }).click()
+    await page.getByRole('button', { name: 'Save', disabled: false }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved: mcpServers.').waitFor()
+    await page.getByText('MCP connections', { exact: true }).click()
+    expect(await test()).toMatch(/Fails\s+.*GUARDED_SECRET/)
+    expect(guarded.seen).toEqual([])
+
+    await goTo(page, 'Settings')
+    await page.getByLabel('GUARDED_SECRET', { exact: true }).fill('not-to-be-seen')
+    await page.getByRole('button', { name: 'Save' }).first().click()
+    await page.getByText('Saved: GUARDED_SECRET.').waitFor()
+    await goTo(page, 'Agent')
+    expect(await test()).not.toContain('Fails')
+    await page.getByRole('list', { name: 'Tools of the server' }).getByText('Says hello').waitFor()
+    expect(guarded.seen.join()).toContain('POST /token')
+    expect(await page.content()).not.toContain('not-to-be-seen')
+    expect(complaints).toEqual([])
+  })
+
+  it('verify the sandbox that is chosen, and tell what holds and what does not', async () => {
+    const { page, complaints } = await openScreen(browser, server.url, 'agent')
+    await agentText(page).fill('{}')
+    await page.getByText('Sandbox', { exact: true }).click()
+    const kind = page.getByLabel('Where code is run')
+    const verify = page.getByRole('button', { name: 'Verify' })
+    const probes = page.getByRole('list', { name: 'Probes' }).getByRole('listitem')
+    await kind.selectOption('embedded')
+    const answer = page.waitForResponse('**/sandbox/verify', { timeout: 60_000 })
+    await verify.click()
+    const report = SandboxReport.parse(await (await answer).json())
+    expect(report).toMatchObject({ kind: 'embedded', probes: { length: PROBES.length } })
+    await probes.first().waitFor()
+    // On a slow machine one or the other may fail: the page tells what the server found.
+    const found = report.probes.map(({ name, ok }) => `${name}\n${ok ? 'Holds' : 'Fails'}`)
+    expect(found[0]).toBe('computation\nHolds')
+    const shown = await probes.allInnerTexts()
+    expect(shown.map((text) => text.split('\n').slice(0, 2).join('\n'))).toEqual(found)
+
+    await kind.selectOption('e2b')
+    await verify.click()
+    await page.getByText('The sandbox provider cannot be reached').waitFor()
+    expect(await probes.count()).toBe(0)
+    await kind.selectOption('none')
+    expect(await verify.isDisabled()).toBe(true)
+    expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
+  })
 
   it('accept the tools of a connection that have changed, once they have been looked at', async () => {
     let description = 'Says hello'

@@ -1,7 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DocumentList } from '../../src/schemas/document.ts'
 import {
   expectAccessible,
   goTo,
@@ -116,6 +117,16 @@ describe.skipIf(!hasBrowser)('The overview (needs Chromium)', () => {
   })
 })
 
+/** Bytes a second, so that a file of 600 kB takes more than a second. */
+const SLOW = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 400_000 }
+/** Keeps what each bar has shown. */
+const WATCH_PROGRESS = `window.progressSeen = {}
+new MutationObserver((changes) => {
+  for (const { target } of changes) {
+    if (target.ariaLabel) (window.progressSeen[target.ariaLabel] ??= []).push(target.value)
+  }
+}).observe(document.body, { subtree: true, attributeFilter: ['value'] })`
+
 describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
   const file = (name: string, text: string) => ({ name, mimeType: '', buffer: Buffer.from(text) })
 
@@ -148,6 +159,51 @@ describe.skipIf(!hasBrowser)('Documents (needs Chromium)', () => {
     await page.getByText('No documents yet').waitFor()
     // A browser tells of every refusal in its console.
     expect(complaints.filter((text) => !text.startsWith('Failed to load resource'))).toEqual([])
+  })
+
+  it('takes folders that are dropped or chosen, with their progress, and lists what failed', async () => {
+    const server = await startServer()
+    const { page, context } = await openScreen(browser, server.url, 'documents')
+    await page.getByText('No documents yet').waitFor()
+    const folder = join(await temporaryDirectory(), 'shelf')
+    await mkdir(join(folder, 'deep'), { recursive: true })
+    await writeFile(join(folder, 'deep', 'hours.txt'), HOURS.text)
+    await writeFile(join(folder, 'empty.txt'), '')
+    await writeFile(join(folder, 'sound.wav'), Buffer.alloc(100))
+    await writeFile(join(folder, '.DS_Store'), 'of the system')
+    const single = join(folder, '..', 'rules.txt')
+    await writeFile(single, 'Be quiet.')
+
+    const session = await context.newCDPSession(page)
+    const data = { items: [], files: [folder, single], dragOperationsMask: 1 }
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+      await session.send('Input.dispatchDragEvent', { type, x: 200, y: 300, data })
+      if (type === 'dragOver') await page.getByText('Drop to add').waitFor()
+    }
+    const panel = page.getByRole('region', { name: '3 files sent' })
+    await panel.getByText('1 file failed').waitFor()
+    expect(await panel.getByRole('listitem').allInnerTexts()).toEqual([
+      'shelf/empty.txt\nfile: must not be empty',
+    ])
+    // What the server finds out later stands in the list, with its reason.
+    const unread = page.getByRole('listitem').filter({ hasText: 'sound.wav' })
+    await unread.getByText('Files of this type are not read').waitFor()
+    await panel.getByRole('button', { name: 'Clear' }).click()
+
+    await writeFile(join(folder, 'large.txt'), Buffer.alloc(600_000, 'Owls hoot at night. '))
+    await page.evaluate(WATCH_PROGRESS)
+    await session.send('Network.emulateNetworkConditions', SLOW)
+    await page.getByLabel('Add folder').last().setInputFiles(folder)
+    await page.getByRole('region', { name: '3 files sent' }).waitFor({ timeout: 60_000 })
+    const steps = await page.evaluate<Record<string, number[]>>('window.progressSeen')
+    const between = steps['Sent of shelf/large.txt']?.filter((sent) => sent > 0 && sent < 600_000)
+    expect(between?.length).toBeGreaterThan(1)
+    expect(between).toEqual(between?.toSorted((one, other) => one - other))
+    const { documents } = DocumentList.parse(await (await server.request('/documents')).json())
+    expect(documents.map(({ title, metadata }) => metadata?.path ?? title).toSorted()).toEqual([
+      ...['rules.txt', 'shelf/deep/hours.txt', 'shelf/deep/hours.txt'],
+      ...['shelf/large.txt', 'shelf/sound.wav', 'shelf/sound.wav'],
+    ])
   })
 
   it('keeps what could not be sent when the server went away, and sends it again', async () => {

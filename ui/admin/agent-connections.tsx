@@ -122,22 +122,24 @@ function TestResult({ result }: { result: McpTestResult }) {
   )
 }
 
-const EMPTY = { name: '', url: '', variable: '', clientId: '', secret: '' }
+const EMPTY = { name: '', url: '', variable: '', clientId: '', secret: '', issuer: '' }
 const FIELDS: readonly [keyof typeof EMPTY, string][] = [
   ['name', 'Name'],
   ['url', 'URL'],
   ['variable', 'Variable with a bearer token, if it asks for one'],
   ['clientId', 'OAuth client, if it asks for one'],
   ['secret', 'Variable with the OAuth client’s secret'],
+  ['issuer', 'OAuth server, the only one to see that secret'],
 ]
 
 /** Secrets stay out of the file: it names the variable that holds them, which the Settings page sets. */
 function NewConnection({ editor }: Form) {
   const draft = useSignal(EMPTY)
   const add = () => {
-    const { name, url, variable, clientId, secret } = draft.value
+    const { name, url, variable, clientId, secret, issuer } = draft.value
     const headers = variable && { headers: { Authorization: `Bearer \${${variable}}` } }
-    const oauth = clientId && { oauth: { clientId, clientSecret: `\${${secret}}` } }
+    const client = { clientId, clientSecret: `\${${secret}}`, ...(issuer && { issuer }) }
+    const oauth = clientId && { oauth: client }
     // Off until it has been tested.
     editor.set(['mcpServers', name], { url, ...(headers || {}), ...(oauth || {}), enabled: false })
     draft.value = EMPTY

@@ -7,6 +7,7 @@ import { onlyLong } from '../../support/long.ts'
 import {
   freePort,
   startEverything,
+  startGuardedServer,
   startHttp,
   startHungServer,
   startModernServer,
@@ -167,41 +168,15 @@ describe('the reason why a server cannot be used', () => {
 
 describe('client credentials', () => {
   it('get a token from the authorisation server, which sees no header of the other', async () => {
-    const seen: string[] = []
     const modern = await startModernServer(serverThat(async () => 'done'))
-    const login = await startHttp((incoming, response) => {
-      seen.push(`${incoming.method} ${incoming.url} ${incoming.headers['x-tenant'] ?? ''}`)
-      incoming.resume()
-      const base = `http://${incoming.headers.host}`
-      const body = incoming.url?.startsWith('/token')
-        ? { access_token: 'granted', token_type: 'Bearer', expires_in: 3_600 }
-        : {
-            issuer: base,
-            token_endpoint: `${base}/token`,
-            authorization_endpoint: `${base}/authorize`,
-            response_types_supported: ['code'],
-            grant_types_supported: ['client_credentials'],
-          }
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
-    })
-    const guarded = await startHttp((incoming, response) => {
-      const base = `http://${incoming.headers.host}`
-      if (incoming.url?.includes('oauth-protected-resource')) {
-        const metadata = { resource: `${base}/mcp`, authorization_servers: [login.url] }
-        response.setHeader('content-type', 'application/json').end(JSON.stringify(metadata))
-      } else if (incoming.headers.authorization === 'Bearer granted') {
-        response.writeHead(307, { location: modern.url }).end()
-      } else {
-        const url = `${base}/.well-known/oauth-protected-resource/mcp`
-        const challenge = `Bearer resource_metadata="${url}"`
-        response.writeHead(401, { 'www-authenticate': challenge }).end()
-      }
-    })
+    const { url, issuer, seen } = await startGuardedServer((_incoming, response) =>
+      response.writeHead(307, { location: modern.url }).end(),
+    )
     const { connection } = await connectTo(
-      `${guarded.url}/mcp`,
+      url,
       {
         headers: { 'X-Tenant': 'ours' },
-        oauth: { clientId: 'agent', clientSecret: `$\{CLIENT_SECRET}`, issuer: login.url },
+        oauth: { clientId: 'agent', clientSecret: `$\{CLIENT_SECRET}`, issuer },
       },
       { CLIENT_SECRET: 'secret' },
     )
