@@ -100,7 +100,7 @@ function TestResult({ result }: { result: McpTestResult }) {
             <span class="part-name">{step}</span>
             <Status tone={ok ? 'good' : 'bad'}>{ok ? 'Works' : 'Fails'}</Status>
             <span class="part-detail">
-              {message} {formatSeconds(milliseconds)}
+              {message} ({formatSeconds(milliseconds)})
             </span>
           </li>
         ))}
@@ -157,7 +157,11 @@ function NewConnection({ editor }: Form) {
           <label key={name} class="field">
             <span class="label">{label}</span>
             <input
-              required={name === 'name' || name === 'url'}
+              required={
+                name === 'name' ||
+                name === 'url' ||
+                (name === 'secret' && draft.value.clientId !== '')
+              }
               value={draft.value[name]}
               onInput={({ currentTarget }) => {
                 draft.value = { ...draft.value, [name]: currentTarget.value.trim() }
