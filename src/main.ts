@@ -23,7 +23,7 @@ import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-sta
 import { isMissing } from './lib/files.ts'
 import { freeMemoryWhenIdle } from './lib/free-memory.ts'
 import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
-import { askForAnother, onStopSignal } from './lib/supervise.ts'
+import { askForAnother, onStopSignal, STOPPED } from './lib/supervise.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
 import { startTelemetry } from './telemetry.ts'
 
@@ -47,9 +47,6 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
     async () => (await import('./commands/prebuild-screen.ts')).runPrebuildScreen,
   ],
 ])
-
-/** Begins a server that waits for its launch. */
-const STOPPED = 'stopped'
 
 /** Of a key that nobody is told, where the environment has none. */
 const KEY_BYTES = 24

@@ -187,14 +187,16 @@ interface CorpusParts {
 function createCorpusServices({ knowledge, documents, retrieval, config, log }: CorpusParts) {
   const { store } = knowledge
   const collections = listCollections(store.lookup)
-  const maxFileBytes = config.FILE_LIMIT
   const services = {
     ...{ documents, retrieval, collections, log },
-    files: createFiles({ store, documents, maxBytes: maxFileBytes }),
+    files: createFiles({ store, documents }),
     lines: createLineIngestion({ documents, log }),
     fileSearch: createFileSearch({ documents, retrieval, collections }),
   }
-  return { maxFileBytes, limitedTo: (caller: Caller) => limitTo(caller, services) }
+  return {
+    maxFileBytes: config.FILE_LIMIT,
+    limitedTo: (caller: Caller) => limitTo(caller, services),
+  }
 }
 
 /** Search as it is configured: by words, by meaning where there is an embedder, reranked where there is a model for it. */

@@ -109,6 +109,7 @@ function moveTowards(
     for (let i = 0; i < dimension; i++)
       moved[i] = (moved[i] ?? 0) + weight * (values[from + i] ?? 0)
   }
-  const norm = Math.hypot(...moved)
+  // `Math.hypot` takes twice as long.
+  const norm = Math.sqrt(moved.reduce((sum, value) => sum + value * value, 0))
   return norm > 0 ? moved.map((value) => value / norm) : question
 }

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
+/** The first parameter of a process that is to serve nothing before it is launched. */
+export const STOPPED = 'stopped'
 /** The first parameter of a process that its parent begins anew. */
 const SUPERVISED = 'supervised'
 /** The codes it ends with to be begun anew with these parameters; others are ends. */
 const ANEW = new Map<number, readonly string[]>([
   [80, []],
-  [81, ['stopped']],
+  [81, [STOPPED]],
 ])
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 

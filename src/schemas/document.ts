@@ -20,7 +20,7 @@ export const ChosenId = z
   })
   .meta({ description: 'Identifier of the document, chosen by the caller.', examples: ['hours'] })
 
-const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta({
+export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed']).meta({
   id: 'DocumentStatus',
   description:
     '`pending` waits, `processing` is being ingested, `ready` is found by its words by the very next query, `failed` carries `error`.',

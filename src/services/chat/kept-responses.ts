@@ -11,8 +11,6 @@ interface Kept {
   response: Omit<ResponseObject, 'output'> & { output: (OutputItem & InputItem)[] }
   /** All that was said before it, and the input. */
   items: InputItem[]
-  /** The id of the key that it was made for; nothing where that was the master key. */
-  owner?: string | undefined
 }
 
 type Find = (id: string) => Promise<Kept | undefined>
@@ -24,9 +22,8 @@ export function createKeptResponses(store: ArtifactStore) {
   const findFor =
     ({ key }: Caller): Find =>
     async (id) => {
-      const found = await store.read(id)
-      const kept: Kept | undefined = found && JSON.parse(Buffer.from(found.bytes).toString())
-      return key && kept?.owner !== key.id ? undefined : kept
+      const found = await store.read(id, key?.id)
+      return found && JSON.parse(Buffer.from(found.bytes).toString())
     }
 
   const before = async (
@@ -58,8 +55,9 @@ export function createKeptResponses(store: ArtifactStore) {
       items: readonly InputItem[],
       { key }: Caller,
     ): Promise<void> {
-      const bytes = Buffer.from(JSON.stringify({ response, items, owner: key?.id }))
-      await store.add({ id: response.id, name: 'response', mediaType: 'application/json', bytes })
+      const bytes = Buffer.from(JSON.stringify({ response, items }))
+      const kept = { id: response.id, name: 'response', mediaType: 'application/json', bytes }
+      await store.add({ ...kept, owner: key?.id })
     },
 
     /** All that was said until now; throws `invalid_request` where a part of it is not kept or it is too much. */

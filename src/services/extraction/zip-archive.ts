@@ -21,21 +21,22 @@ export type ZipArchive = Awaited<ReturnType<typeof openZip>>
  */
 export async function openZip(bytes: Buffer) {
   const { zip, entries } = await readDirectory(bytes)
+
+  /** Throws `damaged_file` where there is no such entry, or it cannot be unpacked to the size it claims. */
+  const readBytes = async (name: string): Promise<Buffer> => {
+    const entry = entries.get(name)
+    if (!entry) throw damaged(`it lacks ${name}`)
+    if (entry.uncompressedSize > LARGEST_ENTRY) throw tooLarge()
+    const parts: Buffer[] = []
+    await eachPart(zip, entry, (part) => parts.push(part))
+    return Buffer.concat(parts)
+  }
   return {
     has: (name: string) => entries.has(name),
-
-    /** Throws `damaged_file` where there is no such entry, or it cannot be unpacked to the size it claims. */
-    async readBytes(name: string): Promise<Buffer> {
-      const entry = entries.get(name)
-      if (!entry) throw damaged(`it lacks ${name}`)
-      if (entry.uncompressedSize > LARGEST_ENTRY) throw tooLarge()
-      const parts: Buffer[] = []
-      await eachPart(zip, entry, (part) => parts.push(part))
-      return Buffer.concat(parts)
-    },
-    async readText(name: string): Promise<string> {
-      return new TextDecoder().decode(await this.readBytes(name))
-    },
+    readBytes,
+    /** Throws as `readBytes`. */
+    readText: async (name: string): Promise<string> =>
+      new TextDecoder().decode(await readBytes(name)),
 
     /** Unpacks everything once, a piece at a time, for a parser that would trust what the entries claim. */
     async verify(): Promise<void> {

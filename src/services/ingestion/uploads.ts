@@ -17,14 +17,12 @@ const RETRY_SECONDS = 5
 interface Dependencies {
   store: Pick<DocumentStore, 'stageFile' | 'dropStaged' | 'readFile'>
   documents: Pick<Documents, 'create' | 'put' | 'get'>
-  /** The largest file, in bytes. */
-  maxBytes: number
 }
 
 export type Files = Omit<ReturnType<typeof createFiles>, 'into'>
 
 /** What clients do with documents that are files. */
-export function createFiles({ store, documents, maxBytes }: Dependencies) {
+export function createFiles({ store, documents }: Dependencies) {
   let uploads = 0
 
   /** Throws `too_many_uploads`, and what `receiveFile` and `take` throw; nothing is left then. */
@@ -46,8 +44,6 @@ export function createFiles({ store, documents, maxBytes }: Dependencies) {
   }
 
   const filesOf = (into: Dependencies['documents']) => ({
-    maxBytes,
-
     /** As `Documents.create`, of the file in a form. */
     create: (parts: AsyncIterable<FormPart>, idempotencyKey?: string) =>
       receive(parts, ({ content, digest }) => into.create(content, idempotencyKey, digest)),

@@ -163,12 +163,7 @@ export function addDocumentResources(
   const template = new ResourceTemplate('document:///{id}', {
     list: ({ mcpReq }) =>
       guarded(async () => {
-        const newest = {
-          limit: MAX_LISTED,
-          sort: '-createdAt',
-          status: 'ready',
-          total: false,
-        } as const
+        const newest = { limit: MAX_LISTED, status: 'ready' as const }
         const page = await documents.list(newest, mcpReq.signal)
         const resources = page.documents.map(({ id, title }) => ({
           ...{ uri: uriOf(id), name: title || id, mimeType: 'text/plain' },

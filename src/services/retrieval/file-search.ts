@@ -1,5 +1,5 @@
 import { COLLECTION } from '../../schemas/bounds.ts'
-import type { Document } from '../../schemas/document.ts'
+import { type Document, DocumentStatus } from '../../schemas/document.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import { placedIn, takes, within } from '../../schemas/metadata.ts'
 import type { Hit } from '../../schemas/query.ts'
@@ -135,10 +135,13 @@ function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) 
   return {
     file: async (id: string): Promise<FileObject> => toFile(await documents.get(id)),
     readFile,
-    async listFiles({ purpose = PURPOSE, ...query }: FileListQuery, signal: AbortSignal) {
+    async listFiles(
+      { purpose = PURPOSE, ...query }: FileListQuery,
+      signal: AbortSignal,
+    ): Promise<FileList> {
       if (purpose !== PURPOSE) return toList([], false)
       const { listed, has_more } = await page(query, signal)
-      return toList(listed.map(toFile), has_more) satisfies FileList
+      return toList(listed.map(toFile), has_more)
     },
     async listStoreFiles(
       store: string,
@@ -146,13 +149,11 @@ function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) 
       signal: AbortSignal,
     ): Promise<StoreFileList> {
       if (filter === 'cancelled') return toList([], false)
-      const statuses = STATUSES.filter((status) => STATUS[status] === filter)
-      const status = filter && statuses
-      const found = await page({ ...query, status, collection: collectionOf(store) }, signal)
-      return toList(
-        found.listed.map((document) => toStoreFile(store, document)),
-        found.has_more,
-      )
+      const status = filter && DocumentStatus.options.filter((one) => STATUS[one] === filter)
+      const asked = { ...query, status, collection: collectionOf(store) }
+      const { listed, has_more } = await page(asked, signal)
+      const files = listed.map((document) => toStoreFile(store, document))
+      return toList(files, has_more)
     },
     async attach(
       store: string,
@@ -207,7 +208,6 @@ const STATUS = {
   ready: 'completed',
   failed: 'failed',
 } as const
-const STATUSES = ['pending', 'processing', 'ready', 'failed'] as const
 
 function toFile(document: Document): FileObject {
   const { id, title, file, createdAt, error } = document

@@ -23,7 +23,7 @@ async function openFiles(queueLimit = 100) {
   const countFiles = () => data.database().prepare('SELECT count(*) AS n FROM files').get()?.n
   return {
     ...{ store, countFiles, woken: () => woken },
-    files: createFiles({ store, documents, maxBytes: 1_000 }),
+    files: createFiles({ store, documents }),
   }
 }
 
