@@ -11,9 +11,9 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 # Such as @embedpdf/fonts-sc for Chinese and Japanese, @embedpdf/fonts-kr for Korean, @tesseract.js-data/deu to read German scans.
 ARG EXTRA_PACKAGES=""
 RUN if [ -n "$EXTRA_PACKAGES" ]; then npm install --no-save --omit=dev --ignore-scripts --no-audit --no-fund $EXTRA_PACKAGES; fi
-# The runtime of the built-in embedder brings 290 MB for all platforms, of which this one needs 45.
-RUN cd node_modules/onnxruntime-node/bin/napi-v6 && \
-    node -e "for (const path of fs.globSync('*/*')) if (path !== process.platform + '/' + process.arch) fs.rmSync(path, { recursive: true })"
+# Half of it is for other platforms, debuggers and compilers.
+COPY src/prune-packages.ts src/
+RUN node src/prune-packages.ts
 
 # All that .dockerignore lets in: the server, and the agent's own files where there are any. Of the screen the bundle stays.
 FROM dependencies AS assembled

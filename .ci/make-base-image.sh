@@ -11,11 +11,14 @@ trap 'rm -rf "$root"' EXIT
 certificates=/etc/ssl/certs/ca-certificates.crt
 tools=(/bin/sh /bin/cat /bin/chown /bin/ls /bin/mkdir /bin/rm /usr/bin/env /usr/bin/id)
 node=node_modules/node/bin/node
+# The C library's other parts, which the real image has, too, and native packages link to.
+library=$(dirname "$(ldd "$node" | grep -oE '/[^ ]+/libc\.so\.6')")
+parts=("$library"/lib{dl.so.2,m.so.6,pthread.so.0,resolv.so.2,rt.so.1})
 npm=$(dirname "$(dirname "$(realpath "$(command -v npm)")")")
 
 mkdir -p "$root"/{etc,home/node,lib,proc,sys,dev,usr/local/bin,usr/local/lib/node_modules}
 mkdir -m 1777 "$root/tmp"
-for file in "${tools[@]}" "$certificates" $(ldd "$node" "${tools[@]}" | grep -oE '/[^ :]+ ' | sort -u); do
+for file in "${tools[@]}" "${parts[@]}" "$certificates" $(ldd "$node" "${tools[@]}" | grep -oE '/[^ :]+ ' | sort -u); do
   mkdir -p "$root$(dirname "$file")"
   cp -L "$file" "$root$file"
 done

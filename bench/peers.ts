@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { splitText } from '../src/services/ingestion/split/split-text.ts'
 import type { Bench, Findings } from './support/bench.ts'
 import type { CorpusDocument } from './support/corpus.ts'
 import { type EmbedderProcess, startEmbedder } from './support/embedder-process.ts'
-import { ingest } from './support/ingest.ts'
+import { countChunks, ingest } from './support/ingest.ts'
 import { interleave } from './support/interleave.ts'
 import { freePort, KEY, residentBytes, startServer } from './support/server-process.ts'
 import { median, percentile, round, show, spreadOf } from './support/statistics.ts'
@@ -16,8 +17,6 @@ const CALLS = 200
 const TOP_K = 10
 const AT_ONCE = 16
 const QUERY_WORDS = 6
-/** Of a passage, in UTF-16 code units: one chunk for us, one record for a peer. */
-const PASSAGE = 1_500
 const BATCH = 500
 const START_MS = 60_000
 
@@ -57,14 +56,16 @@ export async function peers(bench: Bench): Promise<Findings> {
   }
 }
 
+/** Each one chunk for us, since cutting it leaves it whole, and one record for a peer. */
 function passagesOf({ corpus }: Bench, size: number): CorpusDocument[] {
   const passages: CorpusDocument[] = []
-  for (const { title, text } of corpus.take(size)) {
-    for (let at = 0; at < text.length && passages.length < size; at += PASSAGE) {
-      const passage = text.slice(at, at + PASSAGE).toWellFormed()
-      if (passage.trim() !== '') passages.push({ title: `${title} ${at / PASSAGE}`, text: passage })
+  for (const { title, text } of corpus.take(2 * size)) {
+    for (const [place, { start, end }] of splitText(text).entries()) {
+      const passage = text.slice(start, end).toWellFormed()
+      if (splitText(passage).length !== 1) continue
+      passages.push({ title: `${title} ${place}`, text: passage })
+      if (passages.length === size) return passages
     }
-    if (passages.length === size) break
   }
   return passages
 }
@@ -132,6 +133,8 @@ async function startOurs(
   const server = await startServer({ directory: place, environment: embedder.environment })
   progress(`${passages.length} passages go to this server`)
   await ingest(server.url, passages)
+  const chunks = await countChunks(server.url)
+  if (chunks !== passages.length) throw new Error(`${passages.length} passages became ${chunks}`)
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
   return {
     pid: server.pid,

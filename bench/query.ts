@@ -18,7 +18,7 @@ const CONNECTIONS = 16
 /** Enough for sixteen at once to settle. */
 const CROWDED_QUERIES_A_ROUND = 1_200
 const TOP_K = 5
-const GOAL = 1.3
+const GOAL = 1.2
 
 type Way = 'engine' | 'bare' | 'http'
 

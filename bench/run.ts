@@ -17,6 +17,7 @@ import type { Bench, Findings } from './support/bench.ts'
 import { createCorpus } from './support/corpus.ts'
 import { createSeededData } from './support/seeded-data.ts'
 import { renderTable } from './support/table.ts'
+import { termCounts } from './term-counts.ts'
 
 const BENCHMARKS = {
   'first-token': firstToken,
@@ -28,6 +29,7 @@ const BENCHMARKS = {
   'search-index': searchIndex,
   'search-vectors': searchVectors,
   hybrid,
+  'term-counts': termCounts,
   'cold-start': coldStart,
   peers,
 } satisfies Record<string, (bench: Bench) => Promise<Findings>>

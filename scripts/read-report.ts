@@ -1,4 +1,5 @@
 import { relative } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { z } from 'zod'
 
 const Report = z.object({
@@ -15,8 +16,10 @@ const Report = z.object({
           title: z.string(),
           status: z.string(),
           tags: z.array(z.string()).default([]),
+          failureMessages: z.array(z.string()).default([]),
         }),
       ),
+      message: z.string().default(''),
     }),
   ),
 })
@@ -27,11 +30,17 @@ export interface Outcome {
   skipped: number
   /** Each suite of which tests were skipped: its file, its titles and how many; the titles say what it needs. */
   skippedSuites: string[]
+  /** Each test that failed, and each file that could not be run, with what it said, cut. */
+  failures: string[]
   /** The files that took longest, each with its seconds. */
   slowest: string[]
 }
 
 const MAX_SLOWEST = 10
+
+/** Of what a failed test said: lines, and characters of each. */
+const MAX_LINES = 6
+const MAX_LINE = 300
 
 /**
  * Reads vitest's JSON report. A file that could not be loaded, and a run that failed otherwise, count as one failure.
@@ -59,6 +68,14 @@ export function readReport(json: string, root: string, tag?: string): Outcome {
     passed: count('passed'),
     failed: failed === 0 && !success ? 1 : failed,
     skipped: skipped.length,
+    failures: [
+      ...tests
+        .filter(({ status }) => status === 'failed')
+        .map(({ file, ancestorTitles, title, failureMessages }) =>
+          describe([file, ...ancestorTitles, title].join(' > '), failureMessages.join('\n')),
+        ),
+      ...broken.map(({ name, message }) => describe(relative(root, name), message)),
+    ],
     skippedSuites: suites
       .entries()
       .map(([suite, { length }]) => `${suite} (${length})`)
@@ -71,6 +88,15 @@ export function readReport(json: string, root: string, tag?: string): Outcome {
         return `${seconds} s ${relative(root, name)}`
       }),
   }
+}
+
+/** A failure in a few lines. */
+function describe(test: string, message: string): string {
+  const lines = stripVTControlCharacters(message)
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .slice(0, MAX_LINES)
+  return [test, ...lines.map((line) => `    ${line.trim().slice(0, MAX_LINE)}`)].join('\n')
 }
 
 /** The closing line of a test run. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CHECK_NAMES, runChecks } from './checks.ts'
 import { closingLine, type Outcome, readReport } from './read-report.ts'
-import { runToolWith } from './run-tool.ts'
+import { precompileJobs, runToolWith } from './run-tool.ts'
 
 /** What vitest is told where nothing else is asked for: all that needs neither root nor a network. */
 const EVERYWHERE = ['--project=everywhere']
@@ -17,7 +17,7 @@ const TAG = /^--tags-filter=([\w-]+)$/
 // `npm test` checks and tests everything; `npm test -- <file or option>` hands its words to vitest and checks nothing.
 const asked = process.argv.slice(2)
 const checks = asked.length === 0 ? CHECK_NAMES : []
-const failedChecks = await runChecks(checks)
+const [failedChecks] = await Promise.all([runChecks(checks), precompileJobs()])
 const outcome = await runSuites(asked.length === 0 ? EVERYWHERE : asked)
 
 for (const suite of outcome.skippedSuites) console.log(`skipped: ${suite}`)
@@ -27,7 +27,7 @@ if (asked.length === 0) {
     'not run: test/system/ (container engine, browser, PostgreSQL), see npm run test:system',
   )
 }
-for (const check of failedChecks) console.log(`failed: ${check}`)
+for (const failure of [...failedChecks, ...outcome.failures]) console.log(`failed: ${failure}`)
 const total = {
   ...outcome,
   passed: outcome.passed + checks.length - failedChecks.length,
@@ -53,7 +53,7 @@ async function runSuites(parameters: readonly string[]): Promise<Outcome> {
     return passed || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
   } catch (error) {
     console.error(error)
-    return { passed: 0, failed: 1, skipped: 0, skippedSuites: [], slowest: [] }
+    return { passed: 0, failed: 1, skipped: 0, skippedSuites: [], failures: [], slowest: [] }
   } finally {
     await rm(directory, { recursive: true })
   }

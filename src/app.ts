@@ -5,7 +5,6 @@ import { type Identify, installAuthentication } from './http/authenticate.ts'
 import { installConnectionLimit } from './http/connection-limit.ts'
 import { createHttpServer, type HttpOptions } from './http/create-http-server.ts'
 import { installErrorHandler } from './http/error-handler.ts'
-import { installSchemas } from './http/openapi.ts'
 import { installReference } from './http/reference.ts'
 import { installBodyBudget } from './http/request-body.ts'
 import { type EndedRequest, installRequestLog } from './http/request-log.ts'
@@ -130,8 +129,7 @@ async function openApp(
   installConnectionLimit(app)
   if (options.isTraced) installTracing(app)
   installBodyBudget(app, options.bodyLimit)
-  await installSchemas(app, { version: options.version, description: DESCRIPTION })
-  await installReference(app)
+  installReference(app, { version: options.version, description: DESCRIPTION })
   return { app, stopping }
 }
 

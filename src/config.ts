@@ -135,6 +135,8 @@ const Variables = z.object({
     areOutboundEntries,
     'must be host names, addresses or ranges like 10.0.0.0/8, separated by commas',
   ),
+  FETCH_URLS: oneOf(['on', 'off']).default('on'),
+  FETCH_IGNORE_ROBOTS: list(areOutboundEntries, 'must be host names, separated by commas'),
   WEBHOOK_URL: httpUrl.optional(),
   WEBHOOK_SECRET: z
     .string()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fstatSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { type AppOptions, buildApp, buildIdleApp } from './app.ts'
@@ -20,12 +21,14 @@ import {
 import { openScreen } from './compose/screen.ts'
 import { type Config, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
 import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
-import { isMissing } from './lib/files.ts'
+import { explainPath, isMissing } from './lib/files.ts'
 import { freeMemoryWhenIdle } from './lib/free-memory.ts'
+import { closeInherited } from './lib/inherited-descriptors.ts'
+import { precompileOnce } from './lib/precompile.ts'
 import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
 import { askForAnother, onStopSignal, STOPPED } from './lib/supervise.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
-import { startTelemetry } from './telemetry.ts'
+import { createLogSender, startTelemetry, type Telemetry } from './telemetry.ts'
 
 /** Closing takes at most the grace period and this: then the process ends whatever still holds it. */
 const CLOSING_MS = 15_000
@@ -42,13 +45,14 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['export', async () => (await transfer()).runExport],
   ['import', async () => (await transfer()).runImport],
   ['deploy', async () => (await import('./commands/deploy.ts')).runDeploy],
+  ['precompile', async () => (await import('./commands/precompile.ts')).runPrecompile],
   [
     'prebuild-screen',
     async () => (await import('./commands/prebuild-screen.ts')).runPrebuildScreen,
   ],
 ])
 
-/** Of a key that nobody is told, where the environment has none. */
+/** Of a key that nobody knows, where the environment has none. */
 const KEY_BYTES = 24
 
 /** The names of errors that an operator can do something about. */
@@ -71,6 +75,7 @@ class StoppedEarly extends Error {
 }
 
 async function main(): Promise<void> {
+  closeInherited()
   // Before the configuration is read, whose mistakes are reported in the same words.
   speakPlainly()
   const command = COMMANDS.get(process.argv[2] ?? '')
@@ -101,6 +106,7 @@ async function main(): Promise<void> {
   })
   await opened.start()
   freeMemoryWhenIdle()
+  precompileOnce(fileURLToPath(import.meta.url))
 }
 
 /** Says where to begin, to who has just cloned it; and lets in who has no key that works. */
@@ -115,6 +121,8 @@ function greet({ config, log, screen }: Opened, endpoint: string, newKey?: strin
   if (page && process.stdout.isTTY) openBrowser(page, process.env, log)
 }
 
+let telemetry: Telemetry | undefined
+
 type Opened = Awaited<ReturnType<typeof openServer>>
 
 /** Everything, or only what shows how the server is set up where it is to be stopped, or where that is wrong. */
@@ -125,10 +133,10 @@ async function openServer(given: ProcessParts) {
   try {
     const config = loadConfig(process.env)
     const log = createLog(config, activity)
-    const telemetry = await startTelemetry(process.env, log)
+    telemetry = await startTelemetry(process.env, log)
     const composition = await compose(config, log, (error) => endAfter(error, log), parts)
     const { app, screen } = await openApp(config, log, (options) =>
-      buildApp(composition.services, { ...options, isTraced: telemetry !== undefined }),
+      buildApp(composition.services, { ...options, isTraced: telemetry?.isTraced ?? false }),
     )
     const close = async () => {
       await app.close()
@@ -137,6 +145,7 @@ async function openServer(given: ProcessParts) {
     }
     return { config, log, app, screen, start: composition.start, close }
   } catch (error) {
+    await telemetry?.fail(error)
     if (!isMendable(error)) throw error
     const { FAILED_START: then, NODE_ENV } = process.env
     const ends = then ? then === 'exit' : NODE_ENV === 'production'
@@ -218,7 +227,9 @@ function createLog({ LOG_LEVEL: level }: Config, activity?: Activity) {
     options: { ignore: 'pid,hostname,reqId', translateTime: 'SYS:HH:MM:ss', singleLine: true },
   }
   const output = process.stdout.isTTY ? pino.transport(pretty) : pino.destination(1)
-  const outputs = activity ? [output, activity] : [output]
+  const outputs = [output, activity, createLogSender(process.env)].filter(
+    (each) => each !== undefined,
+  )
   return pino(options, pino.multistream(outputs.map((stream) => ({ level: 'trace', stream }))))
 }
 
@@ -263,6 +274,7 @@ async function closeOn(
 try {
   await main()
 } catch (error) {
+  await telemetry?.fail(error)
   process.stderr.write(`${error instanceof Error ? explain(error) : String(error)}\n`)
   process.exit(error instanceof StoppedEarly ? 0 : 1)
 }
@@ -272,7 +284,8 @@ function explain(error: Error): string {
   if ('code' in error && error.code === 'EADDRINUSE') {
     return `${error.message}: another server listens there. Set PORT to a free port.`
   }
-  if (isMissing(error) && 'path' in error) return `${error.path} is not there`
+  const wrong = explainPath(error)
+  if (wrong) return wrong
   if (!SAID_IN_WORDS.includes(error.name)) return error.stack ?? error.message
   const { cause } = error
   // The system's own reason, such as a permission that is missing.

@@ -1,45 +1,86 @@
-import { DiagLogLevel, diag } from '@opentelemetry/api'
+import { DiagLogLevel, diag, logs } from '@opentelemetry/api'
 import type { FastifyBaseLogger } from 'fastify'
 import { startDeadline, untilAborted } from './lib/abort.ts'
 
 /** What is left to be sent gets this long at the end. */
 const FLUSH_MS = 5_000
+/** Of pino's levels: 10, 20 and so on. OpenTelemetry has four numbers for each. */
+const LEVEL = 10
+const NUMBERS_OF_LEVEL = 4
 
-/** Whether the standard variables ask for traces to be sent somewhere. */
-function isAsked(environment: NodeJS.ProcessEnv): boolean {
-  const { OTEL_SDK_DISABLED: off, OTEL_TRACES_EXPORTER: exporter } = environment
-  if (off?.toLowerCase() === 'true' || exporter === 'none') return false
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = environment
-  return Boolean(exporter || all || own)
+const SIGNALS = ['TRACES', 'METRICS', 'LOGS'] as const
+
+/** Whether the standard variables ask for a signal to be sent somewhere. */
+function isAsked(environment: NodeJS.ProcessEnv, signal: (typeof SIGNALS)[number]): boolean {
+  if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return false
+  const exporter = environment[`OTEL_${signal}_EXPORTER`]
+  if (exporter) return exporter !== 'none'
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all } = environment
+  return Boolean(all || environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`])
+}
+
+export interface Telemetry {
+  isTraced: boolean
+  /** Sends what is left. */
+  close(): Promise<void>
+  /** The same where the start has failed, with the reason. */
+  fail(error: unknown): Promise<void>
 }
 
 /**
- * Sends traces as the `OTEL_*` variables say, which OpenTelemetry itself reads; nothing, and nothing loaded, where none
- * names an exporter. Metrics are at `/metrics`, logs on standard output. Answers what is sent at the end.
+ * Sends traces, metrics and logs as the `OTEL_*` variables say, which OpenTelemetry itself reads; nothing, and nothing
+ * loaded, where none names an exporter. Whoever measures begins after this. Answers what is sent at the end.
  */
 export async function startTelemetry(
   environment: NodeJS.ProcessEnv,
   log: FastifyBaseLogger,
-): Promise<{ close: () => Promise<void> } | undefined> {
-  if (!isAsked(environment)) return undefined
+): Promise<Telemetry | undefined> {
+  const sent = SIGNALS.filter((signal) => isAsked(environment, signal))
+  if (sent.length === 0) return undefined
   environment.OTEL_SERVICE_NAME ??= 'agent-server'
-  environment.OTEL_METRICS_EXPORTER ??= 'none'
-  environment.OTEL_LOGS_EXPORTER ??= 'none'
+  for (const signal of SIGNALS) {
+    if (!sent.includes(signal)) environment[`OTEL_${signal}_EXPORTER`] = 'none'
+  }
   const { startNodeSdk } = await import('@opentelemetry/sdk-node')
   const sdk = startNodeSdk()
-  const warn = (message: string) => log.warn({ telemetry: message }, 'traces are not sent')
+  const warn = (message: string) => log.warn({ telemetry: message }, 'telemetry is not sent')
   const quiet = () => undefined
   diag.setLogger(
     { error: warn, warn, info: quiet, debug: quiet, verbose: quiet },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   )
-  log.info('traces are sent')
+  log.info({ sent: sent.map((signal) => signal.toLowerCase()) }, 'telemetry is sent')
+  let closed: Promise<void> | undefined
+  const shutDown = async () => {
+    using deadline = startDeadline(FLUSH_MS)
+    await untilAborted(sdk.shutdown(), deadline.signal).catch((error: unknown) =>
+      warn(String(error)),
+    )
+  }
+  const close = () => {
+    closed ??= shutDown()
+    return closed
+  }
   return {
-    async close() {
-      using deadline = startDeadline(FLUSH_MS)
-      await untilAborted(sdk.shutdown(), deadline.signal).catch((error: unknown) =>
-        warn(String(error)),
-      )
+    isTraced: sent.includes('TRACES'),
+    close,
+    fail(error) {
+      if (!closed) log.fatal({ err: error }, 'the start failed')
+      return close()
+    },
+  }
+}
+
+/** A stream that pino writes to: its lines, as records of OpenTelemetry, where logs are sent. */
+export function createLogSender(environment: NodeJS.ProcessEnv) {
+  if (!isAsked(environment, 'LOGS')) return undefined
+  return {
+    write(line: string): void {
+      const { level, time, msg: body, pid: _pid, hostname: _host, ...attributes } = JSON.parse(line)
+      // What says that nothing can be sent would come back for ever.
+      if (attributes.telemetry !== undefined) return
+      const severityNumber = (level / LEVEL - 1) * NUMBERS_OF_LEVEL + 1
+      logs.getLogger('agent-server').emit({ timestamp: time, severityNumber, body, attributes })
     },
   }
 }

@@ -8,6 +8,7 @@ const SEAMS = ['indexes', 'models', 'sandboxes', 'stores']
 const MAY_IMPORT: Record<string, readonly string[]> = {
   start: ['main', 'lib'],
   'start-container': ['main'],
+  'prune-packages': [],
   main: ['commands', 'compose', 'app', 'config', 'first-start', 'telemetry', ...LEAVES],
   telemetry: ['lib'],
   commands: ['compose', 'services', 'stores', 'config', 'client', ...LEAVES],

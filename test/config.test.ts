@@ -131,9 +131,9 @@ describe('a variable', () => {
       /^must be the number of proxies in front/,
     ]),
   ])('%s is refused when it is %j', (name, value, complaint) => {
-    const told = mistakesOf({ ...LEAST, [name]: value }).map((line) => line.trim())
-    expect(told).toHaveLength(1)
-    const [first = ''] = told
+    const lines = mistakesOf({ ...LEAST, [name]: value }).map((line) => line.trim())
+    expect(lines).toHaveLength(1)
+    const [first = ''] = lines
     expect(first.startsWith(`${name} `)).toBe(true)
     expect(first.slice(name.length + 1)).toMatch(complaint)
   })

@@ -69,7 +69,9 @@ describe('The repository', () => {
 describe('The packages', () => {
   it('have exact versions', () => {
     expect(
-      Object.values(dependencies).filter((version) => !/^\d+\.\d+\.\d+(?:-r\.\d+)?$/.test(version)),
+      Object.values(dependencies).filter(
+        (version) => !/^\d+\.\d+\.\d+(?:-(?:r|alpha)\.\d+)?$/.test(version),
+      ),
     ).toEqual([])
   })
 
@@ -94,6 +96,37 @@ describe('The packages', () => {
       .filter(([, { hasInstallScript }]) => hasInstallScript)
       .map(([path]) => path.replace(/^.*node_modules\//, ''))
     expect(Object.keys(allowScripts)).toEqual(expect.arrayContaining([...new Set(names)]))
+  })
+})
+
+describe('The table of clients in docs/clients.md', () => {
+  const [, table = ''] = read('docs/clients.md').split('## What was tried')
+  const [, , ...rows] = table.split('\n## ')[0]?.match(/^\|.+\|$/gm) ?? []
+  const cells = rows.map((row) => row.slice(2, -2).split(' | '))
+
+  it('claims nothing that no test proves', () => {
+    const proofs = cells.flatMap((row) => row.slice(1))
+    expect(proofs.length).toBeGreaterThan(50)
+    const unproven = proofs.filter((cell) => {
+      const tests = cell.matchAll(/\]\(\.\.\/(\S+) "(.+?)"\)/g).toArray()
+      if (tests.length === 0) return cell !== 'has none'
+      return !tests.every(([, path = '', title]) =>
+        read(path).includes(path.endsWith('.py') ? `def ${title}(` : `('${title}'`),
+      )
+    })
+    expect(unproven).toEqual([])
+  })
+
+  it('names the versions that the tests run with', () => {
+    const python = read('test/e2e/clients/python/requirements.txt')
+    const other = cells.filter(([client = '']) => {
+      const [, name = '', version] = /`(.+)` ([\d.]+)/.exec(client) ?? []
+      const pinned = client.includes('(Python)')
+        ? new RegExp(`^${name}(?:\\[.+\\])?==(.+)$`, 'm').exec(python)?.[1]
+        : dependencies[name]
+      return !pinned?.startsWith(`${version}.`)
+    })
+    expect(other).toEqual([])
   })
 })
 
@@ -197,7 +230,6 @@ function unexplainedSkips(text: string): string[] {
       return isNode(title) ? text.slice(title.start, title.end) : ''
     })
     .filter((title) => !/\(.+\).$/.test(title))
-    .toArray()
 }
 
 /** Is it `describe.skipIf(condition)`, of which the call names the suite? */

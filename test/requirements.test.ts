@@ -64,7 +64,6 @@ function citationsOf(path: string, text: string): Citation[] {
   return nodesOf(text)
     .filter(isCitation)
     .flatMap(({ arguments: ids }) => ids.map((id) => ({ path, id: stringOf(id) })))
-    .toArray()
 }
 
 function isCitation(node: SyntaxNode): node is SyntaxNode & { arguments: unknown[] } {

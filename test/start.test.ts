@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { ServerState } from '../src/schemas/admin.ts'
 import { onlyLong } from './support/long.ts'
-import { freePort, type ServerProcess, startServerProcess } from './support/server-process.ts'
+import { freePort, MAIN, type ServerProcess, startServerProcess } from './support/server-process.ts'
 
 const START = fileURLToPath(new URL('../src/start.ts', import.meta.url))
 const NAME = 'MALLOC_TRIM_THRESHOLD_'
@@ -37,6 +37,22 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 
+  it.each([
+    ['start.ts', START],
+    ['main.ts', MAIN],
+  ])('hands nothing on to what it starts that it was started with: %s', async (_name, file) => {
+    const command = `exec 300</etc/hostname; exec "$0" "$1"`
+    const server = await startServerProcess(
+      {},
+      { until: 'listening', command: ['/bin/bash', '-c', command, process.execPath, file] },
+    )
+    const open = await readdir(`/proc/${server.pid}/fdinfo`)
+    const numbers = open.map(Number).filter((number) => number > 2)
+    expect(numbers.length).toBeGreaterThan(0)
+    expect(numbers).not.toContain(300)
+    await server.stop()
+  })
+
   it('keeps what the operator set', onlyLong, async () => {
     const server = await started({ [NAME]: '65536' })
     expect(await readProcess(server, 'environ')).toContain(`${NAME}=65536`)
@@ -63,25 +79,29 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
 })
 
 describe('Where the system replaces no process', () => {
-  it('the server is a child that begins anew at a restart, stopped or running, and ends at one signal to all', async () => {
-    const without = 'data:text/javascript,process.execve=undefined'
-    const command = [process.execPath, '--import', without, START] as const
-    const server = await startServerProcess({ PORT: await freePort() }, { command })
-    const state = async () =>
-      ServerState.parse(await (await server.request('/admin/server')).json()).state
-    const ask = async (action: string) =>
-      (await server.request(`/admin/${action}`, { method: 'POST' })).status
-    for (const [action, wanted] of [
-      ['stop', 'stopped'],
-      ['launch', 'running'],
-    ] as const) {
-      expect(await ask(action)).toBe(202)
-      await expect.poll(() => state().catch(() => ''), { timeout: 60_000 }).toBe(wanted)
-    }
-    const listening = server.log().filter(({ msg }) => msg.startsWith('listening'))
-    expect(new Set(listening.map(({ pid }) => pid)).size).toBe(3)
-    // To the whole group, as a terminal and most supervisors send it: one that counted twice would end at once.
-    expect(await server.stop()).toEqual({ code: 0, signal: null })
-    expect(server.log().at(-1)?.msg).toBe('closed')
-  })
+  it(
+    'the server is a child that begins anew at a restart, stopped or running, and ends at one signal to all',
+    onlyLong,
+    async () => {
+      const without = 'data:text/javascript,process.execve=undefined'
+      const command = [process.execPath, '--import', without, START] as const
+      const server = await startServerProcess({ PORT: await freePort() }, { command })
+      const state = async () =>
+        ServerState.parse(await (await server.request('/admin/server')).json()).state
+      const ask = async (action: string) =>
+        (await server.request(`/admin/${action}`, { method: 'POST' })).status
+      for (const [action, wanted] of [
+        ['stop', 'stopped'],
+        ['launch', 'running'],
+      ] as const) {
+        expect(await ask(action)).toBe(202)
+        await expect.poll(() => state().catch(() => ''), { timeout: 60_000 }).toBe(wanted)
+      }
+      const listening = server.log().filter(({ msg }) => msg.startsWith('listening'))
+      expect(new Set(listening.map(({ pid }) => pid)).size).toBe(3)
+      // To the whole group, as a terminal and most supervisors send it: one that counted twice would end at once.
+      expect(await server.stop()).toEqual({ code: 0, signal: null })
+      expect(server.log().at(-1)?.msg).toBe('closed')
+    },
+  )
 })

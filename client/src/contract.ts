@@ -565,7 +565,7 @@ export interface paths {
         put?: never;
         /**
          * Ingest a new document into the corpus
-         * @description Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it.
+         * @description Answers once the document is durable; ingestion goes on in the background. `GET` the address in `Location` until its status is `ready` or `failed`, or let the answer `wait` for it. With `url` and without `text` the page or file there is fetched first: what cannot be had is answered at once.
          */
         post: operations["createDocument"];
         /**
@@ -647,6 +647,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/documents/{id}/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch a document again from its web address
+         * @description What has not changed is not ingested again: `revision` stays. What cannot be had answers `fetch_failed` and leaves the document as it was; `source` tells it, too.
+         */
+        post: operations["refreshDocument"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/documents/{id}/retry": {
         parameters: {
             query?: never;
@@ -700,6 +720,26 @@ export interface paths {
          *     As `application/x-ndjson` it takes a stream of documents, one per line, of any length, and answers a stream of results, one per line, each as soon as its document is durable. A line out of its bounds fails alone. While the queue is full the stream waits; a line that waits too long answers `queue_full`: send it again later. Who breaks off keeps what was answered.
          */
         post: operations["createDocuments"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/documents/sitemap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ingest the pages that a sitemap names
+         * @description Each page of the sitemap’s own host becomes a document. Answers a line for each as it is stored; who breaks off keeps what was answered. Sent again it fetches the pages again, and adds new ones.
+         */
+        post: operations["addSite"];
         delete?: never;
         options?: never;
         head?: never;
@@ -951,6 +991,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/responses/{id}/input_items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a kept response answered
+         * @description Its input, after all that was said before it.
+         */
+        get: operations["listInputItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/vector_stores": {
         parameters: {
             query?: never;
@@ -981,6 +1041,77 @@ export interface paths {
         };
         /** Read a collection as a vector store */
         get: operations["getVectorStore"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}/file_batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put several documents into a collection
+         * @description None is, where one of them does not exist. Attributes become metadata.
+         */
+        post: operations["createFileBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}/file_batches/{batch}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read how the ingestion of a batch goes */
+        get: operations["getFileBatch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}/file_batches/{batch}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take those of a batch out of the collection that are not ready yet */
+        post: operations["cancelFileBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vector_stores/{store}/file_batches/{batch}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files of a batch */
+        get: operations["listFileBatch"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1772,6 +1903,8 @@ export interface components {
             revision: number;
             /** @description The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one. */
             servedRevision?: number;
+            /** @description Of a document that was fetched from `url`: what its last fetch answered. Lists are without it. */
+            source?: components["schemas"]["DocumentSource"];
             status: components["schemas"]["DocumentStatus"];
             title?: string;
             /** Format: date-time */
@@ -1843,6 +1976,24 @@ export interface components {
         };
         /** @enum {string} */
         DocumentSort: "-createdAt" | "createdAt" | "-updatedAt" | "updatedAt" | "title" | "-title" | "characters" | "-characters";
+        /** @description The last fetch of the address in `url`. */
+        DocumentSource: {
+            /** @description Why there is nothing new; the document stays as it was. */
+            error?: string;
+            /**
+             * Format: date-time
+             * @description When it was last asked for.
+             */
+            fetchedAt: string;
+            /**
+             * Format: date-time
+             * @description When it is fetched next.
+             */
+            nextAt?: string;
+            refresh?: string;
+            /** @description The HTTP status of the answer; absent where there was none. */
+            status?: number;
+        };
         /**
          * @description `pending` waits, `processing` is being ingested, `ready` is found by its words by the very next query, `failed` carries `error`.
          * @enum {string}
@@ -1916,7 +2067,7 @@ export interface components {
              * @description Stable name of the error; see the table in docs/errors.md.
              * @enum {string}
              */
-            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "response_not_found" | "version_not_found" | "model_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "screen_unavailable" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
+            code: "invalid_request" | "unauthorized" | "insufficient_scope" | "collection_not_allowed" | "fetch_not_allowed" | "origin_not_allowed" | "document_not_found" | "file_not_found" | "connection_not_found" | "artifact_not_found" | "response_not_found" | "version_not_found" | "model_not_found" | "key_not_found" | "route_not_found" | "method_not_allowed" | "request_timeout" | "document_not_failed" | "changed_meanwhile" | "not_writable" | "not_startable" | "restart_unavailable" | "too_many_keys" | "idempotency_conflict" | "body_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "queue_full" | "too_many_uploads" | "too_much_at_once" | "too_many_attempts" | "rate_limited" | "too_many_runs" | "internal" | "screen_unavailable" | "fetch_failed" | "upstream_failed" | "upstream_refused" | "upstream_unauthorized" | "upstream_model_not_found" | "upstream_rate_limited" | "upstream_timeout" | "index_unavailable" | "index_not_ready" | "sandbox_unavailable" | "store_unavailable" | "not_launched" | "shutting_down" | "storage_full";
             /** @description What went wrong and what can be done about it. */
             message: string;
             /** @description The field at fault as a dotted path, or null. */
@@ -1958,6 +2109,27 @@ export interface components {
             lt?: (string | number) | null;
             /** @description This or less. */
             lte?: (string | number) | null;
+        };
+        FileBatch: {
+            created_at: number;
+            file_counts: {
+                /** @description Files that are no longer in the store. */
+                cancelled: number;
+                completed: number;
+                failed: number;
+                in_progress: number;
+                total: number;
+            };
+            /** @description Names the files, and so is as long as they are many. */
+            id: string;
+            /** @constant */
+            object: "vector_store.files_batch";
+            /**
+             * @description `cancelled` where a file has left the store, `failed` where all have failed.
+             * @enum {string}
+             */
+            status: "in_progress" | "completed" | "cancelled" | "failed";
+            vector_store_id: string;
         };
         FileCitation: {
             /** @description Where it ends (exclusive). */
@@ -2100,6 +2272,20 @@ export interface components {
             /** @description Title of the source document; empty if it was given none. */
             title: string;
             url?: string;
+        };
+        InputItemList: {
+            data: ({
+                id: string;
+                type: string;
+            } & {
+                [key: string]: unknown;
+            })[];
+            first_id: string | null;
+            has_more: boolean;
+            /** @description Hand it back as `after` to read on. */
+            last_id: string | null;
+            /** @constant */
+            object: "list";
         };
         /** @description This line changed nothing; the others count. */
         LineRefused: {
@@ -2352,8 +2538,9 @@ export interface components {
             /** @description The collection that the document belongs to, kept as `collection` in its metadata; `default`, where there is none. */
             collection?: string | null;
             metadata?: components["schemas"]["Metadata"] | null;
-            /** @description Raw text content of the document. */
-            text: string;
+            refresh?: string | null;
+            /** @description Raw text content of the document; without it, what is at `url` is fetched. */
+            text?: string | null;
             /** @description Title of the document. */
             title?: string | null;
             /** @description URL where the document originated. */
@@ -2443,6 +2630,43 @@ export interface components {
             file: string;
             /** @description Has no effect. */
             purpose?: string;
+        };
+        /**
+         * @example {
+         *       "file_ids": [
+         *         "doc_0198c5f28f2e7c1b"
+         *       ]
+         *     }
+         */
+        NewFileBatch: {
+            /** @description Of all of `file_ids`. */
+            attributes?: components["schemas"]["Metadata"] | null;
+            chunking_strategy?: null;
+            /** @description Documents. */
+            file_ids?: string[] | null;
+            /** @description In place of `file_ids`, where each document has attributes of its own. */
+            files?: components["schemas"]["NewVectorStoreFile"][] | null;
+        };
+        /**
+         * @example {
+         *       "url": "https://example.org/sitemap.xml",
+         *       "refresh": "1d"
+         *     }
+         */
+        NewSite: {
+            collection?: string | null;
+            /**
+             * @description The most pages that are fetched.
+             * @default 1000
+             */
+            limit?: number | null;
+            metadata?: components["schemas"]["Metadata"] | null;
+            refresh?: string | null;
+            /**
+             * Format: uri
+             * @description Address of the sitemap: XML, an index of them, either packed with gzip, or one address a line.
+             */
+            url: string;
         };
         /**
          * @example {
@@ -3123,6 +3347,32 @@ export interface components {
             changed: string[];
             settings: components["schemas"]["Settings"];
         };
+        /** @description First how many pages there are, then one line for each. */
+        SiteLine: {
+            /** @description Pages that are on other hosts, or beyond `limit`. */
+            left: number;
+            /** @description How many pages follow. */
+            pages: number;
+        } | {
+            /**
+             * @description Identifier of the document.
+             * @example doc_0198c5f28f2e7c1b
+             */
+            id: string;
+            /** @description Number of the page, from 1. */
+            page: number;
+            status: components["schemas"]["DocumentStatus"];
+            /** @description Whether it is ingested as it is now. */
+            unchanged: boolean;
+            /** @description Its address. */
+            url: string;
+        } | {
+            error: components["schemas"]["DocumentError"];
+            /** @description Number of the page, from 1. */
+            page: number;
+            /** @description Its address. */
+            url: string;
+        };
         SkillList: {
             skills: {
                 description: string;
@@ -3393,6 +3643,7 @@ export type DocumentFile = components['schemas']['DocumentFile'];
 export type DocumentList = components['schemas']['DocumentList'];
 export type DocumentPatch = components['schemas']['DocumentPatch'];
 export type DocumentSort = components['schemas']['DocumentSort'];
+export type DocumentSource = components['schemas']['DocumentSource'];
 export type DocumentStatus = components['schemas']['DocumentStatus'];
 export type DocumentWarning = components['schemas']['DocumentWarning'];
 export type DoneFrame = components['schemas']['DoneFrame'];
@@ -3402,6 +3653,7 @@ export type Error = components['schemas']['Error'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorFrame = components['schemas']['ErrorFrame'];
 export type FieldCondition = components['schemas']['FieldCondition'];
+export type FileBatch = components['schemas']['FileBatch'];
 export type FileCitation = components['schemas']['FileCitation'];
 export type FileList = components['schemas']['FileList'];
 export type FileObject = components['schemas']['FileObject'];
@@ -3411,6 +3663,7 @@ export type FilterLevel3 = components['schemas']['FilterLevel3'];
 export type FilterLevel4 = components['schemas']['FilterLevel4'];
 export type Health = components['schemas']['Health'];
 export type Hit = components['schemas']['Hit'];
+export type InputItemList = components['schemas']['InputItemList'];
 export type LineRefused = components['schemas']['LineRefused'];
 export type LineResult = components['schemas']['LineResult'];
 export type LineStored = components['schemas']['LineStored'];
@@ -3431,6 +3684,8 @@ export type NewDocumentFile = components['schemas']['NewDocumentFile'];
 export type NewDocumentItem = components['schemas']['NewDocumentItem'];
 export type NewDocuments = components['schemas']['NewDocuments'];
 export type NewFile = components['schemas']['NewFile'];
+export type NewFileBatch = components['schemas']['NewFileBatch'];
+export type NewSite = components['schemas']['NewSite'];
 export type NewVectorStore = components['schemas']['NewVectorStore'];
 export type NewVectorStoreFile = components['schemas']['NewVectorStoreFile'];
 export type ProviderModels = components['schemas']['ProviderModels'];
@@ -3457,6 +3712,7 @@ export type Setting = components['schemas']['Setting'];
 export type Settings = components['schemas']['Settings'];
 export type SettingsPatch = components['schemas']['SettingsPatch'];
 export type SettingsSaved = components['schemas']['SettingsSaved'];
+export type SiteLine = components['schemas']['SiteLine'];
 export type SkillList = components['schemas']['SkillList'];
 export type SkillReload = components['schemas']['SkillReload'];
 export type TextDeltaFrame = components['schemas']['TextDeltaFrame'];
@@ -4486,6 +4742,32 @@ export interface operations {
             };
         };
     };
+    refreshDocument: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the document.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The document. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+        };
+    };
     retryDocument: {
         parameters: {
             query?: never;
@@ -4585,6 +4867,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DocumentBatchResult"];
+                };
+            };
+        };
+    };
+    addSite: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSite"];
+            };
+        };
+        responses: {
+            /** @description What became of each page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["SiteLine"];
                 };
             };
         };
@@ -4975,6 +5281,34 @@ export interface operations {
             };
         };
     };
+    listInputItems: {
+        parameters: {
+            query?: {
+                /** @description The last item of the page before. */
+                after?: string;
+                limit?: number;
+                /** @description Of the conversation: newest first. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of items. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InputItemList"];
+                };
+            };
+        };
+    };
     listVectorStores: {
         parameters: {
             query?: never;
@@ -5038,6 +5372,118 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VectorStore"];
+                };
+            };
+        };
+    };
+    createFileBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFileBatch"];
+            };
+        };
+        responses: {
+            /** @description The batch. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileBatch"];
+                };
+            };
+        };
+    };
+    getFileBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As the batch was answered. */
+                batch: string;
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileBatch"];
+                };
+            };
+        };
+    };
+    cancelFileBatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description As the batch was answered. */
+                batch: string;
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The batch. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileBatch"];
+                };
+            };
+        };
+    };
+    listFileBatch: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The last file of the page before.
+                 * @example doc_0198c5f28f2e7c1b
+                 */
+                after?: string;
+                filter?: "in_progress" | "completed" | "failed" | "cancelled";
+                limit?: number;
+                /** @description By age. */
+                order?: "asc" | "desc";
+            };
+            header?: never;
+            path: {
+                /** @description As the batch was answered. */
+                batch: string;
+                /** @description `corpus` has every document; `vs_<collection>` those of a collection. */
+                store: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of files. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VectorStoreFileList"];
                 };
             };
         };

@@ -84,7 +84,7 @@ export class Documents {
     this.#transport = transport
   }
 
-  /** Adds a text as a new document. It is durable when this resolves, and found once it is `ready`. */
+  /** Adds a text, or what is at a web address, as a new document. It is durable when this resolves, and found once it is `ready`. */
   create(document: NewDocument, options: CreateOptions = {}): Call<DocumentCreated> {
     const { wait, idempotencyKey } = options
     const request: Request = { method: 'POST', path: '/documents', json: document }
@@ -200,6 +200,11 @@ export class Documents {
   /** Ingests a failed document again. Throws `ConflictError` where it has not failed. */
   retry(id: string, options?: RequestOptions): Call<DocumentCreated> {
     return this.#transport.json({ method: 'POST', path: `${pathOf(id)}/retry` }, options)
+  }
+
+  /** Fetches a document again from the web address that it came from; `revision` grows where that has changed. */
+  refresh(id: string, options?: RequestOptions): Call<Document> {
+    return this.#transport.json({ method: 'POST', path: `${pathOf(id)}/refresh` }, options)
   }
 
   /** The document once it is ready. Throws `IngestionError` if it fails, `TimeoutError` when the wait is over. */

@@ -68,10 +68,10 @@ async function ingest({ folder, progress }: EvaluationOptions, { documents }: Ag
     progress(`${ids.size} documents sent`)
   }
   const corpus = readCorpus(folder)
-  const lane = async () => {
+  const worker = async () => {
     for await (const entry of corpus) await post(entry)
   }
-  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, lane))
+  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, worker))
   return ids
 }
 

@@ -52,7 +52,7 @@ async function writeDeployment(context: CommandContext): Promise<number> {
     target,
   )
   if ('refusals' in made) {
-    stderr.write(`Nothing is written:\n${made.refusals.map(tell).join('')}`)
+    stderr.write(`Nothing is written:\n${made.refusals.map(formatProblem).join('')}`)
     return 1
   }
   const { files, secrets, warnings } = made
@@ -72,12 +72,12 @@ async function writeDeployment(context: CommandContext): Promise<number> {
   }
   await mkdir(join(ROOT, folder), { recursive: true })
   for (const { name } of differing) await writeFile(join(ROOT, folder, name), files[name] ?? '')
-  const known = warnings.length > 0 ? `To be known:\n${warnings.map(tell).join('')}` : ''
+  const known = warnings.length > 0 ? `To be known:\n${warnings.map(formatProblem).join('')}` : ''
   stderr.write(`${known}Secrets to set: ${secrets.join(', ')}\nGo on with ${folder}/DEPLOY.md\n`)
   return 0
 }
 
-function tell({ field, message, remedy }: Problem): string {
+function formatProblem({ field, message, remedy }: Problem): string {
   return `  ${field} ${message}\n    remedy: ${remedy}\n`
 }
 

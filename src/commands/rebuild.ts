@@ -8,7 +8,7 @@ export const runReEmbed: Command = async ({ config: load, createLog, stderr, sig
   const config = load()
   const lineEnd = stderr.isTTY ? '\r' : '\n'
   const report = (done: number, total: number) =>
-    void stderr.write(`${done} of ${total} passages embedded${lineEnd}`)
+    void stderr.write(`${done} of ${total} chunks embedded${lineEnd}`)
   await reEmbedAll(config, createLog(config), report, signal)
   stderr.write(`\nThe documents are embedded with ${embeddingModel(config)}\n`)
   return 0

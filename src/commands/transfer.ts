@@ -108,7 +108,7 @@ interface Counts {
 }
 
 function describe({ documents, chunks }: Counts): string {
-  return `${documents} documents with ${chunks} passages`
+  return `${documents} documents with ${chunks} chunks`
 }
 
 /** Passes records on, counts them and shows how far they have come. */
@@ -126,7 +126,7 @@ async function* watched(
       if (record.kind === 'start') total = before + record.documents
       else if (record.kind === 'document') counts.documents++
       else if (record.kind === 'chunks') counts.chunks += record.chunks.length
-      bar.update(counts.documents, total, `${counts.chunks} passages`)
+      bar.update(counts.documents, total, `${counts.chunks} chunks`)
       yield record
     }
   } finally {

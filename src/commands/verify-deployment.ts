@@ -70,7 +70,7 @@ const health: Check = async ({ client, signal }) => {
   const clock = Date.parse(response.headers.get('date') ?? '')
   const apart = Math.round(Math.abs(Date.now() - clock) / 1_000)
   if (apart > MAX_CLOCK_SECONDS) throw new Error(`its clock is ${apart} s apart from the one here`)
-  return `its clock is ${Number.isNaN(clock) ? 'not told' : `${apart} s apart`}`
+  return `its clock is ${Number.isNaN(clock) ? 'not known' : `${apart} s apart`}`
 }
 
 const readiness: Check = async ({ client, signal }) => {
@@ -119,9 +119,10 @@ const chat: Check = async ({ client, added, signal }) => {
   if (!hits.some(({ documentId }) => added.has(documentId))) throw new Error('does not cite it')
   if (text === '') throw new Error('has no text')
   const [first = 0, last = 0] = [times[0], times.at(-1)]
-  const told = `first frame after ${Math.round(first)} ms, last ${Math.round(last - first)} ms later`
-  if (first > BUFFERED_MS && last - first < 20) throw new Error(`is held back on its way: ${told}`)
-  return told
+  const timing = `first frame after ${Math.round(first)} ms, last ${Math.round(last - first)} ms later`
+  if (first > BUFFERED_MS && last - first < 20)
+    throw new Error(`is held back on its way: ${timing}`)
+  return timing
 }
 
 /** One document every few seconds, on one request that stays open: each is answered before the next is sent. */

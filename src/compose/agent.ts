@@ -138,7 +138,7 @@ function logRuns(observer: RunObserver, log: FastifyBaseLogger): RunObserver {
 
 const MAX_COLLECTIONS = 100
 
-/** Those that have most documents, as far as they have names that a request can tell. */
+/** Those that have most documents, as far as they have names that a request can name. */
 export function listCollections(lookup: Pick<DocumentLookup, 'metadataValues'>) {
   return async (signal: AbortSignal): Promise<string[]> => {
     const query = { field: COLLECTION, limit: MAX_COLLECTIONS }

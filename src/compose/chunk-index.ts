@@ -4,10 +4,11 @@ import type { Config } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import { createEmbeddedIndex } from '../indexes/embedded/embedded-index.ts'
 import type { QdrantIndexOptions } from '../indexes/qdrant/qdrant-index.ts'
-import { measureLength } from '../services/ingestion/replace-index.ts'
+import type { Preparer } from '../services/ingestion/preparer.ts'
+import { createTermStatistics, type TermStatistics } from '../services/ingestion/term-statistics.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 
-type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'chunkKeys' | 'readChunks'>
+type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'terms' | 'listChunks'>
 
 /**
  * The index that is configured: in Qdrant, which other servers may change, too (`shared`), or in this process
@@ -16,16 +17,20 @@ type Store = Pick<DocumentStore, 'identity' | 'vectorsGeneration' | 'chunkKeys' 
 export async function openChunkIndex(
   config: Config,
   store: Store,
+  preparer: Pick<Preparer, 'analyse'>,
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
 ) {
   if (config.QDRANT_URL !== undefined) {
     const { createQdrantIndex } = await import('../indexes/qdrant/qdrant-index.ts')
-    const index = createQdrantIndex({
-      ...(await qdrantOptions(config, config.QDRANT_URL, store)),
-      log,
-    })
-    return { index, open: index.open, lost: index.lost, shared: true }
+    const options = await qdrantOptions(config, config.QDRANT_URL, { store, preparer, log })
+    const index = createQdrantIndex(options)
+    const { statistics } = options
+    const open = async (signal?: AbortSignal) => {
+      await statistics.refresh()
+      return index.open(signal)
+    }
+    return { index, open, lost: index.lost, shared: true, statistics }
   }
   const index = await createEmbeddedIndex({
     directory: join(config.DATA_DIR, 'index'),
@@ -33,7 +38,13 @@ export async function openChunkIndex(
     onCrash: onFatal,
     log,
   })
-  return { index, open: async () => false, lost: async () => undefined, shared: false }
+  return {
+    index,
+    open: async () => false,
+    lost: async () => undefined,
+    shared: false,
+    statistics: undefined,
+  }
 }
 
 /** What an index on the disk must have been made of and with: another database may give out the same keys. */
@@ -52,9 +63,10 @@ export async function embeddedFingerprints(
 export async function qdrantOptions(
   config: Config,
   url: string,
-  store: Store,
-): Promise<QdrantIndexOptions> {
-  const analyser = createAnalyser(config.SEARCH_LANGUAGE)
+  parts: { store: Store; preparer: Pick<Preparer, 'analyse'>; log: FastifyBaseLogger },
+): Promise<QdrantIndexOptions & { statistics: TermStatistics }> {
+  const { fingerprint: analyser } = createAnalyser(config.SEARCH_LANGUAGE)
+  const statistics = createTermStatistics({ ...parts, analyser })
   return {
     address: {
       url,
@@ -71,8 +83,12 @@ export async function qdrantOptions(
       termsMemory: config.QDRANT_TERMS_MEMORY,
       filtersMemory: config.QDRANT_FILTERS_MEMORY,
     },
-    fingerprint: analyser.fingerprint,
-    vectorFingerprint: String(await store.vectorsGeneration()),
-    averageLength: () => measureLength(store, analyser),
+    fingerprint: analyser,
+    vectorFingerprint: String(await parts.store.vectorsGeneration()),
+    ...{ statistics, log: parts.log },
+    async averageLength(signal = new AbortController().signal) {
+      await statistics.complete(signal)
+      return statistics.meanLength()
+    },
   }
 }

@@ -34,6 +34,7 @@ import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent, listCollections } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
+import { composePages } from './pages.ts'
 import { type AgentStores, openAgentStores } from './stores.ts'
 
 /** What the process has been given. */
@@ -67,25 +68,21 @@ export async function compose(
   const { retrieval } = search
   const stores = await openAgentStores(config, store)
   const keys = await openKeys(stores, log)
-  const { backlog, completionWaiter, ingestion } = knowledge
+  const { backlog } = knowledge
   const agent = await composeAgent({
     ...{ config, environment, loaded, log, retrieval, metrics, store },
     reranker: search.reranker?.name,
     stores,
     embedder: embedding && backlog && { ...embedding, progress: backlog.progress },
   })
-  const { wake } = ingestion
-  const documents = createDocuments({
-    ...{ store, index, completionWaiter, backlog, wake, log, lookup: store.lookup },
-    readd: (keys) => readdChunks({ store, index, preparer: knowledge.preparer }, keys),
-  })
+  const { documents, web } = openDocuments(config, knowledge, log)
 
   let endSamples: () => void = () => undefined
 
   return {
     services: {
       ...{ metrics, keys },
-      ...createCorpusServices({ knowledge, documents, retrieval, config, log }),
+      ...createCorpusServices({ knowledge, documents, retrieval, config, log, pages: web.pages }),
       embed: createEmbeddings(embedding),
       admission: createAdmission(store, config.INGEST_QUEUE_LIMIT),
       ...agent.services,
@@ -117,12 +114,14 @@ export async function compose(
       endSamples = activity.watch(metrics)
       agent.start()
       await knowledge.start()
+      web.start()
     },
     /** Finishes what is under way, in bounded time, and closes everything that was opened. */
     async close() {
       endSamples()
       await agent.close()
       await keys.close()
+      await web.close()
       await knowledge.close()
     },
   }
@@ -179,16 +178,33 @@ interface CorpusParts {
   knowledge: Pick<Awaited<ReturnType<typeof openKnowledge>>, 'store'>
   documents: Documents
   retrieval: Retrieval
+  pages: ReturnType<typeof composePages>['pages']
   config: Pick<Config, 'FILE_LIMIT'>
   log: FastifyBaseLogger
 }
 
+/** What clients do with documents, and what is fetched for them. */
+function openDocuments(
+  config: Config,
+  knowledge: Awaited<ReturnType<typeof openKnowledge>>,
+  log: FastifyBaseLogger,
+) {
+  const { store, index, completionWaiter, backlog, preparer } = knowledge
+  const { wake } = knowledge.ingestion
+  const documents = createDocuments({
+    ...{ store, index, completionWaiter, backlog, wake, log, lookup: store.lookup },
+    readd: (keys) => readdChunks({ store, index, preparer }, keys),
+  })
+  return { documents, web: composePages({ config, store, documents, wake, log }) }
+}
+
 /** The corpus, as each caller may see and change it. */
-function createCorpusServices({ knowledge, documents, retrieval, config, log }: CorpusParts) {
+function createCorpusServices({ knowledge, config, ...parts }: CorpusParts) {
   const { store } = knowledge
+  const { documents, retrieval, log } = parts
   const collections = listCollections(store.lookup)
   const services = {
-    ...{ documents, retrieval, collections, log },
+    ...{ ...parts, collections },
     files: createFiles({ store, documents }),
     lines: createLineIngestion({ documents, log }),
     fileSearch: createFileSearch({ documents, retrieval, collections }),

@@ -68,9 +68,9 @@ export async function openKnowledge(
   const reading = readingOptions(config, log)
   const store = await openStore(config, log, onFatal, { milliseconds: DATABASE_MS, signal })
   const embedding = await openEmbedding(config, store, log)
-  const opened = await openChunkIndex(config, store, log, onFatal)
-  const { index, shared } = opened
   const preparer = openPreparer(config, log)
+  const opened = await openChunkIndex(config, store, preparer, log, onFatal)
+  const { index, shared, statistics } = opened
   const extractor = createExtractor(reading)
   const sweep = shared ? createOrphanSweep({ store, index, log }) : undefined
   const parts = { store, index, preparer, log }
@@ -80,12 +80,13 @@ export async function openKnowledge(
   const webhooks = openWebhooks(config, store.outbox, log)
   const ingestion = createIngestion({
     ...parts,
-    onPublished: backlog?.published,
+    ...{ onPublished: backlog?.published, countedAs: statistics?.analyser },
     openSource: createSources({ store, extractor }),
     concurrency: config.INGEST_CONCURRENCY,
     onOutcome(outcome) {
       metrics.ingestionEnded(outcome)
       completionWaiter.ended(outcome)
+      statistics?.changed()
       webhooks.wake()
     },
   })
@@ -106,8 +107,7 @@ export async function openKnowledge(
     await keeper.open(signal)
     background.push(keeper.watch(signal))
     await untilAvailable(ingest, log, signal)
-    if (backlog) background.push(backlog.run(signal))
-    if (nextModel) background.push(nextModel.run(signal))
+    for (const each of [backlog, nextModel]) if (each) background.push(each.run(signal))
     void sweep?.run(signal)
   }
 
@@ -136,13 +136,13 @@ export async function openKnowledge(
 }
 
 interface Kept
-  extends Pick<Awaited<ReturnType<typeof openChunkIndex>>, 'open' | 'lost' | 'shared'> {
+  extends Pick<Awaited<ReturnType<typeof openChunkIndex>>, 'open' | 'lost' | 'statistics'> {
   store: Pick<OpenedStore, 'retireChunkKeys'>
   reconciliation: ReturnType<typeof createReconciliation>
   log: FastifyBaseLogger
 }
 
-function createIndexKeeper({ open, lost, shared, store, reconciliation, log }: Kept) {
+function createIndexKeeper({ open, lost, statistics, store, reconciliation, log }: Kept) {
   const bringUpToDate = async (signal: AbortSignal, isLost: boolean) => {
     const isNew = await open(signal)
     // What others have put into one that is gone would be kept after all has been compared.
@@ -158,12 +158,14 @@ function createIndexKeeper({ open, lost, shared, store, reconciliation, log }: K
     /** Does so again whenever an index that others can take away is gone, until `signal` is aborted. */
     async watch(signal: AbortSignal) {
       const heal = () => keep(signal, true)
-      if (shared) await watchSharedIndex({ lost, reconciliation, heal, log }, signal)
+      if (!statistics) return
+      const watching = watchSharedIndex({ lost, reconciliation, heal, log }, signal)
+      await Promise.all([watching, statistics.run(signal)])
     },
   }
 }
 
-/** Makes the vectors that are missing, where there is an embedder, and tells requests that wait. */
+/** Makes the vectors that are missing, where there is an embedder, and notifies requests that wait. */
 function openBacklog(
   store: OpenedStore,
   index: ChunkIndex,
@@ -277,7 +279,7 @@ function openWebhooks(
 ): Webhooks {
   if (url === undefined || secret === undefined) {
     const nothing = async () => undefined
-    return { start: () => outbox.announce(false), wake: () => undefined, stop: nothing }
+    return { start: () => outbox.enable(false), wake: () => undefined, stop: nothing }
   }
   const guarded = createGuardedFetch(createOutboundPolicy(allow), {
     maximumBytes: MAX_ANSWER_BYTES,

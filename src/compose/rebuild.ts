@@ -60,7 +60,7 @@ async function fillFromStore(
     const preparer = openPreparer(config, log)
     try {
       const hybrid = (await store.embedding()) !== undefined
-      const options = { ...(await qdrantOptions(config, config.QDRANT_URL, store)), log }
+      const options = await qdrantOptions(config, config.QDRANT_URL, { store, preparer, log })
       await fill({ store, preparer, hybrid, progress, log }, options)
     } finally {
       await preparer.close()

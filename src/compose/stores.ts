@@ -6,7 +6,7 @@ import { isRemoteSource } from '../services/skills/remote.ts'
 import { moveAccepted } from '../services/transfer/move-corpus.ts'
 import { type ArtifactStore, RESPONSE_BOUNDS } from '../stores/artifact-store.ts'
 import type { Corpus } from '../stores/corpus.ts'
-import type { DocumentStore, VectorReplacement } from '../stores/document-store.ts'
+import type { DocumentStore } from '../stores/document-store.ts'
 import { createFileArtifactStore } from '../stores/files/artifacts.ts'
 import { fileLockFiles } from '../stores/files/lock-file.ts'
 import { createFileSkillCopies } from '../stores/files/skill-copies.ts'
@@ -17,6 +17,7 @@ import type { StartDeadline } from '../stores/postgres/connection.ts'
 import type { SkillCopies } from '../stores/skill-copies.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
+import type { VectorReplacement } from '../stores/vector-replacement.ts'
 
 export interface OpenedStore extends DocumentStore {
   /** Makes all vectors anew. */

@@ -48,7 +48,7 @@ export function installAuthentication(
 function checkRequest(request: FastifyRequest, caller: Caller | undefined): void {
   if (!caller) throw wrongKey(bearerToken(request) !== undefined)
   const { scopes = ['admin'] } = request.routeOptions.config
-  // Where no route fits, any key is told so.
+  // Where no route fits, any key learns so.
   if (!request.is404) checkScope(caller, ...scopes)
 }
 

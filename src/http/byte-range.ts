@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../errors.ts'
 
@@ -6,31 +7,36 @@ interface RangeRequest {
   'if-range'?: unknown
 }
 
+interface Body {
+  etag: string
+  /** In bytes. */
+  size: number
+  /** The bytes from `first` to `end`, which is not one of them. */
+  read(first: number, end: number): AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+}
+
 /**
- * Sends a body, or the one range of its bytes that the request asks for: RFC 9110, section 14. Several ranges, and
- * units other than bytes, are answered with the whole. Throws `range_not_satisfiable`.
+ * Sends a body as it is read, or the one range of its bytes that the request asks for: RFC 9110, section 14. Several
+ * ranges, and units other than bytes, are answered with the whole. Throws `range_not_satisfiable`.
  */
 export function sendRange(
   reply: FastifyReply,
   { range, 'if-range': ifRange }: RangeRequest,
-  body: Buffer,
-  { etag }: { etag: string },
+  { etag, size, read }: Body,
 ): FastifyReply {
   reply.headers({ 'accept-ranges': 'bytes', etag })
+  const send = (first: number, end: number) =>
+    reply.header('content-length', end - first).send(Readable.from(read(first, end)))
   const isOutdated = ifRange !== undefined && ifRange !== etag
   const asked = /^bytes=(?!-$)(\d*)-(\d*)$/.exec(range ?? '')
-  if (isOutdated || !asked) return reply.send(body)
+  if (isOutdated || !asked) return send(0, size)
   const [, first = '', last = ''] = asked
-  const start = first === '' ? Math.max(0, body.length - Number(last)) : Number(first)
-  const end = first === '' || last === '' ? body.length : Math.min(body.length, Number(last) + 1)
+  const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)
+  const end = first === '' || last === '' ? size : Math.min(size, Number(last) + 1)
   if (start >= end) {
-    reply.header('content-range', `bytes */${body.length}`)
-    throw new AppError('range_not_satisfiable', `There are ${body.length} bytes`, {
-      param: 'range',
-    })
+    reply.header('content-range', `bytes */${size}`)
+    throw new AppError('range_not_satisfiable', `There are ${size} bytes`, { param: 'range' })
   }
-  return reply
-    .status(206)
-    .header('content-range', `bytes ${start}-${end - 1}/${body.length}`)
-    .send(body.subarray(start, end))
+  reply.status(206).header('content-range', `bytes ${start}-${end - 1}/${size}`)
+  return send(start, end)
 }

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../errors.ts'
@@ -50,7 +51,12 @@ function mostConnections(): number {
   return Math.min(MAX_CONNECTIONS, Math.floor(descriptors * SHARE_OF_DESCRIPTORS))
 }
 
+const LIMITS = '/proc/self/limits'
+
 function readDescriptorLimit(): number {
+  if (existsSync(LIMITS)) {
+    return Number(/^Max open files +(\d+)/m.exec(readFileSync(LIMITS, 'utf8'))?.[1])
+  }
   // Or it would ask for the names of whoever is connected.
   Object.assign(process.report, { excludeNetwork: true })
   const { userLimits } = JSON.parse(JSON.stringify(process.report.getReport()))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import sensible from '@fastify/sensible'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import { createOutboundPolicy } from '../lib/outbound/policy.ts'
 import { speakPlainly } from '../schemas/invalid-request.ts'
 import { createBrokenRequestHandler, sendError } from './error-handler.ts'
@@ -22,7 +23,8 @@ export interface HttpOptions {
 const REQUEST_MS = 3_600_000
 /** Longer than the idle limit of common load balancers, so that it is not this side that closes first. */
 const KEEP_ALIVE_MS = 75_000
-const MAX_PARAMETER_LENGTH = 256
+/** Of the longest, the id of a batch, which names its files; others are bounded by their schemas. */
+const MAX_PARAMETER_LENGTH = 8_192
 
 /** Identifiers of callers are kept for tracing across services, where they are harmless in a log. */
 const REQUEST_ID = /^[\w.:-]{1,100}$/
@@ -34,6 +36,7 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit,
+    ...ZOD_COMPILERS,
     trustProxy: typeof trusted === 'number' ? proxies(trusted) : trusted,
     ...(hasScreen && { rewriteUrl: rewriteScreenUrl }),
     requestTimeout: REQUEST_MS,
@@ -63,6 +66,16 @@ export function createHttpServer(options: HttpOptions): FastifyInstance {
   // Without it, text would reach the routes and be refused for its shape and not for its media type.
   app.removeContentTypeParser('text/plain')
   return app
+}
+
+/** Given as it is made, so that Fastify loads none of its own, the only ones that its types know here. */
+const ZOD_COMPILERS: object = {
+  schemaController: {
+    compilersFactory: {
+      buildValidator: () => validatorCompiler,
+      buildSerializer: () => serializerCompiler,
+    },
+  },
 }
 
 const { allowsAddress: isPublic } = createOutboundPolicy([])

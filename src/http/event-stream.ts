@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { settlesWithin } from '../lib/abort.ts'
+import type { Shortcut } from '../lib/shortcut.ts'
 import type { ErrorBody } from '../schemas/error.ts'
 import { report, sendError } from './error-handler.ts'
 
@@ -22,7 +24,14 @@ export interface FrameFormat<Event> {
   encodeError(body: ErrorBody): string
   /** Written after the last event of a stream that did not fail. */
   end: string
+  /** Of what is no event stream: its media type, and what keeps its connection open. */
+  kind?: { mediaType: string; keepAlive: string }
 }
+
+type Batches<Event> = AsyncGenerator<readonly Event[]>
+
+/** Begins the events, of which some may go along the shortcut. */
+export type Begin<Event> = (shortcut: Shortcut<Event>) => Batches<Event>
 
 /**
  * Streams the events of `batches`, of which none is empty: the one place that writes them to the socket. A
@@ -31,48 +40,74 @@ export interface FrameFormat<Event> {
  */
 export function sendEvents<Event>(
   reply: FastifyReply,
-  batches: AsyncGenerator<readonly Event[]>,
+  events: Batches<Event> | Begin<Event>,
   format: FrameFormat<Event>,
   silence: Silence = SILENCE,
 ): void {
+  let frames: Frames<Event> | undefined
+  const shortcut = {
+    get isOpen() {
+      return frames?.isOpen() ?? false
+    },
+    take: (batch: readonly Event[]) => frames?.write(batch),
+  }
+  const batches = typeof events === 'function' ? events(shortcut) : events
   const first = batches.next()
   settlesWithin(first, silence.beforeHeaders)
     .then((isSettled) => {
       reply.headers({
-        'content-type': 'text/event-stream; charset=utf-8',
+        'content-type': `${format.kind?.mediaType ?? 'text/event-stream'}; charset=utf-8`,
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       })
-      const frames = framesOf(first, batches, format, reply.request, silence.betweenFrames)
+      frames = framesOf(first, batches, format, reply.request, silence.betweenFrames)
       // Headers leave with the first bytes only.
-      if (!isSettled) frames.push(KEEP_ALIVE)
-      reply.send(frames)
+      if (!isSettled) frames.stream.push(format.kind?.keepAlive ?? KEEP_ALIVE)
+      reply.send(frames.stream)
     })
     .catch((error: unknown) => sendError(error, reply.request, reply))
 }
 
-/** A batch is one write. One timer for the whole stream: a batch costs no more than its own promise. */
+interface Frames<Event> {
+  stream: Readable
+  /** Whether the reader waits for the next batch, and takes it. */
+  isOpen(): boolean
+  write(batch: readonly Event[]): void
+}
+
+/** A batch is one write. One timer for the whole stream: a batch costs no more than its own promise, or none. */
 function framesOf<Event>(
   first: Promise<IteratorResult<readonly Event[]>>,
-  batches: AsyncGenerator<readonly Event[]>,
+  batches: Batches<Event>,
   format: FrameFormat<Event>,
   request: FastifyRequest,
   silenceMs: number,
-): Readable {
+): Frames<Event> {
   let next: typeof first | undefined = first
   let isWaiting = false
-  const frames = new Readable({
+  let isFull = false
+  const stream = new Readable({
     read() {
+      isFull = false
       if (!isWaiting) void writeNext()
     },
     destroy(error, callback) {
+      isFull = true
       clearInterval(keepAlive)
       batches.return(undefined).catch((failure: unknown) => report(failure, request))
       callback(error)
     },
   })
-  const keepAlive = setInterval(() => isWaiting && frames.push(KEEP_ALIVE), silenceMs)
-  return frames
+  const keepAlive = setInterval(
+    () => isWaiting && stream.push(format.kind?.keepAlive ?? KEEP_ALIVE),
+    silenceMs,
+  )
+  return { stream, isOpen: () => isWaiting && !isFull, write }
+
+  function write(batch: readonly Event[]): void {
+    keepAlive.refresh()
+    isFull = !stream.push(batch.map((event) => format.encode(event)).join(''))
+  }
 
   async function writeNext(): Promise<void> {
     isWaiting = true
@@ -81,18 +116,12 @@ function framesOf<Event>(
       const { done, value } = await (next ?? batches.next())
       next = undefined
       isWaiting = false
-      frames.push(done ? format.end : value.map((event) => format.encode(event)).join(''))
-      if (done) frames.push(null)
+      if (!done) return write(value)
+      stream.push(format.end)
+      stream.push(null)
     } catch (error) {
-      frames.push(format.encodeError(report(error, request)))
-      frames.push(null)
+      stream.push(format.encodeError(report(error, request)))
+      stream.push(null)
     }
   }
-}
-
-function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds, false)
-    work.then(() => resolve(true), reject).finally(() => clearTimeout(timer))
-  })
 }

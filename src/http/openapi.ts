@@ -1,13 +1,14 @@
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
-import type { FastifyContextConfig, FastifyInstance } from 'fastify'
-import {
-  jsonSchemaTransform,
-  jsonSchemaTransformObject,
-  serializerCompiler,
-  validatorCompiler,
-} from 'fastify-type-provider-zod'
+import swaggerUi from '@fastify/swagger-ui'
+import Fastify, {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type RouteOptions,
+} from 'fastify'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import type { ZodType } from 'zod'
 import { errorExample } from '../schemas/error.ts'
+import { formRouting } from './multipart.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -16,13 +17,54 @@ declare module 'fastify' {
   }
 }
 
+// Without `upgrade-insecure-requests`, which leaves the page blank wherever the server is reached over plain HTTP.
+const CONTENT_SECURITY_POLICY = {
+  'default-src': "'self'",
+  'base-uri': "'self'",
+  'frame-ancestors': "'self'",
+  'img-src': "'self' data:",
+  'object-src': "'none'",
+  // Swagger UI draws its icons with inline styles.
+  'style-src': "'self' 'unsafe-inline'",
+}
+
+const STYLE = '.swagger-ui .topbar { display: none }'
+
+export interface ApiInfo {
+  version: string
+  description: string
+}
+
+/** A server that knows these routes, and answers what they are: `/openapi.json`, and `/reference` without anything from elsewhere. */
+export async function openReference(
+  routes: readonly RouteOptions[],
+  info: ApiInfo,
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    routerOptions: { constraints: formRouting, ignoreTrailingSlash: true },
+  })
+  // Nothing comes to these routes.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => String)
+  await describe(app, info)
+  for (const route of routes) {
+    if (route.method === 'HEAD' || route.schema?.hide) continue
+    const { method, url, schema = {}, config = {}, constraints = {} } = route
+    app.route({ method, url, schema, config, constraints, handler: async () => '' })
+  }
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
+  await app.register(swaggerUi, {
+    routePrefix: '/reference',
+    staticCSP: CONTENT_SECURITY_POLICY,
+    // Its own bar shows another product's logo, and a field for contracts of other servers.
+    theme: { title: 'Agent Server', css: [{ filename: 'agent-server.css', content: STYLE }] },
+    uiConfig: { persistAuthorization: true, displayRequestDuration: true, docExpansion: 'list' },
+  })
+  return app
+}
+
 /** Zod is the one source: it validates requests, checks responses, and writes the OpenAPI document. */
-export async function installSchemas(
-  app: FastifyInstance,
-  info: { version: string; description: string },
-): Promise<void> {
-  app.setValidatorCompiler(validatorCompiler)
-  app.setSerializerCompiler(serializerCompiler)
+async function describe(app: FastifyInstance, info: ApiInfo): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.1',
@@ -51,7 +93,7 @@ export async function installSchemas(
   })
 }
 
-/** A route without a key says so in the document; what it enforces and what it tells is one flag. */
+/** A route without a key says so in the document; what it enforces and what it documents is one flag. */
 const describeRoute: typeof jsonSchemaTransform = (input) => {
   const { schema, url } = jsonSchemaTransform(input)
   const response = Object.entries(schema.response ?? {}).map(withExample)

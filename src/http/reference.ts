@@ -1,33 +1,39 @@
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { ApiInfo } from './openapi.ts'
 
-// Without `upgrade-insecure-requests`, which leaves the page blank wherever the server is reached over plain HTTP.
-const CONTENT_SECURITY_POLICY = {
-  'default-src': "'self'",
-  'base-uri': "'self'",
-  'frame-ancestors': "'self'",
-  'img-src': "'self' data:",
-  'object-src': "'none'",
-  // Swagger UI draws its icons with inline styles.
-  'style-src': "'self' 'unsafe-inline'",
-}
+const PAGES = ['', '/json', '/yaml', '/static/:file', '/static/theme/:file'].map(
+  (path) => `/reference${path}`,
+)
 
-const STYLE = '.swagger-ui .topbar { display: none }'
+/**
+ * `/openapi.json` and the interactive `/reference`; both public. What they are made with is loaded when one is
+ * asked for: a server of its own, which knows the routes and answers in the place of this one.
+ */
+export function installReference(app: FastifyInstance, info: ApiInfo): void {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void routes.push(route))
+  let opened: Promise<FastifyInstance> | undefined
+  const open = async () => {
+    try {
+      return await (await import('./openapi.ts')).openReference(routes, info)
+    } catch (error) {
+      // The next one who asks has it tried again.
+      opened = undefined
+      throw error
+    }
+  }
 
-/** `/openapi.json` and the interactive `/reference`; both public, both without anything from elsewhere. */
-export async function installReference(app: FastifyInstance): Promise<void> {
-  await app.register(async (scope) => {
-    scope.addHook('onRoute', (route) => {
-      route.config = { ...route.config, public: true }
-      route.logLevel = 'warn'
+  for (const url of ['/openapi.json', ...PAGES]) {
+    app.route({
+      ...{ url, method: 'GET', schema: { hide: true } },
+      ...{ config: { public: true }, logLevel: 'warn' },
+      async handler({ method, url, headers }, reply) {
+        opened ??= open()
+        const same = { method: method === 'HEAD' ? 'HEAD' : 'GET', url, headers } as const
+        const { statusCode, ...answer } = await (await opened).inject(same)
+        if (statusCode === 404) return reply.notFound(`No route ${method} ${url}`)
+        return reply.code(statusCode).headers(answer.headers).send(answer.rawPayload)
+      },
     })
-    scope.get('/openapi.json', { schema: { hide: true } }, () => app.swagger())
-    await scope.register(swaggerUi, {
-      routePrefix: '/reference',
-      staticCSP: CONTENT_SECURITY_POLICY,
-      // Its own bar shows another product's logo, and a field for contracts of other servers.
-      theme: { title: 'Agent Server', css: [{ filename: 'agent-server.css', content: STYLE }] },
-      uiConfig: { persistAuthorization: true, displayRequestDuration: true, docExpansion: 'list' },
-    })
-  })
+  }
 }

@@ -9,7 +9,7 @@ const API_PREFIX = '/ui/api'
 /** The only paths that browsers send the cookie to. */
 const COOKIE_PATH = '/ui'
 /** No form and no image can send a header, and a page of another origin only one that CORS allows. */
-export const SCREEN_HEADER = 'x-agent-server-screen'
+const SCREEN_HEADER = 'x-agent-server-screen'
 
 const fromScreen = new WeakSet<IncomingMessage>()
 

@@ -31,9 +31,9 @@ export interface IndexQuery {
   limit: number
 }
 
-export interface HybridQuery extends Omit<IndexQuery, 'feedback'> {
-  /** A unit vector. */
-  vector: Float32Array<ArrayBuffer>
+interface HybridQuery extends Omit<IndexQuery, 'feedback'> {
+  /** A unit vector, on the way; nothing where there will be none. */
+  vector: Promise<Float32Array<ArrayBuffer> | undefined>
 }
 
 export interface NearestQuery {
@@ -108,9 +108,10 @@ export interface ChunkIndex {
    */
   nearest(query: NearestQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /**
-   * What `search` and `nearest` find, fused, in one step. Absent where the index does not compare vectors itself. Throws what `signal` was aborted with.
+   * What `search` finds while the vector is on its way, fused with what `nearest` then finds; nothing without a vector.
+   * Absent where the index does not compare vectors itself. Throws what `signal` was aborted with.
    */
-  searchHybrid?(query: HybridQuery, signal?: AbortSignal): Promise<HybridRanking>
+  searchHybrid?(query: HybridQuery, signal?: AbortSignal): Promise<HybridRanking | undefined>
   /** As `keys`, for the vectors. */
   vectorKeys(): Promise<Uint32Array>
   /** Every key held, ascending: what a start compares with the document store. */

@@ -8,7 +8,7 @@ const MAX_TERMS = 40
 const MAX_CANDIDATES = 64
 
 /** A term of the feedback that the query does not hold. */
-export interface CandidateTerm {
+interface CandidateTerm {
   term: number
   /** What BM25 gives it in all chunks of the feedback, each counting as much as it is trusted, but for its idf. */
   weight: number

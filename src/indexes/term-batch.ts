@@ -60,6 +60,15 @@ export function mixQueryTerms(queries: readonly QueryTerms[], weight: number): Q
   return { terms: Uint32Array.from(mixed.keys()), counts: Float32Array.from(mixed.values()) }
 }
 
+/** Of all chunks that the document store has, for an index that does not know them all. */
+export interface CorpusStatistics {
+  chunks(): number
+  /** Of all chunks together, in terms. */
+  length(): number
+  /** How many chunks hold a term. */
+  holding(term: number): number
+}
+
 /** Saturation of repeated terms, and weight of a chunk's length: both measured, see docs/retrieval-internals.md. */
 export const K1 = 1.5
 export const B = 0.75

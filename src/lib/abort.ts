@@ -68,6 +68,14 @@ export async function withDeadline<Result>(
   }
 }
 
+/** Whether `work` is done within `milliseconds`; rejects as it does. */
+export function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds, false)
+    work.then(() => resolve(true), reject).finally(() => clearTimeout(timer))
+  })
+}
+
 /** Rejects with the signal's reason as soon as it is aborted. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -15,16 +15,16 @@ export function boundMemory(
   thread ??= new Worker(new URL('./memory-watch-thread.ts', import.meta.url))
   thread.unref()
   const exceededBy = new Float64Array(new SharedArrayBuffer(Float64Array.BYTES_PER_ELEMENT))
-  const tell = (bound?: MemoryBound) => {
+  const setBound = (bound?: MemoryBound) => {
     // One that could not be started has no number.
     if (pid) thread?.postMessage({ pid, ...(bound && { bound }) } satisfies WatchMessage)
   }
-  const change = (maximumBytes: number) => tell({ maximumBytes, withDescendants, exceededBy })
+  const change = (maximumBytes: number) => setBound({ maximumBytes, withDescendants, exceededBy })
   change(maximumBytes)
   return {
     change,
     /** The bytes that it was ended for; nothing where it was not. */
     exceededBy: () => exceededBy[0] || undefined,
-    stop: () => tell(),
+    stop: () => setBound(),
   }
 }

@@ -1,9 +1,11 @@
 import { fork } from 'node:child_process'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 import { startDeadline, untilAborted } from './abort.ts'
 import { boundMemory } from './bound-memory.ts'
 import { type JobAnswer, JobCrashed, JobExhausted, JobRefusal } from './job.ts'
+import { COMPILE_CACHE } from './precompile.ts'
 import { residentBytes } from './resident-memory.ts'
 import { createSemaphore } from './semaphore.ts'
 
@@ -42,8 +44,6 @@ interface ProcessHandlers<Message> {
   onEnd: (error: Error) => void
 }
 
-export type IsolatedProcess = ReturnType<typeof startProcess>
-
 /**
  * Starts the module at `entry` in a process of its own, which reads what others wrote: without environment,
  * network, other processes, or any file but the program. The module must call `endWithParent`.
@@ -55,6 +55,7 @@ export function startProcess<Message>(
 ) {
   const readable = [
     ...PROGRAM_FILES,
+    ...(COMPILE_CACHE ? [COMPILE_CACHE] : []),
     fileURLToPath(new URL('.', job?.module ?? entry)),
     ...(directory === undefined ? [] : [directory]),
     ...files,
@@ -67,7 +68,9 @@ export function startProcess<Message>(
       ...readable.map((path) => `--allow-fs-read=${path}`),
       ...(directory === undefined ? [] : [`--allow-fs-write=${directory}`]),
     ],
-    env: {},
+    env: COMPILE_CACHE
+      ? { NODE_COMPILE_CACHE: dirname(COMPILE_CACHE), NODE_COMPILE_CACHE_READONLY: '1' }
+      : {},
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })

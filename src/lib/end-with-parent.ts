@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 export function endWithParent(): void {
   // With streams of its own: joined to those of the process, it would have them no longer wait until they are ready.
   const streams = { stdout: true, stderr: true }
-  const watch = new URL('./parent-watch-thread.ts', import.meta.url)
+  const watch = new URL('./parent-watch-thread.js', import.meta.url)
   new Worker(watch, { workerData: process.ppid, ...streams }).unref()
   process.once('disconnect', () => process.exit())
 }

@@ -33,5 +33,3 @@ export function createFailureLimit({ failures, windowMs, now = Date.now }: Optio
     },
   }
 }
-
-export type FailureLimit = ReturnType<typeof createFailureLimit>

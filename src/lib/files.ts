@@ -26,6 +26,22 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'
 }
 
+const WRONG: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is in no folder',
+  EISDIR: 'is a folder',
+  EACCES: 'may not be opened by this user',
+  EROFS: 'is on a disk that cannot be written',
+  ENOSPC: 'has no room on its disk',
+}
+
+/** What is wrong with the path of a call of the file system that failed, for who named it; nothing where it is something else. */
+export function explainPath(error: unknown): string | undefined {
+  if (!(error instanceof Error && 'code' in error && 'path' in error)) return undefined
+  const wrong = WRONG[String(error.code)]
+  return wrong && `${error.path} ${wrong}`
+}
+
 /**
  * Writes a file whole or not at all. One that is there keeps its permissions and, behind a link, its place; a new
  * one gets `mode`.

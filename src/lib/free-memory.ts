@@ -11,7 +11,7 @@ let collect: Collect | undefined
  */
 export function freeYoungMemory(): void {
   collect ??= exposeCollector()
-  collect({ type: 'minor' })
+  collect?.({ type: 'minor' })
 }
 
 /**
@@ -20,7 +20,7 @@ export function freeYoungMemory(): void {
  */
 export function freeAllMemory(): void {
   collect ??= exposeCollector()
-  collect({ type: 'major' })
+  collect?.({ type: 'major' })
 }
 
 /** How often is looked whether this process has anything to do. */
@@ -30,7 +30,8 @@ const IDLE_SHARE = 0.02
 
 /**
  * Gives back what a burst of work has left, once it is over: V8 makes its young generation no smaller, and lets
- * garbage lie in the old one until somebody allocates again. Once after each burst, and after the start.
+ * garbage lie in the old one until somebody allocates again. Once after each burst, and after the start. Of the thread
+ * that calls it alone, and whether the whole process is idle: each thread has a heap of its own.
  */
 export function freeMemoryWhenIdle(checkMs = IDLE_CHECK_MS): void {
   let last = process.cpuUsage()
@@ -41,16 +42,17 @@ export function freeMemoryWhenIdle(checkMs = IDLE_CHECK_MS): void {
     if (isIdle && !isFreed) {
       collect ??= exposeCollector()
       // The flavor that makes the young generation small again.
-      collect({ type: 'major', flavor: 'last-resort' })
+      collect?.({ type: 'major', flavor: 'last-resort' })
     }
-    isFreed = isIdle
+    isFreed = isIdle && collect !== undefined
     last = process.cpuUsage()
   }, checkMs).unref()
 }
 
-function exposeCollector(): Collect {
+/** Nothing where another thread has just taken back the flag, which all share: the next call finds it. */
+function exposeCollector(): Collect | undefined {
   setFlagsFromString('--expose-gc')
-  const gc: Collect = runInNewContext('gc')
+  const gc: Collect | undefined = runInNewContext('globalThis.gc')
   setFlagsFromString('--no-expose-gc')
   return gc
 }

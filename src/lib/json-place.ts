@@ -1,5 +1,5 @@
 /** Where a text stops being JSON: lines and columns from 1, as editors count them. */
-export interface TextPlace {
+interface TextPlace {
   line: number
   column: number
 }

@@ -7,7 +7,7 @@ export interface JudgedQuery {
 }
 
 /** The files of a judged set in BEIR layout: https://github.com/beir-cellar/beir. */
-export interface JudgedFiles {
+interface JudgedFiles {
   /** `queries.jsonl`. */
   queries: string
   /** `qrels.tsv`, with a line above. */

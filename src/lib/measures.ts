@@ -12,7 +12,7 @@ export interface Measures {
   mrr: number
 }
 
-export interface Judgement {
+interface Judgement {
   /** Relevance by document id, above 0. */
   relevant: ReadonlyMap<string, number>
   /** Count relevance as it was graded; otherwise every relevant document counts the same. */

@@ -25,8 +25,6 @@ interface Dependencies {
   log: OutageLog
 }
 
-export type Outage = ReturnType<typeof createOutage>
-
 /** Remembers whether a part of the outside world works, so that not every caller has to find out. */
 export function createOutage({ name, consequence, isOutage, now, log }: Dependencies) {
   let last: unknown

@@ -10,7 +10,7 @@ export function residentBytes(pid: number): number {
 }
 
 /** The same where there is no `/proc`; 0 where there is no `ps` either. */
-export function bytesByPs(pid: number): number {
+function bytesByPs(pid: number): number {
   try {
     const kilobytes = execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
     return Number(kilobytes) * BYTES_PER_KILOBYTE

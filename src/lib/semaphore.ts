@@ -1,7 +1,5 @@
 import { untilAborted } from './abort.ts'
 
-export type Semaphore = ReturnType<typeof createSemaphore>
-
 /** Lets a few at a time do something costly. `maxWaiting` is for callers that nothing else bounds. */
 export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_INFINITY) {
   const waiting: PromiseWithResolvers<void>[] = []

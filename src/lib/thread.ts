@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, type Transferable, Worker } from 'node:worker_threads'
 import { AppError, type ErrorCode } from '../errors.ts'
+import { freeMemoryWhenIdle } from './free-memory.ts'
 
 interface Request {
   id: number
@@ -134,6 +135,7 @@ export function startThread<Methods extends ThreadMethods>(
 export function serveThread(methods: ThreadMethods, { overlapping = false } = {}): void {
   const port = parentPort
   if (!port) throw new Error('serveThread runs in a worker thread only')
+  freeMemoryWhenIdle()
   let previous: Promise<void> = Promise.resolve()
 
   const answer = async ({ id, method, input }: Request) => {

@@ -45,7 +45,8 @@ const RUN = new RegExp(
   'gv',
 )
 
-const wordSegmenter = new Intl.Segmenter('und', { granularity: 'word' })
+/** Of the dictionaries, made for the first text that needs one: they take longer to load than most texts. */
+let wordSegmenter: Intl.Segmenter | undefined
 
 /**
  * Breaks `text` into lower-case NFKC words, linear in its length whatever it holds. Han, Kana and Hangul come
@@ -112,6 +113,7 @@ function takePairs(text: string, start: number, end: number, take: TakeToken): v
 }
 
 function takeDictionaryWords(text: string, start: number, end: number, take: TakeToken): void {
+  wordSegmenter ??= new Intl.Segmenter('und', { granularity: 'word' })
   for (let from = start; from < end; from += MAX_UNSPACED_RUN) {
     const piece = text.slice(from, Math.min(from + MAX_UNSPACED_RUN, end))
     for (const { segment, index, isWordLike } of wordSegmenter.segment(piece)) {

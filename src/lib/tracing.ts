@@ -1,6 +1,7 @@
 import {
   type Attributes,
   context,
+  metrics,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -17,6 +18,9 @@ interface SpanOptions {
   /** Whether the work is done by another server. */
   isRemote?: boolean
 }
+
+/** What metrics are counted with; counts nothing where OpenTelemetry was not started before. */
+export const meter = () => metrics.getMeter('agent-server')
 
 /** Does the work in a span of its own. It holds what kind of error there was, never its words: these may quote. */
 export function inSpan<Result>(
@@ -80,7 +84,7 @@ function fail(span: Span, error: unknown): void {
   span.setAttribute('error.type', String(code ?? name ?? 'unknown'))
 }
 
-/** What tells another server which trace its work belongs to, in the form of W3C. A caller's baggage goes nowhere. */
+/** What shows another server which trace its work belongs to, in the form of W3C. A caller's baggage goes nowhere. */
 export function traceHeaders(): Record<string, string> {
   const carrier: Record<string, string> = {}
   propagation.inject(context.active(), carrier)

@@ -2,7 +2,7 @@ import type { ChatModel, ModelUsage } from './chat-model.ts'
 
 export interface Reader {
   model: Pick<ChatModel, 'stream'>
-  /** Is told the tokens of each call. */
+  /** Is given the tokens of each call. */
   spend(usage: ModelUsage): void
 }
 

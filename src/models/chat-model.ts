@@ -1,3 +1,5 @@
+import type { Shortcut } from '../lib/shortcut.ts'
+
 /** A message as the model sees it. */
 export type ModelMessage =
   | { role: 'system'; content: string }
@@ -6,7 +8,7 @@ export type ModelMessage =
   | { role: 'tool'; callId: string; content: string }
 
 /** For models that see; in the text of the message a mark stands where it was. */
-export interface ModelImage {
+interface ModelImage {
   /** Of the web, or with the image in it. */
   url: string
   detail?: string
@@ -63,6 +65,8 @@ export interface ModelRequest {
   sampling: Sampling
   /** What stands in the messages as text already; for models that quote instead of generating. */
   chunks: readonly ModelChunk[]
+  /** For text after the first batch; a model may do without. */
+  shortcut?: Shortcut<ModelEvent> | undefined
 }
 
 export interface ModelUsage {
@@ -81,7 +85,7 @@ export type ModelEvent =
 export interface ChatModel {
   /** The name that `/agent` and `/v1/models` show. */
   readonly name: string
-  /** False for a model that quotes chunks and does nothing else that it is told. */
+  /** False for a model that quotes chunks and follows no other instruction. */
   readonly generates: boolean
   /** False for models that never call a tool. */
   readonly supportsTools: boolean

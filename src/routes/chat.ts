@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { acceptsJsonOnly } from '../http/content-types.ts'
-import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
+import { type Begin, type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { ChatFrame, ChatRequest } from '../schemas/chat.ts'
 import {
@@ -60,7 +60,9 @@ export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyn
         },
         handler: (request, reply) => {
           const signal = callSignal(reply, stopping)
-          return sendEvents(reply, chat.frames(request.body, request.caller, signal), CHAT_FRAMES)
+          const { body, caller } = request
+          const begin: Begin<ChatFrame> = (shortcut) => chat.frames(body, caller, shortcut, signal)
+          return sendEvents(reply, begin, CHAT_FRAMES)
         },
       })
     }
@@ -90,11 +92,13 @@ function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsync
           ...modelErrors,
         },
       },
-      handler: (request, reply) => {
+      handler: ({ body, caller, headers }, reply) => {
         const signal = callSignal(reply, stopping)
-        return (request.body.stream ?? !acceptsJsonOnly(request.headers))
-          ? sendEvents(reply, chat.chunks(request.body, request.caller, signal), COMPLETION_FRAMES)
-          : chat.complete(request.body, request.caller, signal)
+        const begin: Begin<CompletionChunk> = (shortcut) =>
+          chat.chunks(body, caller, shortcut, signal)
+        return (body.stream ?? !acceptsJsonOnly(headers))
+          ? sendEvents(reply, begin, COMPLETION_FRAMES)
+          : chat.complete(body, caller, signal)
       },
     })
 

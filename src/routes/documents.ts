@@ -12,7 +12,6 @@ import {
   DeletionQuery,
   Document,
   DocumentCreated,
-  DocumentInput,
   DocumentList,
   DocumentListQuery,
   DocumentParams,
@@ -24,8 +23,10 @@ import {
 } from '../schemas/document.ts'
 import { DocumentForm } from '../schemas/document-file.ts'
 import { errorResponses } from '../schemas/error.ts'
-import type { Admission, Documents } from '../services/ingestion/documents.ts'
+import { DocumentInput } from '../schemas/new-document.ts'
+import type { Documents } from '../services/ingestion/documents.ts'
 import { admit, batchRoutes, documentFileRoutes, type UploadServices } from './document-uploads.ts'
+import { webRoutes } from './web.ts'
 
 const tags = ['knowledge']
 const PLAIN = 'text/plain; charset=utf-8'
@@ -50,7 +51,8 @@ export function documentRoutes(
   const documentsOf: DocumentsOf = ({ caller }) => limitedTo(caller).documents
   const answer = answerOf(documentsOf, stopping)
   return async (app) => {
-    app.register(writingRoutes(documentsOf, admission, answer))
+    app.register(writingRoutes({ limitedTo, maxFileBytes, admission }, stopping, answer))
+    app.register(webRoutes(limitedTo, stopping))
     app.register(documentFileRoutes({ limitedTo, maxFileBytes, admission }, answer))
     app.register(batchRoutes({ limitedTo, admission }, stopping))
     app.register(readingRoutes(documentsOf, stopping))
@@ -66,7 +68,7 @@ type Answer = ReturnType<typeof answerOf>
 function answerOf(documentsOf: DocumentsOf, stopping: AbortSignal) {
   return async (reply: FastifyReply, created: DocumentCreated, { wait, for: goal }: WaitQuery) => {
     const waited = { seconds: wait, goal }
-    const document = await documentsOf(reply.request).settled(
+    const document = await documentsOf(reply.request).awaitCompletion(
       created,
       waited,
       callSignal(reply, stopping),
@@ -80,9 +82,15 @@ function answerOf(documentsOf: DocumentsOf, stopping: AbortSignal) {
   }
 }
 
+/** What a body asks for: the page at its address, or, where it has a text, that. */
+function read({ text, url, refresh, ...facts }: DocumentInput) {
+  if (text === undefined) return { page: { ...facts, url: url ?? '', refresh } }
+  return { content: { ...facts, text, url } }
+}
+
 function writingRoutes(
-  documentsOf: DocumentsOf,
-  admission: Admission,
+  { limitedTo, admission }: DocumentServices,
+  stopping: AbortSignal,
   answer: Answer,
 ): FastifyPluginAsyncZod {
   return async (app) => {
@@ -92,16 +100,21 @@ function writingRoutes(
       schema: {
         operationId: 'createDocument',
         summary: 'Ingest a new document into the corpus',
-        description: IN_BACKGROUND,
+        description: `${IN_BACKGROUND} With \`url\` and without \`text\` the page or file there is fetched first: what cannot be had is answered at once.`,
         tags,
         headers: IdempotencyHeaders,
         querystring: WaitQuery,
         body: DocumentInput,
-        response: { ...accepted, ...errorResponses(409, 429, 507) },
+        response: { ...accepted, ...errorResponses(409, 429, 502, 507) },
       },
       handler: async (request, reply) => {
         const { body, headers, query } = request
-        const created = await documentsOf(request).create(body, headers['idempotency-key'])
+        const { documents, pages } = limitedTo(request.caller)
+        const key = headers['idempotency-key']
+        const { page, content } = read(body)
+        const created = page
+          ? await pages.create(page, key, callSignal(reply, stopping))
+          : await documents.create(content, key)
         return answer(reply, created, query)
       },
     })
@@ -117,11 +130,17 @@ function writingRoutes(
         params: ChosenParams,
         querystring: WaitQuery,
         body: DocumentInput,
-        response: { ...accepted, ...errorResponses(429, 507) },
+        response: { ...accepted, ...errorResponses(429, 502, 507) },
       },
       handler: async (request, reply) => {
-        const { params, body, query } = request
-        return answer(reply, await documentsOf(request).put(params.id, body), query)
+        const { body, query } = request
+        const { id } = request.params
+        const { documents, pages } = limitedTo(request.caller)
+        const { page, content } = read(body)
+        const created = page
+          ? await pages.put(id, page, callSignal(reply, stopping))
+          : await documents.put(id, content)
+        return answer(reply, created, query)
       },
     })
   }
@@ -174,11 +193,10 @@ function readingRoutes(documentsOf: DocumentsOf, stopping: AbortSignal): Fastify
       async handler(request, reply) {
         const { params, query, headers } = request
         const signal = callSignal(reply, stopping)
-        const { text, revision } = await documentsOf(request).text(params.id, query, signal)
-        const body = Buffer.from(text)
-        return sendRange(reply.headers(attachment(`${params.id}.txt`, PLAIN)), headers, body, {
-          etag: `"${revision}-${query.start ?? ''}-${query.end ?? ''}"`,
-        })
+        const text = await documentsOf(request).openText(params.id, query, signal)
+        const etag = `"${text.revision}-${query.start ?? ''}-${query.end ?? ''}"`
+        const named = reply.headers(attachment(`${params.id}.txt`, PLAIN))
+        return sendRange(named, headers, { ...text, etag })
       },
     })
 

@@ -24,6 +24,7 @@ import {
 } from '../schemas/vector-store.ts'
 import type { LimitedTo } from '../services/keys/limited.ts'
 import { admit, type UploadServices } from './document-uploads.ts'
+import { fileBatchRoutes } from './file-batches.ts'
 
 const tags = ['knowledge']
 
@@ -36,6 +37,7 @@ export function fileSearchRoutes(
     app.register(fileRoutes(services, stopping))
     app.register(storeRoutes(services.limitedTo, stopping))
     app.register(storeFileRoutes(services.limitedTo, stopping))
+    app.register(fileBatchRoutes(services.limitedTo, stopping))
   }
 }
 

@@ -2,8 +2,18 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { errorResponses } from '../schemas/error.ts'
-import { ResponseParams, ResponseQuery, ResponseRequest } from '../schemas/response.ts'
-import { ResponseDeleted, ResponseEvent, ResponseObject } from '../schemas/response-object.ts'
+import {
+  InputItemsQuery,
+  ResponseParams,
+  ResponseQuery,
+  ResponseRequest,
+} from '../schemas/response.ts'
+import {
+  InputItemList,
+  ResponseDeleted,
+  ResponseEvent,
+  ResponseObject,
+} from '../schemas/response-object.ts'
 import type { Responses } from '../services/chat/responses.ts'
 
 const tags = ['chat']
@@ -35,13 +45,13 @@ export function responseRoutes(responses: Responses, stopping: AbortSignal): Fas
       handler: ({ body, caller }, reply) => {
         const signal = callSignal(reply, stopping)
         if (!body.stream) return responses.create(body, caller, signal)
-        const { events, failure } = responses.stream(body, caller, signal)
+        const { begin, failure } = responses.stream(body, caller, signal)
         const format: FrameFormat<ResponseEvent> = {
           encode,
           encodeError: ({ error }) => failure(error).map(encode).join(''),
           end: '',
         }
-        return sendEvents(reply, events, format)
+        return sendEvents(reply, begin, format)
       },
     })
 
@@ -56,6 +66,20 @@ export function responseRoutes(responses: Responses, stopping: AbortSignal): Fas
         response: { 200: ResponseObject.describe('The response.'), ...errorResponses(404) },
       },
       handler: ({ params, caller }) => responses.get(params.id, caller),
+    })
+
+    app.get('/v1/responses/:id/input_items', {
+      config: { scopes: ['chat'] },
+      schema: {
+        operationId: 'listInputItems',
+        summary: 'List what a kept response answered',
+        description: 'Its input, after all that was said before it.',
+        tags,
+        params: ResponseParams,
+        querystring: InputItemsQuery,
+        response: { 200: InputItemList.describe('A page of items.'), ...errorResponses(404) },
+      },
+      handler: ({ params, query, caller }) => responses.inputItems(params.id, query, caller),
     })
 
     app.delete('/v1/responses/:id', {

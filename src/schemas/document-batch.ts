@@ -3,10 +3,14 @@ import {
   ChosenId,
   DocumentCreated,
   DocumentError,
-  DocumentInput,
+  DocumentId,
+  DocumentStatus,
   IdempotencyKey,
 } from './document.ts'
-import { boundedText, optional } from './fields.ts'
+import { boundedText, optional, optionalOr } from './fields.ts'
+import { CollectionName, Metadata } from './metadata.ts'
+import { TextInput } from './new-document.ts'
+import { RefreshInterval, WebAddress } from './web.ts'
 
 /** Of a stream of lines, whose size BODY_LIMIT does not bound. */
 export const LINES = {
@@ -18,7 +22,7 @@ export const LINES = {
   totalBytes: 1_000_000_000,
 } as const
 
-export const DocumentLine = DocumentInput.extend({
+export const DocumentLine = TextInput.extend({
   id: optional(ChosenId).describe(
     'As with `PUT /documents/{id}`: replaces the document with this id, or adds it. Makes it safe to send it again.',
   ),
@@ -99,3 +103,39 @@ function refuseTwins(documents: readonly DocumentLine[], context: z.RefinementCt
 
 export type DocumentBatch = z.output<typeof DocumentBatch>
 export type DocumentBatchResult = z.output<typeof DocumentBatchResult>
+
+export const SiteInput = z
+  .object({
+    url: WebAddress.describe(
+      'Address of the sitemap: XML, an index of them, either packed with gzip, or one address a line.',
+    ),
+    limit: optionalOr(z.int().min(1).max(10_000), 1_000).describe(
+      'The most pages that are fetched.',
+    ),
+    refresh: optional(RefreshInterval),
+    metadata: optional(Metadata),
+    collection: optional(CollectionName),
+  })
+  .meta({ id: 'NewSite', examples: [{ url: 'https://example.org/sitemap.xml', refresh: '1d' }] })
+
+const page = z.int().min(1).describe('Number of the page, from 1.')
+const url = z.string().describe('Its address.')
+
+export const SiteLine = z
+  .union([
+    z.object({
+      pages: z.int().describe('How many pages follow.'),
+      left: z.int().describe('Pages that are on other hosts, or beyond `limit`.'),
+    }),
+    z.object({
+      ...{ page, url },
+      id: DocumentId,
+      status: DocumentStatus,
+      unchanged: z.boolean().describe('Whether it is ingested as it is now.'),
+    }),
+    z.object({ page, url, error: DocumentError }),
+  ])
+  .meta({ id: 'SiteLine', description: 'First how many pages there are, then one line for each.' })
+
+export type SiteInput = z.output<typeof SiteInput>
+export type SiteLine = z.output<typeof SiteLine>

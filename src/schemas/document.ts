@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import { DocumentFile, DocumentWarning } from './document-file.ts'
-import { boundedText, Flag, filledText, jsonText, optional } from './fields.ts'
+import { Flag, filledText, jsonText } from './fields.ts'
 import { CollectionName, Filter, Metadata, MetadataPatch } from './metadata.ts'
-
-/** UTF-16 code units; the body limit bounds it further. */
-const MAX_TEXT = 50_000_000
+import { DocumentSource } from './web.ts'
 
 export const DocumentId = z
   .string()
@@ -26,33 +24,12 @@ export const DocumentStatus = z.enum(['pending', 'processing', 'ready', 'failed'
     '`pending` waits, `processing` is being ingested, `ready` is found by its words by the very next query, `failed` carries `error`.',
 })
 
-export const DocumentInput = z
-  .object({
-    text: filledText(MAX_TEXT).describe('Raw text content of the document.'),
-    title: optional(boundedText(1_000)).describe('Title of the document.'),
-    url: optional(boundedText(4_000)).describe('URL where the document originated.'),
-    metadata: optional(Metadata),
-    collection: optional(CollectionName).describe(
-      'The collection that the document belongs to, kept as `collection` in its metadata; `default`, where there is none.',
-    ),
-  })
-  .meta({
-    id: 'NewDocument',
-    examples: [
-      {
-        title: 'Opening hours',
-        text: 'The library opens at nine on weekdays and at ten on Saturdays.',
-        url: 'https://example.org/hours',
-      },
-    ],
-  })
-
 export const DocumentError = z.object({ code: z.string(), message: z.string() }).meta({
   id: 'DocumentError',
   description: 'Why ingestion failed, or why its last attempt did; see docs/ingestion.md.',
 })
 
-const Meaning = z
+const EmbeddingProgress = z
   .object({
     missing: z.int().describe('Chunks that words find and meaning does not find yet.'),
     seconds: z
@@ -68,7 +45,7 @@ export const DocumentCreated = z
     id: DocumentId,
     status: DocumentStatus,
     error: DocumentError.optional(),
-    meaning: Meaning,
+    meaning: EmbeddingProgress,
   })
   .meta({
     id: 'DocumentCreated',
@@ -82,6 +59,9 @@ export const Document = z
     url: z.string().optional(),
     metadata: Metadata.optional(),
     file: DocumentFile.optional(),
+    source: DocumentSource.optional().describe(
+      'Of a document that was fetched from `url`: what its last fetch answered. Lists are without it.',
+    ),
     status: DocumentStatus,
     error: DocumentError.optional(),
     warnings: z
@@ -101,7 +81,7 @@ export const Document = z
         'The revision that queries find; absent before the first is ready. While it is below `revision`, a replacement is under way or has failed, and all else but `status`, `error` and `attempts` is of the served one.',
       ),
     chunks: z.int().describe('How many chunks the document was split into.'),
-    meaning: Meaning,
+    meaning: EmbeddingProgress,
     characters: z
       .int()
       .describe('Length of the text in UTF-16 code units, the unit of every offset.'),
@@ -271,7 +251,6 @@ export const ChunkList = z
   })
   .meta({ id: 'ChunkList' })
 
-export type DocumentInput = z.output<typeof DocumentInput>
 export type DocumentCreated = z.output<typeof DocumentCreated>
 export type Document = z.output<typeof Document>
 export type DocumentPatch = z.output<typeof DocumentPatch>

@@ -36,7 +36,7 @@ const DESCRIPTION_BY_STATUS: Record<number, string> = {
   416: 'There are no such bytes.',
   429: 'Too much at once; try again after `Retry-After` seconds.',
   500: 'A fault of the server; the log has the cause under the request id.',
-  502: 'The chat model answered with an error.',
+  502: 'The chat model, or the site that a page is fetched from, answered with an error.',
   503: 'Not ready, or a part does not work; try again, where given after `Retry-After` seconds.',
   504: 'The chat model did not answer in time.',
   507: 'The disk is full.',

@@ -141,13 +141,13 @@ export const CollectionName = z
     'Only documents of this collection: those whose metadata has its name in the field `collection`. `default` has those without; by itself all are taken.',
   )
 
-interface Narrowed {
+interface Scoped {
   filter?: Filter | undefined
   collection?: string | undefined
 }
 
 /** A filter within a collection; all documents where there is neither. */
-export function within({ filter, collection }: Narrowed): Filter | undefined {
+export function within({ filter, collection }: Scoped): Filter | undefined {
   if (collection === undefined) return filter
   const named = { field: COLLECTION, eq: collection }
   const part = collection === DEFAULT_COLLECTION ? { not: { field: COLLECTION, gte: '' } } : named

@@ -157,6 +157,17 @@ export const ResponseDeleted = z
   .object({ id: z.string(), object: z.literal('response'), deleted: z.literal(true) })
   .meta({ id: 'ResponseDeleted' })
 
+export const InputItemList = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(z.looseObject({ id: z.string(), type: z.string() })),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable().describe('Hand it back as `after` to read on.'),
+    has_more: z.boolean(),
+  })
+  .meta({ id: 'InputItemList' })
+
+export type InputItemList = z.output<typeof InputItemList>
 export type FileCitation = z.output<typeof FileCitation>
 export type OutputItem = z.output<typeof OutputItem>
 export type ResponseObject = z.output<typeof ResponseObject>

@@ -144,5 +144,12 @@ export const ResponseQuery = z.object({
   stream: z.literal('false', 'is not supported: a kept response is read whole').optional(),
 })
 
+export const InputItemsQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(['asc', 'desc']).default('desc').describe('Of the conversation: newest first.'),
+  after: z.string().max(200).optional().describe('The last item of the page before.'),
+})
+
+export type InputItemsQuery = z.output<typeof InputItemsQuery>
 export type InputItem = z.output<typeof InputItem>
 export type ResponseRequest = z.output<typeof ResponseRequest>

@@ -76,6 +76,14 @@ export function withinStores(ids: readonly string[]): Filter | undefined {
   return others.length > 0 ? { or: named } : first
 }
 
+export const FileCounts = z.object({
+  in_progress: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  cancelled: z.int(),
+  total: z.int(),
+})
+
 /** A collection as a store, or the whole corpus. */
 export const VectorStore = z
   .object({
@@ -87,13 +95,7 @@ export const VectorStore = z
     metadata: z.object({}),
     status: z.enum(['in_progress', 'completed']),
     usage_bytes: z.int().describe('Not known, and 0.'),
-    file_counts: z.object({
-      in_progress: z.int(),
-      completed: z.int(),
-      failed: z.int(),
-      cancelled: z.int(),
-      total: z.int(),
-    }),
+    file_counts: FileCounts,
   })
   .meta({ id: 'VectorStore' })
 

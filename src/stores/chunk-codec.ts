@@ -1,11 +1,9 @@
 import { deserialize, serialize } from 'node:v8'
-import type { ChunkVectors, NewChunk } from './document-store.ts'
+import type { NewChunk } from './document-store.ts'
 
 /** Some chunks of a long document in their order, before they have keys. */
 export interface ChunkBatch {
   chunks: readonly Omit<NewChunk, 'key' | 'ordinal'>[]
-  /** Only in what an earlier server has staged. */
-  vectors?: ChunkVectors | undefined
 }
 
 /** Of the number before each chunk batch that says how long it is. */
@@ -59,7 +57,7 @@ export function createChunkBatchReader<
 
 /**
  * Vectors are kept as 16-bit floats, which takes half of the room: their rounding, below 0.05 % of each
- * number, moves a cosine by some 0.0001, far less than what tells two chunks apart. See
+ * number, moves a cosine by some 0.0001, far less than what separates two chunks. See
  * docs/retrieval-quality.md for what was measured.
  */
 export function toHalfFloats(vector: Float32Array): Uint8Array<ArrayBuffer> {

@@ -1,3 +1,5 @@
+import { AppError } from '../errors.ts'
+
 /** Keys taken from the database at a time; those left over when the process ends are never used. */
 const KEYS_PER_BLOCK = 4_096
 
@@ -49,4 +51,15 @@ export function createChunkKeyAllocator(
     staleAt = 0
   }
   return { take, drop }
+}
+
+const RETRY_SECONDS = 5
+
+/** The chunks were put into an index that does not serve any more: nothing is kept of them, and they need keys anew. */
+export class StaleKeysError extends AppError {
+  constructor() {
+    super('store_unavailable', 'The chunk keys of this attempt are of no use any more', {
+      retryAfter: RETRY_SECONDS,
+    })
+  }
 }

@@ -74,7 +74,7 @@ export interface Corpus {
 export interface CopyCheckpoint {
   documents: number
   chunks: number
-  /** Of what tells these documents, as they were, from all others. */
+  /** Of what distinguishes these documents, as they were, from all others. */
   digest: string
 }
 
@@ -120,7 +120,7 @@ function createCheck() {
     const expected = current?.document.chunkCount ?? 0
     if (chunksOfCurrent === expected) return
     throw new Error(
-      `The document ${current?.document.id} has ${chunksOfCurrent} passages instead of ${expected}`,
+      `The document ${current?.document.id} has ${chunksOfCurrent} chunks instead of ${expected}`,
     )
   }
   const begin = (record: CorpusStart) => {
@@ -156,7 +156,7 @@ function createCheck() {
       endDocument()
       if (start && documents === start.documents && chunks === start.chunks) return
       throw new Error(
-        `The corpus has ${documents} documents with ${chunks} passages instead of ${start?.documents} with ${start?.chunks}`,
+        `The corpus has ${documents} documents with ${chunks} chunks instead of ${start?.documents} with ${start?.chunks}`,
       )
     },
   }

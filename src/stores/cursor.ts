@@ -4,7 +4,7 @@ const BEFORE = 'before'
 const AFTER = 'after'
 
 /** The place of a document in a list by something else than its age. */
-export interface SortedPlace {
+interface SortedPlace {
   /** What it is sorted by there. */
   key: string | number
   number: number

@@ -3,6 +3,8 @@ import { MAX_METADATA_FIELDS } from '../schemas/bounds.ts'
 import type { DocumentSort } from '../schemas/document.ts'
 import type { Filter, Metadata, MetadataPatch } from '../schemas/metadata.ts'
 import type { FileStore, NewFile, StoredFile } from './file-store.ts'
+import type { SourceStore, StoredSource } from './source-store.ts'
+import type { CountedTerms, TermCountStore } from './term-counts.ts'
 
 /** `pending → processing → ready | failed`; a retried document goes back to `pending`. */
 export const DOCUMENT_STATUSES = ['pending', 'processing', 'ready', 'failed'] as const
@@ -21,6 +23,8 @@ export interface NewDocument {
   title?: string | undefined
   url?: string | undefined
   metadata?: Metadata | undefined
+  /** Where the content was fetched from. */
+  source?: StoredSource | undefined
 }
 
 /** Tells a repeated request from a new one. */
@@ -42,6 +46,8 @@ export interface StoredDocument {
   metadata: Metadata | undefined
   /** What it was sent as, if not as text. */
   file: StoredFile | undefined
+  /** Where the newest content was fetched from, if it was; lists are without it. */
+  source?: StoredSource | undefined
   status: DocumentStatus
   error: DocumentFailure | undefined
   /** How often ingestion was begun since the document was added, replaced or retried. */
@@ -57,7 +63,10 @@ export interface StoredDocument {
   updatedAt: number
 }
 
-/** What tells one claim from every other there ever was; an `attempt` comes again after a release. */
+/** Tells whether a client has changed a document. */
+export type Version = Pick<StoredDocument, 'revision' | 'metadata'>
+
+/** What distinguishes one claim from every other there ever was; an `attempt` comes again after a release. */
 export interface Claim {
   documentId: string
   claim: number
@@ -166,25 +175,6 @@ export interface DocumentPage {
   nextCursor: string | undefined
 }
 
-/** Makes the vectors of all chunks anew, beside those in use, in steps that survive a restart. */
-export interface VectorReplacement {
-  /**
-   * Does `work` while nobody else makes vectors anew, with a signal that is aborted, too, where that can no longer be
-   * promised. False, and nothing is done, where somebody does.
-   */
-  alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<boolean>
-  /** Begins, or goes on with what was begun for the same embedding. Answers how many chunks have a new vector. */
-  begin(embedding: Embedding): Promise<number>
-  /** What was begun and not finished, with the number of chunks that have a new vector. */
-  begun(): Promise<(Embedding & { vectors: number }) | undefined>
-  /** Some chunks after `key`, in ascending order, that have no new vector yet; none when all have one. */
-  chunksWithout(key: number, limit: number): Promise<StoredChunk[]>
-  /** Keeps the new vectors of these chunks; of what was removed meanwhile none is kept. */
-  add(vectors: KeyedVectors): Promise<void>
-  /** Puts the new vectors in the place of the old ones, in one step. Throws unless every chunk has one. */
-  finish(): Promise<void>
-}
-
 export interface ChunkPage {
   chunks: StoredChunk[]
   /** Hand it back to read on; absent on the last page. */
@@ -196,7 +186,7 @@ export interface ChunkPage {
  * write resolves after the write is durable. Indexes are derived and may hold keys that are not (yet, or
  * any more) here; what is not here is never shown.
  */
-export interface DocumentStore extends FileStore {
+export interface DocumentStore extends FileStore, SourceStore {
   /**
    * Stores a document as `pending` with its job. With `idempotency`, a key that a document was stored with
    * before answers that document, for as long as it exists. Throws `queue_full` when too many documents
@@ -206,9 +196,10 @@ export interface DocumentStore extends FileStore {
   /**
    * Makes this the content of the document with this id, or adds it where there is none. It is `pending`
    * with a new revision, and an earlier claim of it is no longer current; what is served stays until
-   * `completeJob`. Throws as `add`, and `document_not_found` where the id is that of a document elsewhere than `among`.
+   * `completeJob`. Throws as `add`, and `document_not_found` where the id is that of a document elsewhere than `among`,
+   * or no document is any more as it was `before`.
    */
-  put(document: NewDocument, among?: Among): Promise<StoredDocument>
+  put(document: NewDocument, among?: Among, before?: Version): Promise<StoredDocument>
   get(id: string): Promise<StoredDocument | undefined>
   /** Whether there is a document that was stored with this idempotency key. */
   hasKey(key: string): Promise<boolean>
@@ -237,25 +228,30 @@ export interface DocumentStore extends FileStore {
   /** Claims jobs that are due, oldest first, fewer where their texts are long; their documents become `processing` and their attempt is counted. */
   claimJobs(limit: number): Promise<IngestionJob[]>
   /**
-   * In one step: the chunks in (with vectors, which say what `embedding` is, or must be of it), an earlier revision's out, title, url and metadata those of the
-   * claimed revision, the document `ready`, the job gone. `text` is what was read out of a file. Answers the keys superseded; nothing if the claim is no longer current.
+   * In one step: the chunks in, an earlier revision's out, title, url and metadata those of the claimed revision, the
+   * document `ready`, the job gone. `text` is what was read out of a file; `terms` are those of the chunks, where they
+   * are counted. Answers the keys superseded; nothing if the claim is no longer current.
    */
   completeJob(
     job: Claim,
     chunks: readonly NewChunk[],
-    vectors?: ChunkVectors,
     text?: string,
+    terms?: CountedTerms,
   ): Promise<number[] | undefined>
   /**
    * As `completeJob`, of chunks that are too many to be in memory at once; the file is gone if it answers keys.
    * Of what was read out of a file no more than the chunks is kept: its text is theirs.
    */
-  completeStaged(job: Claim, chunks: StagedChunks): Promise<number[] | undefined>
+  completeStaged(
+    job: Claim,
+    chunks: StagedChunks,
+    terms?: CountedTerms,
+  ): Promise<number[] | undefined>
   /** With `retryAt` the document waits as `pending` until then; without, it is `failed`. Either way the failure is kept. */
   failJob(job: Claim, failure: DocumentFailure, retryAt?: number): Promise<boolean>
   /**
    * Gives a claim back unfinished, without counting it as an attempt: neither a shutdown nor another part's
-   * outage is the document's fault. With `failure` the document tells what it waits for.
+   * outage is the document's fault. With `failure` the document reports what it waits for.
    */
   releaseJob(job: Claim, failure?: DocumentFailure): Promise<void>
   /** When the next job is due, in milliseconds since the epoch; nothing if the queue is empty. Claimed jobs do not count. */
@@ -297,21 +293,14 @@ export interface DocumentStore extends FileStore {
   /** The key of every chunk that has a vector, ascending. */
   vectorKeys(): Promise<Uint32Array>
 
+  readonly terms: TermCountStore
+
   /** Tells this document store from every other: an index of another one is of no use. */
   identity(): Promise<string>
   counts(): Promise<StoreCounts>
   /** Throws `store_unavailable` when the document store cannot read and write. */
   check(signal: AbortSignal): Promise<void>
   close(): Promise<void>
-}
-
-/** The chunks were put into an index that does not serve any more: nothing is kept of them, and they need keys anew. */
-export class StaleKeysError extends AppError {
-  constructor() {
-    super('store_unavailable', 'The chunk keys of this attempt are of no use any more', {
-      retryAfter: RETRY_SECONDS,
-    })
-  }
 }
 
 // About what a worker takes to make room for some of those who were refused.

@@ -5,7 +5,7 @@ export interface StoredFile {
   mediaType: string
   /** Bytes. */
   size: number
-  /** What its reader has told of it. */
+  /** What its reader has reported of it. */
   notes?: FileNotes
 }
 

@@ -18,7 +18,7 @@ export interface MetadataField {
   most: MetadataValue
 }
 
-export interface ValueCount {
+interface ValueCount {
   value: MetadataValue
   documents: number
 }
@@ -67,6 +67,8 @@ export interface TextPart {
   text: string
   /** How long all of it is, in UTF-16 code units. */
   length: number
+  /** It is kept in one piece, so that a part costs as much as all of it; else there are its chunks alone. */
+  isWhole: boolean
 }
 
 const PAGE = 200

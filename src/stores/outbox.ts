@@ -24,7 +24,7 @@ export interface Outbox {
    * Whether this server wants ends to be written down from now on; to be said again at least once a day. Where no
    * server wants it, what waits is dropped.
    */
-  announce(isWanted: boolean): Promise<void>
+  enable(isEnabled: boolean): Promise<void>
   /**
    * Takes some that are due, oldest first, and counts the attempt. Whoever takes them has them alone for so
    * long; what is neither dropped nor put off by then is due again.

@@ -6,7 +6,7 @@ type RowKey = string | number | bigint
 export interface StoredRow {
   row: number
   /** The row as it is given back. */
-  told: string
+  text: string
   /** One for each column; nothing where a row has no value. */
   keys: readonly (RowKey | null)[]
 }
@@ -20,7 +20,7 @@ export interface KeyTest {
 
 interface FoundRow {
   row: number
-  told: string
+  text: string
 }
 
 /** Writes a file of rows with an ordered index for each column. One that was not finished is of no use. */
@@ -37,7 +37,7 @@ export async function writeRowFile(
     const places = names.map(() => '?').join(', ')
     const insert = database.prepare(`INSERT INTO rows VALUES (?, ?, ${places})`)
     for await (const some of rows) {
-      for (const { row, told, keys } of some) insert.run(row, told, ...keys)
+      for (const { row, text, keys } of some) insert.run(row, text, ...keys)
     }
     for (const name of names) database.exec(`CREATE INDEX by_${name} ON rows (${name})`)
     database.exec('COMMIT')
@@ -57,13 +57,13 @@ export function findRows(
   const database = new DatabaseSync(path, { readOnly: true })
   try {
     const found = database
-      .prepare(`SELECT row, told FROM rows WHERE ${where} LIMIT ?`)
+      .prepare(`SELECT row, told AS text FROM rows WHERE ${where} LIMIT ?`)
       .all(...keys, maximumRows)
     const counted = database
       .prepare(`SELECT count(*) AS n FROM (SELECT 1 FROM rows WHERE ${where} LIMIT ?)`)
       .get(...keys, mostCounted)
     return {
-      rows: found.map(({ row, told }) => ({ row: Number(row), told: String(told) })),
+      rows: found.map(({ row, text }) => ({ row: Number(row), text: String(text) })),
       count: Number(counted?.n),
     }
   } finally {

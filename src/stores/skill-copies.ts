@@ -1,5 +1,5 @@
 export interface SkillCopy {
-  /** Of the files alone: tells this content from every other. */
+  /** Of the files alone: distinguishes this content from every other. */
   digest: string
   bytes: Uint8Array
 }

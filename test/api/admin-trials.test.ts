@@ -4,6 +4,7 @@ import { SandboxReport } from '../../src/schemas/sandbox.ts'
 import { SkillList } from '../../src/schemas/skill.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
+import { onlyLong } from '../support/long.ts'
 import { startEverything } from '../support/mcp-servers.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -38,10 +39,13 @@ describe('A configuration that is not saved', () => {
     },
   )
 
-  it('reads skills, and verifies a sandbox', verifies('admin.agent.trials'), async () => {
+  it('reads skills', verifies('admin.agent.trials'), async () => {
     const skills = { sources: ['./nowhere'] }
     const found = SkillList.parse(await (await attempt('skills/check', { skills })).json())
     expect(found.skills).toMatchObject([{ state: 'unavailable', reason: expect.any(String) }])
+  })
+
+  it('verifies a sandbox', { ...onlyLong, ...verifies('admin.agent.trials') }, async () => {
     const response = await attempt('sandbox/verify', { sandbox: 'embedded' })
     const report = SandboxReport.parse(await response.json())
     expect(report.probes.find(({ name }) => name === 'computation')).toMatchObject({ ok: true })

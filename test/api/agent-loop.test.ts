@@ -66,7 +66,7 @@ describe.each(WAYS)('An agent asked by %s', (way) => {
   ])(
     'tells the model of %s, which may then do better',
     verifies('loop.mistakes'),
-    async (_case, call, told) => {
+    async (_case, call, expected) => {
       const { answer, extras } = await run(
         toolCallReply(call),
         toolCallReply(search('owls', 'call_2')),
@@ -74,7 +74,7 @@ describe.each(WAYS)('An agent asked by %s', (way) => {
       )
       expect(answer).toBe('Owls hoot [1].')
       expect(extras).toMatchObject({ finishReason: 'stop' })
-      expect(results()[0]).toMatch(told)
+      expect(results()[0]).toMatch(expected)
       expect(results()[1]).toContain('Owls hoot')
     },
   )

@@ -1,15 +1,22 @@
 import { writeFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { SandboxLimits } from '../../src/schemas/sandbox.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { modelRequest, promptOf } from '../support/model-request.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
-import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { modelAt, type StartedServer, startServer, type TestServer } from '../support/server.ts'
 import { writeAgentFile } from '../support/temporary-files.ts'
 import { textReply } from '../support/upstream-replies.ts'
 
 const read = async ({ request }: TestServer, path: string) => (await request(path)).json()
+
+/** Without a configuration and with a model that calls no tools. */
+let plain: StartedServer
+beforeAll(async () => {
+  plain = await startServer()
+  return () => plain.close()
+})
 
 const AGENT = {
   name: 'librarian',
@@ -38,7 +45,7 @@ describe('GET /agent', () => {
     'has the defaults where there is no configuration, and no tool that the model cannot call',
     verifies('agent.shape'),
     async () => {
-      expect(await read(await startServer(), '/agent')).toEqual({
+      expect(await read(plain, '/agent')).toEqual({
         name: 'agent',
         profile: {
           description: 'Answers questions from the ingested documents.',
@@ -80,7 +87,7 @@ describe('GET /agent/tools', () => {
     'says why a tool is unavailable with a model that calls none',
     verifies('agent.tools.shape'),
     async () => {
-      expect(await read(await startServer(), '/agent/tools')).toMatchObject({
+      expect(await read(plain, '/agent/tools')).toMatchObject({
         tools: expect.arrayContaining([
           expect.objectContaining({
             name: 'semantic_search',
@@ -118,7 +125,7 @@ describe('GET /agent/capabilities', () => {
     'lists skills, sandbox, MCP connections and plugins, and says that retrieval is lexical',
     verifies('endpoint.agent-capabilities', 'agent.capabilities', 'agent.capabilities.true'),
     async () => {
-      expect(await read(await startServer(), '/agent/capabilities')).toEqual({
+      expect(await read(plain, '/agent/capabilities')).toEqual({
         skills: [],
         // Which one it is depends on the machine.
         sandbox: { kind: expect.any(String), state: 'on', limits: SandboxLimits.parse({}) },

@@ -275,6 +275,7 @@ describe('a key with collections', () => {
         body: { metadata: { collection: null } },
       }),
       red.request(`/v1/vector_stores/vs_green/files`, { body: { file_id: own } }),
+      red.request('/v1/vector_stores/vs_green/file_batches', { body: { file_ids: [own] } }),
       red.request(`/v1/vector_stores/vs_red/files/${own}`, { method: 'DELETE' }),
     ])
     for (const response of refused) {
@@ -300,6 +301,7 @@ describe('a key with collections', () => {
       red.request(`/documents/${HIDDEN}/retry`, { method: 'POST' }),
       red.request(`/v1/files/${HIDDEN}`, { method: 'DELETE' }),
       red.request('/v1/vector_stores/vs_red/files', { body: { file_id: HIDDEN } }),
+      red.request('/v1/vector_stores/vs_red/file_batches', { body: { file_ids: [HIDDEN] } }),
     ])
     for (const response of refused)
       expect((await failureOf(response)).code).toBe('document_not_found')

@@ -98,7 +98,7 @@ describe('A client that never closes its side after a refusal', () => {
     onTestFinished(() => void socket.destroy())
     socket.resume().write('garbage\r\n\r\n')
     await once(socket, 'end')
-    await expect.poll(connections, { timeout: 5_000 }).toBe(0)
+    await expect.poll(connections).toBe(0)
   })
 })
 
@@ -107,7 +107,7 @@ type Count = (error: Error | null, count: number) => void
 describe('A path', () => {
   it.each([
     ['out of a public one', '/health/../agent', 404],
-    ['out of the reference', '/reference/static/../../agent', 400],
+    ['out of the reference', '/reference/static/../../agent', 404],
     ['with a broken escape', '/documents/%zz', 400],
     ['with an escaped NUL', '/documents/%00', 404],
     ['with an escaped slash', '/documents/..%2f..%2fetc%2fpasswd', 404],

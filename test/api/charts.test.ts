@@ -79,10 +79,10 @@ describe('make_chart', () => {
   ])(
     'tells the model what is wrong with %s',
     verifies('charts.refused'),
-    async (_c, input, told) => {
+    async (_c, input, expected) => {
       upstream.script(toolCallReply({ name: 'make_chart', arguments: input }), textReply('No.'))
       const { done } = await ask(server, 'Draw.')
-      expect(lastResult()).toMatch(told)
+      expect(lastResult()).toMatch(expected)
       expect(done).not.toHaveProperty('artifacts')
     },
   )

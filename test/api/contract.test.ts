@@ -295,7 +295,6 @@ function schemaNames(text: string): unknown[] {
     .flatMap(({ properties }) => [properties].flat().filter(isNode))
     .filter(({ key }) => isNode(key) && key.name === 'id')
     .map(({ value }) => (isNode(value) ? value.value : undefined))
-    .toArray()
 }
 
 function isMeta(callee: unknown): boolean {

@@ -44,7 +44,7 @@ beforeAll(async () => {
 const results = (request: RecordedRequest | undefined) =>
   modelRequest(request).messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []))
 
-async function toldBy(
+async function resultOf(
   name: string,
   input: object,
   more: Record<string, unknown> = {},
@@ -56,7 +56,7 @@ async function toldBy(
 
 describe('lookup_data', () => {
   it('lists the fields that there are', verifies('lookup.fields'), async () => {
-    expect((await toldBy('lookup_data', {})).split('\n')).toEqual([
+    expect((await resultOf('lookup_data', {})).split('\n')).toEqual([
       'The fields of the metadata:',
       `- city: string, in ${COUNT} documents, from Oslo to Rome`,
       `- day: string, in ${COUNT} documents, from 2026-01-01 to 2026-12-28`,
@@ -71,8 +71,8 @@ describe('lookup_data', () => {
     ['a range of days', { field: 'day', from: '2026-03-01', to: '2026-03-31' }, 9],
     ['an exact number', { field: 'year', equals: 2023 }, 25],
   ])('finds documents by %s', verifies('lookup.exact'), async (_case, condition, count) => {
-    const told = await toldBy('lookup_data', { conditions: [condition], limit: 5 })
-    expect(told).toMatch(
+    const answer = await resultOf('lookup_data', { conditions: [condition], limit: 5 })
+    expect(answer).toMatch(
       new RegExp(`^${count} documents fit, 5 follow\\.\nsource-\\w+ \\[\\d+\\] Letter \\d+: city=`),
     )
   })
@@ -85,10 +85,10 @@ describe('lookup_data', () => {
         { field: 'city', equals: 'Rome' },
         { field: 'year', from: 2022 },
       ]
-      const told = await toldBy('lookup_data', { conditions })
-      expect(told).toMatch(/^17 documents fit/)
+      const answer = await resultOf('lookup_data', { conditions })
+      expect(answer).toMatch(/^17 documents fit/)
       const filter = { field: 'year', eq: 2023 }
-      expect(await toldBy('lookup_data', { conditions }, { filter })).toMatch(/^9 documents fit/)
+      expect(await resultOf('lookup_data', { conditions }, { filter })).toMatch(/^9 documents fit/)
     },
   )
 
@@ -97,8 +97,8 @@ describe('lookup_data', () => {
     verifies('lookup.exact'),
     async () => {
       const nothing = [{ field: 'city', equals: 'Paris' }]
-      expect(await toldBy('lookup_data', { conditions: nothing })).toBe('No document fits.')
-      expect(await toldBy('lookup_data', { conditions: [{ field: 'city' }] })).toMatch(/^Invalid/)
+      expect(await resultOf('lookup_data', { conditions: nothing })).toBe('No document fits.')
+      expect(await resultOf('lookup_data', { conditions: [{ field: 'city' }] })).toMatch(/^Invalid/)
     },
   )
 })
@@ -132,8 +132,8 @@ describe('analyse_corpus', () => {
       { task: 'duplicates' },
       /^Read 103 of 103 documents: 1 groups of the same text\.\n-( =)?( source-\w+ \[\d+\] Letter \d+( =)?){3}$/,
     ],
-  ])('%s, and says of how many', verifies('corpus.coverage'), async (_case, input, told) => {
-    expect(await toldBy('analyse_corpus', input)).toMatch(told)
+  ])('%s, and says of how many', verifies('corpus.coverage'), async (_case, input, answer) => {
+    expect(await resultOf('analyse_corpus', input)).toMatch(answer)
   })
 })
 
@@ -148,8 +148,10 @@ describe.each(someOf(WAYS, 1))('A question about every document, asked by %s', l
       const scripts = [toolCallReply({ name: 'analyse_corpus', arguments: input })]
       const { answer, extras } = await askBy(way, { server, upstream }, scripts)
       expect(answer).toBe('A note on zebras.')
-      const [told] = results(upstream.requests.at(-1))
-      expect(told).toMatch(/^Read 103 of 103 documents\.\n\nA note on zebras\.\n\nDocuments with/)
+      const [summary] = results(upstream.requests.at(-1))
+      expect(summary).toMatch(
+        /^Read 103 of 103 documents\.\n\nA note on zebras\.\n\nDocuments with/,
+      )
       const read = upstream.requests
         .slice(before)
         .map(({ body }) => JSON.stringify(body))

@@ -38,7 +38,9 @@ let server: TestServer
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream()
-  server = await startServer(modelAt(upstream, { CHAT_IDLE_TIMEOUT: '1', BODY_LIMIT: '1000' }))
+  server = await startServer(
+    modelAt(upstream, { CHAT_IDLE_TIMEOUT: '1', BODY_LIMIT: '1000', OUTBOUND_ALLOW: '127.0.0.2' }),
+  )
   return async () => {
     await server.close()
     await upstream.close()
@@ -69,6 +71,8 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     asKey({ scopes: ['ingest'], collections: ['a'] }, '/documents', {
       ...{ text: 'A text.', collection: 'b' },
     }),
+  fetch_not_allowed: () => server.request('/documents', { body: { url: 'http://10.0.0.1/' } }),
+  fetch_failed: () => server.request('/documents', { body: { url: 'http://127.0.0.2:1/' } }),
   rate_limited: async () => {
     const key = { scopes: ['query'], requestsPerMinute: 1 }
     return asKey(key, '/documents', undefined, 2)
@@ -173,7 +177,7 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
     }
     const response = await vi.waitUntil(refused, { timeout: BUSY_MS })
     for (const { vanish } of connections) vanish()
-    await vi.waitUntil(async () => (await small.request('/query', { body })).ok)
+    await expect.poll(async () => (await small.request('/query', { body })).ok).toBe(true)
     return response
   },
   sandbox_unavailable: async () => {

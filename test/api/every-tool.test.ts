@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ToolList } from '../../src/schemas/agent.ts'
 import { verifies } from '../requirements.ts'
-import { askBy, type Told, WAYS } from '../support/every-way.ts'
+import { type Answered, askBy, WAYS } from '../support/every-way.ts'
 import { sendFile } from '../support/forms.ts'
 import { long, someOf } from '../support/long.ts'
 import { modelRequest } from '../support/model-request.ts'
@@ -20,7 +20,7 @@ const QUESTION = { messages: [{ role: 'user', content: 'xyzzy?' }] }
 interface Case {
   input: object
   /** What the model is told. */
-  told: RegExp
+  expected: RegExp
   /** Titles of what can be cited then. */
   hits: string[]
   /** Names of the files that are made. */
@@ -31,43 +31,44 @@ interface Case {
 const CASES: Record<string, Case> = {
   semantic_search: {
     input: { query: 'owls' },
-    told: /^<passages>\nKey: (\S+)\n\n\1 \[1\] Owls\nOwls hoot/,
+    expected: /^<passages>\nKey: (\S+)\n\n\1 \[1\] Owls\nOwls hoot/,
     hits: ['Owls'],
   },
   read_document: {
     input: { document: 'owls', start: 5 },
-    told: /\[1\] Owls\nhoot at night\.\n<\/passages>\nCharacters 5 to 19 of 19\. This is its end\.$/,
+    expected:
+      /\[1\] Owls\nhoot at night\.\n<\/passages>\nCharacters 5 to 19 of 19\. This is its end\.$/,
     hits: ['Owls'],
   },
   list_tables: {
     input: {},
-    told: /^1 tables\.\n- sales \(sales\.csv\): 2 rows; region VARCHAR/,
+    expected: /^1 tables\.\n- sales \(sales\.csv\): 2 rows; region VARCHAR/,
     hits: [],
   },
   query_table: {
     input: { sql: 'SELECT sum(amount) AS total FROM sales' },
-    told: /\[1\] sales: sales\.csv[\s\S]*Rows: 1\ntotal\n3\.75$/,
+    expected: /\[1\] sales: sales\.csv[\s\S]*Rows: 1\ntotal\n3\.75$/,
     hits: ['sales.csv'],
   },
   analyse_corpus: {
     input: { task: 'list', filter: { field: 'kind', eq: 'bird' } },
-    told: /^Listed 1 of 1 documents\.\nsource-\w+ \[1\] Owls \{"kind":"bird"\}$/,
+    expected: /^Listed 1 of 1 documents\.\nsource-\w+ \[1\] Owls \{"kind":"bird"\}$/,
     hits: ['Owls'],
   },
   fill_form: {
     input: { markdown: FORM, values: { region: { value: 'north', source: 'user' } } },
-    told: /Filled: region \(user\)\nNot filled: contact/,
+    expected: /Filled: region \(user\)\nNot filled: contact/,
     hits: [],
     artifacts: ['form.md'],
   },
   describe_table: {
     input: { table: 'sales' },
-    told: /^2 rows\.[\s\S]*amount,"?DECIMAL/,
+    expected: /^2 rows\.[\s\S]*amount,"?DECIMAL/,
     hits: [],
   },
   lookup_data: {
     input: { table: 'sales', conditions: [{ field: 'day', prefix: '2026-02' }] },
-    told: /^1 rows of sales fit, 1 follow\.\nsource-\w+ \[1\] row 2: region="south"/,
+    expected: /^1 rows of sales fit, 1 follow\.\nsource-\w+ \[1\] row 2: region="south"/,
     hits: ['sales.csv'],
   },
   make_chart: {
@@ -75,13 +76,13 @@ const CASES: Record<string, Case> = {
       ...{ title: 'Sales', mark: 'bar', x: { field: 'region' }, y: { field: 'amount' } },
       ...{ sql: 'SELECT region, amount FROM sales', width: 200, height: 120 },
     },
-    told: /^The chart of 2 rows is made/,
+    expected: /^The chart of 2 rows is made/,
     hits: ['sales.csv'],
     artifacts: ['Sales.png', 'Sales.svg', 'Sales.vl.json'],
   },
   run_python: {
     input: { code: 'open("a.txt", "w").write("42")\nprint(6 * 7)' },
-    told: /^Exit code 0 [\s\S]*Output:\n42\n[\s\S]*Files made:\na\.txt/,
+    expected: /^Exit code 0 [\s\S]*Output:\n42\n[\s\S]*Files made:\na\.txt/,
     hits: [],
     artifacts: ['a.txt'],
   },
@@ -115,7 +116,7 @@ const lastResult = () =>
     ?.content ?? ''
 
 /** What the same run is to tell in every way: all but what is new each time. */
-function comparable({ answer, extras }: Told): object {
+function comparable({ answer, extras }: Answered): object {
   const { hits, artifacts = [], ...rest } = extras
   const files = artifacts.map(({ name, mediaType, size }) => ({ name, mediaType, size }))
   return { answer, hits, files, ...rest }
@@ -131,12 +132,12 @@ describe('Every built-in tool', () => {
   it.each(someOf(Object.entries(CASES), 5))(
     'does the same on every path, streamed and plain: %s',
     { ...long, ...verifies('loop.every-tool', 'completions.same-agent', 'artifacts.told') },
-    async (name, { input, told, hits, artifacts = [] }) => {
+    async (name, { input, expected, hits, artifacts = [] }) => {
       const answers: object[] = []
       for (const way of ways) {
         const scripts = [toolCallReply({ name, arguments: input }), textReply('So it is [1][9].')]
         const run = await askBy(way, { server, upstream }, scripts, QUESTION)
-        expect(lastResult()).toMatch(told)
+        expect(lastResult()).toMatch(expected)
         expect(run.extras.hits.map(({ title }) => title)).toEqual(hits)
         expect(run.extras.artifacts?.map((artifact) => artifact.name) ?? []).toEqual(artifacts)
         expect(run.answer).toBe(hits.length > 0 ? 'So it is [1][?].' : 'So it is [?][?].')

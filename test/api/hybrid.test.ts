@@ -1,10 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'
+import { deleteDocuments } from '../support/knowledge.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { settledDocument, startServer, type TestServer } from '../support/server.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -74,6 +75,20 @@ describe('search by words and by meaning', () => {
     for (const hit of plain.hits) expect(hit).not.toHaveProperty('stages')
   })
 
+  it('is what the agent and readiness say', verifies('hybrid.told'), async () => {
+    const { server } = shared
+    const read = async (path: string) => (await server.request(path)).json()
+    expect(await read('/agent')).toMatchObject({ profile: { retrieval: 'hybrid' } })
+    expect(await read('/agent/capabilities')).toMatchObject({
+      retrieval: 'hybrid',
+      embedder: { state: 'on', kind: 'remote', missing: 0 },
+    })
+    const readiness = Readiness.parse(await read('/readiness'))
+    expect(readiness).toMatchObject({ status: 'ready', retrieval: 'hybrid' })
+    expect(readiness.checks.embedder).toMatchObject({ state: 'ok' })
+    expect(readiness).not.toHaveProperty('degraded')
+  })
+
   it('goes by words or by meaning alone when it is asked', verifies('hybrid.mode'), async () => {
     const { server, embedder } = shared
     const before = embedder.requests.length
@@ -125,8 +140,31 @@ describe('search by words and by meaning', () => {
     },
   )
 
+  it('goes on after a restart, also where the index was lost', async () => {
+    const DATA_DIR = await temporaryDirectory()
+    const { server, environment } = await startHybrid({ DATA_DIR })
+    await server.ingest(CAR)
+    await server.close()
+    const { rm } = await import('node:fs/promises')
+    await rm(`${DATA_DIR}/index`, { recursive: true })
+    const again = await startServer(environment)
+    expect((await query(again, { query: 'automobile' })).hits).toHaveLength(1)
+  })
+})
+
+describe('a change of what is found by meaning', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    const opened = await startHybrid()
+    server = opened.server
+    return async () => {
+      await server.close()
+      await opened.embedder.close()
+    }
+  })
+  afterEach(() => deleteDocuments(server))
+
   it('looks among those documents only that a filter takes', async () => {
-    const { server } = await startHybrid()
     const documents = [
       { ...CAR, metadata: { year: 1990 } },
       { title: 'Old vehicles', text: 'The automobile of old.', metadata: { year: 1900 } },
@@ -143,7 +181,6 @@ describe('search by words and by meaning', () => {
   })
 
   it('finds a replaced text by its new meaning, and not by the old one', async () => {
-    const { server } = await startHybrid()
     const id = await server.ingest(CAR)
     await server.request(`/documents/${id}`, { method: 'PUT', body: DOCTOR })
     await settledDocument(server.request, id)
@@ -152,35 +189,9 @@ describe('search by words and by meaning', () => {
   })
 
   it('no longer finds what was deleted', async () => {
-    const { server } = await startHybrid()
     const id = await server.ingest(CAR)
     await server.request(`/documents/${id}`, { method: 'DELETE' })
     expect((await query(server, { query: 'automobile' })).hits).toEqual([])
-  })
-
-  it('is what the agent and readiness say', verifies('hybrid.told'), async () => {
-    const { server } = await startHybrid()
-    const read = async (path: string) => (await server.request(path)).json()
-    expect(await read('/agent')).toMatchObject({ profile: { retrieval: 'hybrid' } })
-    expect(await read('/agent/capabilities')).toMatchObject({
-      retrieval: 'hybrid',
-      embedder: { state: 'on', kind: 'remote', missing: 0 },
-    })
-    const readiness = Readiness.parse(await read('/readiness'))
-    expect(readiness).toMatchObject({ status: 'ready', retrieval: 'hybrid' })
-    expect(readiness.checks.embedder).toMatchObject({ state: 'ok' })
-    expect(readiness).not.toHaveProperty('degraded')
-  })
-
-  it('goes on after a restart, also where the index was lost', async () => {
-    const DATA_DIR = await temporaryDirectory()
-    const { server, environment } = await startHybrid({ DATA_DIR })
-    await server.ingest(CAR)
-    await server.close()
-    const { rm } = await import('node:fs/promises')
-    await rm(`${DATA_DIR}/index`, { recursive: true })
-    const again = await startServer(environment)
-    expect((await query(again, { query: 'automobile' })).hits).toHaveLength(1)
   })
 })
 

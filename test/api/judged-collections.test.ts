@@ -7,7 +7,7 @@ import { startServer, TEST_KEY } from '../support/server.ts'
 
 const COLLECTIONS = resolve(import.meta.dirname, '../../../shared/data')
 
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 300_000
 /** nDCG@10 by words alone. */
 const CRANFIELD: [string, number] = ['cranfield', 0.42]
 const CACM: [string, number] = ['cacm', 0.525]

@@ -58,7 +58,7 @@ describe.runIf(canReplace)('A server (needs a system that replaces processes)', 
 
       expect((await post(server, '/admin/launch')).status).toBe(202)
       await until(server, 'running')
-      await vi.waitUntil(async () => (await server.request('/readiness')).ok)
+      await expect.poll(async () => (await server.request('/readiness')).ok).toBe(true)
       expect(await search(server, 'owls')).toHaveLength(1)
       expect(new Set(server.log().map(({ pid }) => pid)).size).toBe(1)
       expect(await server.stop()).toEqual({ code: 0, signal: null })

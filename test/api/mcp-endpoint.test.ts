@@ -1,9 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ApiKeyCreated } from '../../src/schemas/api-key.ts'
 import { verifies } from '../requirements.ts'
+import { deleteDocuments } from '../support/knowledge.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 import { hangReply, textReply } from '../support/upstream-replies.ts'
@@ -31,10 +32,17 @@ function textOf({ content }: Awaited<ReturnType<Client['callTool']>>): string {
 
 /** What tests need that bring no settings of their own. */
 let shared: TestServer
+/** Empty at the beginning of each test. */
+let server: TestServer
 beforeAll(async () => {
   shared = await startServer()
-  return () => shared.close()
+  server = await startServer()
+  return async () => {
+    await shared.close()
+    await server.close()
+  }
 })
+afterEach(() => deleteDocuments(server))
 
 describe('/mcp', () => {
   it.each([
@@ -44,7 +52,6 @@ describe('/mcp', () => {
     'finds passages, reads documents and asks the agent, in %s',
     verifies('mcp.serves'),
     async (_case, mode, protocol) => {
-      const server = await startServer()
       const id = await server.ingest({ title: 'Opening hours', text: TEXT })
       const client = await connect(server, mode)
       expect(client.getNegotiatedProtocolVersion()).toBe(protocol)
@@ -67,7 +74,6 @@ describe('/mcp', () => {
   )
 
   it('serves a client of the older SDK', verifies('mcp.serves'), async () => {
-    const server = await startServer()
     await server.ingest({ title: 'Opening hours', text: TEXT })
     const client = new OlderClient(INFO)
     await client.connect(new OlderTransport(new URL(`${server.url}/mcp`), WITH_KEY))
@@ -107,7 +113,6 @@ describe('/mcp', () => {
     'answers programs by its output schemas, narrowed by filter and collection: %s',
     verifies('mcp.serves'),
     async (mode) => {
-      const server = await startServer()
       const url = 'https://hours.example'
       const hours = { title: 'Hours', text: TEXT, url, metadata: { year: 2026 } }
       const id = await server.ingest({ ...hours, collection: 'open' })
@@ -147,9 +152,46 @@ describe('/mcp', () => {
       expect(resourceTemplates).toMatchObject([{ uriTemplate: 'document:///{id}' }])
       const { contents } = await client.readResource({ uri: `document:///${id}` })
       expect(contents).toMatchObject([{ mimeType: 'text/plain', text: TEXT }])
-      await expect(client.readResource({ uri: 'document:///unknown' })).rejects.toThrow('unknown')
+      const lost = client.readResource({ uri: 'document:///unknown' })
+      await expect(lost).rejects.toMatchObject({
+        ...{ code: -32_602, message: expect.stringMatching('unknown') },
+      })
+      const tooLong = client.readResource({ uri: `document:///${'x'.repeat(200)}` })
+      await expect(tooLong).rejects.toMatchObject({ code: -32_602 })
     },
   )
+
+  it('lists documents as resources page by page, and refuses strange cursors', async () => {
+    const texts = Array.from({ length: 250 }, (_, number) => ({ text: `Report ${number}.` }))
+    await server.request('/documents/batch', { body: texts })
+    const isReady = async () => {
+      const page = await server.request('/documents?status=ready&total=true&limit=1')
+      return Object(await page.json()).total
+    }
+    await expect.poll(isReady, { timeout: 50_000 }).toBe(250)
+    for (const mode of ['auto', 'legacy'] as const) {
+      const client = await connect(server, mode)
+      // Without a cursor the client reads all pages.
+      const { resources } = await client.listResources()
+      expect(new Set(resources.map(({ uri }) => uri)).size).toBe(250)
+      const list = async (cursor?: string) =>
+        client.request({ method: 'resources/list', params: { ...(cursor && { cursor }) } })
+      const first = await list()
+      expect(first.resources).toHaveLength(200)
+      const second = await list(first.nextCursor)
+      expect(second.resources.map(({ uri }) => uri)).toEqual(
+        resources.slice(200).map(({ uri }) => uri),
+      )
+      expect(second.nextCursor).toBeUndefined()
+      for (const cursor of ['x', '2.x', 'x.y']) {
+        await expect(list(cursor)).rejects.toMatchObject({ code: -32_602 })
+      }
+      // The list is of the newest 10,000: what begins its last page has no next one, however much there is.
+      const few = Object(await (await server.request('/documents?status=ready&limit=10')).json())
+      expect((await list(`49.${few.nextCursor}`)).nextCursor).toMatch(/^50\./)
+      expect((await list(`50.${few.nextCursor}`)).nextCursor).toBeUndefined()
+    }
+  })
 
   it('offers a key what it may use, of what it may see', async () => {
     const hidden = await shared.ingest({ title: 'Hidden', text: 'Quagga.', collection: 'green' })

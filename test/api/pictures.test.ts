@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { exists } from '../../src/lib/files.ts'
 import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { sendFile } from '../support/forms.ts'
+import { onlyLong } from '../support/long.ts'
 import { scan } from '../support/scan.ts'
 import { startServer } from '../support/server.ts'
 
@@ -25,31 +26,35 @@ describe('A picture', () => {
     })
   })
 
-  it('that cannot be read with confidence is left out of its document, which says so', async () => {
-    const server = await startServer()
-    const pdf = await PDFDocument.create()
-    pdf.addPage().drawText('Storks nest on roofs.')
-    const torn = scan(['Herons stand in shallow water'], { height: 200, isTorn: true }).asPng()
-    pdf.addPage([620, 200]).drawImage(await pdf.embedPng(torn), { width: 620, height: 200 })
-    const file = { name: 'birds.pdf', bytes: await pdf.save() }
-    const sent = await sendFile(server, file, { path: '/documents?wait=60' })
-    const { id } = DocumentCreated.parse(await sent.json())
-    const document = Document.parse(await (await server.request(`/documents/${id}`)).json())
-    expect(document).toEqual({
-      ...document,
-      status: 'ready',
-      file: { name: 'birds.pdf', mediaType: 'application/pdf', size: file.bytes.length },
-      warnings: [
-        {
-          code: 'unreadable_pictures',
-          message: 'Could not be read, and was left out: page 2',
-        },
-      ],
-    })
-    expect(document).not.toHaveProperty('page')
-    const text = await (await server.request(`/documents/${id}/text`)).text()
-    expect(text.trim()).toBe('Storks nest on roofs.')
-  })
+  it(
+    'that cannot be read with confidence is left out of its document, which says so',
+    onlyLong,
+    async () => {
+      const server = await startServer()
+      const pdf = await PDFDocument.create()
+      pdf.addPage().drawText('Storks nest on roofs.')
+      const torn = scan(['Herons stand in shallow water'], { height: 200, isTorn: true }).asPng()
+      pdf.addPage([620, 200]).drawImage(await pdf.embedPng(torn), { width: 620, height: 200 })
+      const file = { name: 'birds.pdf', bytes: await pdf.save() }
+      const sent = await sendFile(server, file, { path: '/documents?wait=60' })
+      const { id } = DocumentCreated.parse(await sent.json())
+      const document = Document.parse(await (await server.request(`/documents/${id}`)).json())
+      expect(document).toEqual({
+        ...document,
+        status: 'ready',
+        file: { name: 'birds.pdf', mediaType: 'application/pdf', size: file.bytes.length },
+        warnings: [
+          {
+            code: 'unreadable_pictures',
+            message: 'Could not be read, and was left out: page 2',
+          },
+        ],
+      })
+      expect(document).not.toHaveProperty('page')
+      const text = await (await server.request(`/documents/${id}/text`)).text()
+      expect(text.trim()).toBe('Storks nest on roofs.')
+    },
+  )
 
   it('is refused with its reason where recognition is off', async () => {
     const server = await startServer({ OCR: 'off' })

@@ -39,6 +39,22 @@ function hasId({ requests }: FakeQdrant): boolean {
   )
 }
 
+async function untilEmbedded(server: TestServer): Promise<void> {
+  const ready = async () => (await readiness(server)).body
+  await expect.poll(ready).toMatchObject({ meaning: { state: 'done', missing: 0 } })
+}
+
+const RANKED = [
+  ...['Otters swim in rivers', 'Otters and otters hold hands', 'Rivers run', 'Beavers dam rivers'],
+  ...[
+    'Herons fish rivers for otters',
+    'Otters eat fish',
+    'Weasels and otters',
+    'Rivers and otters',
+  ],
+  ...['Fish swim in rivers', 'Otters sleep', 'Beavers sleep', 'Otters play with otters in rivers'],
+]
+
 describe('A server with its index in Qdrant', () => {
   it('finds, filters, replaces and forgets as any other', verifies('qdrant.serves'), async () => {
     const { qdrant, server } = await startShared()
@@ -57,6 +73,37 @@ describe('A server with its index in Qdrant', () => {
     expect(await search(server, 'otters')).toEqual([])
     expect(qdrant.mistakes).toEqual([])
   })
+
+  it(
+    'ranks as the embedded index does from the first documents on, however many shards there are',
+    verifies('qdrant.serves'),
+    async () => {
+      const { qdrant, server } = await startShared({ QDRANT_SHARDS: '3' })
+      const embedded = await startServer()
+      const ids: string[] = []
+      for (const [i, words] of RANKED.entries()) {
+        const body = { id: `doc-${i}`, text: `${words} ${'stones '.repeat(i)}` }
+        ids.push(body.id)
+        await Promise.all([server, embedded].map((each) => each.ingest(body)))
+      }
+      const rank = async (on: TestServer) =>
+        (await search(on, 'otters rivers')).map(({ text, score }) => [text, score.toFixed(6)])
+      const isSame = async () => {
+        const ranked = await rank(embedded)
+        await expect.poll(() => rank(server)).toEqual(ranked)
+      }
+      await isSame()
+      for (const on of [server, embedded]) {
+        await on.request(`/documents/${ids[0]}`, { method: 'DELETE' })
+        await on.request(`/documents/${ids[5]}?wait=10`, {
+          method: 'PUT',
+          body: { text: 'Otters.' },
+        })
+      }
+      await isSame()
+      expect(qdrant.mistakes).toEqual([])
+    },
+  )
 
   it(
     'filters by itself, by what a document says now, also after the index was made anew',
@@ -117,6 +164,7 @@ describe('A server with its index in Qdrant', () => {
   it('filters by metadata that was changed alone, also after it was away', async () => {
     const embedder = await startScriptedEmbedder()
     const { server, qdrant } = await startShared({
+      QDRANT_TIMEOUT: '3',
       EMBEDDING_MODEL: 'hashed-words',
       EMBEDDING_BASE_URL: embedder.url,
       EMBEDDING_API_KEY: 'embedding-key-5521',
@@ -142,14 +190,37 @@ describe('A server with its index in Qdrant', () => {
   it('searches by meaning, too', verifies('qdrant.serves'), async () => {
     const embedder = await startScriptedEmbedder()
     const { server, qdrant } = await startShared({
+      QDRANT_TIMEOUT: '3',
       EMBEDDING_MODEL: 'hashed-words',
       EMBEDDING_BASE_URL: embedder.url,
       EMBEDDING_API_KEY: 'embedding-key-5521',
     })
     await server.ingest({ title: 'Vehicles', text: 'A car needs fuel.' })
     await server.ingest(OTTERS)
+    await untilEmbedded(server)
     expect((await search(server, 'automobile', 1)).map(({ title }) => title)).toEqual(['Vehicles'])
     expect(qdrant.mistakes).toEqual([])
+  })
+
+  it('writes the vectors of documents that wait for them together', async () => {
+    const embedder = await startScriptedEmbedder()
+    embedder.reply = () => ({ status: 503, body: {} })
+    const { server, qdrant } = await startShared({
+      EMBEDDING_MODEL: 'hashed-words',
+      EMBEDDING_BASE_URL: embedder.url,
+      EMBEDDING_API_KEY: 'embedding-key-5521',
+    })
+    const count = 32
+    for (let number = 0; number < count; number += 1) {
+      await server.request('/documents?wait=20', { body: { text: `Otter ${number} swims.` } })
+    }
+    const before = qdrant.requests.length
+    embedder.reply = () => undefined
+    await untilEmbedded(server)
+    const writes = qdrant.requests.slice(before).filter(({ call }) => call.startsWith('PUT'))
+    const written = JSON.stringify(writes.map(({ body }) => body))
+    expect(written.match(/"id":/g)).toHaveLength(count)
+    expect(writes.length).toBeLessThan(count / 3)
   })
 
   it(

@@ -30,14 +30,14 @@ async function fill(environment: Record<string, string>) {
 }
 
 function runReindex(environment: Record<string, string>, signal = new AbortController().signal) {
-  const told: [number, number][] = []
+  const reported: [number, number][] = []
   const config = loadConfig({
     SERVER_API_KEY: TEST_KEY,
     CHAT_MODEL: 'extractive',
     ...environment,
   })
-  const done = reEmbedAll(config, log, (count, total) => void told.push([count, total]), signal)
-  return { done, told }
+  const done = reEmbedAll(config, log, (count, total) => void reported.push([count, total]), signal)
+  return { done, reported }
 }
 
 async function finds({ request }: TestServer, query: string): Promise<string[]> {
@@ -181,9 +181,9 @@ describe('embedding anew', () => {
     const { embedder, environment } = await prepare()
     await fill({ ...environment, EMBEDDING_MODEL: 'model-a' })
     embedder.dimension = 96
-    const { done, told } = runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' })
+    const { done, reported } = runReindex({ ...environment, EMBEDDING_MODEL: 'model-b' })
     await done
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [0, 2],
       [2, 2],
     ])
@@ -220,13 +220,13 @@ describe('embedding anew', () => {
     await startServer({ ...environment, EMBEDDING_MODEL: 'model-b' })
   })
 
-  it('names the document whose passage the model refuses', async () => {
+  it('names the document whose chunk the model refuses', async () => {
     const { embedder, environment } = await prepare()
     await fill(environment)
     embedder.reply = ({ input }) =>
       input.some((text) => text.includes('doctor')) ? { status: 400, body: 'no' } : undefined
     await expect(runReindex({ ...environment, EMBEDDING_MODEL: 'model-a' }).done).rejects.toThrow(
-      /passage of the document doc_\w+: delete/,
+      /chunk of the document doc_\w+: delete/,
     )
   })
 

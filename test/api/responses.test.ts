@@ -223,6 +223,28 @@ describe('A response that is kept', () => {
     expect((await client.responses.retrieve(second.id)).id).toBe(second.id)
   })
 
+  it('lists what it answered, page by page, through the package', async () => {
+    const first = await client.responses.create(ask)
+    const parts = [{ type: 'input_text' as const, text: 'And lodges?' }]
+    const again = { ...ask, previous_response_id: first.id }
+    const { id } = await client.responses.create({
+      ...again,
+      input: [{ role: 'user', content: parts }],
+    })
+    const items = await Array.fromAsync(client.responses.inputItems.list(id, { limit: 1 }))
+    const said = items.filter((item) => item.type === 'message')
+    expect(said.map(({ role, content }) => [role, content[0]])).toMatchObject([
+      ['user', { type: 'input_text', text: 'And lodges?' }],
+      ['assistant', { type: 'output_text' }],
+      ['user', { type: 'input_text', text: input }],
+    ])
+    expect(new Set(items.map((item) => item.id)).size).toBe(items.length)
+    const oldest = await client.responses.inputItems.list(id, { order: 'asc', limit: 1 })
+    expect(oldest.data).toMatchObject([{ content: [{ text: input }] }])
+    await expect(client.responses.inputItems.list('resp_none')).rejects.toThrow(NotFoundError)
+    await expect(client.responses.inputItems.list(id, { after: 'none' })).rejects.toThrow('after')
+  })
+
   it('is not with store: false', async () => {
     const { id } = await client.responses.create({ ...ask, store: false })
     await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(NotFoundError)

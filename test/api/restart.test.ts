@@ -78,7 +78,7 @@ describe.runIf(canReplace)('POST /admin/restart (needs a system that replaces pr
       expect(after.restart).toMatchObject({ required: false, agent: [], settings: [] })
       expect(await (await server.request('/agent')).json()).toMatchObject({ name: 'desk' })
       expect(new Set(server.log().map(({ pid }) => pid)).size).toBe(1)
-      await vi.waitUntil(async () => (await server.request('/readiness')).ok)
+      await expect.poll(async () => (await server.request('/readiness')).ok).toBe(true)
       expect((await search(server, 'owls')).length).toBe(1)
       expect(await server.stop()).toEqual({ code: 0, signal: null })
     },

@@ -49,7 +49,7 @@ const lastResult = () =>
   modelRequest(upstream.requests.at(-1)).messages.findLast(({ role }) => role === 'tool')
     ?.content ?? ''
 
-async function toldBy(conditions: object[], more: object = {}) {
+async function resultOf(conditions: object[], more: object = {}) {
   upstream.script(lookUp(conditions, more), textReply('Done.'))
   await ask(server, 'What is there?')
   return lastResult()
@@ -85,7 +85,7 @@ describe.each(someOf(WAYS, 1))('A row of a table, asked for by %s', long, (way) 
 
 describe('lookup_data over a table', () => {
   it('lists its columns', verifies('lookup.rows'), async () => {
-    expect((await toldBy([])).split('\n')).toEqual([
+    expect((await resultOf([])).split('\n')).toEqual([
       'The columns of street_trees (street trees.csv, 4000 rows):',
       ...['- Tree ID: VARCHAR', '- Species: VARCHAR', '- Borough: VARCHAR'],
       ...['- Planted: DATE', '- Height (m): DECIMAL(18,1)', '- Note: VARCHAR'],
@@ -117,10 +117,10 @@ describe('lookup_data over a table', () => {
       TREES.filter(({ height, borough }) => height >= 29.5 && borough === 'Hackney'),
     ],
   ])('finds rows by %s', verifies('lookup.rows'), async (_case, conditions, expected) => {
-    const told = await toldBy(conditions, { limit: 50 })
+    const result = await resultOf(conditions, { limit: 50 })
     expect(expected.length).toBeGreaterThan(0)
-    expect(told).toMatch(new RegExp(`^${expected.length} rows of street_trees fit`))
-    for (const { id } of expected) expect(told).toContain(`"${id}"`)
+    expect(result).toMatch(new RegExp(`^${expected.length} rows of street_trees fit`))
+    for (const { id } of expected) expect(result).toContain(`"${id}"`)
   })
 
   it.each([
@@ -131,8 +131,8 @@ describe('lookup_data over a table', () => {
     ],
     ['a value of another kind', [{ field: 'Planted', from: 'long ago' }], /Planted is DATE/],
     ['no condition at all', [{ field: 'Planted' }], /^Invalid arguments/],
-  ])('tells the model of %s', verifies('lookup.rows'), async (_case, conditions, told) => {
-    expect(await toldBy(conditions)).toMatch(told)
+  ])('tells the model of %s', verifies('lookup.rows'), async (_case, conditions, result) => {
+    expect(await resultOf(conditions)).toMatch(result)
   })
 
   it('sees no table outside of the filter', verifies('lookup.rows', 'tables.filter'), async () => {

@@ -43,7 +43,7 @@ const lastResult = () =>
     ?.content ?? ''
 
 /** What the model is told by one call of a tool. */
-async function toldBy(name: string, input: object): Promise<string> {
+async function resultOf(name: string, input: object): Promise<string> {
   upstream.script(call(name, input), textReply('Done.'))
   await ask(server, 'What is there?')
   return lastResult()
@@ -57,33 +57,33 @@ describe('list_tables', () => {
     'lists the documents that are tables, with their columns',
     verifies('tables.list'),
     async () => {
-      const told = await toldBy('list_tables', {})
-      expect(told).toMatch(/^2 tables\./)
-      expect(told).toContain(
+      const result = await resultOf('list_tables', {})
+      expect(result).toMatch(/^2 tables\./)
+      expect(result).toContain(
         '- sales_2024 (Sales 2024.csv): 3000 rows; day DATE, region VARCHAR, amount DECIMAL(18,2)',
       )
-      expect(told).toContain('- managers (managers.csv): 4 rows; region VARCHAR, manager VARCHAR')
+      expect(result).toContain('- managers (managers.csv): 4 rows; region VARCHAR, manager VARCHAR')
     },
   )
 
   it('finds some by name', verifies('tables.list'), async () => {
-    expect(await toldBy('list_tables', { search: 'SALES' })).toMatch(/^1 tables\./)
-    expect(await toldBy('list_tables', { search: 'weather' })).toBe('There are no such tables.')
+    expect(await resultOf('list_tables', { search: 'SALES' })).toMatch(/^1 tables\./)
+    expect(await resultOf('list_tables', { search: 'weather' })).toBe('There are no such tables.')
   })
 })
 
 describe('describe_table', () => {
   it('tells ranges and first rows', verifies('tables.list'), async () => {
-    const told = await toldBy('describe_table', { table: 'sales_2024' })
-    expect(told).toMatch(/^3000 rows\./)
-    expect(told).toMatch(/day,DATE,2024-01-01,2026-09-26/)
-    expect(told).toMatch(/2024-01-01,north,0\.05/)
-    expect(told).toMatch(/column_name,column_type,min,max,distinct,null_percentage/)
-    expect(told).toMatch(/region,VARCHAR,east,west,4,/)
+    const result = await resultOf('describe_table', { table: 'sales_2024' })
+    expect(result).toMatch(/^3000 rows\./)
+    expect(result).toMatch(/day,DATE,2024-01-01,2026-09-26/)
+    expect(result).toMatch(/2024-01-01,north,0\.05/)
+    expect(result).toMatch(/column_name,column_type,min,max,distinct,null_percentage/)
+    expect(result).toMatch(/region,VARCHAR,east,west,4,/)
   })
 
   it('tells of a table that is not there', verifies('tables.list'), async () => {
-    expect(await toldBy('describe_table', { table: 'weather' })).toMatch(
+    expect(await resultOf('describe_table', { table: 'weather' })).toMatch(
       /^The tool failed: .*weather/s,
     )
   })
@@ -111,7 +111,7 @@ describe.each(someOf(WAYS, 1))('query_table, asked by %s', long, (way) => {
 
 describe('query_table', () => {
   it('groups, joins and takes ranges of days', verifies('tables.query'), async () => {
-    const told = await toldBy('query_table', {
+    const result = await resultOf('query_table', {
       sql: `SELECT manager, count(*) AS n, sum(amount) AS total FROM sales_2024 JOIN managers USING (region)
             WHERE day >= '2025-01-01' AND day < '2026-01-01' GROUP BY manager ORDER BY total DESC`,
     })
@@ -120,15 +120,18 @@ describe('query_table', () => {
     for (const [index, region] of REGIONS.entries()) {
       const own = ofYear.filter((sale) => sale.region === region)
       const name = names[index]?.includes('"') ? '"O""Neil"' : names[index]
-      expect(told).toContain(`${name},${own.length},${sum(own)}`)
+      expect(result).toContain(`${name},${own.length},${sum(own)}`)
     }
-    expect(told).toContain('Rows: 4\n')
+    expect(result).toContain('Rows: 4\n')
   })
 
   it('shows as many rows as asked, and counts them all', verifies('tables.query'), async () => {
-    const told = await toldBy('query_table', { sql: 'SELECT * FROM sales_2024', maximumRows: 2 })
-    expect(told).toContain('Rows: 3000, of which the first 2 follow')
-    expect(told.split('\n').slice(-3)).toHaveLength(3)
+    const result = await resultOf('query_table', {
+      sql: 'SELECT * FROM sales_2024',
+      maximumRows: 2,
+    })
+    expect(result).toContain('Rows: 3000, of which the first 2 follow')
+    expect(result.split('\n').slice(-3)).toHaveLength(3)
   })
 
   it.each(
@@ -146,7 +149,7 @@ describe('query_table', () => {
     'tells the model why it is refused: %s',
     { ...long, ...verifies('tables.locked') },
     async (sql) => {
-      expect(await toldBy('query_table', { sql })).toMatch(/^The tool failed: /)
+      expect(await resultOf('query_table', { sql })).toMatch(/^The tool failed: /)
     },
   )
 
@@ -166,11 +169,11 @@ describe('query_table', () => {
         body: { title: 'stock.csv', text },
       })
     await put('item,n\nbolt,1\n')
-    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n1')
+    expect(await resultOf('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n1')
     await put('item,n\nbolt,2\n')
-    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n2')
+    expect(await resultOf('query_table', { sql: 'SELECT n FROM stock' })).toContain('\nn\n2')
     await server.request('/documents/stock', { method: 'DELETE' })
-    expect(await toldBy('query_table', { sql: 'SELECT n FROM stock' })).toMatch(
+    expect(await resultOf('query_table', { sql: 'SELECT n FROM stock' })).toMatch(
       /There is no table "stock"/,
     )
   })

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Document } from '../../src/schemas/document.ts'
+import { Document, DocumentCreated } from '../../src/schemas/document.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { failureOf } from '../support/failure.ts'
 import { listDocuments, search } from '../support/knowledge.ts'
-import { startServer, type TestServer } from '../support/server.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 
 /** Of one, two, three and four bytes in UTF-8; the last is two code units. */
 const MIXED = 'aé€👋 Owls hunt.'
@@ -122,6 +122,40 @@ describe('GET /documents/{id}/text', () => {
   it('knows no text of what is not there', async () => {
     const failure = await failureOf(await server.request('/documents/unknown/text'))
     expect(failure).toMatchObject({ status: 404, code: 'document_not_found' })
+  })
+})
+
+describe('GET /documents/{id}/text of a long document', () => {
+  const line = 'Zwölf Eulen 🦉 jagen nachts im Wald und schlafen am Tage.'
+  const text = Array.from({ length: 30_000 }, (_, i) => `${line} ${i}`).join('\n')
+  const bytes = Buffer.from(text)
+  let id: string
+  beforeAll(async () => {
+    const form = new FormData()
+    form.append('file', new File([text], 'owls.txt'))
+    const headers = { authorization: `Bearer ${TEST_KEY}` }
+    const sent = { method: 'POST', headers, body: form }
+    const created = await fetch(`${server.url}/documents?wait=50`, sent)
+    id = DocumentCreated.parse(await created.json()).id
+    expect(created.status).toBe(200)
+  })
+  const read = (parameters: string, headers: Record<string, string> = {}) =>
+    server.request(`/documents/${id}/text${parameters}`, { headers })
+
+  it('sends it whole, in parts, and tells its length before', async () => {
+    const response = await read('')
+    expect(response.headers.get('content-length')).toBe(String(bytes.length))
+    const got = Buffer.from(await response.arrayBuffer())
+    expect(got.equals(bytes)).toBe(true)
+    const from = await read('?start=58')
+    expect(await from.text()).toBe(text.slice(58))
+  })
+
+  it('sends the bytes of a range of it', async () => {
+    const response = await read('', { range: 'bytes=700001-1800000' })
+    expect(response.headers.get('content-range')).toBe(`bytes 700001-1800000/${bytes.length}`)
+    const got = Buffer.from(await response.arrayBuffer())
+    expect(got.equals(bytes.subarray(700_001, 1_800_001))).toBe(true)
   })
 })
 

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ApiKeyCreated } from '../../src/schemas/api-key.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
+import { FileBatch } from '../../src/schemas/file-batch.ts'
 import { ResponseObject } from '../../src/schemas/response-object.ts'
 import { verifies } from '../requirements.ts'
 import { type ContractOperation, operationsOf, readContract } from '../support/contract.ts'
@@ -12,6 +13,7 @@ import { type ContractValidator, createContractValidator } from '../support/cont
 import { readAllBlocks } from '../support/event-stream-reader.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from '../support/server.ts'
+import { startSite } from '../support/site.ts'
 import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 let upstream: ScriptedUpstream
@@ -25,18 +27,26 @@ beforeAll(async () => {
   const directory = await mkdtemp(join(tmpdir(), 'agent-server-'))
   const agentFile = join(directory, 'agent.json')
   await writeFile(agentFile, AGENT)
-  server = await startServer(modelAt(upstream, { AGENT_CONFIG: agentFile }))
+  server = await startServer(
+    modelAt(upstream, { AGENT_CONFIG: agentFile, OUTBOUND_ALLOW: '127.0.0.1' }),
+  )
   id = await server.ingest({
     title: 'Owls',
     text: '# Night\n\nOwls hoot.',
     url: 'https://owl.example',
   })
+  const site = await startSite()
+  site.serve('/list.txt', { body: `${site.url}/list.txt\n${site.url}/lost` })
+  const fetched = { url: `${site.url}/list.txt`, refresh: '1d' }
+  await server.request('/documents/fetched', { method: 'PUT', body: fetched })
+  CALLS.addSite?.push({ body: fetched })
   const contract = await readContract(server)
   operations = operationsOf(contract)
   validator = createContractValidator(contract)
   return async () => {
     await server.close()
     await upstream.close()
+    await site.close()
     await rm(directory, { recursive: true })
   }
 })
@@ -49,6 +59,8 @@ const messages = [{ role: 'user', content: 'Who hoots?' }]
 const LAMP = { type: 'function', function: { name: 'switch_lamp' } }
 const SEARCH = toolCallReply({ name: 'semantic_search', arguments: { query: 'owls' } })
 const BROKEN = streamReply(chunk({ content: 'Half' }), { cut: true })
+
+const BATCHES = '/v1/vector_stores/vs_birds/file_batches'
 
 /** What each operation is asked, to see every shape that it answers; `upstream` plays these first. */
 const CALLS: Record<
@@ -77,6 +89,12 @@ const CALLS: Record<
     { body: { text: 'Another.', metadata: { year: 1 } }, path: '/documents/chosen?wait=20' },
     { body: { text: '' } },
   ],
+  refreshDocument: [
+    { path: '/documents/fetched/refresh' },
+    {},
+    { path: '/documents/unknown/refresh' },
+  ],
+  addSite: [{ body: { url: 'http://10.0.0.1/sitemap.xml' } }, { body: {} }],
   listChunks: [{}, { path: '/documents/unknown/chunks' }],
   listDocuments: [{}, { path: '/documents?limit=1' }, { path: '/documents?limit=0' }],
   getDocument: [{}, { path: '/documents/unknown' }],
@@ -123,6 +141,10 @@ const CALLS: Record<
     { body: { input: 'Who hoots?', stream: true }, script: [BROKEN] },
     { body: {} },
   ],
+  listInputItems: [
+    { path: '/v1/responses/KEPT/input_items' },
+    { path: '/v1/responses/unknown/input_items' },
+  ],
   getResponse: [{ path: '/v1/responses/KEPT' }, { path: '/v1/responses/unknown' }],
   deleteResponse: [{ path: '/v1/responses/KEPT' }, { path: '/v1/responses/unknown' }],
   createFile: [{ body: {} }],
@@ -151,6 +173,17 @@ const CALLS: Record<
   detachFile: [
     { path: '/v1/vector_stores/vs_birds/files/chosen' },
     { path: '/v1/vector_stores/vs_birds/files/unknown' },
+  ],
+  createFileBatch: [
+    { body: { file_ids: ['chosen'] }, path: BATCHES },
+    { body: { file_ids: ['unknown'] }, path: BATCHES },
+    { body: {}, path: BATCHES },
+  ],
+  getFileBatch: [{ path: `${BATCHES}/BATCH` }, { path: `${BATCHES}/vsfb_unknown` }],
+  listFileBatch: [{ path: `${BATCHES}/BATCH/files` }, { path: `${BATCHES}/vsfb_unknown/files` }],
+  cancelFileBatch: [
+    { path: `${BATCHES}/BATCH/cancel` },
+    { path: `${BATCHES}/vsfb_unknown/cancel` },
   ],
   createEmbeddings: [{ body: { input: 'owls' } }],
   getArtifact: [{ path: '/artifacts/unknown' }],
@@ -288,6 +321,10 @@ async function fill(path: string): Promise<string> {
     const made = await server.request('/admin/keys', { body: { name: 'Old', scopes: ['chat'] } })
     return path.replace('KEY', ApiKeyCreated.parse(await made.json()).id)
   }
+  if (path.includes('BATCH')) {
+    const made = await server.request(BATCHES, { body: { file_ids: [id] } })
+    return path.replace('BATCH', FileBatch.parse(await made.json()).id)
+  }
   if (!path.includes('DELETABLE')) return path.replace('{id}', id).replace('{model}', 'agent')
   const created = await server.request('/documents', { body: { text: 'Soon gone.' } })
   return path.replace('DELETABLE', DocumentCreated.parse(await created.json()).id)
@@ -321,6 +358,10 @@ async function mistakesOf(
 /** Each JSON value of an answer: one, or one for each event of a stream but `[DONE]`. */
 async function valuesOf(response: Response, media: string): Promise<unknown[]> {
   if (media === 'application/json') return [await response.json()]
+  if (media === 'application/x-ndjson') {
+    const lines = (await response.text()).trim().split('\n')
+    return lines.map((line) => JSON.parse(line))
+  }
   if (media !== 'text/event-stream') return [await response.text()]
   const blocks = await readAllBlocks(response)
   return blocks.filter(({ data }) => data !== '[DONE]').map(({ data }) => JSON.parse(data))

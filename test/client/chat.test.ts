@@ -62,17 +62,17 @@ describe('An answer', () => {
     const { client } = await start()
     upstream.script(toolCallReply([{ name: 'semantic_search', arguments: { query: 'owls' } }]))
     upstream.script(textReply('At night [1].'))
-    const told: string[] = []
+    const heard: string[] = []
     const stream = client.chat({ ...request, includeSteps: true })
     const done = new Promise((resolve) => {
       stream
-        .on('text', (fragment, text) => void told.push(`${fragment}|${text}`))
-        .on('tool', (step) => void told.push(`${step.type} ${step.tool}`))
+        .on('text', (fragment, text) => void heard.push(`${fragment}|${text}`))
+        .on('tool', (step) => void heard.push(`${step.type} ${step.tool}`))
         .on('done', resolve)
     })
     expect(await done).toMatchObject({ text: 'At night [1].' })
-    expect(told.slice(0, 2)).toEqual(['tool-call semantic_search', 'tool-result semantic_search'])
-    expect(told.at(-1)).toMatch(/\|At night \[1\]\.$/)
+    expect(heard.slice(0, 2)).toEqual(['tool-call semantic_search', 'tool-result semantic_search'])
+    expect(heard.at(-1)).toMatch(/\|At night \[1\]\.$/)
   })
 
   it('can be passed on as lines, and read again elsewhere, with its failure', async () => {
@@ -193,15 +193,15 @@ describe('An answer that is cut off', () => {
     const { client } = await start()
     upstream.script({ steps: [chunk({ role: 'assistant', content: 'Owls ' }), { cut: true }] })
     const stream = client.chat(request)
-    const told: unknown[] = []
-    stream.on('error', (error) => void told.push(error))
+    const heard: unknown[] = []
+    stream.on('error', (error) => void heard.push(error))
     const failure = await stream.result().catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(UpstreamError)
     expect(failure).toMatchObject({
       code: 'upstream_failed',
       requestId: expect.stringMatching(/./),
     })
-    expect(told).toEqual([failure])
+    expect(heard).toEqual([failure])
   })
 
   it('before its first word is asked for again, with the same key', async () => {

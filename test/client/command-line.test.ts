@@ -242,9 +242,9 @@ describe('agent-server', () => {
       ],
       3,
     ),
-  )('ends with a code for %s, and says so', long, async (_what, parameters, code, told) => {
+  )('ends with a code for %s, and says so', long, async (_what, parameters, code, expected) => {
     const ended = await run(parameters)
-    expect(ended).toMatchObject({ code, stderr: expect.stringMatching(told) })
+    expect(ended).toMatchObject({ code, stderr: expect.stringMatching(expected) })
     expect(ended.stderr).not.toContain('    at ')
     expect(ended.stderr).not.toContain(TEST_KEY)
   })

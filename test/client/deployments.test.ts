@@ -61,7 +61,7 @@ describe('A server that is killed and started again', () => {
     return { first, restart: () => startServerProcess(again, { directory }) }
   }
 
-  it('in mid-upload has the file in the end, once', async () => {
+  it('in mid-upload has the file in the end, once', onlyLong, async () => {
     const { first, restart } = await startKillable()
     const path = join(await temporaryDirectory(), 'noise.dat')
     const bytes = 24_000_000

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { onlyLong } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { importsOf, ROOT, sourceFiles } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -53,7 +53,7 @@ const missing = await client.documents.get('none').catch((error: unknown) => err
 console.log(JSON.stringify({ status: document.status, last: types.at(-1), text, missing }))
 `
 
-describe('The package', () => {
+describe('The package', onlyLong, () => {
   let tarball = ''
   beforeAll(async () => {
     // npm itself need not be the one that runs this.
@@ -82,7 +82,7 @@ describe('The package', () => {
     return directory
   }
 
-  it('type-checks in an empty project, without the types of Node.js', onlyLong, async () => {
+  it('type-checks in an empty project, without the types of Node.js', async () => {
     const directory = await install()
     const options = {
       ...{ strict: true, noEmit: true, target: 'ES2022', module: 'NodeNext', types: [] },
@@ -94,7 +94,7 @@ describe('The package', () => {
     expect(stdout).toBe('')
   })
 
-  it.skipIf(!stockNode())(
+  it.runIf(isLong && stockNode())(
     'runs on the Node.js of the machine (needs one from 20.16 on)',
     async () => {
       const directory = await install()

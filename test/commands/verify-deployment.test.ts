@@ -40,7 +40,7 @@ describe('npm run deploy -- verify', () => {
     expect(said).not.toContain('another-key-than-that')
   })
 
-  it('passes through a proxy', async () => {
+  it('passes through a proxy', onlyLong, async () => {
     const server = await startServer()
     expect((await verify((await startPlatformProxy(server, {})).url)).code).toBe(0)
   })

@@ -27,9 +27,17 @@ const session = await openSession(
   { toolsChanged: () => undefined, trouble: () => undefined },
   signal,
 )
-for (const tool of await session.listTools(signal)) {
-  const call = { tool, input: { a: 2, b: 3 }, idleMs: DEADLINE_MS }
-  await session.callTool(call, signal)
+const tools = await session.listTools(signal)
+/** One scenario asks for the schema of its first tool again. */
+const inputOf = (name: string) =>
+  name === 'json_schema_echo' ? { schema: tools[0]?.inputSchema } : { a: 2, b: 3 }
+/** What a scenario wants to see called; where it says nothing, each tool is. */
+const calls: { name: string; arguments: Record<string, unknown> }[] =
+  context.toolCalls ?? tools.map(({ name }) => ({ name, arguments: inputOf(name) }))
+for (const { name, arguments: input } of calls) {
+  const tool = tools.find((each) => each.name === name)
+  if (!tool) throw new Error(`There is no tool "${name}"`)
+  await session.callTool({ tool, input, idleMs: DEADLINE_MS }, signal)
 }
 await session.close()
 await outbound.close()

@@ -7,13 +7,13 @@ import {
   nextCheckpoint,
   startAfter,
 } from '../../src/stores/corpus.ts'
-import type { ChunkVectors, DocumentStore } from '../../src/stores/document-store.ts'
+import type { DocumentStore } from '../../src/stores/document-store.ts'
 import { FAILURE } from './document-store.fixture.ts'
 
 /** A place for a corpus, empty at first, that removes itself after the test. */
 export interface CorpusPlace {
   corpus: Corpus
-  /** Opens the authority over it; the caller closes it. */
+  /** Opens the document store over it; the caller closes it. */
   open(): Promise<DocumentStore>
 }
 
@@ -147,7 +147,7 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
     it.each([
       ['ends too early', (all: CorpusRecord[]) => all.slice(0, -1)],
       ['lacks its start', (all: CorpusRecord[]) => all.slice(1)],
-      ['lacks the passages of a document', (all: CorpusRecord[]) => all.toSpliced(2, 1)],
+      ['lacks the chunks of a document', (all: CorpusRecord[]) => all.toSpliced(2, 1)],
     ])(
       'that %s leaves nothing behind, and the whole one can be written then',
       async (_how, cut) => {
@@ -156,9 +156,7 @@ export function describeCorpus(name: string, createPlace: () => Promise<CorpusPl
         const documents = all.findLastIndex(({ kind }) => kind === 'document')
         const to = await createPlace()
         const broken = cut(all.slice(0, documents + 1))
-        await expect(to.corpus.writeCorpus(stream(broken), signal)).rejects.toThrow(
-          /corpus|passages/,
-        )
+        await expect(to.corpus.writeCorpus(stream(broken), signal)).rejects.toThrow(/corpus|chunks/)
         await to.corpus.writeCorpus(stream(all), signal)
         expect(await snapshot(to)).toEqual(await snapshot(from))
       },
@@ -187,7 +185,8 @@ async function fill(store: DocumentStore): Promise<void> {
   await ingest(store, 'served', 300)
   const kept = await store.stageFile(stream([Uint8Array.of(1, 2, 3)]))
   const file = { ...kept, name: 'a.bin', mediaType: 'application/octet-stream' }
-  await store.add({ id: 'file', text: '', file, metadata: { a: 1, b: 'c', d: true } })
+  const source = { url: 'https://example.org/a', fetchedAt: 1, failures: 0, dueAt: 9, digest: 'd' }
+  await store.add({ id: 'file', text: '', file, metadata: { a: 1, b: 'c', d: true }, source })
   await ingest(store, 'file', 1, 'Read out of the file')
   await store.add({ id: 'failed', text: 'Bad' })
   const [failing] = await store.claimJobs(1)
@@ -205,16 +204,17 @@ async function ingest(store: DocumentStore, id: string, count: number, text?: st
   if (job?.documentId !== id) throw new Error(`Claimed ${job?.documentId} instead of ${id}`)
   const first = await store.reserveChunkKeys(count)
   const chunks = Array.from({ length: count }, (_, ordinal) => {
-    const words = `PreparedChunk ${ordinal} of ${id} 👋`
+    const words = `Chunk ${ordinal} of ${id} 👋`
     const place = { start: ordinal, end: ordinal + 1, page: ordinal + 1, pageEnd: ordinal + 2 }
     return { key: first + ordinal, ordinal, text: words, heading: 'A > B', ...place }
   })
   const values = new Float32Array(count * 2).fill(0.5)
-  const vectors: ChunkVectors = { model: 'model-a', dimension: 2, values }
-  await store.completeJob(job, chunks, vectors, text)
+  await store.completeJob(job, chunks, text)
+  const keys = Uint32Array.from(chunks, ({ key }) => key)
+  await store.addVectors({ keys, dimension: 2, values }, 'model-a')
 }
 
-/** All that the authority shows. */
+/** All that the document store shows. */
 async function snapshot({ open }: CorpusPlace) {
   const store = await open()
   await store.recoverJobs()
@@ -227,6 +227,7 @@ async function snapshot({ open }: CorpusPlace) {
     embedding: await store.embedding(),
     vectors: await store.readVectors(keys),
     counts: await store.counts(),
+    source: (await store.get('file'))?.source,
     file: await Array.fromAsync((await store.readFile('file')) ?? []),
     filtered: await store.matchingKeys({ field: 'b', eq: 'c' }),
   }

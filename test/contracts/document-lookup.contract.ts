@@ -27,7 +27,7 @@ const LIBRARY: NewDocument[] = [
   { id: 'd', text: 'Delta', metadata: { city: 'Rome', day: '2026-01-09' } },
 ]
 
-/** What tools rely on, whichever authority answers. */
+/** What tools rely on, whichever document store answers. */
 export function describeDocumentLookup(name: string, { create }: DocumentLookupCase): void {
   describe(`${name} looked up`, () => {
     const open = async () => {
@@ -112,6 +112,7 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       expect(await lookup.readPart({ documentId: 'a', ...range }, signal)).toEqual({
         text: 'lp',
         length: 5,
+        isWhole: true,
       })
       expect(await lookup.readPart({ documentId: 'unknown', ...range }, signal)).toBeUndefined()
     })
@@ -148,7 +149,11 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
         ],
       ] as const) {
         const part = await store.lookup.readPart({ documentId: 'long', start, end }, signal)
-        expect(part).toEqual({ text: whole.slice(start, end), length: whole.length })
+        expect(part).toEqual({
+          text: whole.slice(start, end),
+          length: whole.length,
+          isWhole: false,
+        })
       }
     })
 

@@ -8,9 +8,11 @@ import { describeChunkLists } from './metadata.contract.ts'
 import { describePatchedMetadata } from './patched-metadata.contract.ts'
 import { describeReplacement } from './replacement.contract.ts'
 import { describeSearchedLists } from './searched-lists.contract.ts'
+import { describeSources } from './sources.contract.ts'
 import { describeStoredVectors } from './stored-vectors.contract.ts'
+import { describeTermCountStore } from './term-counts.contract.ts'
 
-/** What every authority does: the sentences of `DocumentStore`, one by one. */
+/** What every document store does: the sentences of `DocumentStore`, one by one. */
 export function describeDocumentStore(name: string, createData: () => Promise<StoreData>): void {
   describe(name, () => {
     const on = useStore(createData)
@@ -319,9 +321,11 @@ export function describeDocumentStore(name: string, createData: () => Promise<St
     })
 
     describeReplacement(on)
+    describeSources(on)
     describeFiles(on)
     describeChunkLists(on)
     describeIngestionQueue(on)
     describeStoredVectors(on)
+    describeTermCountStore(on)
   })
 }

@@ -22,15 +22,11 @@ async function read(content: AsyncIterable<Uint8Array> | undefined): Promise<Buf
   return content && Buffer.concat(await Array.fromAsync(content))
 }
 
-/** So many parcels of so many chunks each, with pages and vectors. */
+/** So many batches of so many chunks each, with pages. */
 async function keepChunks(store: DocumentStore, batches: number, each: number) {
   const count = batches * each
   const batch = (number: number) => ({
     chunks: Array.from({ length: each }, (_, i) => chunkAt(number * each + i)),
-    vectors: {
-      ...{ model: 'model-a', dimension: 2 },
-      values: Float32Array.from({ length: each * 2 }, (_, i) => i % 2),
-    },
   })
   const bytes = Array.from({ length: batches }, (_, number) => packChunkBatch(batch(number)))
   const { number: file } = await store.stageFile(inPieces(...bytes))
@@ -45,7 +41,7 @@ function chunkAt(place: number) {
   return { text, heading: '', start: place * 10, end: place * 10 + text.length, ...page }
 }
 
-/** The part of the authority's contract that keeps the originals of documents. */
+/** The part of the document store's contract that keeps the originals of documents. */
 export function describeFiles(on: StoreFixture): void {
   const keep = async (content: Uint8Array, name = 'a.txt') => {
     const kept = await on.store.stageFile(inPieces(content))
@@ -91,7 +87,7 @@ export function describeFiles(on: StoreFixture): void {
       const [one, two] = await on.chunksOf('one', 'two')
       if (!one || !two) throw new Error('There are two chunks')
       const chunks = [{ ...one, page: 3, pageEnd: 4 }, two]
-      await on.store.completeJob(await on.claim(), chunks, undefined, 'The whole text')
+      await on.store.completeJob(await on.claim(), chunks, 'The whole text')
       expect(await on.store.get('a')).toMatchObject({ status: 'ready', characters: 14 })
       expect(await on.store.readChunks([one.key, two.key])).toMatchObject([
         { text: 'one', page: 3, pageEnd: 4 },
@@ -107,7 +103,7 @@ export function describeFiles(on: StoreFixture): void {
       expect((await on.store.get('a'))?.file).toMatchObject({ size: 9, notes: { page: 4 } })
       const notes = { warnings: [{ code: 'unreadable_pictures', message: 'page 2' }] }
       await on.store.noteFile(job, notes)
-      await on.store.completeJob(job, [], undefined, 'The whole text')
+      await on.store.completeJob(job, [], 'The whole text')
       await on.store.noteFile(job, {})
       expect((await on.store.get('a'))?.file?.notes).toEqual(notes)
       await on.store.put({ id: 'a', text: '', file: await keep(bytesOf(3)) })
@@ -115,7 +111,7 @@ export function describeFiles(on: StoreFixture): void {
       await on.store.noteFile(replacing, { page: 1 })
       expect((await on.store.get('a'))?.file).toMatchObject({ size: 9, notes })
       await on.store.noteFile(replacing, {})
-      await on.store.completeJob(replacing, [], undefined, 'Other')
+      await on.store.completeJob(replacing, [], 'Other')
       expect((await on.store.get('a'))?.file).toMatchObject({ size: 3, notes: {} })
     })
 
@@ -130,8 +126,6 @@ export function describeFiles(on: StoreFixture): void {
       const found = await on.store.readChunks(keys)
       expect(found.map(({ ordinal }) => ordinal)).toEqual(keys.map((_, i) => i))
       expect(found[119]).toMatchObject({ text: 'Chunk 119', start: 1_190, page: 120 })
-      const { values } = await on.store.readVectors([keys[119] ?? 0])
-      expect(values).toEqual(Float32Array.of(0, 1))
       expect(await readFile('a')).toHaveLength(9)
       await expect(read(on.store.readStaged(kept.file))).rejects.toMatchObject({
         code: 'document_not_found',
@@ -186,7 +180,7 @@ export function describeFiles(on: StoreFixture): void {
     const put = async (content: Uint8Array) =>
       on.store.put({ id: 'a', text: '', file: await keep(content, 'new.txt') })
     const ingest = async (text: string) =>
-      on.store.completeJob(await on.claim(), await on.chunksOf(text), undefined, text)
+      on.store.completeJob(await on.claim(), await on.chunksOf(text), text)
 
     it('waits beside the one that is served, and takes its place with the chunks', async () => {
       await addFile('a', bytesOf(5))

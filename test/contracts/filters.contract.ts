@@ -85,7 +85,7 @@ async function near(index: ChunkIndex, among: Among): Promise<number[]> {
   return matches.map(({ key }) => key).toSorted((a, b) => a - b)
 }
 
-/** An authority beside the index; what is added becomes ready in it, and each chunk is in the index by a word and a vector. */
+/** A document store beside the index; what is added becomes ready in it, and each chunk is in the index by a word and a vector. */
 async function openStore(index: ChunkIndex) {
   const data = await createSqliteData()
   const store = await data.open({ queueLimit: 1_000 })

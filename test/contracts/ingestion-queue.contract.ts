@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { IngestionJob } from '../../src/stores/document-store.ts'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
-/** The part of the authority's contract that ingestion lives on. */
+/** The part of the document store's contract that ingestion lives on. */
 export function describeIngestionQueue(on: StoreFixture): void {
   describe('the queue', () => {
     it('refuses a document when too many wait, and takes it when one is done', async () => {

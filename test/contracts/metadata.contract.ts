@@ -4,7 +4,7 @@ import { createRandom } from '../indexes/embedded/random-chunks.ts'
 import type { StoreFixture } from './document-store.fixture.ts'
 import { randomFilter, randomMetadata } from './metadata.fixture.ts'
 
-/** The part of the authority's contract that finds and lists chunks by their documents. */
+/** The part of the document store's contract that finds and lists chunks by their documents. */
 export function describeChunkLists(on: StoreFixture): void {
   const list = (limit: number, cursor?: string) =>
     on.store.listChunks({ documentId: 'a', limit, cursor })

@@ -22,7 +22,7 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
   const complete = async (opened: Opened) => opened.store.completeJob(await claim(opened), [])
   const openWanted = async () => {
     const opened = await open()
-    await opened.outbox.announce(true)
+    await opened.outbox.enable(true)
     return opened
   }
   const take = ({ outbox }: Opened, milliseconds = LEASE) => outbox.takeEvents(9, milliseconds)
@@ -73,7 +73,7 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
       expect(await take(opened)).toEqual([])
     })
 
-    it('gives an announcement to one taker at a time, and again when that one is silent', async () => {
+    it('gives an event to one taker at a time, and again when that one is silent', async () => {
       const opened = await openWanted()
       await opened.store.add({ id: 'a', text: 'x' })
       await complete(opened)
@@ -107,12 +107,12 @@ export function describeOutbox(name: string, open: () => Promise<Opened>): void 
       const opened = await open()
       await opened.store.add({ id: 'a', text: 'x' })
       await complete(opened)
-      await opened.outbox.announce(true)
+      await opened.outbox.enable(true)
       expect(await take(opened)).toEqual([])
       await opened.store.put({ id: 'a', text: 'y' })
       await complete(opened)
-      await opened.outbox.announce(false)
-      await opened.outbox.announce(true)
+      await opened.outbox.enable(false)
+      await opened.outbox.enable(true)
       expect(await take(opened)).toEqual([])
     })
   })

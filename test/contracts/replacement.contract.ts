@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { countsOf, FAILURE, type StoreFixture } from './document-store.fixture.ts'
 
-/** The part of the authority's contract that deals with repeated requests and with new content for a known id. */
+/** The part of the document store's contract that deals with repeated requests and with new content for a known id. */
 export function describeReplacement(on: StoreFixture): void {
   const OLD = { id: 'a', text: 'Old', title: 'Old title', url: 'https://old.example' }
   const NEW = { id: 'a', text: 'New text', title: 'New title', metadata: { year: 2026 } }

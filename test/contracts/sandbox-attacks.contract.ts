@@ -57,7 +57,7 @@ export function describeSandboxAttacks(name: string, { create }: SandboxCase): v
       expect(inspectorUrl()).toBeUndefined()
     }, 120_000)
 
-    it('ends an endless loop that catches everything', async () => {
+    it('ends an endless loop that catches everything', onlyLong, async () => {
       expect(await runAlone(LOOP_THAT_CATCHES, short)).toMatchObject({ outcome: 'timed-out' })
     })
 
@@ -68,7 +68,7 @@ export function describeSandboxAttacks(name: string, { create }: SandboxCase): v
       expect(await runAlone(code, short)).toMatchObject({ outcome: 'timed-out' })
     })
 
-    it('contains a fork bomb', async () => {
+    it('contains a fork bomb', onlyLong, async () => {
       const mark = randomUUID()
       const result = await runAlone(FORK_BOMB.replace('MARK', mark), short)
       expect(result.exitCode).not.toBe(0)
@@ -81,14 +81,18 @@ export function describeSandboxAttacks(name: string, { create }: SandboxCase): v
       expect(await processesWith(mark)).toEqual([])
     })
 
-    it('gives back no file of the host through links, and does not wait for a pipe', async () => {
-      const { files } = await runAlone(LINKS.replaceAll('PATH', host.path))
-      const contents = files.map(({ bytes }) => Buffer.from(bytes).toString())
-      expect(contents.join()).not.toContain(host.secret)
-      expect(files.map((file) => file.name)).toEqual(['honest.txt'])
-    })
+    it(
+      'gives back no file of the host through links, and does not wait for a pipe',
+      onlyLong,
+      async () => {
+        const { files } = await runAlone(LINKS.replaceAll('PATH', host.path))
+        const contents = files.map(({ bytes }) => Buffer.from(bytes).toString())
+        expect(contents.join()).not.toContain(host.secret)
+        expect(files.map((file) => file.name)).toEqual(['honest.txt'])
+      },
+    )
 
-    it('is not fooled by forged answers', async () => {
+    it('is not fooled by forged answers', onlyLong, async () => {
       const session = await sandbox.open(signal)
       const forged = await session.run({ code: FORGERY }, signal)
       expect(JSON.stringify(forged)).not.toContain(host.secret)

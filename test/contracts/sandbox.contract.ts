@@ -7,6 +7,7 @@ import type {
   SandboxSession,
 } from '../../src/sandboxes/sandbox.ts'
 import { SandboxLimits } from '../../src/schemas/sandbox.ts'
+import { onlyLong } from '../support/long.ts'
 
 export interface SandboxCase {
   create(limits: SandboxLimits): Sandbox
@@ -94,7 +95,7 @@ open("out/deep/new.txt", "w").write(str(list(open("below/same.bin", "rb").read()
       expect(await run('print("quiet")')).toMatchObject({ outputCut: false, stdout: 'quiet\n' })
     })
 
-    it('survives code that closes or replaces its streams', async () => {
+    it('survives code that closes or replaces its streams', onlyLong, async () => {
       await run('import sys, os\nsys.stdout.close()\nsys.stderr = None')
       await run('os.close(1)\nos.close(0)')
       expect(await run('print("still there")')).toMatchObject({ stdout: 'still there\n' })
@@ -129,7 +130,7 @@ print(time.monotonic() - wall >= 0.19)`
       expect((await run(code)).stdout).toBe('True\n')
     })
 
-    it('runs what is asked for at the same time one after the other', async () => {
+    it('runs what is asked for at the same time one after the other', onlyLong, async () => {
       const runs = await Promise.all([1, 2, 3].map((n) => run(`order = ${n}\nprint(order)`)))
       expect(runs.map(({ stdout }) => stdout)).toEqual(['1\n', '2\n', '3\n'])
     })
@@ -165,7 +166,7 @@ print("mine" in globals(), os.listdir("."), os.listdir(tempfile.gettempdir()))`
       expect(doomed.alive).toBe(false)
     })
 
-    it('may be killed at any time, and more than once', async () => {
+    it('may be killed at any time, and more than once', onlyLong, async () => {
       const doomed = await sandbox.open(signal)
       const running = doomed.run({ code: 'while True: pass' }, signal)
       await doomed.kill()

@@ -124,7 +124,8 @@ export function describeVectorIndex(current: () => ChunkIndex): void {
         asked,
       )
       // An index that does not compare vectors itself is always asked from outside.
-      const inside = (await index.searchHybrid?.(asked)) ?? outside
+      const inside =
+        (await index.searchHybrid?.({ ...asked, vector: Promise.resolve(asked.vector) })) ?? outside
       const byKey = ({ exhausted, candidates }: HybridRanking) => ({
         exhausted,
         candidates: candidates

@@ -75,11 +75,11 @@ describe('docker-compose.yml', () => {
 describe('docker-compose.cluster.yml', () => {
   it('has three nodes of Qdrant and two servers, behind a proxy that knows them all', () => {
     const names = Object.keys(CLUSTER.services)
-    const told = Array.from(NGINX.matchAll(/^ +server ([\w-]+):(\d+) /gm), ([, name]) => name)
-    expect(told.toSorted()).toEqual(
+    const upstreams = Array.from(NGINX.matchAll(/^ +server ([\w-]+):(\d+) /gm), ([, name]) => name)
+    expect(upstreams.toSorted()).toEqual(
       names.filter((name) => /^(agent-server|qdrant)-\d$/.test(name)).toSorted(),
     )
-    expect(told).toHaveLength(5)
+    expect(upstreams).toHaveLength(5)
   })
 
   it('keeps nothing of the servers on a disk', () => {

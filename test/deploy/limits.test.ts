@@ -69,21 +69,25 @@ describe('Behind the proxy of a platform', () => {
     expect(await clientOf(proxy).chat(QUESTION).text()).toBe('At night.')
   })
 
-  it('files as large as FILE_LIMIT is made come through, and the server itself refuses larger ones', async () => {
-    const settings = settingsOf({ DATABASE_URL: 'postgres://a:b@c.example.org/d' })
-    const { plain, fileLimit } = planDeployment(agentOf(), settings, cloudRun)
-    const server = await startServer({ FILE_LIMIT: plain.FILE_LIMIT ?? '' })
-    const { documents } = clientOf(
-      await startPlatformProxy(server, { bodyBytes: CLOUD_RUN_BYTES }),
-      { maxRetries: 0 },
-    )
-    const fileOf = (bytes: number) => new File([new Uint8Array(bytes)], 'noise.dat')
-    const { id } = await documents.upload(fileOf(fileLimit))
-    expect((await documents.get(id)).file).toMatchObject({ size: fileLimit })
-    await expect(documents.upload(fileOf(fileLimit + 1))).rejects.toMatchObject({
-      ...{ status: 413, code: expect.stringMatching(/^\w+$/) },
-    })
-  })
+  it(
+    'files as large as FILE_LIMIT is made come through, and the server itself refuses larger ones',
+    onlyLong,
+    async () => {
+      const settings = settingsOf({ DATABASE_URL: 'postgres://a:b@c.example.org/d' })
+      const { plain, fileLimit } = planDeployment(agentOf(), settings, cloudRun)
+      const server = await startServer({ FILE_LIMIT: plain.FILE_LIMIT ?? '' })
+      const { documents } = clientOf(
+        await startPlatformProxy(server, { bodyBytes: CLOUD_RUN_BYTES }),
+        { maxRetries: 0 },
+      )
+      const fileOf = (bytes: number) => new File([new Uint8Array(bytes)], 'noise.dat')
+      const { id } = await documents.upload(fileOf(fileLimit))
+      expect((await documents.get(id)).file).toMatchObject({ size: fileLimit })
+      await expect(documents.upload(fileOf(fileLimit + 1))).rejects.toMatchObject({
+        ...{ status: 413, code: expect.stringMatching(/^\w+$/) },
+      })
+    },
+  )
 
   it(
     'a server that is told to stop has stopped before it is killed, with a stream open, and has lost nothing',

@@ -41,6 +41,10 @@ const NOT_RUN = new Map([
     'curl -s "$URL/admin/keys" -H "Authorization: Bearer $KEY" \\',
     'test/api/api-keys.test.ts makes such keys',
   ],
+  [
+    `curl -s "$URL/documents?wait=20" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' \\`,
+    'asks a site elsewhere; test/api/web-pages.test.ts fetches from one of its own',
+  ],
   ['npm run re-embed', 'needs an embedding model; test/e2e/embeddings.test.ts has one'],
   [
     'curl -sT documents.ndjson -X POST $URL/documents/batch \\',
@@ -54,8 +58,8 @@ const NOT_RUN = new Map([
   ['npm run import -- backup.zst', 'as above'],
   ['npm run bench -- --chunks 10000 --rounds 3', 'takes minutes; .ci/run has a short form of it'],
   [
-    'npx --yes @modelcontextprotocol/conformance@0.1.16 client --command "node test/conformance/mcp-client.ts" --scenario tools_call',
-    'installs packages; test/api/mcp.test.ts speaks to real servers',
+    'npx conformance client --command "node test/conformance/mcp-client.ts" --scenario tools_call',
+    'test/conformance/mcp.test.ts runs the same',
   ],
   ['CHAT_MODEL=extractive', 'lines of .env, no commands'],
   [
@@ -153,7 +157,7 @@ describe.skipIf(!hasProgram('curl'))('The commands of the README (needs curl)', 
 
 describe('The configuration table of the README', () => {
   const rows = tableRows(README, 'Configuration')
-  const told = rows.map(([name = '', value = '']) => [
+  const documented = rows.map(([name = '', value = '']) => [
     name,
     value === 'none' || value.startsWith('required') ? '' : value,
   ])
@@ -166,7 +170,7 @@ describe('The configuration table of the README', () => {
     const required = { SERVER_API_KEY: 'a-key-of-16-characters', CHAT_API_KEY: 'any' }
     const config = Object.entries({ ...loadConfig(required), SERVER_API_KEY: '', CHAT_API_KEY: '' })
     const defaults = new Map(config.map(([name, value]) => [name, String(value ?? '')]))
-    expect(told).toEqual(told.map(([name = '']) => [name, defaults.get(name) ?? '']))
+    expect(documented).toEqual(documented.map(([name = '']) => [name, defaults.get(name) ?? '']))
   })
 })
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { verifies } from '../requirements.ts'
-import { isLong, long } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
@@ -27,9 +27,9 @@ const WAYS: [string, number][] = [
   ['by words', 8],
 ]
 
-it.each(isLong ? WAYS : WAYS.slice(0, 1))(
+it.each(WAYS)(
   `${CYCLES} kills while documents are replaced by texts and files leave each found, whole, and as it was put last: %s (CRASH_SEED=${SEED})`,
-  { ...long, ...verifies('documents.put.swap', 'files.crash'), timeout: CYCLES * CYCLE_MS },
+  { ...onlyLong, ...verifies('documents.put.swap', 'files.crash'), timeout: CYCLES * CYCLE_MS },
   async (how, count) => {
     const random = createSeededRandom(SEED)
     const embedder = how === 'by words' ? undefined : await openEmbedder(random)

@@ -8,13 +8,13 @@ import {
   startServerProcess,
 } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
+import { createExpectedDocuments } from './crash/expected-documents.ts'
 import {
   hasHalfSnapshot,
   killWhileStarting,
   killWhileStopping,
   killWhileWorking,
 } from './crash/kill.ts'
-import { createLedger } from './crash/ledger.ts'
 import { createSeededRandom } from './crash/seeded-random.ts'
 import { expectKept, expectOnDisk, expectSettled } from './crash/verify.ts'
 import { populate, workALittle, workUntilGone } from './crash/work.ts'
@@ -31,15 +31,15 @@ it(`${CYCLES} kills while ${DOCUMENTS} documents come and go lose none and doubl
   timeout: CYCLES * CYCLE_MS,
 }, async () => {
   const random = createSeededRandom(SEED)
-  const lockFile = createLedger(random)
+  const expected = createExpectedDocuments(random)
   const directory = await temporaryDirectory()
   const data = join(directory, 'data')
   const tally = createTally()
   let server = await startServerProcess({}, { directory })
-  await populate({ server, lockFile, documents: DOCUMENTS })
+  await populate({ server, expected, documents: DOCUMENTS })
 
   for (let cycle = 1; cycle <= CYCLES; cycle += 1) {
-    const work = workUntilGone({ server, lockFile, random, documents: DOCUMENTS })
+    const work = workUntilGone({ server, expected, random, documents: DOCUMENTS })
     if (random.chance(0.5)) await killWhileStopping(server, data, random)
     else await killWhileWorking(server, random)
     await work
@@ -52,16 +52,16 @@ it(`${CYCLES} kills while ${DOCUMENTS} documents come and go lose none and doubl
 
     server = await startServerProcess({}, { directory })
     tally.start(server)
-    await expectKept(server, lockFile, cycle)
-    if (cycle % SETTLED_EVERY === 0) await expectSettled(server, lockFile)
+    await expectKept(server, expected, cycle)
+    if (cycle % SETTLED_EVERY === 0) await expectSettled(server, expected)
   }
 
-  await workALittle({ server, lockFile, random })
-  await expectSettled(server, lockFile)
+  await workALittle({ server, expected, random })
+  await expectSettled(server, expected)
   expect(await server.stop()).toEqual({ code: 0, signal: null })
-  await expectOnDisk(data, lockFile)
-  tally.count('documents ever added', lockFile.entries.length)
-  tally.count('documents at the end', lockFile.in('kept').length)
+  await expectOnDisk(data, expected)
+  tally.count('documents ever added', expected.entries.length)
+  tally.count('documents at the end', expected.in('kept').length)
   if (process.env.CRASH_CYCLES) process.stdout.write(`${tally.text()}\n`)
 })
 

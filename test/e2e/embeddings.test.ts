@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const DOCUMENTS = isLong ? 40 : 8
-const KILLS = isLong ? 4 : 1
+const KILLS = 4
 
 async function prepare() {
   const embedder = await startScriptedEmbedder()
@@ -33,7 +33,7 @@ async function titles({ request }: TestServer, body: object): Promise<string[]> 
 
 describe('Documents that are being embedded', () => {
   it('are all ready in the end and found by meaning, though embedder and server die again and again', {
-    ...long,
+    ...onlyLong,
     timeout: 120_000,
   }, async () => {
     const { embedder, directory, environment } = await prepare()
@@ -96,31 +96,53 @@ it.each(someOf(['a', 'builtin'], 1))(
   },
 )
 
+it('Documents in another language than English are searched by words alone unless a model is named, and the log says so', async () => {
+  const server = await startServerProcess({ SEARCH_LANGUAGE: 'german', EMBEDDING_MODEL: '' })
+  await server.ingest({ title: 'Eulen', text: 'Die Gebäude der Eulen stehen leer.' })
+  const asked = await server.request('/query', { body: { query: 'Gebaeude' } })
+  const { hits } = QueryResponse.parse(await asked.json())
+  expect(hits.map(({ title }) => title)).toEqual(['Eulen'])
+  expect(Readiness.parse(await (await server.request('/readiness')).json()).retrieval).toBe(
+    'lexical',
+  )
+  const said = server.log().filter(({ msg }) => msg.startsWith('search goes by words alone: '))
+  expect(said).toHaveLength(1)
+  expect(said[0]?.msg).toMatch(
+    /knows English alone, and SEARCH_LANGUAGE is german; .*EMBEDDING_MODEL$/,
+  )
+})
+
 describe('npm run re-embed', () => {
-  it('embeds everything with another model, tells how far it is, and the server starts with it', async () => {
-    const { directory, environment } = await prepare()
-    const DATA_DIR = join(directory, 'data')
-    const first = await startServer({ ...environment('model-a'), DATA_DIR })
-    await first.ingest({ title: 'Vehicles', text: 'A car needs fuel.' })
-    await first.close()
+  it(
+    'embeds everything with another model, tells how far it is, and the server starts with it',
+    onlyLong,
+    async () => {
+      const { directory, environment } = await prepare()
+      const DATA_DIR = join(directory, 'data')
+      const first = await startServer({ ...environment('model-a'), DATA_DIR })
+      await first.ingest({ title: 'Vehicles', text: 'A car needs fuel.' })
+      await first.close()
 
-    const command = launch({
-      directory,
-      environment: {
-        SERVER_API_KEY: TEST_KEY,
-        CHAT_MODEL: 'extractive',
-        ...environment('model-b'),
-      },
-      command: [process.execPath, MAIN, 're-embed'],
-    })
-    expect(await command.exited).toEqual({ code: 0, signal: null })
-    expect(command.stderr).toContain('1 of 1 passages embedded')
-    expect(command.stderr).toContain('embedded with model-b')
+      const command = launch({
+        directory,
+        environment: {
+          SERVER_API_KEY: TEST_KEY,
+          CHAT_MODEL: 'extractive',
+          ...environment('model-b'),
+        },
+        command: [process.execPath, MAIN, 're-embed'],
+      })
+      expect(await command.exited).toEqual({ code: 0, signal: null })
+      expect(command.stderr).toContain('1 of 1 chunks embedded')
+      expect(command.stderr).toContain('embedded with model-b')
 
-    const second = await startServer({ ...environment('model-b'), DATA_DIR })
-    // The vectors enter the index after the start has ended.
-    await expect.poll(() => titles(second, { query: 'automobile', topK: 1 })).toEqual(['Vehicles'])
-  })
+      const second = await startServer({ ...environment('model-b'), DATA_DIR })
+      // The vectors enter the index after the start has ended.
+      await expect
+        .poll(() => titles(second, { query: 'automobile', topK: 1 }))
+        .toEqual(['Vehicles'])
+    },
+  )
 
   it.each([
     ['re-embed', ''],

@@ -41,35 +41,39 @@ describe.skipIf(!hasProgram('curl') || !hasProgram('npm') || !hasProgram('git'))
   'A fresh clone (needs curl, git and npm)',
   { timeout: TIMEOUT_MS },
   () => {
-    it('writes a .env, and its three printed commands lead to a cited answer as they are', async () => {
-      const directory = await cloneRepository()
-      const started = performance.now()
-      const server = npmStart(directory)
-      await server.said(/Everything else:/)
+    it(
+      'writes a .env, and its three printed commands lead to a cited answer as they are',
+      onlyLong,
+      async () => {
+        const directory = await cloneRepository()
+        const started = performance.now()
+        const server = npmStart(directory)
+        await server.said(/Everything else:/)
 
-      const key = /^SERVER_API_KEY=(.+)$/m.exec(
-        await readFile(join(directory, '.env'), 'utf8'),
-      )?.[1]
-      expect(key).toMatch(/^[\w-]{32}$/)
-      expect((await stat(join(directory, '.env'))).mode & 0o777).toBe(0o600)
-      expect(server.stdout).toContain(`Your key is ${key}`)
+        const key = /^SERVER_API_KEY=(.+)$/m.exec(
+          await readFile(join(directory, '.env'), 'utf8'),
+        )?.[1]
+        expect(key).toMatch(/^[\w-]{32}$/)
+        expect((await stat(join(directory, '.env'))).mode & 0o777).toBe(0o600)
+        expect(server.stdout).toContain(`Your key is ${key}`)
 
-      const commands = printedCommands(server.stdout)
-      expect(commands).toHaveLength(3)
-      const [add = '', query = '', chat = ''] = commands
-      const shell = openShell(directory)
-      const created = DocumentCreated.parse(JSON.parse(await shell.paste(`${add} -s`)))
-      expect(created.status).toBe('ready')
-      const { id } = created
-      const { hits } = QueryResponse.parse(JSON.parse(await shell.paste(`${query} -s`)))
-      expect(hits).toMatchObject([{ documentId: id, title: 'Opening hours' }])
-      const answer = await readChat(new Response(`${await shell.paste(`${chat} -s`)}`))
-      expect(answer.answer).toMatch(/On Saturdays it opens at ten\. \[1\]/)
-      expect(answer.done?.hits[0]?.documentId).toBe(id)
+        const commands = printedCommands(server.stdout)
+        expect(commands).toHaveLength(3)
+        const [add = '', query = '', chat = ''] = commands
+        const shell = openShell(directory)
+        const created = DocumentCreated.parse(JSON.parse(await shell.paste(`${add} -s`)))
+        expect(created.status).toBe('ready')
+        const { id } = created
+        const { hits } = QueryResponse.parse(JSON.parse(await shell.paste(`${query} -s`)))
+        expect(hits).toMatchObject([{ documentId: id, title: 'Opening hours' }])
+        const answer = await readChat(new Response(`${await shell.paste(`${chat} -s`)}`))
+        expect(answer.answer).toMatch(/On Saturdays it opens at ten\. \[1\]/)
+        expect(answer.done?.hits[0]?.documentId).toBe(id)
 
-      const seconds = (performance.now() - started) / 1_000
-      process.stdout.write(`npm start to the first cited answer: ${seconds.toFixed(1)} s\n`)
-    })
+        const seconds = (performance.now() - started) / 1_000
+        process.stdout.write(`npm start to the first cited answer: ${seconds.toFixed(1)} s\n`)
+      },
+    )
 
     it('keeps its key and prints none at the second start', onlyLong, async () => {
       const directory = await cloneRepository()

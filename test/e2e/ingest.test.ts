@@ -22,7 +22,7 @@ async function run(parameters: string[], environment: Record<string, string> = {
     command: [...AGENT_SERVER, 'add', ...parameters],
   })
   const { code } = await running.exited
-  return { code, told: running.stderr, said: running.stdout }
+  return { code, stderr: running.stderr, stdout: running.stdout }
 }
 
 let server: TestServer
@@ -40,12 +40,12 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
       const parameters = [folder, '--server', server.url, '--metadata', 'language=en']
       expect(await run(parameters)).toEqual({
         code: 0,
-        told: '',
-        said: '2 ready, 0 unchanged, 0 failed\n',
+        stderr: '',
+        stdout: '2 ready, 0 unchanged, 0 failed\n',
       })
       expect(await search(server, 'bees')).toMatchObject([{ metadata: { language: 'en' } }])
       await writeFile(join(folder, 'b.txt'), 'Bees dance.')
-      expect(await run(parameters)).toMatchObject({ said: '1 ready, 1 unchanged, 0 failed\n' })
+      expect(await run(parameters)).toMatchObject({ stdout: '1 ready, 1 unchanged, 0 failed\n' })
     },
   )
 
@@ -53,8 +53,8 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
     const folder = await folderOf({ 'c.md': 'Cats nap.', 'half.pdf': '%PDF-1.4 ' })
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 1,
-      told: '',
-      said: expect.stringMatching(
+      stderr: '',
+      stdout: expect.stringMatching(
         /^1 ready, 0 unchanged, 1 failed\n {2}docs\/half\.pdf: damaged_file: .+\n$/,
       ),
     })
@@ -64,8 +64,8 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
     const folder = await folderOf({ 'd.md': 'Dogs bark.', 'setup.exe': 'MZ' })
     expect(await run([folder, '--server', server.url])).toEqual({
       code: 0,
-      told: '',
-      said: '1 ready, 0 unchanged, 0 failed, 1 left out\n  left out as a Windows program: 1\n',
+      stderr: '',
+      stdout: '1 ready, 0 unchanged, 0 failed, 1 left out\n  left out as a Windows program: 1\n',
     })
   })
 
@@ -82,9 +82,9 @@ describe('npm run ingest, which is agent-server add beside a server', () => {
       ],
       2,
     ),
-  )('says what is wrong with %s', long, async (_what, parameters, environment, told, code) => {
+  )('says what is wrong with %s', long, async (_what, parameters, environment, problem, code) => {
     const ended = await run(parameters, environment)
-    expect(ended).toMatchObject({ code, told: expect.stringMatching(told) })
-    expect(ended.told).not.toContain('    at ')
+    expect(ended).toMatchObject({ code, stderr: expect.stringMatching(problem) })
+    expect(ended.stderr).not.toContain('    at ')
   })
 })

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { ask, complete } from '../support/chat-reader.ts'
 import { search } from '../support/knowledge.ts'
-import { onlyLong } from '../support/long.ts'
+import { isLong, onlyLong } from '../support/long.ts'
 import { type RecordedRequest, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { MODEL_KEY, modelAt, TEST_KEY } from '../support/server.ts'
 import { startServerProcess } from '../support/server-process.ts'
@@ -56,12 +56,16 @@ describe('A server', () => {
     ])
   })
 
-  it.skipIf(process.platform !== 'linux')('is small while it idles (needs Linux)', async () => {
-    const { pid } = await startServerProcess()
-    const status = await readFile(`/proc/${pid}/status`, 'utf8')
-    const megabytes = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
-    expect(megabytes).toBeLessThan(MAX_IDLE_MEGABYTES)
-  })
+  it.runIf(isLong && process.platform === 'linux')(
+    'is small while it idles (needs Linux)',
+    onlyLong,
+    async () => {
+      const { pid } = await startServerProcess()
+      const status = await readFile(`/proc/${pid}/status`, 'utf8')
+      const megabytes = Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024
+      expect(megabytes).toBeLessThan(MAX_IDLE_MEGABYTES)
+    },
+  )
 
   it(
     'writes no key and nothing of documents, questions and answers into its log',

@@ -47,25 +47,29 @@ describe('A server that is told to stop', () => {
     expect(server.stderr).toBe('')
   })
 
-  it('ends a stream that outlives the grace with an error, whatever its dialect', async () => {
-    const upstream = await startScriptedUpstream()
-    answerInTwoParts(upstream)
-    const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: '1' }))
-    const chat = await openStream(server)
-    const completion = await openStream(server, '/v1/chat/completions')
-    const stopped = server.stop()
-    const read = await readChat(chat)
-    expect(read.frames.map(({ event }) => event)).toEqual(['message', 'error'])
-    expect(read).toMatchObject({ answer: 'Beavers ', error: { code: 'shutting_down' } })
-    expect(await readCompletion(completion)).toMatchObject({
-      answer: 'Beavers ',
-      error: { code: 'shutting_down' },
-      ended: true,
-    })
-    expect(await stopped).toEqual(ORDERLY)
-    await Promise.all(upstream.requests.map(({ closed }) => closed))
-    expect(upstream.requests.map(({ disconnected }) => disconnected)).toEqual([true, true])
-  })
+  it(
+    'ends a stream that outlives the grace with an error, whatever its dialect',
+    onlyLong,
+    async () => {
+      const upstream = await startScriptedUpstream()
+      answerInTwoParts(upstream)
+      const server = await startServerProcess(modelAt(upstream, { SHUTDOWN_GRACE: '1' }))
+      const chat = await openStream(server)
+      const completion = await openStream(server, '/v1/chat/completions')
+      const stopped = server.stop()
+      const read = await readChat(chat)
+      expect(read.frames.map(({ event }) => event)).toEqual(['message', 'error'])
+      expect(read).toMatchObject({ answer: 'Beavers ', error: { code: 'shutting_down' } })
+      expect(await readCompletion(completion)).toMatchObject({
+        answer: 'Beavers ',
+        error: { code: 'shutting_down' },
+        ended: true,
+      })
+      expect(await stopped).toEqual(ORDERLY)
+      await Promise.all(upstream.requests.map(({ closed }) => closed))
+      expect(upstream.requests.map(({ disconnected }) => disconnected)).toEqual([true, true])
+    },
+  )
 
   it(
     'answers 503 in the one envelope where no word of an answer has been sent',

@@ -60,7 +60,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await readdir(directory)).toEqual([])
   })
 
-  it('the port is taken', async () => {
+  it('the port is taken', onlyLong, async () => {
     const holder = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void holder.close())
     await once(holder, 'listening')
@@ -70,7 +70,7 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(said).toContain(`127.0.0.1:${port}: another server listens there. Set PORT`)
   })
 
-  it('the data directory is in use, and the server that uses it goes on', async () => {
+  it('the data directory is in use, and the server that uses it goes on', onlyLong, async () => {
     const directory = await temporaryDirectory()
     const server = await startServer({ DATA_DIR: join(directory, 'data') })
     const said = await failedStart({ directory })
@@ -84,19 +84,14 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await failedStart({ directory })).toMatch(/Cannot make the data directory/)
   })
 
-  it.each(
-    someOf(
-      [
-        [
-          'of a newer server',
-          'PRAGMA application_id = 0x41675376; PRAGMA user_version = 99',
-          /newer server/,
-        ],
-        ['of another program', 'CREATE TABLE songs (name TEXT)', /belongs to another program/],
-      ],
-      1,
-    ),
-  )('the database is %s, and stays as it is', long, async (_whose, sql, why) => {
+  it.each([
+    [
+      'of a newer server',
+      'PRAGMA application_id = 0x41675376; PRAGMA user_version = 99',
+      /newer server/,
+    ],
+    ['of another program', 'CREATE TABLE songs (name TEXT)', /belongs to another program/],
+  ])('the database is %s, and stays as it is', onlyLong, async (_whose, sql, why) => {
     const directory = await temporaryDirectory()
     const file = await makeDatabase(directory, sql)
     const before = await readFile(file)
@@ -111,19 +106,14 @@ describe('A start that cannot succeed ends with code 1 and says why:', () => {
     expect(await failedStart({ directory })).toMatch(/agent-server\.db: .+\(not a database\)/)
   })
 
-  it.each(
-    someOf(
-      [
-        ['no JSON', '{"name": ', /agent\.json is not a valid .+is not valid JSON/s],
-        [
-          'not an agent',
-          '{"nmae": "x", "prompt": 3}',
-          /agent\.json is not a valid .+prompt must be a string.+nmae/s,
-        ],
-      ],
-      1,
-    ),
-  )('agent.json is %s', long, async (_what, text, why) => {
+  it.each([
+    ['no JSON', '{"name": ', /agent\.json is not a valid .+is not valid JSON/s],
+    [
+      'not an agent',
+      '{"nmae": "x", "prompt": 3}',
+      /agent\.json is not a valid .+prompt must be a string.+nmae/s,
+    ],
+  ])('agent.json is %s', onlyLong, async (_what, text, why) => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'agent.json'), text)
     expect(await failedStart({ directory })).toMatch(why)

@@ -1,10 +1,13 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
-import { long, someOf } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { startOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, TEST_KEY } from '../support/server.ts'
-import { startServerProcess } from '../support/server-process.ts'
+import { defaults, type Launched, launch, startServerProcess } from '../support/server-process.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 const SERVER = 2
@@ -26,6 +29,23 @@ async function start(more: Record<string, string> = {}) {
 }
 
 describe('With an exporter of OpenTelemetry', () => {
+  it.each([
+    ['exit', async (server: Launched) => expect((await server.exited).code).toBe(1)],
+    ['screen', (server: Launched) => server.said(/listening at/)],
+  ])('a start that fails sends why before it goes on: FAILED_START=%s', async (then, ended) => {
+    const receiver = await startOtlpReceiver()
+    const directory = await temporaryDirectory()
+    await writeFile(join(directory, 'agent.json'), '{ "name": 7 }')
+    // Nothing is sent in time by itself: what comes was sent at the end.
+    const never = { OTEL_BLRP_SCHEDULE_DELAY: '600000', OTEL_METRICS_EXPORTER: 'none' }
+    const environment = { ...defaults(), ...receiver.environment, ...never, FAILED_START: then }
+    await ended(launch({ directory, environment }))
+    await expect
+      .poll(() => receiver.records.map(({ body }) => body))
+      .toEqual(expect.arrayContaining(['telemetry is sent', 'the start failed']))
+    expect(JSON.stringify(receiver.records)).toContain('name')
+  })
+
   it('a chat is one trace of request, agent, retrieval, model and tools, within that of its caller', async () => {
     const { upstream, receiver, server, of, client } = await start()
     await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
@@ -34,7 +54,7 @@ describe('With an exporter of OpenTelemetry', () => {
     expect(await client.chat({ ...QUESTION, conversationId: 'desk-7' }).text()).toBe(
       'At night [1].',
     )
-    await vi.waitFor(() => expect(of('POST /chat')).toHaveLength(1), 10_000)
+    await expect.poll(() => of('POST /chat')).toHaveLength(1)
 
     const [request] = of('POST /chat')
     const [agent] = of('invoke_agent')
@@ -77,15 +97,40 @@ describe('With an exporter of OpenTelemetry', () => {
     }
   })
 
-  it('what fails says how, and not in which words; what is left is sent at the end', async () => {
-    const { upstream, of, client, server } = await start({ OTEL_BSP_SCHEDULE_DELAY: '60000' })
-    upstream.script({ status: 401, steps: [{ send: '{"error":{"message":"a wrong word"}}' }] })
-    await expect(client.chat(QUESTION).text()).rejects.toThrow()
-    expect(of('chat')).toEqual([])
-    expect(await server.stop()).toEqual({ code: 0, signal: null })
-    expect(of('chat scripted')[0]).toMatchObject({
-      ...{ status: { code: FAILED }, attributes: { 'error.type': expect.stringMatching(/^\w+$/) } },
-    })
+  it(
+    'what fails says how, and not in which words; what is left is sent at the end',
+    onlyLong,
+    async () => {
+      const { upstream, of, client, server } = await start({ OTEL_BSP_SCHEDULE_DELAY: '60000' })
+      upstream.script({ status: 401, steps: [{ send: '{"error":{"message":"a wrong word"}}' }] })
+      await expect(client.chat(QUESTION).text()).rejects.toThrow()
+      expect(of('chat')).toEqual([])
+      expect(await server.stop()).toEqual({ code: 0, signal: null })
+      expect(of('chat scripted')[0]).toMatchObject({
+        ...{
+          status: { code: FAILED },
+          attributes: { 'error.type': expect.stringMatching(/^\w+$/) },
+        },
+      })
+    },
+  )
+
+  it('metrics and logs are sent, too', async () => {
+    const { receiver, server } = await start({ LOG_LEVEL: 'info' })
+    await server.ingest({ title: 'Owls', text: 'Owls hunt at night.' })
+    expect((await server.request('/query', { body: { query: 'owls' } })).status).toBe(200)
+    const metric = (name: string) => JSON.stringify(receiver.metrics.get(`agent_server_${name}`))
+    await vi.waitFor(() => {
+      expect(metric('search_seconds')).toMatch(/"count":"?1\b/)
+      expect(metric('documents')).toContain('ready')
+      expect(receiver.records).toContainEqual(
+        expect.objectContaining({
+          ...{ body: 'query', severityNumber: 9, traceId: expect.stringMatching(/^\w{32}$/) },
+        }),
+      )
+    }, 20_000)
+    expect(receiver.sent()).not.toContain('hunt at night')
+    expect(receiver.sent()).not.toContain(TEST_KEY)
   })
 
   it('strangers begin no trace, and a receiver that is away holds nothing up and is told of', async () => {
@@ -94,22 +139,28 @@ describe('With an exporter of OpenTelemetry', () => {
     })
     await fetch(`${server.url}/documents`)
     expect((await client.documents.list().page()).items).toEqual([])
-    await vi.waitFor(() => expect(server.stdout).toContain('traces are not sent'), 20_000)
+    await vi.waitFor(() => expect(server.stdout).toContain('telemetry is not sent'), 20_000)
     expect(receiver.spans).toEqual([])
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
 })
 
+const NONE = {
+  OTEL_TRACES_EXPORTER: 'none',
+  OTEL_METRICS_EXPORTER: 'none',
+  OTEL_LOGS_EXPORTER: 'none',
+}
+
 describe('Without an exporter', () => {
-  it.each(someOf([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_TRACES_EXPORTER: 'none' }], 1))(
+  it.each([{ OTEL_SDK_DISABLED: 'true' }, NONE])(
     'nothing is loaded or sent: %j',
-    long,
+    onlyLong,
     async (off) => {
       const { upstream, receiver, server, client } = await start(off)
       upstream.script(textReply('At night.'))
       expect(await client.chat(QUESTION).text()).toBe('At night.')
       expect(upstream.requests[0]?.headers.traceparent).toBeUndefined()
-      expect(server.stdout).not.toContain('traces are sent')
+      expect(server.stdout).not.toContain('telemetry is sent')
       await server.stop()
       expect(receiver.sent()).toBe('')
     },

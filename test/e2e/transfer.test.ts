@@ -1,10 +1,11 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { DocumentList } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
-import { long, onlyLong, someOf } from '../support/long.ts'
+import { onlyLong } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { defaults, type Exit, launch, startServerProcess } from '../support/server-process.ts'
@@ -38,6 +39,24 @@ async function seen(server: TestServer) {
 }
 
 describe('npm run export and npm run import', () => {
+  it.each([
+    ['import', '.', '. is a folder: nothing was imported'],
+    ['import', 'data.zst', 'data.zst is not there'],
+    ['import', 'file/data.zst', 'file/data.zst is in no folder'],
+    ['export', 'nowhere/data.zst', 'nowhere/data.zst.part is not there'],
+    ['export', 'file/data.zst', 'file/data.zst is in no folder'],
+  ])('say in words what is wrong with a path: %s %s', async (command, path, words) => {
+    const directory = await temporaryDirectory()
+    await writeFile(join(directory, 'file'), '')
+    if (command === 'export') {
+      const server = await startServerProcess({}, { directory })
+      await server.stop()
+    }
+    const ended = run(directory, {}, command, path)
+    expect(await ended.exited).toEqual({ code: 1, signal: null })
+    expect(ended.stderr).toBe(`${words}\n`)
+  })
+
   it(
     'carry a corpus from a running server into a new directory, where it is the same and nothing is embedded again',
     verifies('transfer.round-trip'),
@@ -61,7 +80,7 @@ describe('npm run export and npm run import', () => {
       const file = join(await temporaryDirectory(), 'corpus.zst')
       const exporting = run(from.directory, environment, 'export', file)
       expect(await exporting.exited).toEqual(DONE)
-      expect(exporting.stderr).toMatch(/holds 3 documents with \d+ passages\n$/)
+      expect(exporting.stderr).toMatch(/holds 3 documents with \d+ chunks\n$/)
       const before = await seen(from)
       await from.stop()
 
@@ -70,7 +89,7 @@ describe('npm run export and npm run import', () => {
         input.some((text) => text.includes('wheels')) ? { status: 500, body: {} } : undefined
       const importing = run(directory, environment, 'import', file)
       expect(await importing.exited).toEqual(DONE)
-      expect(importing.stderr).toMatch(/^Imported 3 documents with \d+ passages\n$/)
+      expect(importing.stderr).toMatch(/^Imported 3 documents with \d+ chunks\n$/)
       const to = await startServer({ ...environment, DATA_DIR: join(directory, 'data') })
       expect(await seen(to)).toEqual(before)
       await to.ingest({ text: 'A document that comes later.' })
@@ -99,7 +118,7 @@ describe('npm run export and npm run import', () => {
     expect(again.stderr).toMatch(/^There is a file .* already\n$/)
   })
 
-  it.each(someOf(['export', 'import'], 1))('say how %s is called', long, async (name) => {
+  it.each(['export', 'import'])('say how %s is called', onlyLong, async (name) => {
     const running = run(await temporaryDirectory(), {}, name)
     expect(await running.exited).toEqual({ code: 2, signal: null })
     expect(running.stderr).toBe(`Usage: npm run ${name} -- <file.zst>\n`)

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { freeAllMemory, freeYoungMemory } from '../../src/lib/free-memory.ts'
 
@@ -76,5 +77,25 @@ describe('A process that has nothing more to do', () => {
     const { grown, left } = JSON.parse(stdout)
     expect(grown).toBeGreaterThan(20_000_000)
     expect(left).toBeLessThan(grown / 2)
+  })
+})
+
+describe('A thread', () => {
+  it('finds the collector though others look for it at the same moment, and none fails', async () => {
+    const module = JSON.stringify(import.meta.resolve('../../src/lib/free-memory.ts'))
+    const program = `
+      import { parentPort } from 'node:worker_threads'
+      import { freeAllMemory } from ${module}
+      for (let time = 0; time < 50; time++) freeAllMemory()
+      parentPort?.postMessage('done')
+    `
+    const url = new URL(`data:text/javascript,${encodeURIComponent(program)}`)
+    const threads = Array.from({ length: 4 }, () => new Worker(url))
+    const done = threads.map(
+      (thread) =>
+        new Promise((resolve, reject) => thread.once('message', resolve).once('error', reject)),
+    )
+    expect(await Promise.all(done)).toEqual(['done', 'done', 'done', 'done'])
+    await Promise.all(threads.map((thread) => thread.terminate()))
   })
 })

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  Document,
-  DocumentInput,
-  DocumentListQuery,
-  DocumentParams,
-} from '../../src/schemas/document.ts'
+import { Document, DocumentListQuery, DocumentParams } from '../../src/schemas/document.ts'
+import { DocumentInput } from '../../src/schemas/new-document.ts'
 import { DOCUMENT_STATUSES } from '../../src/stores/document-store.ts'
 import { issuesOf, pathsOf } from './issues-of.ts'
 

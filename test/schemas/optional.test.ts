@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ChatRequest } from '../../src/schemas/chat.ts'
 import { CompletionRequest } from '../../src/schemas/completion.ts'
-import { DocumentInput } from '../../src/schemas/document.ts'
 import { DocumentLine } from '../../src/schemas/document-batch.ts'
 import { optional, optionalOr } from '../../src/schemas/fields.ts'
 import { McpTestRequest } from '../../src/schemas/mcp.ts'
 import { Filter } from '../../src/schemas/metadata.ts'
+import { DocumentInput } from '../../src/schemas/new-document.ts'
 import { QueryRequest } from '../../src/schemas/query.ts'
 
 const messages = [{ role: 'user', content: 'Where do owls nest?' }]
@@ -53,7 +53,8 @@ describe('Every field of a request that may be left out', () => {
     expect(others.length).toBeGreaterThan(0)
     const nulls = Object.fromEntries(others.map((field) => [field, null]))
     const [given, without] = [schema.parse({ ...least, ...nulls }), schema.parse(least)]
-    const told = (value: unknown) => JSON.parse(JSON.stringify(value), (_, one) => one ?? undefined)
-    expect(told(given)).toEqual(told(without))
+    const plain = (value: unknown) =>
+      JSON.parse(JSON.stringify(value), (_, one) => one ?? undefined)
+    expect(plain(given)).toEqual(plain(without))
   })
 })

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it, onTestFinished } from 'vitest'
+import { onlyLong } from '../support/long.ts'
 
 const run = promisify(execFile)
 const SCRIPT = resolve(import.meta.dirname, '../../scripts/eval.ts')
@@ -32,7 +33,7 @@ async function makeCollection(): Promise<string> {
   return folder
 }
 
-it('npm run eval judges a collection through a server of its own', async () => {
+it('npm run eval judges a collection through a server of its own', onlyLong, async () => {
   const { stdout } = await run(process.execPath, [SCRIPT, await makeCollection(), '--json'])
   expect(JSON.parse(stdout)).toMatchObject({
     ...{ documents: 2, failed: 0, queries: 2, ndcg: 1, recall: 1, mrr: 1 },

@@ -26,6 +26,27 @@ it('counts what passed and what failed', () => {
   expect(readReport(json, '/project')).toMatchObject({ passed: 3, failed: 1, skipped: 0 })
 })
 
+it('names each test that failed and each file that could not be run, with what it said, cut', () => {
+  const said = [
+    '\u001b[31mAssertionError\u001b[39m: expected 1 to be 2',
+    '',
+    ...Array(20).fill('  at …'),
+  ]
+  const failed = { ...test('failed', 'adds', 'Sums'), failureMessages: [said.join('\n')] }
+  const json = report({ status: 'failed', assertionResults: [test('passed'), failed] }, {
+    status: 'failed',
+    assertionResults: [],
+    message: 'Cannot find module',
+  } as never)
+  const { failures } = readReport(json, '/project')
+  expect(failures).toEqual([
+    expect.stringMatching(
+      /^test\/0\.test\.ts > Sums > adds\n {4}AssertionError: expected 1 to be 2(\n {4}at …){5}$/u,
+    ),
+    'test/1.test.ts\n    Cannot find module',
+  ])
+})
+
 it('names each suite with skipped tests once, with its file and how many', () => {
   const json = report({
     status: 'passed',

@@ -10,7 +10,6 @@ import { randomText, seededRandom } from '../services/ingestion/random-text.ts'
 
 const batchOf = (number: number) => ({
   chunks: [{ text: `Eule ${number} 👋`, heading: '', start: 0, end: 9, page: 2, pageEnd: 3 }],
-  vectors: { model: 'm', dimension: 2, values: Float32Array.of(number, 0.5) },
   more: Uint8Array.of(number),
 })
 

@@ -13,7 +13,7 @@ async function* pieces(rows: readonly StoredRow[]) {
 /** A file of one column with these keys, in rows from 1. */
 async function write(...keys: StoredRow['keys'][number][]): Promise<string> {
   const path = join(await temporaryDirectory(), 'rows')
-  const rows = keys.map((key, index) => ({ row: index + 1, told: `told ${key}`, keys: [key] }))
+  const rows = keys.map((key, index) => ({ row: index + 1, text: `text ${key}`, keys: [key] }))
   await writeRowFile(path, 1, pieces(rows))
   return path
 }
@@ -23,13 +23,13 @@ const test = (operator: KeyTest['operator'], key: KeyTest['key']): KeyTest => ({
 })
 
 describe('A file of rows', () => {
-  it('gives rows back as they were told, in the order of their keys', async () => {
+  it('gives rows back as they were text, in the order of their keys', async () => {
     const path = await write('b', 'c', 'a')
     expect(findRows(path, [test('>=', 'a')], BOUNDS)).toEqual({
       rows: [
-        { row: 3, told: 'told a' },
-        { row: 1, told: 'told b' },
-        { row: 2, told: 'told c' },
+        { row: 3, text: 'text a' },
+        { row: 1, text: 'text b' },
+        { row: 2, text: 'text c' },
       ],
       count: 3,
     })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { TEST_KEY } from './server.ts'
 
 const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -14,11 +14,30 @@ const FLAGS = [
 
 export const hasBrowser = existsSync(EXECUTABLE)
 
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: EXECUTABLE, args: FLAGS })
+/** What a test needs of a browser. */
+type Profiles = Pick<Browser, 'newContext'>
+
+/** One browser for all tests of the file that calls this at its top; none is started where there is none. */
+export function useBrowser(): Profiles {
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    if (hasBrowser) browser = await chromium.launch({ executablePath: EXECUTABLE, args: FLAGS })
+  })
+  afterAll(() => browser?.close())
+  return {
+    async newContext(options) {
+      if (!browser) throw new Error(`There is no browser at ${EXECUTABLE}`)
+      return browser.newContext(options)
+    },
+  }
+}
 
 /** A page of its own profile, and what it said in its console or asked of other hosts than `url`. */
-export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}) {
+export async function openPage(
+  browser: Profiles,
+  url: string,
+  options: BrowserContextOptions = {},
+) {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
   onTestFinished(() => context.close())
   const page = await context.newPage()
@@ -42,7 +61,7 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
 
 /** The screen after signing in with the key. */
 export async function openScreen(
-  browser: Browser,
+  browser: Profiles,
   url: string,
   path = 'overview',
   options: BrowserContextOptions = {},
@@ -72,8 +91,8 @@ interface AxeResults {
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(AXE)
   const { violations } = await page.evaluate<AxeResults>('axe.run({ resultTypes: ["violations"] })')
-  const told = violations.flatMap(({ id, nodes }) =>
+  const described = violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
   )
-  expect(told).toEqual([])
+  expect(described).toEqual([])
 }

@@ -110,12 +110,12 @@ export async function startE2bStub({ launch }: Options): Promise<E2bStub> {
     const pid = ++lastPid
     processes.set(pid, process)
     sandboxes.get(id)?.add(process)
-    const tell = (event: object) => answer.write(encodeEnvelope({ event }))
+    const send = (event: object) => answer.write(encodeEnvelope({ event }))
     answer.writeHead(200, { 'content-type': 'application/connect+json' })
-    tell({ start: { pid } })
-    process.onOutput((output) => tell({ data: { stdout: output.toString('base64') } }))
+    send({ start: { pid } })
+    process.onOutput((output) => send({ data: { stdout: output.toString('base64') } }))
     void process.ended.then(() => {
-      tell({ end: { exitCode: 0, exited: true } })
+      send({ end: { exitCode: 0, exited: true } })
       answer.end(Buffer.concat([Buffer.of(2), encodeEnvelope({}).subarray(1)]))
     })
     answer.once('close', () => process.kill())

@@ -4,7 +4,7 @@ import type { Script, ScriptedUpstream } from './scripted-upstream.ts'
 import type { TestServer } from './server.ts'
 
 /** What a run tells at its end, in whichever dialect it was asked for. */
-export interface Told {
+export interface Answered {
   answer: string
   extras: Pick<Completion, 'agent'>['agent']
 }
@@ -18,7 +18,7 @@ export async function askBy(
   { server, upstream }: { server: TestServer; upstream: ScriptedUpstream },
   scripts: readonly Script[],
   more: object = {},
-): Promise<Told> {
+): Promise<Answered> {
   upstream.script(...scripts)
   const messages = [{ role: 'user', content: 'What is there?' }]
   const post = (path: string, body: object) =>

@@ -5,7 +5,7 @@ import { startScriptedUpstream } from './scripted-upstream.ts'
 import { modelAt, startServer, type TestServer } from './server.ts'
 import { writeAgentFile } from './temporary-files.ts'
 
-const SETTLE_MS = 10_000
+const SETTLE_MS = 30_000
 
 /** A whole server with these connections and a scripted model. */
 export async function startWith(mcpServers: object, environment: Record<string, string> = {}) {

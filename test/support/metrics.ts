@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TestServer } from './server.ts'
 
-const SETTLING_MS = 5_000
+const SETTLING_MS = 20_000
 const POLL_MS = 5
 
 /** The samples of `/metrics`, by name and labels as they are written. */

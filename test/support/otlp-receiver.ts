@@ -24,13 +24,29 @@ const Span = z.looseObject({
   status: z.looseObject({ code: z.number().optional() }),
 })
 export type ReceivedSpan = z.output<typeof Span>
+const Metric = z.looseObject({ name: z.string() })
+const Record = z.looseObject({
+  severityNumber: z.number(),
+  body: Value,
+  attributes: Attributes,
+  traceId: z.string().optional(),
+})
+type ReceivedRecord = z.output<typeof Record>
 const Export = z.object({
-  resourceSpans: z.array(
-    z.looseObject({
-      resource: z.looseObject({ attributes: Attributes }),
-      scopeSpans: z.array(z.looseObject({ spans: z.array(Span) })),
-    }),
-  ),
+  resourceSpans: z
+    .array(
+      z.looseObject({
+        resource: z.looseObject({ attributes: Attributes }),
+        scopeSpans: z.array(z.looseObject({ spans: z.array(Span) })),
+      }),
+    )
+    .optional(),
+  resourceMetrics: z
+    .array(z.object({ scopeMetrics: z.array(z.object({ metrics: z.array(Metric) })) }))
+    .optional(),
+  resourceLogs: z
+    .array(z.object({ scopeLogs: z.array(z.object({ logRecords: z.array(Record) })) }))
+    .optional(),
 })
 
 /** A receiver of OTLP over HTTP in JSON on the loopback, in the place of a collector. */
@@ -38,13 +54,20 @@ export async function startOtlpReceiver() {
   const spans: ReceivedSpan[] = []
   const services = new Set<unknown>()
   let text = ''
+  const metrics = new Map<string, unknown>()
+  const records: ReceivedRecord[] = []
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await json(request)
     text += JSON.stringify(body)
-    for (const { resource, scopeSpans } of Export.parse(body).resourceSpans) {
+    const { resourceSpans = [], resourceMetrics = [], resourceLogs = [] } = Export.parse(body)
+    for (const { resource, scopeSpans } of resourceSpans) {
       services.add(resource.attributes['service.name'])
       spans.push(...scopeSpans.flatMap((scope) => scope.spans))
     }
+    for (const metric of resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics))
+      for (const { name, ...value } of metric.metrics) metrics.set(name, value)
+    for (const { scopeLogs } of resourceLogs)
+      records.push(...scopeLogs.flatMap(({ logRecords }) => logRecords))
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
   }
   const { url } = await startHttp((request, response) => {
@@ -55,13 +78,19 @@ export async function startOtlpReceiver() {
   return {
     spans,
     services,
+    /** What was told last of each metric. */
+    metrics,
+    records,
     /** All that was sent. */
     sent: () => text,
-    /** What has a server send its traces here, soon. */
+    /** What has a server send its traces, metrics and logs here, soon. */
     environment: {
       OTEL_EXPORTER_OTLP_ENDPOINT: url,
       OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
       OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_BLRP_SCHEDULE_DELAY: '50',
+      OTEL_METRIC_EXPORT_INTERVAL: '200',
+      OTEL_METRIC_EXPORT_TIMEOUT: '200',
     },
   }
 }

@@ -21,19 +21,19 @@ export async function openConnection({ url }: { url: string }): Promise<RawConne
   let text = ''
   let isClosed = false
   const listeners = new Set<() => void>()
-  const tell = () => {
+  const notify = () => {
     for (const listener of [...listeners]) listener()
   }
   socket.setEncoding('utf8')
   socket.on('data', (more) => {
     text += more
-    tell()
+    notify()
   })
   // A reset is one way of closing; what counts is what came before it.
-  socket.on('error', tell)
+  socket.on('error', notify)
   socket.on('close', () => {
     isClosed = true
-    tell()
+    notify()
   })
   await new Promise((resolve, reject) => {
     socket.once('connect', resolve)
@@ -83,7 +83,7 @@ export interface RawRequest {
 /** A request with the key, byte for byte; a body gets its length unless the headers tell another. */
 export function rawRequest({ method, path, headers = [], body }: RawRequest): Buffer {
   const bytes = Buffer.from(body ?? '')
-  const isTold = headers.some((header) => /^(content-length|transfer-encoding):/i.test(header))
+  const isKnown = headers.some((header) => /^(content-length|transfer-encoding):/i.test(header))
   const head = [
     `${method ?? (body === undefined ? 'GET' : 'POST')} ${path} HTTP/1.1`,
     'host: localhost',
@@ -91,7 +91,7 @@ export function rawRequest({ method, path, headers = [], body }: RawRequest): Bu
     ...(body !== undefined && !headers.some((header) => /^content-type:/i.test(header))
       ? ['content-type: application/json']
       : []),
-    ...(body !== undefined && !isTold ? [`content-length: ${bytes.length}`] : []),
+    ...(body !== undefined && !isKnown ? [`content-length: ${bytes.length}`] : []),
     ...headers,
   ]
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), bytes])

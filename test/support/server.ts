@@ -20,7 +20,7 @@ export const MODEL_KEY = 'sk-key-of-the-chat-model'
 
 const SCREEN_SOURCES = fileURLToPath(new URL('ui', ROOT))
 
-const INGESTION_MS = 20_000
+const INGESTION_MS = 50_000
 const POLL_MS = 5
 
 export interface TestServer {

@@ -33,29 +33,30 @@ export function isNode(value: unknown): value is SyntaxNode {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value
 }
 
-const parsed = new Map<string, unknown>()
+const parsed = new Map<string, readonly SyntaxNode[]>()
 
 /** Every node of a file's syntax tree, outermost first. */
-export function* nodesOf(text: string): Generator<SyntaxNode> {
+export function nodesOf(text: string): readonly SyntaxNode[] {
   // Every rule asks for the same files.
-  const tree = parsed.get(text) ?? parseAst(text, { lang: 'ts' })
-  parsed.set(text, tree)
-  const waiting: unknown[] = [tree]
+  const known = parsed.get(text)
+  if (known) return known
+  const nodes: SyntaxNode[] = []
+  const waiting: unknown[] = [parseAst(text, { lang: 'ts' })]
   while (waiting.length > 0) {
     const value = waiting.pop()
-    if (isNode(value)) yield value
+    if (isNode(value)) nodes.push(value)
     if (typeof value === 'object' && value !== null) waiting.push(...Object.values(value).reverse())
   }
+  parsed.set(text, nodes)
+  return nodes
 }
 
 /** What a file imports, also for its types only, loads at run time, or starts as a thread, as written. */
 export function importsOf(text: string): string[] {
-  return nodesOf(text)
-    .flatMap((node) => {
-      const written = importedBy(node)
-      return isNode(written) && typeof written.value === 'string' ? [written.value] : []
-    })
-    .toArray()
+  return nodesOf(text).flatMap((node) => {
+    const written = importedBy(node)
+    return isNode(written) && typeof written.value === 'string' ? [written.value] : []
+  })
 }
 
 function importedBy(node: SyntaxNode): unknown {

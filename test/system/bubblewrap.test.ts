@@ -21,6 +21,20 @@ describe.skipIf(!existsSync('/usr/bin/bwrap'))(
     describeSandbox('bubblewrap', bubblewrap)
     describeSandboxAttacks('bubblewrap', bubblewrap)
 
+    it('have room for so many files in the working directory and in /tmp together', async () => {
+      const limits = SandboxLimits.parse({ fileMegabytes: 8 })
+      const sandbox = createBubblewrapSandbox({ limits })
+      const session = await sandbox.open(signal)
+      const { stdout } = await session.run({ code: FILLED }, signal)
+      const [most = 0, left] = stdout.trim().split(' ')
+      expect(Number(most)).toBeGreaterThan(6)
+      expect(Number(most)).toBeLessThanOrEqual(8)
+      expect(left).toBe('/work')
+      // Neither place can be taken away, on which the next run depends.
+      expect((await session.run({ code: 'print(1)' }, signal)).stdout).toBe('1\n')
+      await sandbox.close()
+    })
+
     it('leave neither a process nor a control group behind, whichever way they end', async () => {
       // Stands in the command line of each process, and tells them from those of other tests.
       const limits = SandboxLimits.parse({ seconds: 1, fileMegabytes: 37 })
@@ -66,6 +80,18 @@ describe.skipIf(!existsSync('/usr/bin/bwrap') || !isRoot)(
     })
   },
 )
+
+/** How many megabytes have room in both places, by turns; then takes away all that can be. */
+const FILLED = `
+import os, shutil
+most = 0
+try:
+    for i in range(32):
+        with open(f"{(os.getcwd(), '/tmp')[i % 2]}/{i}", "wb") as file: file.write(b"x" * 2**20)
+        most += 1
+except OSError: pass
+for place in ("/work", "/tmp", os.getcwd(), os.path.realpath("/tmp")): shutil.rmtree(place, ignore_errors=True)
+print(most, "/work" if os.path.isdir("/work") and os.path.isdir("/tmp") else "gone")`
 
 /** Four times 150 MB: each within the limit of 256 MB, all of them far beyond it. */
 const HOGS = `

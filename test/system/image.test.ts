@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { docker, hasEngine, healthy } from './docker.ts'
@@ -29,6 +30,21 @@ const [path, method, body] = process.argv.slice(1)
 const headers = { authorization: 'Bearer ${KEY}', 'content-type': 'application/json' }
 const response = await fetch('http://127.0.0.1:' + process.env.PORT + path, { method, headers, body })
 console.log(JSON.stringify({ status: response.status, body: await response.json() }))`
+
+/** Files whose readers come in packages of which the image keeps a part. */
+const FILES = fileURLToPath(new URL('../fixtures/files/', import.meta.url))
+const NAMES = ['heron-scans.pdf', 'heron.tif', 'owls.pdf', 'herons.docx', 'ringing.xlsx']
+const UPLOAD = `
+const headers = { authorization: 'Bearer ${KEY}' }
+const documents = []
+for (const name of ${JSON.stringify(NAMES)}) {
+  const body = new FormData()
+  body.set('file', new File([fs.readFileSync('/files/' + name)], name))
+  const url = 'http://127.0.0.1:' + process.env.PORT + '/documents?wait=60&for=meaning'
+  const response = await fetch(url, { method: 'POST', headers, body })
+  documents.push(await response.json())
+}
+console.log(JSON.stringify(documents))`
 
 const Reply = z.object({ status: z.number(), body: z.record(z.string(), z.unknown()) })
 
@@ -98,6 +114,19 @@ describe.skipIf(!hasEngine())('The container image (needs a Docker engine)', () 
     const name = await start([...SETTINGS, ...own])
     await healthy(name)
     expect(await request(name, '/readiness')).toMatchObject({ status: 200 })
+  })
+
+  it('reads scans and files, and searches by meaning, with what it keeps of its packages', async () => {
+    const name = await start([...SETTINGS, '--volume', `${FILES}:/files:ro`])
+    await healthy(name)
+    const { stdout, stderr } = await docker('exec', name, 'node', '-e', UPLOAD)
+    const documents = z.array(z.object({ status: z.string() })).parse(JSON.parse(stdout || stderr))
+    expect(documents.map(({ status }) => status)).toEqual(NAMES.map(() => 'ready'))
+    const query = { query: 'a wading bird with long legs', mode: 'dense', topK: 20 }
+    const { status, body } = await request(name, '/query', 'POST', query)
+    expect(status).toBe(200)
+    const titles = z.array(z.object({ title: z.string() })).parse(body.hits)
+    expect(new Set(titles.map(({ title }) => title)).size).toBe(NAMES.length)
   })
 
   it('refuses to go on as root where it cannot give that up, and says what to do', async () => {

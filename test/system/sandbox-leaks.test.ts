@@ -80,8 +80,8 @@ async function leavesNothing(sandbox: Sandbox, runs: number, count: number): Pro
   await sandbox.close()
   expect(await processesWith(MARK)).toEqual([])
   // Connections to an engine are kept for the next request, and closed by themselves after some seconds.
-  const patience = { timeout: IDLE_CONNECTIONS_MS }
-  await expect.poll(openDescriptors, patience).toBeLessThanOrEqual(descriptors + 2)
+  const options = { timeout: IDLE_CONNECTIONS_MS }
+  await expect.poll(openDescriptors, options).toBeLessThanOrEqual(descriptors + 2)
 }
 
 describe('The kind embedded', () => {

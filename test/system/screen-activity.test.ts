@@ -1,13 +1,8 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { describe, expect, it } from 'vitest'
+import { expectAccessible, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
-})
-afterAll(() => browser?.close())
+const browser = useBrowser()
 
 describe.skipIf(!hasBrowser)('Activity (needs Chromium)', () => {
   it('shows what happens at once, finds it, draws the last hour, and goes on after a restart', async () => {

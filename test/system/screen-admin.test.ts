@@ -1,17 +1,13 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { AgentFile } from '../../src/schemas/admin.ts'
-import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { expectAccessible, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import type { TestServer } from '../support/server.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 
 const SECRET = 'sk-a-secret-that-nobody-may-see-1234'
 
-let browser: Browser
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
-})
-afterAll(() => browser?.close())
+const browser = useBrowser()
 
 const save = (page: Page) => page.getByRole('button', { name: 'Save' }).first().click()
 

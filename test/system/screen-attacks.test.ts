@@ -1,19 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
 import { textReply } from '../support/upstream-replies.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script><svg onload=alert(3)>'
 
-let browser: Browser
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
-})
-afterAll(() => browser?.close())
+const browser = useBrowser()
 
 /** A page of somebody else, at another port of the same host: to a browser, the same site. */
 async function hostPage(html: string): Promise<string> {

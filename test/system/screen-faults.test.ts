@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unzipSync } from 'fflate'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Deployment } from '../../src/schemas/deployment.ts'
-import { goTo, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { goTo, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { onlyLong } from '../support/long.ts'
 import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer } from '../support/server.ts'
@@ -13,14 +13,12 @@ import { freePort, MAIN, startServerProcess } from '../support/server-process.ts
 import { temporaryDirectory, writeAgentFile } from '../support/temporary-files.ts'
 import { chunk, streamReply, textReply, toolCallReply } from '../support/upstream-replies.ts'
 
-let browser: Browser
+const browser = useBrowser()
 let upstream: ScriptedUpstream
 beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
   upstream = await startScriptedUpstream()
 })
 afterAll(async () => {
-  await browser?.close()
   await upstream.close()
 })
 
@@ -102,7 +100,7 @@ describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and name
     )
     const { page } = await openScreen(browser, server.url, 'documents')
     const large = join(await temporaryDirectory(), 'large.txt')
-    await writeFile(large, Buffer.alloc(30e6, 'Owls hoot at night. '))
+    await writeFile(large, Buffer.alloc(45e6, 'Owls hoot at night. '))
     await page.getByLabel('Add files').last().setInputFiles(large)
     const panel = page.getByRole('region', { name: '0 files sent' })
     await panel.getByText('1 file failed').waitFor({ timeout: 60_000 })

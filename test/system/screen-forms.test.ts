@@ -1,16 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import { McpServer } from '@modelcontextprotocol/server'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { SandboxReport } from '../../src/schemas/sandbox.ts'
 import { PROBES } from '../../src/services/sandbox/probes.ts'
-import {
-  expectAccessible,
-  goTo,
-  hasBrowser,
-  launchBrowser,
-  openScreen,
-} from '../support/browser.ts'
+import { expectAccessible, goTo, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { connections, poll, settled, startWith } from '../support/mcp-connections.ts'
 import { startGuardedServer, startHungServer, startModernServer } from '../support/mcp-servers.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
@@ -21,16 +15,15 @@ import { errorReply } from '../support/upstream-replies.ts'
 const LONG_NAME = `${'long'.repeat(40)}.txt`
 const HOSTILE = '<img src=x onerror=alert(1)>'
 
-let browser: Browser
+const browser = useBrowser()
 let server: TestServer
 let modelUrl: string
 beforeAll(async () => {
   if (!hasBrowser) return
-  browser = await launchBrowser()
   const upstream = await startScriptedUpstream()
   upstream.always(errorReply(401, 'The key is wrong'))
   modelUrl = upstream.url
-  const given = { SERVER_API_KEY: TEST_KEY }
+  const given = { SERVER_API_KEY: TEST_KEY, DOCS_KEY: 'a key that nobody looks at' }
   // Nobody listens there.
   const E2B_API_URL = 'http://127.0.0.1:9'
   server = await startServer({ OUTBOUND_ALLOW: '127.0.0.1', E2B_API_URL }, { given })
@@ -39,14 +32,13 @@ beforeAll(async () => {
     await upstream.close()
   }
 })
-afterAll(() => browser?.close())
 
 const agentText = (page: Page) => page.getByRole('textbox', { name: /agent\.json/ })
 
-async function askFor(page: Page, told: RegExp): Promise<void> {
+async function askFor(page: Page, expected: RegExp): Promise<void> {
   await page.getByLabel('Question', { exact: true }).fill('A name without a place to break it')
   await page.keyboard.press('Enter')
-  await page.getByText(told).first().waitFor()
+  await page.getByText(expected).first().waitFor()
 }
 
 /** What a page shows once it is used, which is wider than what it shows at first. */

@@ -1,13 +1,8 @@
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { describe, expect, it } from 'vitest'
+import { expectAccessible, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { requester, startServer } from '../support/server.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
-})
-afterAll(() => browser?.close())
+const browser = useBrowser()
 
 describe.skipIf(!hasBrowser)('The Keys page (needs Chromium)', () => {
   it('makes a key, shows it once, and revokes it; by the keyboard, at 360 pixels', async () => {

@@ -1,22 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  expectAccessible,
-  goTo,
-  hasBrowser,
-  launchBrowser,
-  openScreen,
-} from '../support/browser.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { expectAccessible, goTo, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
-})
-afterAll(() => browser?.close())
+const browser = useBrowser()
 
 const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 

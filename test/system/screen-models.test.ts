@@ -1,20 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { ServerState } from '../../src/schemas/admin.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
-import { expectAccessible, hasBrowser, launchBrowser, openScreen } from '../support/browser.ts'
+import { expectAccessible, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { freePort, type ServerProcess, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
-})
-afterAll(() => browser?.close())
+const browser = useBrowser()
 
 const NEW_KEY = 'key-of-the-new-embedder'
 

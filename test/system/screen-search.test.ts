@@ -3,24 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { unzipSync } from 'fflate'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  expectAccessible,
-  goTo,
-  hasBrowser,
-  launchBrowser,
-  openScreen,
-} from '../support/browser.ts'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { expectAccessible, goTo, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import { startServer, TEST_KEY } from '../support/server.ts'
 import { ROOT } from '../support/source-tree.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
-})
-afterAll(() => browser?.close())
+const browser = useBrowser()
 
 const NOTES = ['Owls hoot at night.', 'Larks sing in the morning.', 'Owls and larks are birds.']
 

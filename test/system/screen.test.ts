@@ -1,15 +1,15 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { DocumentList } from '../../src/schemas/document.ts'
 import {
   expectAccessible,
   goTo,
   hasBrowser,
-  launchBrowser,
   openPage,
   openScreen,
+  useBrowser,
 } from '../support/browser.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'
 import { modelAt, startServer, TEST_KEY } from '../support/server.ts'
@@ -23,11 +23,7 @@ const HOURS = {
 }
 const QUESTION = 'When does the library open on Saturdays?'
 
-let browser: Browser
-beforeAll(async () => {
-  if (hasBrowser) browser = await launchBrowser()
-})
-afterAll(() => browser?.close())
+const browser = useBrowser()
 
 async function ask(page: Page, question: string): Promise<void> {
   await page.getByLabel('Question', { exact: true }).last().fill(question)

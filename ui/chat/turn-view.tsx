@@ -3,9 +3,9 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { Artifact, Hit } from '../../client/src/agent-server.ts'
 import { API } from '../api.ts'
 import { counted, formatBytes, formatNumber, formatSeconds } from '../format.ts'
+import { ChunkDialog } from '../parts/chunk.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { ErrorNote, Status } from '../parts/notes.tsx'
-import { PassageDialog } from '../parts/passage.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { ask, decide } from './answering.ts'
 import { isAnswering, requestFor, type Step, type Turn, turns } from './conversation.ts'
@@ -42,7 +42,7 @@ export function TurnView({ turn, place }: { turn: Turn; place: number }) {
       />
       <Foot turn={turn} place={place} />
       {opened.value && (
-        <PassageDialog
+        <ChunkDialog
           hit={opened.value}
           onClose={() => {
             opened.value = undefined
@@ -60,7 +60,7 @@ function Question({ turn, place }: { turn: Turn; place: number }) {
   if (text === undefined) {
     return (
       <div class="question">
-        <p class="passage-text">{turn.question}</p>
+        <p class="chunk-text">{turn.question}</p>
         <button
           type="button"
           class="quiet"

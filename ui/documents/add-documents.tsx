@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import type { NewDocument } from '../../client/src/agent-server.ts'
 import { client, messageOf } from '../api.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/notes.tsx'
@@ -9,6 +11,7 @@ import { addFiles, type ChosenFile, MAX_FILES } from './uploads.ts'
 /** Buttons for files, folders and text, and the whole page as a place to drop them. */
 export function AddDocuments({ onAdded }: { onAdded: () => void }) {
   const isPasting = useSignal(false)
+  const isFetching = useSignal(false)
   const note = useSignal('')
   const add = (files: readonly ChosenFile[]) => {
     const tooMany = addFiles(files)
@@ -30,6 +33,14 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
         >
           Paste text
         </button>
+        <button
+          type="button"
+          onClick={() => {
+            isFetching.value = true
+          }}
+        >
+          Add from the web
+        </button>
       </div>
       <ErrorNote message={note.value} />
       <DropPlace onDropped={add} />
@@ -37,6 +48,14 @@ export function AddDocuments({ onAdded }: { onAdded: () => void }) {
         <PasteDialog
           onClose={() => {
             isPasting.value = false
+          }}
+          onAdded={onAdded}
+        />
+      )}
+      {isFetching.value && (
+        <FetchDialog
+          onClose={() => {
+            isFetching.value = false
           }}
           onAdded={onAdded}
         />
@@ -115,9 +134,22 @@ function DropPlace({ onDropped }: { onDropped: (files: ChosenFile[]) => void }) 
   return isOver.value ? <div class="drop-place">Drop to add</div> : null
 }
 
-function PasteDialog({ onClose, onAdded }: { onClose: () => void; onAdded: () => void }) {
-  const title = useSignal('')
-  const text = useSignal('')
+/** A dialog with a form that adds one document. */
+function AddDialog({
+  title,
+  isReady,
+  document,
+  children,
+  onClose,
+  onAdded,
+}: {
+  title: string
+  isReady: boolean
+  document: () => NewDocument
+  children: ComponentChildren
+  onClose: () => void
+  onAdded: () => void
+}) {
   const failure = useSignal('')
   const busy = useSignal(false)
   const submit = async (event: Event) => {
@@ -125,7 +157,7 @@ function PasteDialog({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
     busy.value = true
     failure.value = ''
     try {
-      await client.documents.create({ text: text.value, title: title.value || null })
+      await client.documents.create(document())
       onAdded()
       onClose()
     } catch (error) {
@@ -134,40 +166,97 @@ function PasteDialog({ onClose, onAdded }: { onClose: () => void; onAdded: () =>
     }
   }
   return (
-    <Dialog title="Paste text" onClose={onClose} wide>
+    <Dialog title={title} onClose={onClose} wide>
       <form class="stack" onSubmit={(event) => void submit(event)}>
-        <label class="field">
-          <span class="label">Title</span>
-          <input
-            type="text"
-            maxLength={1_000}
-            value={title.value}
-            onInput={({ currentTarget }) => {
-              title.value = currentTarget.value
-            }}
-          />
-        </label>
-        <label class="field">
-          <span class="label">Text</span>
-          <textarea
-            rows={10}
-            required
-            value={text.value}
-            onInput={({ currentTarget }) => {
-              text.value = currentTarget.value
-            }}
-          />
-        </label>
+        {children}
         <ErrorNote message={failure.value} />
         <div class="dialog-foot">
           <button type="button" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={busy.value || text.value.trim() === ''}>
+          <button type="submit" class="primary" disabled={busy.value || !isReady}>
             Add
           </button>
         </div>
       </form>
     </Dialog>
+  )
+}
+
+interface DialogEnds {
+  onClose: () => void
+  onAdded: () => void
+}
+
+function FetchDialog(ends: DialogEnds) {
+  const url = useSignal('')
+  const refresh = useSignal('')
+  const document = () => ({ url: url.value.trim(), refresh: refresh.value || null })
+  return (
+    <AddDialog
+      title="Add from the web"
+      isReady={/^https?:\/\/./.test(url.value.trim())}
+      document={document}
+      {...ends}
+    >
+      <label class="field">
+        <span class="label">Address of a page or a file</span>
+        <input
+          type="url"
+          required
+          placeholder="https://"
+          value={url.value}
+          onInput={({ currentTarget }) => {
+            url.value = currentTarget.value
+          }}
+        />
+      </label>
+      <label class="field">
+        <span class="label">Fetch again</span>
+        <select
+          value={refresh.value}
+          onChange={({ currentTarget }) => {
+            refresh.value = currentTarget.value
+          }}
+        >
+          <option value="">only on demand</option>
+          <option value="1h">every hour</option>
+          <option value="1d">every day</option>
+          <option value="1w">every week</option>
+        </select>
+      </label>
+    </AddDialog>
+  )
+}
+
+function PasteDialog(ends: DialogEnds) {
+  const title = useSignal('')
+  const text = useSignal('')
+  const document = () => ({ text: text.value, title: title.value || null })
+  return (
+    <AddDialog title="Paste text" isReady={text.value.trim() !== ''} document={document} {...ends}>
+      <label class="field">
+        <span class="label">Title</span>
+        <input
+          type="text"
+          maxLength={1_000}
+          value={title.value}
+          onInput={({ currentTarget }) => {
+            title.value = currentTarget.value
+          }}
+        />
+      </label>
+      <label class="field">
+        <span class="label">Text</span>
+        <textarea
+          rows={10}
+          required
+          value={text.value}
+          onInput={({ currentTarget }) => {
+            text.value = currentTarget.value
+          }}
+        />
+      </label>
+    </AddDialog>
   )
 }

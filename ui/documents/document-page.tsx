@@ -3,12 +3,18 @@ import { useEffect } from 'preact/hooks'
 import type { Chunk, Document } from '../../client/src/agent-server.ts'
 import { API, client, messageOf } from '../api.ts'
 import { counted, formatBytes, formatDate, formatNumber } from '../format.ts'
+import { ChunkFacts } from '../parts/chunk.tsx'
 import { Confirm } from '../parts/dialog.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
-import { PassageFacts } from '../parts/passage.tsx'
 import { href } from '../route.ts'
 import { isUnsettled } from './document-list.ts'
-import { DocumentStatusMark, deleteDocument, retryDocument, titleOf } from './one-document.tsx'
+import {
+  DocumentStatusMark,
+  deleteDocument,
+  refreshDocument,
+  retryDocument,
+  titleOf,
+} from './one-document.tsx'
 
 const POLL_MS = 2_000
 const PAGE_SIZE = 50
@@ -47,6 +53,7 @@ export function DocumentPage({ id }: { id: string }) {
           <Head
             document={document.value}
             onRetry={() => void retryDocument(id, failure).then(read)}
+            onRefresh={() => void refreshDocument(id, failure).then(read)}
             onDelete={() => {
               isLeaving.value = true
             }}
@@ -74,8 +81,13 @@ export function DocumentPage({ id }: { id: string }) {
   )
 }
 
-function Head(properties: { document: Document; onRetry: () => void; onDelete: () => void }) {
-  const { document, onRetry, onDelete } = properties
+function Head(properties: {
+  document: Document
+  onRetry: () => void
+  onRefresh: () => void
+  onDelete: () => void
+}) {
+  const { document, onRetry, onRefresh, onDelete } = properties
   const { id, error, file, status } = document
   return (
     <>
@@ -90,6 +102,11 @@ function Head(properties: { document: Document; onRetry: () => void; onDelete: (
             >
               Download original
             </a>
+          )}
+          {document.source && (
+            <button type="button" onClick={onRefresh}>
+              Fetch again
+            </button>
           )}
           {status === 'failed' && (
             <button type="button" onClick={onRetry}>
@@ -108,7 +125,7 @@ function Head(properties: { document: Document; onRetry: () => void; onDelete: (
 }
 
 function Facts({ document }: { document: Document }) {
-  const { id, url, file, metadata = {}, chunks, characters, createdAt } = document
+  const { id, url, file, source, metadata = {}, chunks, characters, createdAt } = document
   return (
     <dl class="facts panel">
       <dt>Status</dt>
@@ -124,6 +141,15 @@ function Facts({ document }: { document: Document }) {
           <dt>File</dt>
           <dd>
             {file.name}, {formatBytes(file.size)}, {file.mediaType}
+          </dd>
+        </>
+      )}
+      {source && (
+        <>
+          <dt>Fetched</dt>
+          <dd>
+            {formatDate(source.fetchedAt)}: {source.error ?? `answered ${source.status}`}
+            {source.nextAt && `; next ${formatDate(source.nextAt)}`}
           </dd>
         </>
       )}
@@ -171,11 +197,11 @@ function Chunks({ document: { id, chunks: count, status } }: { document: Documen
   return (
     <section class="stack" aria-labelledby="passages">
       <h2 id="passages">Passages</h2>
-      <ol class="passages">
+      <ol class="chunks">
         {chunks.value.map((chunk) => (
           <li key={chunk.id} class="panel">
-            <PassageFacts passage={chunk} />
-            <p class="passage-text">{chunk.text}</p>
+            <ChunkFacts chunk={chunk} />
+            <p class="chunk-text">{chunk.text}</p>
           </li>
         ))}
       </ol>

@@ -40,6 +40,11 @@ export function retryDocument(id: string, failure: Signal<string>): Promise<bool
   return attempt(failure, () => client.documents.retry(id))
 }
 
+/** As `retryDocument`, of what came from the web. */
+export function refreshDocument(id: string, failure: Signal<string>): Promise<boolean> {
+  return attempt(failure, () => client.documents.refresh(id))
+}
+
 async function attempt(failure: Signal<string>, act: () => PromiseLike<unknown>): Promise<boolean> {
   try {
     failure.value = ''

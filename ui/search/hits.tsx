@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals'
 import type { Hit } from '../../client/src/agent-server.ts'
 import { formatSeconds } from '../format.ts'
+import { ChunkDialog, ChunkFacts } from '../parts/chunk.tsx'
 import { CopyButton } from '../parts/copy.tsx'
 import { Empty, ErrorNote } from '../parts/notes.tsx'
-import { PassageDialog, PassageFacts } from '../parts/passage.tsx'
 import { codeOf, curlOf } from '../parts/request-code.ts'
 import { href } from '../route.ts'
 import { isRight, toggle } from './judged.ts'
@@ -59,7 +59,7 @@ export function Results({ trial, others }: { trial: Trial; others?: Trial | unde
         </>
       )}
       {opened.value && (
-        <PassageDialog
+        <ChunkDialog
           hit={opened.value}
           onClose={() => {
             opened.value = undefined
@@ -100,8 +100,8 @@ function HitCard({
         </span>
       </div>
       {otherPlace !== undefined && <p class="hint">{comparison(place, otherPlace)}</p>}
-      <PassageFacts passage={hit} />
-      <p class="passage-text excerpt">{hit.text}</p>
+      <ChunkFacts chunk={hit} />
+      <p class="chunk-text excerpt">{hit.text}</p>
       <div class="row spread">
         <Stages stages={hit.stages} />
         <div class="row tight">

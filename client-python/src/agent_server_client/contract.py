@@ -176,73 +176,6 @@ class ApiKeyCreated(TypedDict):
     secret: str
 
 
-class ErrorDetail(TypedDict):
-    message: str
-    type: Literal[
-        'invalid_request_error',
-        'authentication_error',
-        'permission_error',
-        'rate_limit_error',
-        'server_error',
-        'upstream_error',
-    ]
-    code: Literal[
-        'invalid_request',
-        'unauthorized',
-        'insufficient_scope',
-        'collection_not_allowed',
-        'origin_not_allowed',
-        'document_not_found',
-        'file_not_found',
-        'connection_not_found',
-        'artifact_not_found',
-        'response_not_found',
-        'version_not_found',
-        'model_not_found',
-        'key_not_found',
-        'route_not_found',
-        'method_not_allowed',
-        'request_timeout',
-        'document_not_failed',
-        'changed_meanwhile',
-        'not_writable',
-        'not_startable',
-        'restart_unavailable',
-        'too_many_keys',
-        'idempotency_conflict',
-        'body_too_large',
-        'unsupported_media_type',
-        'range_not_satisfiable',
-        'queue_full',
-        'too_many_uploads',
-        'too_much_at_once',
-        'too_many_attempts',
-        'rate_limited',
-        'too_many_runs',
-        'internal',
-        'screen_unavailable',
-        'upstream_failed',
-        'upstream_refused',
-        'upstream_unauthorized',
-        'upstream_model_not_found',
-        'upstream_rate_limited',
-        'upstream_timeout',
-        'index_unavailable',
-        'index_not_ready',
-        'sandbox_unavailable',
-        'store_unavailable',
-        'not_launched',
-        'shutting_down',
-        'storage_full',
-    ]
-    param: str | None
-    request_id: str
-
-
-class Error(TypedDict):
-    error: ErrorDetail
-
-
 class Mistake(TypedDict):
     field: str
     message: str
@@ -447,6 +380,75 @@ class Deployment(TypedDict):
     files: list[File]
     secrets: list[str]
     commands: list[Command]
+
+
+class ErrorDetail(TypedDict):
+    message: str
+    type: Literal[
+        'invalid_request_error',
+        'authentication_error',
+        'permission_error',
+        'rate_limit_error',
+        'server_error',
+        'upstream_error',
+    ]
+    code: Literal[
+        'invalid_request',
+        'unauthorized',
+        'insufficient_scope',
+        'collection_not_allowed',
+        'fetch_not_allowed',
+        'origin_not_allowed',
+        'document_not_found',
+        'file_not_found',
+        'connection_not_found',
+        'artifact_not_found',
+        'response_not_found',
+        'version_not_found',
+        'model_not_found',
+        'key_not_found',
+        'route_not_found',
+        'method_not_allowed',
+        'request_timeout',
+        'document_not_failed',
+        'changed_meanwhile',
+        'not_writable',
+        'not_startable',
+        'restart_unavailable',
+        'too_many_keys',
+        'idempotency_conflict',
+        'body_too_large',
+        'unsupported_media_type',
+        'range_not_satisfiable',
+        'queue_full',
+        'too_many_uploads',
+        'too_much_at_once',
+        'too_many_attempts',
+        'rate_limited',
+        'too_many_runs',
+        'internal',
+        'screen_unavailable',
+        'fetch_failed',
+        'upstream_failed',
+        'upstream_refused',
+        'upstream_unauthorized',
+        'upstream_model_not_found',
+        'upstream_rate_limited',
+        'upstream_timeout',
+        'index_unavailable',
+        'index_not_ready',
+        'sandbox_unavailable',
+        'store_unavailable',
+        'not_launched',
+        'shutting_down',
+        'storage_full',
+    ]
+    param: str | None
+    request_id: str
+
+
+class Error(TypedDict):
+    error: ErrorDetail
 
 
 class Artifact(TypedDict):
@@ -1176,15 +1178,15 @@ class NewDocumentFile(TypedDict):
     metadata: NotRequired[str]
 
 
+class DocumentSource(TypedDict):
+    refresh: NotRequired[str]
+    fetchedAt: str
+    status: NotRequired[int]
+    error: NotRequired[str]
+    nextAt: NotRequired[str]
+
+
 DocumentStatus: TypeAlias = Literal['pending', 'processing', 'ready', 'failed']
-
-
-class NewDocument(TypedDict):
-    text: str
-    title: NotRequired[str | None]
-    url: NotRequired[str | None]
-    metadata: NotRequired[Metadata | None]
-    collection: NotRequired[str | None]
 
 
 class DocumentError(TypedDict):
@@ -1210,6 +1212,7 @@ class Document(TypedDict):
     url: NotRequired[str]
     metadata: NotRequired[Metadata]
     file: NotRequired[DocumentFile]
+    source: NotRequired[DocumentSource]
     status: DocumentStatus
     error: NotRequired[DocumentError]
     warnings: NotRequired[list[DocumentWarning]]
@@ -1428,6 +1431,15 @@ class Removed(TypedDict):
     deleted: Literal[True]
 
 
+class NewDocument(TypedDict):
+    text: NotRequired[str | None]
+    title: NotRequired[str | None]
+    url: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+    refresh: NotRequired[str | None]
+
+
 class NewDocumentItem(TypedDict):
     text: str
     title: NotRequired[str | None]
@@ -1469,6 +1481,52 @@ class BatchFailure(TypedDict):
 
 class DocumentBatchResult(TypedDict):
     results: list[DocumentCreated | BatchFailure]
+
+
+class NewSite(TypedDict):
+    url: str
+    limit: NotRequired[int | None]
+    refresh: NotRequired[str | None]
+    metadata: NotRequired[Metadata | None]
+    collection: NotRequired[str | None]
+
+
+class SiteLine1(TypedDict):
+    pages: int
+    left: int
+
+
+class SiteLine2(TypedDict):
+    page: int
+    url: str
+    id: str
+    status: DocumentStatus
+    unchanged: bool
+
+
+class SiteLine3(TypedDict):
+    page: int
+    url: str
+    error: DocumentError
+
+
+SiteLine: TypeAlias = SiteLine1 | SiteLine2 | SiteLine3
+
+
+class NewFileBatch(TypedDict):
+    file_ids: NotRequired[list[FileId] | None]
+    files: NotRequired[list[NewVectorStoreFile] | None]
+    attributes: NotRequired[Metadata | None]
+    chunking_strategy: NotRequired[None]
+
+
+class FileBatch(TypedDict):
+    id: str
+    object: Literal['vector_store.files_batch']
+    created_at: int
+    vector_store_id: str
+    status: Literal['in_progress', 'completed', 'cancelled', 'failed']
+    file_counts: FileCounts
 
 
 class Health(TypedDict):
@@ -1888,3 +1946,16 @@ class ResponseDeleted(TypedDict):
     id: str
     object: Literal['response']
     deleted: Literal[True]
+
+
+class Datum2(TypedDict):
+    id: str
+    type: str
+
+
+class InputItemList(TypedDict):
+    object: Literal['list']
+    data: list[Datum2]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool

@@ -367,6 +367,11 @@ class Documents:
         request = Request("POST", protocol.path_of(id, "/retry"))
         return cast(DocumentCreated, self._transport.json(request))
 
+    def refresh(self, id: str) -> Document:
+        """Fetches a document again from the web address that it came from; ``revision`` grows where that has changed."""
+        request = Request("POST", protocol.path_of(id, "/refresh"))
+        return cast(Document, self._transport.json(request))
+
     def wait_until_ready(self, id: str, *, max_wait: float = 600) -> Document:
         """The document once it is ready. Throws IngestionError if it fails, TimeoutError after ``max_wait`` seconds."""
         deadline = monotonic() + max_wait

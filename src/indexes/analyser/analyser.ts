@@ -20,8 +20,8 @@ export interface Analyser {
   query(text: string): QueryTerms
 }
 
-/** Raise it with every change of the terms that a text gives. */
-const ANALYSIS_VERSION = 1
+/** Raise it with every change of the terms that a text gives, in a language or all. */
+const ANALYSIS_VERSIONS: Partial<Record<AnalyserLanguage, number>> = { german: 2 }
 /** The title names what a document is about: counted twice it measured best. */
 const TITLE_WEIGHT = 2
 const MAX_QUERY_TERMS = 1_000
@@ -52,7 +52,7 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
   }
 
   return {
-    fingerprint: `${language}-${ANALYSIS_VERSION}`,
+    fingerprint: `${language}-${ANALYSIS_VERSIONS[language] ?? 1}`,
     batch: (chunks) => joinTermBatches(Array.from(chunks, analyse)),
 
     query(text) {

@@ -34,17 +34,23 @@ export function createVocabulary(language: AnalyserLanguage): TermsOf {
 function stemmerOf(language: AnalyserLanguage): (word: string) => string {
   if (language === 'none') return (word) => word
   const stemmer = newStemmer(language)
-  const fold = language === 'english' ? foldMarks : (word: string) => word
+  const fold = FOLDS[language] ?? ((word: string) => word)
   return (word) => {
     if (word.length > MAX_STEMMED_WORD || NUMBER.test(word)) return word
     return stemmer.stem(fold(word))
   }
 }
 
-/** English spells “Schrödinger” and “café” either way. */
-function foldMarks(word: string): string {
-  return LATIN.test(word) ? word.normalize('NFD').replace(/\p{M}/gu, '') : word
+/** Of a word that is spelt in two ways, the one that the stemmer knows. */
+const FOLDS: Partial<Record<AnalyserLanguage, (word: string) => string>> = {
+  // “Schrödinger”, “café”.
+  english: (word) => (LATIN.test(word) ? word.normalize('NFD').replace(/\p{M}/gu, '') : word),
+  // “Gebaeude”: https://snowballstem.org/algorithms/german2/stemmer.html, but for “Bauer”, “Quelle” and the ends of “Statuen”.
+  german: (word) =>
+    word.replace(UMLAUT_IN_TWO, (_, vowel: string) => `${vowel}\u0308`.normalize('NFC')),
 }
+
+const UMLAUT_IN_TWO = /(?<![aeiouyqäöü])([aou])e(?=\p{L}{2}|[^nrsm\P{L}])/gu
 
 /** Drops elided and contracted function words: “l'été”, “king's”, “Ankara'da”. */
 function meaningfulPieces(pieces: readonly string[], language: AnalyserLanguage): string[] {

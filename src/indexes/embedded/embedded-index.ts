@@ -33,6 +33,7 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
   })
   await thread.call('ready', undefined)
   opened = true
+  let lastQuestion = 0
   let closing: Promise<void> | undefined
 
   const close = async () => {
@@ -64,10 +65,17 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
       signal?.throwIfAborted()
       return toMatches(await answered(thread.call('search', query), signal))
     },
-    async searchHybrid(query, signal) {
+    async searchHybrid({ vector, ...query }, signal) {
       signal?.throwIfAborted()
-      const found = await answered(thread.call('searchHybrid', query), signal)
-      return { candidates: toHybridMatches(found), exhausted: found.exhausted }
+      lastQuestion += 1
+      const id = lastQuestion
+      const answer = thread.call('searchHybrid', { ...query, id })
+      const give = (given?: Float32Array<ArrayBuffer>) =>
+        thread.call('giveVector', { id, vector: given?.length ? given : undefined })
+      // A thread that has ended fails the answer, too.
+      vector.then(give, () => give()).catch(() => undefined)
+      const found = await answered(answer, signal)
+      return found && { candidates: toHybridMatches(found), exhausted: found.exhausted }
     },
     async nearest(query, signal) {
       signal?.throwIfAborted()

@@ -91,6 +91,41 @@ async function readManifest<Content>(path: string): Promise<Manifest<Content> | 
   return manifest
 }
 
+/** Read and checked at a time. */
+const PIECE_BYTES = 2 ** 20
+
+/** The whole file, in memory that holds nothing else and of which there is no copy. */
+export async function readWhole(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  const file = await open(path)
+  try {
+    const bytes = new Uint8Array((await file.stat()).size)
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await file.read(bytes, at, Math.min(PIECE_BYTES, bytes.length - at))
+      if (bytesRead === 0) break
+      at += bytesRead
+    }
+    return bytes
+  } finally {
+    await file.close()
+  }
+}
+
+/** The CRC-32 of a file of any length. */
+export async function checksumOf(path: string): Promise<number> {
+  const file = await open(path)
+  try {
+    const piece = new Uint8Array(PIECE_BYTES)
+    let sum = 0
+    for (;;) {
+      const { bytesRead } = await file.read(piece, 0, PIECE_BYTES)
+      if (bytesRead === 0) return sum
+      sum = crc32(piece.subarray(0, bytesRead), sum)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
 /** Resolves when the content is on the disk. */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const file = await open(path, 'w')

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '../../lib/thread.ts'
-import type { HybridQuery, IndexQuery, NearestQuery, Ranking, VectorBatch } from '../chunk-index.ts'
+import type { IndexQuery, NearestQuery, VectorBatch } from '../chunk-index.ts'
 import { rankHybrid } from '../hybrid-ranking.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { MAX_CHUNKS_BUILT } from './build-segment.ts'
@@ -17,6 +17,16 @@ export interface IndexThreadData {
   vectorFingerprint: string
 }
 
+interface Question extends Omit<IndexQuery, 'feedback'> {
+  id: number
+}
+
+interface GivenVector {
+  id: number
+  /** Nothing where the question could not be embedded. */
+  vector: Float32Array<ArrayBuffer> | undefined
+}
+
 interface Addition {
   keys: Uint32Array<ArrayBuffer>
   terms: TermBatch
@@ -27,6 +37,8 @@ const snapshot = await openSnapshot({ directory, fingerprint, notify })
 const index = createLexicalIndex(snapshot.loaded)
 const maintenance = createMaintenance({ index, snapshot, notify })
 const vectors = await openVectorPart({ directory, fingerprint: vectorFingerprint, notify })
+/** Those that wait for their vectors: each is in flight in the caller, which always ends the wait. */
+const questions = new Map<number, (vector: GivenVector['vector']) => void>()
 /** Additions and removals take effect in the order in which they came. */
 let changes: Promise<unknown> = Promise.resolve()
 
@@ -44,22 +56,32 @@ const methods = {
       return vectors.remove(keys)
     }),
 
-  search(query: IndexQuery) {
-    const { keys, scores } = rankByWords(query)
+  search({ terms, limit, feedback, only }: IndexQuery) {
+    const { keys, scores } = feedback
+      ? index.rescore(terms, limit, feedback)
+      : index.search(terms, limit, only)
     return transferring({ keys, scores }, [keys.buffer, scores.buffer])
   },
 
-  async searchHybrid(query: HybridQuery) {
-    const { limit, only, vector } = query
+  /** Answers once `giveVector` was called for the same question, which follows this. */
+  async searchHybrid({ id, terms, limit, only }: Question) {
+    const lexical = toMatches(index.search(terms, limit, only))
+    const vector = await new Promise<GivenVector['vector']>((resolve) => questions.set(id, resolve))
+    if (!vector) return
     const { candidates, exhausted } = await rankHybrid(
       {
         nearest: () => [...vectors.nearest({ vector, only, limit }).keys],
         read: (keys) => vectors.read(keys, vector.length),
       },
-      toMatches(rankByWords(query)),
+      lexical,
       { vector, only, limit },
     )
     return { ...toColumns(candidates), exhausted }
+  },
+
+  giveVector({ id, vector }: GivenVector) {
+    questions.get(id)?.(vector)
+    questions.delete(id)
   },
 
   nearest(query: NearestQuery) {
@@ -87,10 +109,6 @@ const methods = {
 export type IndexMethods = typeof methods
 
 serveThread(methods, { overlapping: true })
-
-function rankByWords({ terms, limit, feedback, only }: IndexQuery): Ranking {
-  return feedback ? index.rescore(terms, limit, feedback) : index.search(terms, limit, only)
-}
 
 function change(apply: () => Promise<void> | void): Promise<void> {
   const done = changes.then(apply).then(maintenance.wake)

@@ -1,4 +1,4 @@
-import type { VectorBatch } from '../chunk-index.ts'
+import type { ScaledVectors } from '../hybrid-ranking.ts'
 
 /** Numbers of an 8-bit vector lie between the negative of this and this. */
 const LARGEST = 127
@@ -19,13 +19,16 @@ export interface QuantisedVectors {
   /** To a unit vector; nothing where there is no such key. */
   cosine(key: number, vector: Float32Array): number | undefined
   /** The vectors of those keys that are here, in the order of `keys`. */
-  read(keys: Iterable<number>): VectorBatch
+  read(keys: Iterable<number>): ScaledVectors
   /** Keys, scales and numbers, as `createQuantisedVectors` takes them. */
   save(): Uint8Array<ArrayBuffer>
 }
 
-/** None yet, or those that were saved. */
-export function createQuantisedVectors(dimension: number, saved?: Uint8Array): QuantisedVectors {
+/** None yet, or those that were saved, whose memory goes over to them. */
+export function createQuantisedVectors(
+  dimension: number,
+  saved?: Uint8Array<ArrayBuffer>,
+): QuantisedVectors {
   const { rows, numbersOf, scaleOf, write, free } = createRows(dimension, saved)
   const keys = () => Uint32Array.from(rows.keys()).sort()
 
@@ -51,20 +54,25 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array): Q
       return sum * scaleOf(row)
     },
     read(wanted) {
-      const known = Uint32Array.from([...wanted].filter((key) => rows.has(key)))
-      const values = new Float32Array(known.length * dimension)
-      let at = 0
-      for (const key of known) {
-        const row = rows.get(key) ?? 0
-        const scale = scaleOf(row)
-        const numbers = numbersOf(row)
-        for (let i = 0; i < dimension; i++) values[at++] = (numbers[i] ?? 0) * scale
+      const known: number[] = []
+      const places: number[] = []
+      for (const key of wanted) {
+        const row = rows.get(key)
+        if (row === undefined) continue
+        known.push(key)
+        places.push(row)
       }
-      return { keys: known, dimension, values }
+      const values = new Int8Array(known.length * dimension)
+      const scales = new Float32Array(known.length)
+      for (const [place, row] of places.entries()) {
+        values.set(numbersOf(row), place * dimension)
+        scales[place] = scaleOf(row)
+      }
+      return { keys: Uint32Array.from(known), dimension, values, scales }
     },
     save() {
       const bytes = new Uint8Array(rows.size * (BYTES_BESIDE + dimension))
-      const kept = viewsOf(bytes.buffer, dimension)
+      const kept = viewsOf(bytes, dimension)
       for (const [place, key] of keys().entries()) {
         const row = rows.get(key) ?? 0
         kept.keys[place] = key
@@ -77,9 +85,10 @@ export function createQuantisedVectors(dimension: number, saved?: Uint8Array): Q
 }
 
 /** The vectors one after another in memory that grows; a row that was freed is the next to be written. */
-function createRows(dimension: number, saved?: Uint8Array) {
-  const held = viewsOf(new Uint8Array(saved ?? []).buffer, dimension)
-  const rows = new Map(Array.from(held.keys, (key, row) => [key, row]))
+function createRows(dimension: number, saved = new Uint8Array()) {
+  const held = viewsOf(saved, dimension)
+  const rows = new Map<number, number>()
+  for (const [row, key] of held.keys.entries()) rows.set(key, row)
   const freed: number[] = []
   let { scales, numbers } = held
 
@@ -122,11 +131,11 @@ function createRows(dimension: number, saved?: Uint8Array) {
 }
 
 /** First all keys, then all scales, then all numbers. */
-function viewsOf(buffer: ArrayBuffer, dimension: number) {
-  const count = Math.floor(buffer.byteLength / (BYTES_BESIDE + dimension))
+function viewsOf({ buffer, byteOffset, byteLength }: Uint8Array<ArrayBuffer>, dimension: number) {
+  const count = Math.floor(byteLength / (BYTES_BESIDE + dimension))
   return {
-    keys: new Uint32Array(buffer, 0, count),
-    scales: new Float32Array(buffer, 4 * count, count),
-    numbers: new Int8Array(buffer, BYTES_BESIDE * count, count * dimension),
+    keys: new Uint32Array(buffer, byteOffset, count),
+    scales: new Float32Array(buffer, byteOffset + 4 * count, count),
+    numbers: new Int8Array(buffer, byteOffset + BYTES_BESIDE * count, count * dimension),
   }
 }

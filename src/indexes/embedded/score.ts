@@ -1,6 +1,7 @@
+import { lowerBound } from '../../lib/lower-bound.ts'
 import type { LengthNorm } from '../term-batch.ts'
-import { lowerBound, MAX_CHUNKS, type Segment } from './segment.ts'
-import { createTopHits, type TopHits } from './top-hits.ts'
+import { MAX_CHUNKS, type Segment } from './segment.ts'
+import type { TopHits } from './top-hits.ts'
 
 /** A term and what it is worth: what it adds to the score of a chunk is always below `bound`. */
 export interface WeightedTerm {
@@ -36,9 +37,16 @@ const LOOKUP_COST = 16
 /** A list that is so many times as long as there are candidates is worth a look at how good they are already. */
 const LONG_LIST = 2
 
+/** How finely candidates are told apart by their scores, before the best of them are put in order. */
+const STEPS = 1_024
+/** Takes more off a score than dividing and multiplying may have added to it. */
+const ROUNDED_DOWN = 1 - 1e-9
+
 const scores = new Float64Array(MAX_CHUNKS)
 /** The ordinals whose score is not zero. */
 const candidates = new Uint16Array(MAX_CHUNKS)
+/** How many candidates score so high, in steps. */
+const tallies = new Uint32Array(STEPS)
 
 /**
  * Offers `hits` every chunk of the segment that may be among the best. Once the lists to come cannot lift a
@@ -78,13 +86,33 @@ function restsOf(lists: readonly Postings[]): number[] {
     .reverse()
 }
 
-function thresholdOf({ removed }: Segment, found: number, limit: number): number {
-  const best = createTopHits(limit)
+/**
+ * What at least `limit` live candidates score, and hardly more do: they are counted by how high they score, which takes
+ * a part of the time of putting the best in order.
+ */
+function thresholdOf(segment: Segment, found: number, limit: number): number {
+  const steps = tally(segment, found)
+  let left = limit
+  for (let step = STEPS - 1; step >= 0; step--) {
+    left -= tallies[step] ?? 0
+    if (left <= 0) return (step / steps) * ROUNDED_DOWN
+  }
+  return Number.NEGATIVE_INFINITY
+}
+
+/** Fills `tallies`, and answers how many steps a score of 1 has. */
+function tally({ removed }: Segment, found: number): number {
+  let highest = 0
+  for (let i = 0; i < found; i++) highest = Math.max(highest, scores[candidates[i] ?? 0] ?? 0)
+  const steps = (STEPS - 1) / highest
+  tallies.fill(0)
   for (let i = 0; i < found; i++) {
     const ordinal = candidates[i] ?? 0
-    if (!removed?.[ordinal]) best.offer(ordinal, scores[ordinal] ?? 0)
+    if (removed?.[ordinal]) continue
+    const step = Math.trunc((scores[ordinal] ?? 0) * steps)
+    tallies[step] = (tallies[step] ?? 0) + 1
   }
-  return best.threshold()
+  return steps
 }
 
 function dropBelow(threshold: number, found: number): number {
@@ -136,10 +164,14 @@ function addByLookup(
   }
 }
 
-function offerCandidates({ keys, removed }: Segment, found: number, hits: TopHits): void {
+function offerCandidates(segment: Segment, found: number, hits: TopHits): void {
+  const { keys, removed } = segment
+  const least = found > hits.limit ? thresholdOf(segment, found, hits.limit) : 0
+  const threshold = Math.max(least, hits.threshold())
   for (let i = 0; i < found; i++) {
     const ordinal = candidates[i] ?? 0
-    if (!removed?.[ordinal]) hits.offer(keys[ordinal] ?? 0, scores[ordinal] ?? 0)
+    const score = scores[ordinal] ?? 0
     scores[ordinal] = 0
+    if (score >= threshold && !removed?.[ordinal]) hits.offer(keys[ordinal] ?? 0, score)
   }
 }

@@ -1,3 +1,4 @@
+import { lowerBound } from '../../lib/lower-bound.ts'
 import { type LengthNorm, lengthNorm } from '../term-batch.ts'
 
 /** Chunk ordinals take 16 bits, which saves two of five bytes per posting and keeps scores in the processor's cache. */
@@ -103,23 +104,6 @@ export function findTerm({ terms }: Segment, term: number): number {
   }
   const position = lowerBound(terms, term, low, high)
   return terms[position] === term ? position : -1
-}
-
-/** The first position in `[low, high)` whose value is at least `value`, or `high`. */
-export function lowerBound(
-  ascending: Uint32Array | Uint16Array,
-  value: number,
-  low: number,
-  high: number,
-): number {
-  let from = low
-  let to = high
-  while (from < to) {
-    const middle = (from + to) >>> 1
-    if ((ascending[middle] ?? 0) < value) from = middle + 1
-    else to = middle
-  }
-  return from
 }
 
 /** As `lowerBound` from `from` on, by steps that double: quick where the position is near, and never slow. */

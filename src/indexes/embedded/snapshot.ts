@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { inSlices } from '../../lib/thread.ts'
-import { type IndexFilesOptions, openIndexFiles, writeDurably } from './index-files.ts'
+import { type IndexFilesOptions, openIndexFiles, readWhole, writeDurably } from './index-files.ts'
 import { HEADER, readSegment, removeChunk, type Segment } from './segment.ts'
 
 const SEGMENTS = {
@@ -92,7 +91,7 @@ async function writeSegmentFile(path: string, segment: Segment): Promise<void> {
 
 /** Throws if the file is missing or is not what `writeSegmentFile` wrote. */
 async function readSegmentFile(path: string): Promise<Segment> {
-  const segment = readSegment(new Uint8Array(await readFile(path)).buffer)
+  const segment = readSegment((await readWhole(path)).buffer)
   if (!segment) throw new Error('the file is cut short or no segment')
   if (segment.header[HEADER.checksum] !== (await inSlices(checksum(segment)))) {
     throw new Error('the checksum does not match')

@@ -10,57 +10,58 @@ export function createTopHits(limit: number) {
   const keys: number[] = []
   const scores: number[] = []
 
-  const isWorse = (a: number, b: number) => {
-    const difference = (scores[a] ?? 0) - (scores[b] ?? 0)
-    return difference < 0 || (difference === 0 && (keys[a] ?? 0) > (keys[b] ?? 0))
+  /** Whether this score and key come after what stands at a position. */
+  const isWorse = (score: number, key: number, position: number) => {
+    const difference = score - (scores[position] ?? 0)
+    return difference < 0 || (difference === 0 && key > (keys[position] ?? 0))
+  }
+  const move = (from: number, to: number) => {
+    keys[to] = keys[from] ?? 0
+    scores[to] = scores[from] ?? 0
   }
   const put = (position: number, key: number, score: number) => {
     keys[position] = key
     scores[position] = score
   }
-  const swap = (a: number, b: number) => {
-    const key = keys[a] ?? 0
-    const score = scores[a] ?? 0
-    put(a, keys[b] ?? 0, scores[b] ?? 0)
-    put(b, key, score)
-  }
-  const rise = (from: number) => {
-    for (let child = from; child > 0; ) {
-      const parent = (child - 1) >> 1
-      if (!isWorse(child, parent)) return
-      swap(child, parent)
-      child = parent
+  const add = (key: number, score: number) => {
+    let place = keys.length
+    for (; place > 0; ) {
+      const parent = (place - 1) >> 1
+      if (!isWorse(score, key, parent)) break
+      move(parent, place)
+      place = parent
     }
+    put(place, key, score)
   }
-  const sink = () => {
-    for (let parent = 0; ; ) {
-      const left = 2 * parent + 1
-      if (left >= keys.length) return
-      const child = left + 1 < keys.length && isWorse(left + 1, left) ? left + 1 : left
-      if (!isWorse(child, parent)) return
-      swap(child, parent)
-      parent = child
+  /** Puts a hit in the place of the worst. */
+  const replaceWorst = (key: number, score: number) => {
+    const { length } = keys
+    let place = 0
+    for (let child = 1; child < length; child = 2 * place + 1) {
+      const right = child + 1
+      if (right < length && isWorse(scores[right] ?? 0, keys[right] ?? 0, child)) child = right
+      if (isWorse(score, key, child)) break
+      move(child, place)
+      place = child
     }
+    put(place, key, score)
   }
   const dropWorst = () => {
-    swap(0, keys.length - 1)
-    keys.pop()
-    scores.pop()
-    sink()
+    const key = keys.pop() ?? 0
+    const score = scores.pop() ?? 0
+    if (keys.length > 0) replaceWorst(key, score)
   }
 
   return {
     limit,
     offer(key: number, score: number): void {
       if (keys.length < limit) {
-        put(keys.length, key, score)
-        rise(keys.length - 1)
+        add(key, score)
         return
       }
       const worst = scores[0] ?? 0
       if (score < worst || (score === worst && key > (keys[0] ?? 0))) return
-      put(0, key, score)
-      sink()
+      replaceWorst(key, score)
     },
     /** The score below which no offer is taken; -Infinity until there are enough. */
     threshold: () => (keys.length < limit ? Number.NEGATIVE_INFINITY : (scores[0] ?? 0)),

@@ -1,10 +1,17 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import type { NearestQuery, Ranking, VectorBatch } from '../chunk-index.ts'
+import type { ScaledVectors } from '../hybrid-ranking.ts'
 import { loadGraphSearch } from './graph.ts'
-import { type IndexFilesOptions, openIndexFiles, syncToDisk, writeDurably } from './index-files.ts'
+import {
+  checksumOf,
+  type IndexFilesOptions,
+  openIndexFiles,
+  readWhole,
+  syncToDisk,
+  writeDurably,
+} from './index-files.ts'
 import { createQuantisedVectors, type QuantisedVectors } from './quantised-vectors.ts'
 import { scanVectors, type VectorSearch, type VectorSearchKind } from './scan.ts'
 
@@ -87,7 +94,7 @@ export async function openVectorPart({ loadKind = loadGraphSearch, ...options }:
         ? held.search.nearest(query)
         : { keys: new Uint32Array(), scores: new Float64Array() },
     /** The vectors of those keys that have one of this dimension. */
-    read: (keys: readonly number[], dimension: number): VectorBatch =>
+    read: (keys: readonly number[], dimension: number): ScaledVectors =>
       held?.vectors.dimension === dimension
         ? held.vectors.read(keys)
         : { keys: new Uint32Array(), dimension, values: new Float32Array() },
@@ -128,12 +135,12 @@ async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOpt
     const manifest = files.content
     if (!manifest) return undefined
     const [vectorsName, graphName] = namesOf(manifest.generation)
-    const bytes = await readFile(pathOf(vectorsName))
+    const bytes = await readWhole(pathOf(vectorsName))
     const { dimension, graphChecksum } = manifest
     // The library trusts what it loads: a damaged file must not reach it.
     const isWhole =
       crc32(bytes) === manifest.vectorsChecksum &&
-      (graphChecksum === undefined || crc32(await readFile(pathOf(graphName))) === graphChecksum)
+      (graphChecksum === undefined || (await checksumOf(pathOf(graphName))) === graphChecksum)
     if (!isWhole) throw new Error('a checksum does not match')
     return create(kind, createQuantisedVectors(dimension, bytes), pathOf(graphName))
   }
@@ -156,8 +163,11 @@ async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOpt
       search.save?.(pathOf(graphName))
       if (search.save) await syncToDisk(pathOf(graphName), 'r+')
       await writeDurably(pathOf(vectorsName), bytes)
-      const graphChecksum = search.save && crc32(await readFile(pathOf(graphName)))
-      await files.save({ dimension, vectorsChecksum: crc32(bytes), graphChecksum }, names)
+      const vectorsChecksum = crc32(bytes)
+      // Gives the memory back at once: in a thread that makes little else, a collection may be hours away.
+      bytes.buffer.transfer(0)
+      const graphChecksum = search.save && (await checksumOf(pathOf(graphName)))
+      await files.save({ dimension, vectorsChecksum, graphChecksum }, names)
     },
   }
 }

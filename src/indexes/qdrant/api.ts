@@ -45,7 +45,7 @@ type Spread = 'shard_number' | 'replication_factor' | 'write_consistency_factor'
 
 export interface NewCollection extends Pick<Schemas['CreateCollection'], Spread> {
   vectors: Record<string, Strict<Schemas['VectorParams']> & Placed>
-  sparse_vectors?: Record<string, { modifier: Schemas['Modifier']; index: Placed }>
+  sparse_vectors?: Record<string, { index: Placed }>
   quantization_config?: Quantization
   metadata: object
 }

@@ -101,8 +101,8 @@ export function createCollections({ call }: QdrantConnection, log?: SlowLog) {
   }
 }
 
-/** Tells a collection from every other, also of the same name; nothing where there is none. */
-export async function markOf(
+/** Identifies a collection among all there ever were, also of the same name; nothing where there is none. */
+export async function identityOf(
   collections: Pick<Collections, 'metadata'>,
   name: string,
   signal?: AbortSignal,
@@ -150,6 +150,8 @@ export function pathOf(collection: string): string {
 
 /** Raise it when an older or newer server could not use what is kept. */
 const LAYOUT = 2
+/** Of words that are weighed here. In those of `LAYOUT`, made by earlier versions, Qdrant weighs them, each shard for itself. */
+const WEIGHED = 3
 // Kept with every collection, and part of its name: they stay as they are.
 export const TERMS = 'terms'
 export const DENSE = 'meaning'
@@ -161,11 +163,11 @@ const Made = z.object({
 
 /** What a collection says about itself, so that no server mistakes it for another. */
 export const TermsMetadata = Made.extend({
-  layout: z.literal(LAYOUT),
+  layout: z.literal([LAYOUT, WEIGHED]),
   kind: z.literal(TERMS),
   /** `Analyser.fingerprint`. */
   analyser: z.string(),
-  /** The mean length of a chunk, in terms, that every weight was reckoned with. */
+  /** The mean length of a chunk, in terms, that every weight that is kept was reckoned with. */
   averageLength: z.number().positive(),
 })
 export type TermsMetadata = z.output<typeof TermsMetadata>
@@ -179,7 +181,10 @@ export const VectorsMetadata = Made.extend({
 })
 export type VectorsMetadata = z.output<typeof VectorsMetadata>
 
-/** The weights are ours; Qdrant knows the idf of a term, and multiplies by it when it is asked. */
+/** Whether Qdrant is asked with the idf of each term, and keeps the lengths of chunks. */
+export const isWeighedHere = ({ layout }: Pick<TermsMetadata, 'layout'>) => layout === WEIGHED
+
+/** The weights are ours, and so is the idf of a term, with which a query comes. */
 export function termsCollection(
   about: Pick<TermsMetadata, 'analyser' | 'averageLength'>,
   settings: CollectionSettings,
@@ -187,8 +192,13 @@ export function termsCollection(
   return {
     ...spread(settings),
     vectors: {},
-    sparse_vectors: { [TERMS]: { modifier: 'idf', index: { memory: settings.termsMemory } } },
-    metadata: { layout: LAYOUT, kind: TERMS, made: randomUUID(), ...about } satisfies TermsMetadata,
+    sparse_vectors: { [TERMS]: { index: { memory: settings.termsMemory } } },
+    metadata: {
+      layout: WEIGHED,
+      kind: TERMS,
+      made: randomUUID(),
+      ...about,
+    } satisfies TermsMetadata,
   }
 }
 

@@ -11,7 +11,6 @@ const WRITING_MS = 30_000
 // No request asks for more than the limits of Qdrant's strict mode that are usual, if it is on.
 const PAGE_KEYS = 1_000
 const MAX_MATCHES = 1_000
-const MAX_QUERIES = 32
 const BATCH_REMOVALS = 10_000
 /** Changes of one call that are under way at once. */
 const WORKERS = 4
@@ -26,6 +25,8 @@ const Page = z.object({
   next_page_offset: Key.nullish(),
 })
 const Count = z.object({ count: z.int().min(0) })
+const Sparse = z.object({ indices: z.array(z.int()), values: z.array(z.number()) })
+const Records = z.array(z.object({ id: Key, vector: z.record(z.string(), Sparse) }))
 
 export interface Point {
   id: number
@@ -58,14 +59,15 @@ export function createPoints({ call }: QdrantConnection, collection: string) {
       return call({ method: 'POST', path: `${path}/query`, body, result: Matches }, signal)
     },
 
-    /** The answers in the order of the queries. */
-    async queryAll(all: readonly PointQuery[], signal?: AbortSignal) {
-      const answers = [...batched(all, MAX_QUERIES)].map((searches) => {
-        const result = z.array(Matches).length(searches.length)
-        const request = { method: 'POST', path: `${path}/query/batch`, body: { searches } } as const
-        return call({ ...request, result }, signal)
+    /** The sparse vectors of these points; those that are gone are left out. */
+    async sparseVectors(ids: readonly number[], name: string, signal?: AbortSignal) {
+      const answers = [...batched(ids, PAGE_KEYS)].map((page) => {
+        const body = { ids: page, with_vector: [name], with_payload: false }
+        return call({ method: 'POST', path, body, result: Records }, signal)
       })
-      return (await Promise.all(answers)).flat()
+      return (await Promise.all(answers))
+        .flat()
+        .flatMap(({ id, vector: { [name]: vector } }) => (vector ? [{ id, ...vector }] : []))
     },
 
     /** Ascending. */

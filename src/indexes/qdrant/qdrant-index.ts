@@ -1,9 +1,10 @@
 import type { ChunkIndex } from '../chunk-index.ts'
 import type { CollectionSettings } from '../qdrant-settings.ts'
+import type { CorpusStatistics } from '../term-batch.ts'
 import {
   type Collections,
   createCollections,
-  markOf,
+  identityOf,
   type SlowLog,
   setWriteConsistency,
 } from './collections.ts'
@@ -35,7 +36,9 @@ export interface QdrantIndexOptions {
   /** Changes when all vectors are made anew: those of another one are refused. */
   vectorFingerprint: string
   /** The mean length of a chunk, in terms, asked when the collection is made. */
-  averageLength: () => Promise<number>
+  averageLength: (signal?: AbortSignal) => Promise<number>
+  /** What terms are weighed with. */
+  statistics: CorpusStatistics
   /** Hears of what takes long. */
   log?: SlowLog
 }
@@ -45,7 +48,7 @@ export function createQdrantIndex(options: QdrantIndexOptions): QdrantIndex {
   const connection = connectToQdrant(options.address)
   const collections = createCollections(connection, options.log)
   const served = createServedCollections({ ...options, collections })
-  return indexOn(connection, collections, served, options.settings)
+  return indexOn(connection, collections, served, options)
 }
 
 /**
@@ -57,7 +60,7 @@ export async function createNextIndex(options: QdrantIndexOptions, signal?: Abor
   const collections = createCollections(connection, options.log)
   const next = await createNextCollections({ ...options, collections }, signal)
   const { serve, drop } = next
-  return { index: indexOn(connection, collections, next, options.settings), serve, drop }
+  return { index: indexOn(connection, collections, next, options), serve, drop }
 }
 
 export interface QdrantIndex extends ChunkIndex {
@@ -75,7 +78,7 @@ function indexOn(
   connection: QdrantConnection,
   collections: Collections,
   served: ServedCollections,
-  settings: CollectionSettings,
+  options: QdrantIndexOptions,
 ): QdrantIndex {
   const order = createChangeOrder()
   let parts: Awaited<ReturnType<typeof openParts>> | undefined
@@ -93,7 +96,7 @@ function indexOn(
     lost,
     async open(signal) {
       await checkVersion(connection, signal)
-      parts = await openParts(connection, collections, served, settings, signal)
+      parts = await openParts(connection, collections, served, options, signal)
       return parts.about.isNew
     },
 
@@ -152,11 +155,11 @@ async function findLost(
   signal?: AbortSignal,
 ) {
   const held = vectors.held()
-  const words = await markOf(collections, termsName, signal)
-  const meaning = held && (await markOf(collections, vectorsName, signal))
-  if (words === undefined) return 'words'
-  if (held && meaning === undefined) return 'vectors'
-  return words === about.made && meaning === held?.made ? undefined : 'replaced'
+  const terms = await identityOf(collections, termsName, signal)
+  const dense = held && (await identityOf(collections, vectorsName, signal))
+  if (terms === undefined) return 'words'
+  if (held && dense === undefined) return 'vectors'
+  return terms === about.made && dense === held?.made ? undefined : 'replaced'
 }
 
 /**
@@ -167,14 +170,15 @@ async function openParts(
   connection: QdrantConnection,
   collections: Collections,
   served: ServedCollections,
-  { quantisation, filtersMemory, writeConsistency }: CollectionSettings,
+  { statistics, settings }: QdrantIndexOptions,
   signal?: AbortSignal,
 ) {
+  const { quantisation, filtersMemory, writeConsistency } = settings
   const pointsOf = (name: string) => createPoints(connection, name)
   const indexesOf = (name: string) => createPayloadIndexes(collections, name, filtersMemory)
   const { termsName, vectorsName } = served
   const about = await served.terms(signal)
-  const terms = createTermsPart(pointsOf(termsName), indexesOf(termsName), about.averageLength)
+  const terms = createTermsPart(pointsOf(termsName), indexesOf(termsName), about, statistics)
   const vectors = createVectorsPart(
     pointsOf(vectorsName),
     indexesOf(vectorsName),

@@ -2,6 +2,7 @@ import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
   type Collections,
   DENSE,
+  isWeighedHere,
   TERMS,
   TermsMetadata,
   termsCollection,
@@ -18,7 +19,7 @@ interface Options {
   settings: CollectionSettings
   fingerprint: string
   vectorFingerprint: string
-  averageLength: () => Promise<number>
+  averageLength: (signal?: AbortSignal) => Promise<number>
 }
 
 /** The collections of words and of vectors, under whatever names. */
@@ -36,7 +37,7 @@ function collectionsOf({ collections, prefix, settings, ...options }: Options) {
       VectorsMetadata.safeParse(await collections.metadata(name, signal)).data,
 
     async createTerms(name: string, signal?: AbortSignal) {
-      const about = { analyser: fingerprint, averageLength: await options.averageLength() }
+      const about = { analyser: fingerprint, averageLength: await options.averageLength(signal) }
       await collections.create(name, termsCollection(about, settings), memory, signal)
     },
     async createVectors(name: string, dimension: number, signal?: AbortSignal) {
@@ -144,7 +145,8 @@ export async function createNextCollections(
 
     async terms() {
       await kinds.createTerms(termsName, signal)
-      if ((await kinds.termsIn(termsName, signal))?.analyser !== fingerprint) {
+      const begun = await kinds.termsIn(termsName, signal)
+      if (begun?.analyser !== fingerprint || !isWeighedHere(begun)) {
         await collections.drop(termsName, signal)
         await kinds.createTerms(termsName, signal)
       }

@@ -4,6 +4,7 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { endWithParent } from '../../lib/end-with-parent.ts'
+import { toUnit } from '../../lib/unit-vector.ts'
 import { createTokenizer } from './word-piece.ts'
 
 // The whole of a process of its own: the runtime and the weights are no part of the server's memory, and a fault in
@@ -90,7 +91,9 @@ async function embed({ session, tokenizer }: Model, text: string) {
       sum?.map((value, i) => value + part.length * (vector[i] ?? 0)) ??
       vector.map((value) => value * Math.max(1, part.length))
   }
-  return toUnit(sum ?? new Float32Array())
+  const unit = sum && toUnit(sum)
+  if (!unit) throw new Error('The model gave a vector without a direction')
+  return unit
 }
 
 async function run(session: InferenceSession, ids: readonly number[]): Promise<Float32Array> {
@@ -105,9 +108,4 @@ async function run(session: InferenceSession, ids: readonly number[]): Promise<F
   })
   if (!(vector?.data instanceof Float32Array)) throw new Error('The model gave no vector')
   return vector.data
-}
-
-function toUnit(vector: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
-  const norm = Math.hypot(...vector)
-  return vector.map((value) => value / norm)
 }

@@ -26,6 +26,8 @@ const IDLE_MS = { questions: 600_000, documents: 30_000 }
 interface BuiltinOptions {
   log?: { warn(fields: object, message: string): void } | undefined
   idleMs?: typeof IDLE_MS
+  /** Of the package with the model; not given, the one that is installed. */
+  directory?: string
 }
 
 /**
@@ -33,8 +35,8 @@ interface BuiltinOptions {
  * and one of lower priority for documents, so that no question waits for them. Throws an Error that says what to do where its package
  * is not installed.
  */
-export function createBuiltinEmbedder({ log, idleMs = IDLE_MS }: BuiltinOptions = {}): Embedder {
-  const directory = findPackage()
+export function createBuiltinEmbedder(options: BuiltinOptions = {}): Embedder {
+  const { log, idleMs = IDLE_MS, directory = findPackage() } = options
   const cores = availableParallelism()
   const startWorker = (isBackground: boolean, idle: number) => {
     const threads = Math.min(MAX_THREADS, isBackground ? Math.max(1, cores - 1) : cores)
@@ -130,15 +132,15 @@ function startModel(settings: Settings) {
       onEnd: (error) => answered.reject(error),
     },
   )
-  const tell = (message: ToEmbedding) => send(message)
-  void tell({ kind: 'begin', ...settings })
+  const post = (message: ToEmbedding) => send(message)
+  void post({ kind: 'begin', ...settings })
 
   return {
     ...{ isAlive, kill },
     async embed(texts: readonly string[]) {
       answered = Promise.withResolvers()
       answered.promise.catch(() => undefined)
-      await tell({ kind: 'embed', texts })
+      await post({ kind: 'embed', texts })
       return answered.promise
     },
   }

@@ -37,7 +37,7 @@ const LONG_SENTENCE = 400
 const CLAUSE_END = /(?<=[.!?;]\s)|(?<=[\u3002\uff01\uff1f])/u
 const LONG_PIECE = /.{1,400}(?:\s|$)|.{1,400}/gsu
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' })
+let segmenter: Intl.Segmenter | undefined
 
 /** Cuts a chunk of Markdown or plain text into what can be quoted, in reading order. */
 export function quotableUnits(chunk: number, text: string): Unit[] {
@@ -148,6 +148,7 @@ function endParagraph(state: State): void {
 function sentencesOf(paragraph: string): string[] {
   const sentences: string[] = []
   let open = ''
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'sentence' })
   for (const { segment } of segmenter.segment(paragraph)) {
     open += segment
     if (ABBREVIATION.test(open.slice(-MAX_ABBREVIATION))) continue

@@ -1,13 +1,9 @@
+import type { Shortcut } from '../../lib/shortcut.ts'
 import type { ModelEvent } from '../chat-model.ts'
 import { type AnswerReader, createAnswerReader } from './answer-reader.ts'
-import {
-  type BodyReader,
-  createIdleTimer,
-  type ModelServer,
-  readerOf,
-  readText,
-  send,
-} from './connection.ts'
+import { type BodyReader, createIdleTimer, readerOf, readText } from './body-reader.ts'
+import { type ModelServer, send } from './connection.ts'
+import { createEventParser, type EventParser, type ServerSentEvent } from './events.ts'
 import { failureInStream, toUpstreamFailure, UpstreamFailure, unreadable } from './failures.ts'
 import { objectOf, parseJson } from './json.ts'
 
@@ -22,29 +18,46 @@ export interface ChatServer extends ModelServer {
 }
 
 /**
- * One streamed call, tried once: its events as they come from the network, at each read none or more. Whoever reads
- * no more returns, which ends the call. Throws UpstreamFailure, or what `signal` was aborted with.
+ * One streamed call, tried once: its events as they come from the network, as one batch what came at one read. Whoever
+ * reads no more returns, which ends the call. Throws UpstreamFailure, or what `signal` was aborted with.
  */
 export async function* streamAnswer(
   server: ChatServer,
   body: object,
+  shortcut: Shortcut<ModelEvent> | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent[]> {
-  const idle = createIdleTimer(server.idleTimeoutMs)
+  using idle = createIdleTimer(server.idleTimeoutMs)
   const stop = AbortSignal.any([signal, idle.signal])
   const answer = createAnswerReader()
   let batch: ModelEvent[] = []
   let reader: BodyReader | undefined
+  let isBegun = false
   let isRead = false
   let failure = new UpstreamFailure({ kind: 'ended-early' })
+
+  /** Answers whether there is something to go through the generators: text goes past them once it has begun. */
+  const take = (events: Iterable<ServerSentEvent>, parser?: EventParser): true | undefined => {
+    batch = []
+    isRead = takeEvents(events, answer, parser, batch)
+    if (answer.finished) idle.limit(USAGE_MS)
+    if (isRead) return true
+    if (batch.length === 0) return undefined
+    if (!isBegun || !shortcut?.isOpen) return true
+    shortcut.take(batch)
+    batch = []
+    return undefined
+  }
+
   try {
     reader = readerOf(await idle.watch(send(server, '/chat/completions', body, stop)), idle)
-    const readEvents = eventReader(reader)
+    const readEvents = await eventReader(reader)
     while (!isRead) {
+      isRead = !(await readEvents(take)) || isRead
+      if (isRead) break
+      yield batch
       batch = []
-      isRead = takeEvents(await readEvents(), answer, batch)
-      if (answer.finished) idle.limit(USAGE_MS)
-      if (!isRead) yield batch
+      isBegun = true
     }
   } catch (error) {
     const isStalled = idle.signal.aborted
@@ -62,105 +75,57 @@ export async function* streamAnswer(
 
 /** Puts the text of all events into `batch`, as one: what came together goes on together. True at the end of the answer. */
 function takeEvents(
-  events: readonly ServerSentEvent[],
+  events: Iterable<ServerSentEvent>,
   answer: AnswerReader,
+  parser: EventParser | undefined,
   batch: ModelEvent[],
 ): boolean {
   const delta = { type: 'text-delta' as const, text: '' }
   for (const event of events) {
     if (event.data === END.data) return true
-    delta.text += answer.read(toChunk(event))
+    delta.text += event.text ?? readChunk(event, answer, parser)
     if (delta.text !== '' && batch.length === 0) batch.push(delta)
   }
   return false
 }
 
-/** Of what a chunk says of the answer; a failure is thrown. */
-function toChunk({ name, data }: ServerSentEvent): unknown {
+/** The text of a chunk. A failure is thrown. */
+function readChunk(
+  { name, data }: ServerSentEvent,
+  answer: AnswerReader,
+  parser: EventParser | undefined,
+): string {
   const chunk = parseJson(data)
   if (chunk === undefined) throw unreadable('an event is not JSON')
   const error = objectOf(chunk).error || (name === 'error' && chunk)
   if (error) throw failureInStream(error)
-  return chunk
+  const text = answer.read(chunk)
+  if (name === '') parser?.learn(data, chunk)
+  return text
 }
 
 /** What servers send last; it stands for the end of a body as well. */
 const END: ServerSentEvent = { name: '', data: '[DONE]' }
 
-/** Reads the events that have come by now. A whole answer, from a server that does not stream, is one event. */
-function eventReader(reader: BodyReader): () => Promise<ServerSentEvent[]> {
-  const events = createEventParser()
-  let isFirst = true
+type Take = (events: Iterable<ServerSentEvent>, parser?: EventParser) => true | undefined
 
-  return async () => {
-    const bytes = await reader.read()
-    if (!bytes) return [END]
-    const start = isFirst ? bytes.toString('latin1').trimStart().charAt(0) : ''
-    isFirst = false
-    if (start === '<') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
-    if (start !== '{') return events.read(bytes)
-    return [{ name: '', data: await readText(reader, MAX_WHOLE_ANSWER_BYTES, bytes) }, END]
+/**
+ * Reads the first bytes; gives what waits until `take` says that there is something, and answers nothing at the end of
+ * the body. A whole answer, from a server that does not stream, is one event.
+ */
+async function eventReader(reader: BodyReader): Promise<(take: Take) => Promise<true | undefined>> {
+  const first = await reader.read((bytes) => bytes)
+  const start = first?.toString('latin1').trimStart().charAt(0)
+  if (start === '<') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
+  if (start === '{') {
+    const data = await readText(reader, MAX_WHOLE_ANSWER_BYTES, first)
+    return async (take) => take([{ name: '', data }, END])
   }
-}
-
-/** UTF-16 code units of the longest line, and of the data of one event. */
-const MAX_EVENT = 8 * 2 ** 20
-/** A carriage return at the very end may be the first half of a line end. */
-const LINE_END = /\r\n|\n|\r(?!$)/
-
-interface ServerSentEvent {
-  name: string
-  data: string
-}
-
-/** Takes server-sent events apart, from bytes that come in pieces. */
-function createEventParser() {
-  const decoder = new TextDecoder()
-  let open = ''
-  let name = ''
-  let data: string[] = []
-  let size = 0
-
-  function readLine(line: string, events: ServerSentEvent[]): void {
-    if (line === '') {
-      const event = { name, data: data.join('\n') }
-      if (event.data !== '') events.push(event)
-      ;[name, data, size] = ['', [], 0]
-      return
-    }
-    const colon = `${line}:`.indexOf(':')
-    const field = line.slice(0, colon)
-    const value = line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
-    if (field === 'event') name = value
-    if (field === 'data') {
-      data.push(value)
-      // The line end counts: empty lines are bounded, too.
-      size += value.length + 1
-      bound(size)
-    }
+  const parser = createEventParser()
+  let waiting = first
+  return async (take) => {
+    const made = waiting && take(parser.read(waiting), parser)
+    waiting = undefined
+    return made ?? reader.read((bytes) => take(parser.read(bytes), parser))
   }
-
-  return {
-    /** The events that end in these bytes. Throws UpstreamFailure where one is longer than is accepted. */
-    read(bytes: Uint8Array): ServerSentEvent[] {
-      const text = decoder.decode(bytes, { stream: true })
-      open += text
-      // A long line in many pieces is looked through once.
-      if (!open.endsWith('\r', open.length - text.length) && !/[\r\n]/.test(text)) {
-        bound(open.length)
-        return []
-      }
-      // Without an expression it takes half the time.
-      const lines = open.split(open.includes('\r') ? LINE_END : '\n')
-      open = lines.pop() ?? ''
-      bound(open.length)
-      const events: ServerSentEvent[] = []
-      for (const line of lines) readLine(line, events)
-      return events
-    },
-  }
-}
-
-function bound(size: number): void {
-  if (size > MAX_EVENT) throw unreadable('an event longer than is accepted')
 }

@@ -26,7 +26,7 @@ export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions)
     refuseUnmetChoice(request)
     let body = toRequestBody(model, request, dialect)
     const ask = async () => {
-      const answer = streamAnswer(server, body, signal)
+      const answer = streamAnswer(server, body, request.shortcut, signal)
       return { answer, first: await firstOf(answer) }
     }
     const adapt = (failure: UpstreamFailure) => {
@@ -72,7 +72,7 @@ export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions)
   }
 }
 
-/** The answer in a span that tells how it was asked for and what it took, and nothing of what was said. */
+/** The answer in a span that says how it was asked for and what it took, and nothing of what was said. */
 function inChatSpan(
   model: string,
   baseUrl: string,

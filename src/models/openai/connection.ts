@@ -1,12 +1,14 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http'
-import { request as requestHttps } from 'node:https'
+import type { IncomingMessage } from 'node:http'
 import { startDeadline } from '../../lib/abort.ts'
 import { traceHeaders } from '../../lib/tracing.ts'
+import { readerOf, readText } from './body-reader.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
+// An import would load all of Node's own fetch, which hangs on it: 16 MB, and as long as Node itself takes to start.
+const { request: requestHttp } = process.getBuiltinModule('node:http')
+const { request: requestHttps } = process.getBuiltinModule('node:https')
+
 const MAX_ERROR_BYTES = 64 * 2 ** 10
-/** How long the end of a read answer may take before its connection is given up. */
-const DRAIN_MS = 1_000
 
 export interface ModelServer {
   apiKey: string
@@ -92,71 +94,4 @@ export async function send(
   const fields = Object.entries(message.headers)
   const sent = new Headers(fields.map(([name, value]): [string, string] => [name, String(value)]))
   throw failureOfStatus(status, sent, words)
-}
-
-export interface BodyReader {
-  /** What has come by now; nothing at the end. */
-  read(): Promise<Buffer | undefined>
-  /** Gives the connection up, or reads the rest of a body so that the connection can serve the next call. */
-  close(isWhole: boolean): void
-}
-
-export function readerOf(message: IncomingMessage, idle?: IdleTimer): BodyReader {
-  const parts = message.iterator({ destroyOnReturn: false })
-  return {
-    async read() {
-      const next = parts.next()
-      const { done, value } = await (idle ? idle.watch(next) : next)
-      return done ? undefined : value
-    },
-    close(isWhole) {
-      if (!isWhole) return void message.destroy()
-      const timer = setTimeout(() => message.destroy(), DRAIN_MS)
-      message.once('close', () => clearTimeout(timer))
-      void Promise.allSettled([parts.return?.()]).then(() => message.resume())
-    },
-  }
-}
-
-/** The rest of a body, or as much of it as is allowed. */
-export async function readText(
-  reader: BodyReader,
-  maxBytes: number,
-  first?: Buffer,
-): Promise<string> {
-  const parts = first ? [first] : []
-  let bytes = first?.length ?? 0
-  while (bytes < maxBytes) {
-    const part = await reader.read()
-    if (!part) break
-    parts.push(part)
-    bytes += part.length
-  }
-  if (bytes >= maxBytes) reader.close(false)
-  return Buffer.concat(parts).toString('utf8', 0, maxBytes)
-}
-
-type IdleTimer = ReturnType<typeof createIdleTimer>
-
-/** Times the waits for a server, and those only: a reader that takes its time is not a stalled server. */
-export function createIdleTimer(limitMs: number) {
-  const controller = new AbortController()
-  let limit = limitMs
-  return {
-    /** Aborted once the server kept silent for too long. */
-    signal: controller.signal,
-    /** Waits for `work`; `signal` aborts when it takes longer than the limit. */
-    async watch<T>(work: Promise<T>): Promise<T> {
-      const timer = setTimeout(() => controller.abort(), limit)
-      try {
-        return await work
-      } finally {
-        clearTimeout(timer)
-      }
-    },
-    /** Shortens the limit of every wait from now on. */
-    limit(milliseconds: number) {
-      limit = Math.min(limit, milliseconds)
-    },
-  }
 }

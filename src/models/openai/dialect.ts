@@ -18,7 +18,7 @@ import type { ModelLog, UpstreamFailure } from './failures.ts'
 import { isJsonObject, isObject, type JsonObject } from './json.ts'
 
 /** What a chat-completions server turned out to accept. */
-export interface Dialect {
+interface Dialect {
   streamUsage: boolean
   tools: boolean
   /** `max_tokens` is refused loudly where it is unknown; its successor is often ignored silently. */

@@ -187,7 +187,7 @@ interface Prefixes {
 }
 
 const NO_PREFIXES: Prefixes = { query: '', document: '' }
-const SEARCH_PASSAGES = 'Represent this sentence for searching relevant passages: '
+const BGE_QUERY = 'Represent this sentence for searching relevant passages: '
 const INSTRUCT =
   'Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: '
 
@@ -208,13 +208,13 @@ const BY_NAME: readonly (readonly [pattern: RegExp, prefixes: Prefixes])[] = [
     { query: '为这个句子生成表示以用于检索相关文章：', document: '' },
   ],
   // BAAI/bge-base-en-v1.5; Ollama leaves the language out. BAAI/bge-m3 takes none.
-  [/\bbge-(?:small|base|large)/, { query: SEARCH_PASSAGES, document: '' }],
+  [/\bbge-(?:small|base|large)/, { query: BGE_QUERY, document: '' }],
   // mixedbread-ai/mxbai-embed-large-v1
-  [/mxbai-embed/, { query: SEARCH_PASSAGES, document: '' }],
+  [/mxbai-embed/, { query: BGE_QUERY, document: '' }],
   // Snowflake/snowflake-arctic-embed-l-v2.0, snowflake-arctic-embed2 in Ollama
   [/arctic-embed(?:2|.*v2)/, { query: 'query: ', document: '' }],
   // Snowflake/snowflake-arctic-embed-m-v1.5
-  [/arctic-embed/, { query: SEARCH_PASSAGES, document: '' }],
+  [/arctic-embed/, { query: BGE_QUERY, document: '' }],
   // google/embeddinggemma-300m
   [/embeddinggemma/, { query: 'task: search result | query: ', document: 'title: none | text: ' }],
   // Qwen/Qwen3-Embedding-0.6B

@@ -1,4 +1,5 @@
 import { inSpan } from '../../lib/tracing.ts'
+import { toUnit } from '../../lib/unit-vector.ts'
 import { type ModelServer, requestJson, spanAttributes } from './connection.ts'
 import { type FailureFacts, failureInStream, UpstreamFailure, unreadable } from './failures.ts'
 import { isObject, type JsonObject, objectOf, parseJson } from './json.ts'
@@ -58,7 +59,7 @@ function readEmbeddings(body: string, count: number): Vector[] {
     throw unreadable(`${count} texts were not answered with ${count} vectors`)
   }
   const entries = answer.data.map(objectOf)
-  const vectors = entries.map((_, position) => toUnit(findEntry(entries, position).embedding))
+  const vectors = entries.map((_, position) => readVector(findEntry(entries, position).embedding))
   if (vectors.some(({ length }) => length !== vectors[0]?.length)) {
     throw unreadable('the vectors differ in length')
   }
@@ -74,17 +75,14 @@ function findEntry(entries: readonly JsonObject[], position: number): JsonObject
   return found
 }
 
-function toUnit(embedding: unknown): Vector {
+function readVector(embedding: unknown): Vector {
   if (!Array.isArray(embedding) || embedding.length > MAX_DIMENSION) {
     throw unreadable('a vector is missing or too long')
   }
-  if (!embedding.every((value) => typeof value === 'number' && Number.isFinite(value))) {
-    throw unusable()
-  }
-  const numbers = Float64Array.from<number>(embedding)
-  const norm = Math.sqrt(numbers.reduce((sum, value) => sum + value * value, 0))
-  if (!(norm > 0 && Number.isFinite(norm))) throw unusable()
-  return Float32Array.from(numbers, (value) => value / norm)
+  for (const value of embedding) if (typeof value !== 'number') throw unusable()
+  const unit = toUnit(embedding)
+  if (!unit) throw unusable()
+  return unit
 }
 
 function unusable(): UpstreamFailure {

@@ -42,7 +42,8 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 /** The Python of this machine, in namespaces of its own, with nothing of the machine but `/usr`, which it can only read. */
 export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): Sandbox {
   const sessions = createInterpreterSessions(limits)
-  const filter = systemCallFilter()
+  /** Made for the first session and not at a start, of which most never have one. */
+  let filter: Buffer | undefined
 
   async function open(signal: AbortSignal): Promise<SandboxSession> {
     return sessions.open(await start(), signal)
@@ -50,6 +51,7 @@ export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): 
 
   async function start(): Promise<SandboxChannel> {
     const group = await createControlGroup(limits)
+    filter ??= systemCallFilter()
     const child = startChild({
       path: PYTHON,
       parameters: [
@@ -109,6 +111,8 @@ const ADDRESS_SPACE_FACTOR = 2
 /** Of bubblewrap, and of Python before it runs anything. */
 const RUNTIME_MEGABYTES = 32
 const MAX_OPEN = 256
+/** What is kept of files is here, behind links. */
+const FILES = '/files'
 const SHARED_MEMORY_BYTES = 16 * BYTES_PER_MEGABYTE
 
 /** The parameters of bubblewrap; the order matters, since each step builds on the ones before it. */
@@ -126,7 +130,11 @@ export function bubblewrapParameters(limits: SandboxLimits, filtered: boolean): 
     ...['--ro-bind-try', '/etc/alternatives', '/etc/alternatives'],
     ...['--proc', '/proc', '--dev', '/dev'],
     ...['--size', String(SHARED_MEMORY_BYTES), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
-    ...['--size', files, '--tmpfs', '/tmp', '--size', files, '--tmpfs', '/work'],
+    // One file system, so that the limit holds for both together; code may not take its two places away.
+    ...['--perms', '0555', '--size', files, '--tmpfs', FILES],
+    ...['/work', '/tmp'].flatMap((place) => [
+      ...['--dir', `${FILES}${place}`, '--symlink', `${FILES}${place}`, place],
+    ]),
     // Last: until here the root is a file system in memory without a bound.
     ...['--remount-ro', '/usr/local', '--remount-ro', '/usr/src', '--remount-ro', '/'],
     ...['--chdir', '/work'],

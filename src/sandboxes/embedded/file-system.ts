@@ -195,7 +195,7 @@ class FileStatus extends wasi.Filestat {
 }
 
 /** An open file: what the shim has of it, but for whatever takes room. */
-export class OpenMemoryFile extends OpenFile {
+class OpenMemoryFile extends OpenFile {
   declare readonly file: MemoryFile
   readonly #appends: boolean
 

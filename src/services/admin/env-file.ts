@@ -1,14 +1,14 @@
 import { parseEnv } from 'node:util'
 import { refusal } from '../../schemas/invalid-request.ts'
 
-export interface Meaning {
+interface VariableDescription {
   group: string
   meaning: string
 }
 
 /** What the comments of an example say of each variable: those right above it, under the heading of its group. */
-export function readMeanings(example: string): Map<string, Meaning> {
-  const meanings = new Map<string, Meaning>()
+export function readDescriptions(example: string): Map<string, VariableDescription> {
+  const descriptions = new Map<string, VariableDescription>()
   let group = ''
   let comments: string[] = []
   for (const line of example.split(/\r?\n/)) {
@@ -16,11 +16,11 @@ export function readMeanings(example: string): Map<string, Meaning> {
     const [, name] = /^#?([A-Z][A-Z0-9_]*)=/.exec(line) ?? []
     const [, comment] = /^# (.*)$/.exec(line) ?? []
     if (heading) group = heading.replace(/: see .*/, '')
-    else if (name) meanings.set(name, { group, meaning: comments.join(' ') })
+    else if (name) descriptions.set(name, { group, meaning: comments.join(' ') })
     if (comment && !heading) comments.push(comment)
     else comments = []
   }
-  return meanings
+  return descriptions
 }
 
 /**

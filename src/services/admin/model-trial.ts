@@ -34,7 +34,7 @@ export function createModelTrials({ settings, createModels }: Dependencies) {
     createModels(await settings.preview({ set, clear }))
 
   return {
-    /** What fails is told in the answer. Throws `invalid_request` for settings that no server would start with. */
+    /** What fails is reported in the answer. Throws `invalid_request` for settings that no server would start with. */
     async test(request: ModelTestRequest, signal: AbortSignal): Promise<ModelTest> {
       const { kind } = request
       const models = await modelsWith(request)

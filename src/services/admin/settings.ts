@@ -3,7 +3,7 @@ import { type Environment, isSecret } from '../../lib/environment.ts'
 import type { Settings, SettingsPatch, SettingsSaved } from '../../schemas/admin.ts'
 import { type Issue, invalidRequest, refusal } from '../../schemas/invalid-request.ts'
 import { type FileContent, openEditedFile } from './edited-file.ts'
-import { editEnvironment, readMeanings } from './env-file.ts'
+import { editEnvironment, readDescriptions } from './env-file.ts'
 
 /** What the system or the runtime itself reads: no agent configuration may have it set in the file. */
 const OF_THE_SYSTEM = /^(?:NODE|LD|DYLD|NPM)_|^(?:PATH|HOME|SHELL|ENV|BASH_ENV)$/i
@@ -89,7 +89,7 @@ export function createSettings(dependencies: Dependencies) {
 
 /** What the text of the file means, together with what was given. */
 function createReader({ path, given, running, defaults, example, findMistakes }: Dependencies) {
-  const meanings = readMeanings(example)
+  const descriptions = readDescriptions(example)
 
   /** What a server would be given that started now; empty counts as not set, as at a start. */
   function environmentOf(text: string): Record<string, string | undefined> {
@@ -106,7 +106,7 @@ function createReader({ path, given, running, defaults, example, findMistakes }:
     const secret = !isOwn || isSecret(name, value)
     return {
       ...{ name, secret, ...(initial !== undefined && { default: initial }) },
-      ...((isOwn ? meanings.get(name) : OF_AGENT) ?? { group: '', meaning: '' }),
+      ...((isOwn ? descriptions.get(name) : OF_AGENT) ?? { group: '', meaning: '' }),
       source: sourceOf(given[name], value),
       ...(secret ? endingOf(value) : { value: value ?? initial }),
       restartRequired: (value ?? initial) !== (running[name] || initial),

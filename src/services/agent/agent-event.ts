@@ -1,3 +1,4 @@
+import type { Shortcut } from '../../lib/shortcut.ts'
 import type { ModelTool, ModelToolCall, Sampling } from '../../models/chat-model.ts'
 import type { Caller } from '../../schemas/api-key.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
@@ -57,6 +58,8 @@ export interface AgentRequest {
   /** Tools that the client runs itself. One that bears the name of a server's tool hides it for this run. */
   clientTools: readonly ModelTool[]
   toolChoice?: unknown
+  /** For events after the first batch; not all take it. */
+  shortcut?: Shortcut<AgentEvent> | undefined
   /** The client's word on calls that waited for it. */
   resume?: Resume | undefined
 }

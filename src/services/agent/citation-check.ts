@@ -10,7 +10,7 @@ const MAX_NAME = 40
 
 /**
  * Takes a text that comes in pieces, and holds every citation in it to what was retrieved. Holds back nothing but a bracket with numbers that is still open, or that needs one more character to be
- * told from a link. What is shown does not depend on how the text is cut into pieces. Code, lists in JSON
+ * distinguished from a link. What is shown does not depend on how the text is cut into pieces. Code, lists in JSON
  * and links keep their brackets.
  */
 export function createCitationCheck(known: KnownNumbers, isJsonAsked = false) {

@@ -97,7 +97,7 @@ export class AgentConfigurationError extends Error {
 }
 
 /** `agent` is everything; `knowledge` answers from the documents alone, without tools, skills, MCP and sandbox. */
-export type ServerMode = 'agent' | 'knowledge'
+type ServerMode = 'agent' | 'knowledge'
 
 /** Reads the file; without one the agent is the default one. Throws `AgentConfigurationError`. */
 export async function loadConfiguration(

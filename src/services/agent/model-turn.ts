@@ -1,4 +1,5 @@
 import type { Deadline } from '../../lib/abort.ts'
+import { alongside, type Shortcut } from '../../lib/shortcut.ts'
 import type {
   ChatModel,
   FinishReason,
@@ -85,16 +86,17 @@ interface Reading {
   signal: AbortSignal
   /** Called with each text that is shown. */
   onText: (text: string) => void
+  shortcut: Shortcut<AgentEvent> | undefined
 }
 
 /** Gives what can be shown of one answer, its citations checked, in batches. Throws what the model failed with. */
 export async function* readAnswer(
-  events: ReturnType<ChatModel['stream']>,
-  { citations, spacing, links, answerTime, signal, onText }: Reading,
+  ask: (shortcut: Shortcut<ModelEvent> | undefined) => ReturnType<ChatModel['stream']>,
+  { citations, spacing, links, answerTime, signal, onText, shortcut }: Reading,
 ): AsyncGenerator<AgentEvent[], Answer> {
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
   try {
-    for await (const batch of events) yield batch.flatMap(readEvent)
+    for await (const batch of ask(alongside(shortcut, readBatch))) yield readBatch(batch)
   } catch (error) {
     if (signal.aborted) throw error
     if (!answerTime.isOver) {
@@ -105,6 +107,10 @@ export async function* readAnswer(
   }
   yield show(citations.end(), true)
   return answer
+
+  function readBatch(batch: readonly ModelEvent[]): AgentEvent[] {
+    return batch.flatMap(readEvent)
+  }
 
   function readEvent(event: ModelEvent): AgentEvent[] {
     switch (event.type) {
@@ -155,7 +161,7 @@ export async function* countedAnswer(
   }
 }
 
-export type Spacing = ReturnType<typeof createSpacing>
+type Spacing = ReturnType<typeof createSpacing>
 
 /** Puts a blank line between what the model says before it calls tools and what it says after. */
 export function createSpacing() {

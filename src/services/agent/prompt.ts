@@ -49,7 +49,7 @@ export function assemblePrompt(
   { key, prompt, catalogue = () => '', contextTokens }: PromptOptions & Pick<Citations, 'key'>,
 ): ModelMessage[] {
   const system = systemPrompt(prompt, catalogue(), ...instructions)
-  const turns = toTurns(withPassages(messages, renderChunks(chunks, key)))
+  const turns = toTurns(withChunks(messages, renderChunks(chunks, key)))
   let room = contextTokens * (1 - RESERVE) * BYTES_PER_TOKEN - Buffer.byteLength(system)
 
   const kept: ModelMessage[][] = []
@@ -79,7 +79,7 @@ export function fitChunks(
   return end === -1 ? chunks : chunks.slice(0, Math.max(end, 1))
 }
 
-function withPassages(messages: readonly ModelMessage[], passages: string): ModelMessage[] {
+function withChunks(messages: readonly ModelMessage[], passages: string): ModelMessage[] {
   const question = messages.findLastIndex(({ role }) => role === 'user')
   return messages.map((message, index) =>
     index === question ? { ...message, content: `${passages}\n\n${message.content}` } : message,

@@ -128,14 +128,17 @@ async function* runRounds(
     const turn = { round, last: budget.beginRound() }
     const asked = toModelRequest(parts, request, context, turn)
     const answer = yield* countedAnswer(budget, sizeOfMessages(asked.messages), (count) =>
-      readAnswer(parts.model.stream(asked, budget.answerTime.signal), {
-        citations: citations.check(asksForJson(request)),
-        ...{ spacing, links, answerTime: budget.answerTime, signal },
-        onText(text) {
-          pass.text()
-          count(text)
+      readAnswer(
+        (shortcut) => parts.model.stream({ ...asked, shortcut }, budget.answerTime.signal),
+        {
+          citations: citations.check(asksForJson(request)),
+          ...{ spacing, links, answerTime: budget.answerTime, signal, shortcut: request.shortcut },
+          onText(text) {
+            pass.text()
+            count(text)
+          },
         },
-      }),
+      ),
     )
     messages.push({ role: 'assistant', content: answer.text, toolCalls: answer.calls })
     calls = answer.calls.map(parseCall)
@@ -190,7 +193,7 @@ async function begin(
   const approved = waited.filter(({ callId }) => request.resume?.approved.includes(callId))
   return {
     ...{ conversation, citations, artifacts, chunks, budget, tools, spacing: createSpacing() },
-    /** What was searched for and not yet told. */
+    /** What was searched for and not yet reported. */
     searches,
     links: createLinkFilter(parts.links, createKnownHosts(parts.hosts, citations)),
     degraded: found.degraded,

@@ -2,7 +2,7 @@ import { AppError } from '../../errors.ts'
 import type { RunFinishReason, Usage } from '../../schemas/chat.ts'
 
 const RETRY_AFTER_SECONDS = 2
-/** Tools that a run is told of by name; models name some that there are not. */
+/** Tools that a run names; models name some that there are not. */
 const MAX_TOOLS = 50
 
 export interface FinishedRun {

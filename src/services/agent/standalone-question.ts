@@ -29,7 +29,7 @@ const REFERRING = new Set(
   它 他 她 这 那 這`.split(/\s+/),
 )
 
-export interface SearchQuery {
+interface SearchQuery {
   query: string
   /** What was asked before, the latest first; only where the query cannot stand alone. */
   context?: readonly string[]
@@ -79,7 +79,7 @@ export async function toQuery(
 
 /** Whether a message says by its own words what to search for. */
 function canStandAlone(message: string, isStopWord: (word: string) => boolean): boolean {
-  const telling = new Set<string>()
+  const content = new Set<string>()
   let refers = false
   tokenise(
     message.slice(0, MAX_READ_CHARACTERS),
@@ -87,10 +87,10 @@ function canStandAlone(message: string, isStopWord: (word: string) => boolean): 
     (lower, start, end, also) => {
       const word = lower.slice(start, end)
       if (REFERRING.has(word.replace(/['’].*/, ''))) refers = true
-      else if (!also && !isStopWord(word)) telling.add(word)
+      else if (!also && !isStopWord(word)) content.add(word)
     },
   )
-  return telling.size > (refers ? MANY_WORDS : FEW_WORDS - 1)
+  return content.size > (refers ? MANY_WORDS : FEW_WORDS - 1)
 }
 
 const RULES =

@@ -4,7 +4,7 @@ import { failed, type RunTools, type ToolCall, type ToolResult } from '../tools/
 import type { AgentEvent } from './agent-event.ts'
 import type { RunBudget } from './budget.ts'
 
-/** Tool calls of one round that are run; a model that asks for more is told so. */
+/** Tool calls of one round that are run; a model that asks for more gets an error that says so. */
 const MAX_CALLS = 16
 
 const TOO_MANY_AT_ONCE = failed(`Not run: at most ${MAX_CALLS} calls at once`)

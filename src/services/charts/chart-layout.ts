@@ -9,7 +9,7 @@ const LEGEND_ROW = 17
 /** Longer labels are cut off. */
 const LONGEST_LABEL = 360
 /** More slices have no room for their values. */
-const MAX_TOLD_SLICES = 8
+const MAX_LABELLED_SLICES = 8
 
 type ChartRow = Readonly<Record<string, string | number | boolean | null>>
 
@@ -157,7 +157,7 @@ export function pieLayers(
   const radius = Math.min(width, height) / 2 - 24
   const slices = color ? namesIn(color, rows).length : 0
   const mark = { type: 'arc', outerRadius: radius }
-  if (!theta || slices === 0 || slices > MAX_TOLD_SLICES) return { mark, encoding }
+  if (!theta || slices === 0 || slices > MAX_LABELLED_SLICES) return { mark, encoding }
   const { field, aggregate } = theta
   const text = {
     ...(field !== undefined && { field: plainField(encoding) }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
+import { alongside, type Shortcut } from '../../lib/shortcut.ts'
 import type { Caller } from '../../schemas/api-key.ts'
 import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import type {
@@ -60,10 +61,20 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
 
   return {
     /** In batches, none of them empty. */
-    async *frames(request: ChatRequest, caller: Caller, signal: AbortSignal): Frames {
-      const asked = { ...fromChat(request, defaultTopK), caller }
+    async *frames(
+      request: ChatRequest,
+      caller: Caller,
+      shortcut: Shortcut<ChatFrame> | undefined,
+      signal: AbortSignal,
+    ): Frames {
+      const toFrames = (batch: readonly AgentEvent[]) =>
+        batch.flatMap((event) => toChatFrame(event, request.includeSteps) ?? [])
+      const asked = {
+        ...fromChat(request, defaultTopK),
+        ...{ caller, shortcut: alongside(shortcut, toFrames) },
+      }
       for await (const batch of agent.run(asked, signal)) {
-        const frames = batch.flatMap((event) => toChatFrame(event, request.includeSteps) ?? [])
+        const frames = toFrames(batch)
         if (frames.length > 0) yield frames
       }
     },
@@ -71,24 +82,17 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     async *chunks(
       request: CompletionRequest,
       caller: Caller,
+      shortcut: Shortcut<CompletionChunk> | undefined,
       signal: AbortSignal,
     ): AsyncGenerator<CompletionChunk[]> {
-      const head = newHead()
-      const includeUsage = request.stream_options?.include_usage ?? false
       const asked = toRequest(request, caller)
-      let hasBegun = false
-      let text = ''
-      const toChunks = (event: AgentEvent) => {
-        text += textOf(event)
-        const cited =
-          event.type === 'run-end' ? toUrlCitations(text, event.hits, asksForJson(asked)) : []
-        return toCompletionChunks(event, head, includeUsage, cited)
-      }
-      for await (const batch of agent.run(asked, signal)) {
-        const chunks = batch.flatMap(toChunks)
-        const begins = batch.some(({ type }) => type !== 'retrieved')
-        if (!hasBegun && begins) chunks.unshift(toFirstChunk(head))
-        hasBegun ||= begins
+      const toChunks = chunkWriter(newHead(), {
+        includeUsage: request.stream_options?.include_usage ?? false,
+        isJsonAsked: asksForJson(asked),
+      })
+      const run = agent.run({ ...asked, shortcut: alongside(shortcut, toChunks) }, signal)
+      for await (const batch of run) {
+        const chunks = toChunks(batch)
         if (chunks.length > 0) yield chunks
       }
     },
@@ -106,6 +110,27 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
       const message = `There is no model "${id}"; the agent is "${modelName}"`
       throw new AppError('model_not_found', message)
     },
+  }
+}
+
+/** Takes the events of a run batch by batch; the first chunk that says something stands behind one with the role. */
+function chunkWriter(
+  head: Parameters<typeof toFirstChunk>[0],
+  { includeUsage, isJsonAsked }: { includeUsage: boolean; isJsonAsked: boolean },
+) {
+  let hasBegun = false
+  let text = ''
+  const toChunks = (event: AgentEvent) => {
+    text += textOf(event)
+    const cited = event.type === 'run-end' ? toUrlCitations(text, event.hits, isJsonAsked) : []
+    return toCompletionChunks(event, head, includeUsage, cited)
+  }
+  return (batch: readonly AgentEvent[]): CompletionChunk[] => {
+    const chunks = batch.flatMap(toChunks)
+    const begins = batch.some(({ type }) => type !== 'retrieved')
+    if (!hasBegun && begins) chunks.unshift(toFirstChunk(head))
+    hasBegun ||= begins
+    return chunks
   }
 }
 

@@ -2,8 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { Caller } from '../../schemas/api-key.ts'
 import { MAX_MESSAGES } from '../../schemas/chat.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import type { InputItem, ResponseRequest } from '../../schemas/response.ts'
-import type { OutputItem, ResponseObject } from '../../schemas/response-object.ts'
+import type { InputItem, InputItemsQuery, ResponseRequest } from '../../schemas/response.ts'
+import type { InputItemList, OutputItem, ResponseObject } from '../../schemas/response-object.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 
 /** What is kept of a response. */
@@ -44,6 +44,15 @@ export function createKeptResponses(store: ArtifactStore) {
       return kept.response
     },
 
+    /** What a response was made of: its input, after all that was said before it. Throws `response_not_found`. */
+    async inputItems(id: string, query: InputItemsQuery, caller: Caller): Promise<InputItemList> {
+      const kept = await findFor(caller)(id)
+      if (!kept) throw notFound(id)
+      const made = id.replace('resp_', 'item_')
+      const items = kept.items.map((item, place) => toListed(item, `${made}_${place}`))
+      return pageOf(items, query)
+    },
+
     /** Throws `response_not_found`. */
     async remove(id: string, caller: Caller): Promise<void> {
       if (!(await findFor(caller)(id)) || !(await store.remove(id))) throw notFound(id)
@@ -79,7 +88,8 @@ export function createKeptResponses(store: ArtifactStore) {
 
 /** Items that the client only names, by identifiers which have those of their responses in them. */
 async function resolveReferences(items: readonly InputItem[], find: Find): Promise<InputItem[]> {
-  const read = new Map<string, Kept | undefined>()
+  // Of each no more than its own output: what was said before it may be megabytes.
+  const read = new Map<string, Kept['response']['output']>()
   const resolved: InputItem[] = []
   for (const item of items) {
     if (item.type !== 'item_reference') {
@@ -87,12 +97,39 @@ async function resolveReferences(items: readonly InputItem[], find: Find): Promi
       continue
     }
     const response = `resp_${/^[a-z]+_([0-9a-f]{32})/.exec(item.id)?.[1]}`
-    if (!read.has(response)) read.set(response, await find(response))
-    const found = read.get(response)?.response.output.find(({ id }) => id === item.id)
+    const output = read.get(response) ?? (await find(response))?.response.output ?? []
+    read.set(response, output)
+    const found = output.find(({ id }) => id === item.id)
     if (!found) throw refusal('input', `has a reference to "${item.id}", which is not kept`)
     resolved.push(found)
   }
   return resolved
+}
+
+/** Throws `invalid_request` for an `after` that is none of them. */
+function pageOf(
+  items: InputItemList['data'],
+  { limit, order, after }: InputItemsQuery,
+): InputItemList {
+  const all = order === 'asc' ? items : items.toReversed()
+  const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1
+  if (after !== undefined && start === 0) throw refusal('after', 'is none of its items')
+  const data = all.slice(start, start + limit)
+  const [first_id, last_id] = [data[0]?.id ?? null, data.at(-1)?.id ?? null]
+  return { object: 'list', data, first_id, last_id, has_more: start + limit < all.length }
+}
+
+/** An item as clients read it, with the identifier that it came with, or one made of its place. */
+function toListed(item: InputItem, made: string): InputItemList['data'][number] {
+  const { id = made, type = 'message', content, ...rest }: Record<string, unknown> = { ...item }
+  const kind = rest.role === 'assistant' ? 'output_text' : 'input_text'
+  const parts = typeof content === 'string' ? [{ type: kind, text: content }] : content
+  return {
+    ...rest,
+    id: String(id),
+    type: String(type),
+    ...(parts !== undefined && { content: parts }),
+  }
 }
 
 function notFound(id: string): AppError {

@@ -32,7 +32,7 @@ export function toCompletionRequest(
     tools: functions.map(({ type, ...definition }) => ({ type, function: definition })),
     tool_choice: toToolChoice(choice),
     topK: topK ?? searches[0]?.max_num_results ?? undefined,
-    filter: narrowed(request.filter, searches),
+    filter: scoped(request.filter, searches),
     ...{ rewrite, resume, mode, collection, conversationId },
   }
 }
@@ -108,7 +108,7 @@ function toToolChoice(choice: ResponseRequest['tool_choice']) {
   return { type: 'function', function: { name: choice.name } }
 }
 
-function narrowed(filter: Filter | undefined, searches: readonly Tool<'file_search'>[]) {
+function scoped(filter: Filter | undefined, searches: readonly Tool<'file_search'>[]) {
   const parts = searches.flatMap(({ vector_store_ids, filters }) => [
     withinStores(vector_store_ids),
     filters ? toFilter(filters, 'tools') : undefined,

@@ -13,7 +13,7 @@ import {
 } from './completions.ts'
 
 interface Wishes {
-  /** Whether what a search found is told with it. */
+  /** Whether what a search found is reported with it. */
   withResults: boolean
   isJsonAsked: boolean
 }
@@ -40,12 +40,15 @@ export function createResponseWriter(response: ResponseObject, wishes: Wishes) {
       usage: toUsage(end.usage),
       agent: toAgentExtra(end),
     })
-    return [...opened, ...items, script.tell(`response.${status}`)]
+    return [...opened, ...items, script.sayResponse(`response.${status}`)]
   }
 
   return {
     response,
-    begin: () => [script.tell('response.created'), script.tell('response.in_progress')],
+    begin: () => [
+      script.sayResponse('response.created'),
+      script.sayResponse('response.in_progress'),
+    ],
     /** The events that one of the run becomes; after `run-end` the response is whole. */
     take(event: AgentEvent): ResponseEvent[] {
       if (event.type === 'retrieved') return searchEvents(script, event, wishes)
@@ -61,7 +64,7 @@ export function createResponseWriter(response: ResponseObject, wishes: Wishes) {
       const ended = message.end('incomplete', [])
       const error = { code, message: detail.message }
       Object.assign(response, { status: 'failed', error, agent: { error: detail } })
-      return [...ended, script.tell('response.failed')]
+      return [...ended, script.sayResponse('response.failed')]
     },
   }
 }
@@ -86,7 +89,8 @@ function createScript(response: ResponseObject) {
   return {
     say,
     /** With the response as it is by now. */
-    tell: (type: Type) => say(type, { response: { ...response, output: [...response.output] } }),
+    sayResponse: (type: Type) =>
+      say(type, { response: { ...response, output: [...response.output] } }),
     /** Of the next item: it tells where to find the response that has it. */
     newId: (word: string) => `${response.id.replace('resp', word)}_${response.output.length}`,
     add: (item: OutputItem) => response.output.push(item) - 1,

@@ -1,3 +1,4 @@
+import { alongside, type Shortcut } from '../../lib/shortcut.ts'
 import type { Caller } from '../../schemas/api-key.ts'
 import { hasQuestion } from '../../schemas/completion.ts'
 import type { ErrorDetail } from '../../schemas/error.ts'
@@ -5,7 +6,7 @@ import { refusal } from '../../schemas/invalid-request.ts'
 import type { ResponseRequest } from '../../schemas/response.ts'
 import type { ResponseEvent, ResponseObject } from '../../schemas/response-object.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
-import { asksForJson } from '../agent/agent-event.ts'
+import { type AgentEvent, asksForJson } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
 import { fromCompletion } from './completions.ts'
 import { createKeptResponses, type KeptResponses } from './kept-responses.ts'
@@ -23,6 +24,7 @@ interface Dependencies {
 
 /** What a request has come to. */
 interface Begun {
+  shortcut?: Shortcut<ResponseEvent> | undefined
   /** From the first event on. */
   writer?: ReturnType<typeof createResponseWriter>
 }
@@ -35,12 +37,16 @@ export function createResponses({ store, ...dependencies }: Dependencies) {
   const parts = { ...dependencies, kept }
 
   return {
-    /** Events in batches, none of them empty, and those to end with where they fail. */
+    /** What begins the events, in batches, none of them empty; and what tells those to end with where they fail. */
     stream(request: ResponseRequest, caller: Caller, signal: AbortSignal) {
       const begun: Begun = {}
       const failure = (detail: ErrorDetail): ResponseEvent[] =>
         begun.writer?.fail(detail) ?? [toErrorEvent(detail)]
-      return { events: run({ ...parts, caller }, request, begun, signal), failure }
+      const begin = (shortcut: Shortcut<ResponseEvent>) => {
+        begun.shortcut = shortcut
+        return run({ ...parts, caller }, request, begun, signal)
+      }
+      return { begin, failure }
     },
 
     async create(
@@ -56,6 +62,7 @@ export function createResponses({ store, ...dependencies }: Dependencies) {
 
     /** Throws `response_not_found`. */
     get: kept.get,
+    inputItems: kept.inputItems,
 
     /** Throws `response_not_found`. */
     async remove(id: string, caller: Caller) {
@@ -85,14 +92,19 @@ async function* run(
     isJsonAsked: asksForJson(asked),
   })
   const waiting = writer.begin()
-  for await (const batch of agent.run(asked, signal)) {
+  const takeBatch = (batch: readonly AgentEvent[]): ResponseEvent[] => {
     waiting.push(...batch.flatMap(writer.take))
     // Until the model has begun to answer, a failure is an HTTP status.
-    if (!begun.writer && batch.every(({ type }) => type === 'retrieved')) continue
+    if (!begun.writer && batch.every(({ type }) => type === 'retrieved')) return []
     begun.writer = writer
+    return waiting.splice(0)
+  }
+  const shortcut = alongside(begun.shortcut, takeBatch)
+  for await (const batch of agent.run({ ...asked, shortcut }, signal)) {
+    const events = takeBatch(batch)
     const isWhole = batch.at(-1)?.type === 'run-end'
     if (isWhole && request.store) await kept.add(writer.response, items, caller)
-    if (waiting.length > 0) yield waiting.splice(0)
+    if (events.length > 0) yield events
   }
 }
 

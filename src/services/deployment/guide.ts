@@ -9,11 +9,11 @@ export function writeGuide(
 ): string {
   const { domain, secrets } = plan
   const url = `https://${domain ?? 'ADDRESS'}`
-  const tell = ({ title, run }: Command) => `${title}.\n\n${shell(run)}`
+  const format = ({ title, run }: Command) => `${title}.\n\n${shell(run)}`
   const steps = [
-    ...prepare.map(tell),
+    ...prepare.map(format),
     `Set the secrets: ${secrets.join(', ')}. Only their names are here.\n\n${shell(...secrets.map((name) => target.setSecret(name, plan)))}`,
-    ...deploy.map(tell),
+    ...deploy.map(format),
     `See whether it works, with the project's own client. The key is the SERVER_API_KEY of the deployment.\n\n${shell(`AGENT_SERVER_KEY=… npm run deploy -- verify ${url}`)}`,
   ]
   const known = warnings.map(

@@ -4,7 +4,7 @@ import type { AgentSource, DeploymentSettings, Engine, Plan, Target } from './ta
 /** The image or the platform says these; the engine of this machine is not the one of another. */
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST']
 const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
-/** What closing takes beside `SHUTDOWN_GRACE`, and what it may take where the platform has the patience. */
+/** What closing takes beside `SHUTDOWN_GRACE`, and what it may take where the platform allows it. */
 export const LEAST_CLOSING_SECONDS = 4
 const CLOSING_SECONDS = 20
 /** How long the model has for its answer once `limits.seconds` are over. */

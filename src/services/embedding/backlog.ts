@@ -11,7 +11,7 @@ import type { Embedding } from './embedding.ts'
 const BATCH_MS = 1_000
 const MIN_BATCH = 8
 const MAX_BATCH = 256
-/** What the latest batch counts for in the rate that is told. */
+/** What the latest batch counts for in the rate that is reported. */
 const FRESHNESS = 0.3
 /** Left alone that long after a failure, at least. */
 const RETRY_MS = 1_000
@@ -20,7 +20,7 @@ const RESCAN_MS = 60_000
 const MIN_RESCAN_MS = 5_000
 
 const BEGUN =
-  'passages without a vector are found by words, and by meaning when they have one; EMBEDDING_MODEL=none leaves it at words'
+  'chunks without a vector are found by words, and by meaning when they have one; EMBEDDING_MODEL=none leaves it at words'
 
 type Store = Pick<
   DocumentStore,
@@ -70,7 +70,7 @@ export function createVectorBacklog(dependencies: Dependencies) {
     signal.addEventListener('abort', notifier.notify)
     try {
       await work.scan()
-      await work.announce(signal)
+      await work.report(signal)
       while (!signal.aborted) await nextTurn(signal)
     } finally {
       isMaker = false
@@ -163,7 +163,7 @@ function createWork(dependencies: Dependencies) {
       missing.include(lacking.filter((key) => !refused.has(key)))
     },
     /** Says how much there is to do, once it is known how fast it goes. */
-    async announce(signal: AbortSignal) {
+    async report(signal: AbortSignal) {
       const chunks = missing.size()
       if (chunks === 0) return
       await makeSome(signal)

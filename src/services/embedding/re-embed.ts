@@ -1,7 +1,8 @@
 import { pause } from '../../lib/abort.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/ops.ts'
-import type { DocumentStore, StoredChunk, VectorReplacement } from '../../stores/document-store.ts'
+import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
+import type { VectorReplacement } from '../../stores/vector-replacement.ts'
 import { joinVectors, toEmbeddedText } from './embedding.ts'
 
 /** Chunks embedded and kept at a time: what an interruption costs. */
@@ -68,7 +69,7 @@ async function nameRefused(
     } catch (error) {
       if (!(error instanceof EmbedderError)) throw error
       throw new Error(
-        `The embedding model does not take a passage of the document ${chunk.documentId}: delete the document, or choose another model. ${error.message}`,
+        `The embedding model does not take a chunk of the document ${chunk.documentId}: delete the document, or choose another model. ${error.message}`,
         { cause: error },
       )
     }

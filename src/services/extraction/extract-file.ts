@@ -1,5 +1,4 @@
 import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../../lib/media-types.ts'
-import { decodeText } from './decode-text.ts'
 import {
   type Extracted,
   ExtractionError,
@@ -72,6 +71,7 @@ function zipKindOf(zip: ZipArchive): FileKind | undefined {
 async function extractText(file: SourceFile, recognition?: Recognition): Promise<Extracted> {
   // Of a table the beginning is enough: the agent's tools read the whole of it.
   const maxBytes = kindByName(file.name) === 'csv' ? MAX_TABLE_BYTES : file.bytes.length
+  const { decodeText } = await import('./decode-text.ts')
   const text = decodeText(file.bytes.subarray(0, maxBytes))
   if (text === undefined) throw unsupported('it is neither a document nor text')
   const kind = textKindOf(text, file.name)
@@ -221,7 +221,7 @@ const PICTURE_MARKS: readonly (readonly [PictureKind, Buffer])[] = [
   ['tiff', bytes(0x4d, 0x4d, 0, 0x2a)],
 ]
 
-/** What is told apart only to be refused with a better reason. */
+/** What is recognised only to be refused with a better reason. */
 export const REFUSED: readonly (readonly [string, Buffer])[] = [
   ['a Windows program', Buffer.from('MZ')],
   ['a program', bytes(0x7f, 0x45, 0x4c, 0x46)],

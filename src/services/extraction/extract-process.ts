@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { endWithParent } from '../../lib/end-with-parent.ts'
 import type { DocumentWarning } from '../../schemas/document-file.ts'
 import { extractFile } from './extract-file.ts'
@@ -19,6 +20,8 @@ const MAX_CAUSE = 4_096
 const MAX_NAMED = 100
 /** For all pages of a file that are pictures. */
 const MAX_RECOGNITION_MS = 2 * 3_600_000
+/** Of a process that recognises: under load it gets less than half of what a query gets, and is not starved. */
+const NICE = 4
 endWithParent()
 let file: (SourceFile & { filled: number; languages: readonly string[] }) | undefined
 
@@ -60,6 +63,7 @@ function recognition(
   const started = performance.now()
   let page = 0
   const onPage = () => {
+    if (page === 0) setPriority(NICE)
     answer({ kind: 'page', page: ++page })
     if (performance.now() - started < MAX_RECOGNITION_MS) return
     throw new ExtractionError('extraction_timeout', 'Recognising the text took too long')

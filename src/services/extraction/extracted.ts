@@ -82,7 +82,7 @@ export function* cutText(text: string, maxLength = PIECE_CHARACTERS): Generator<
 const BEYOND_LATIN_1 = /[^\0-\xff]/
 
 /** A text beside the JavaScript heap, where its memory is given back at once and not when V8 sees fit. */
-export interface PackedText {
+interface PackedText {
   encoding: 'latin1' | 'utf16le'
   bytes: Uint8Array
 }

@@ -109,7 +109,7 @@ export function createExtractor(options: ExtractorOptions) {
   }
 }
 
-export interface FileSource {
+interface FileSource {
   /** The bytes of the file from their beginning. */
   open: () => Promise<AsyncIterable<Uint8Array>>
   onPage?: OnPage

@@ -1,4 +1,4 @@
-import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl'
+import type { Entry, ZipFile } from 'yauzl'
 import { JobRefusal } from '../../lib/job.ts'
 import { ExtractionError } from './extracted.ts'
 
@@ -66,6 +66,7 @@ async function readDirectory(bytes: Buffer) {
   const entries = new Map<string, Entry>()
   let unpacked = 0
   try {
+    const { fromBufferPromise } = await import('yauzl')
     const zip = await fromBufferPromise(bytes)
     if (zip.entryCount > MAX_ENTRIES) throw tooLarge()
     for await (const entry of zip.eachEntry()) {

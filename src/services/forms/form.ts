@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 import { JobRefusal } from '../../lib/job.ts'
 
@@ -83,7 +83,7 @@ export function fillPlaceholders(
 type Schema = Record<string, unknown>
 
 /** An object described in JSON Schema; each of its properties is a field. */
-export function openSchemaForm(schema: Schema): OpenedForm {
+export async function openSchemaForm(schema: Schema): Promise<OpenedForm> {
   const properties = isSchema(schema.properties) ? schema.properties : {}
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : []
   const fields = Object.entries(properties).map(([name, property]) => ({
@@ -91,9 +91,12 @@ export function openSchemaForm(schema: Schema): OpenedForm {
     required: required.includes(name),
   }))
   if (fields.length === 0) throw new JobRefusal('The schema has no properties to fill')
+  // Not by the server, which has forms read elsewhere.
+  const { Ajv2020 } = await import('ajv/dist/2020.js')
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
   return {
     fields,
-    check: (values) => check(schema, values),
+    check: (values) => check(ajv, schema, values),
     fill: async (values) => Buffer.from(`${JSON.stringify(values, undefined, 2)}\n`),
   }
 }
@@ -105,10 +108,9 @@ function toField(name: string, { type, enum: options }: Schema): FormField {
 }
 
 /** Fields may stay empty; what is filled must fit. */
-function check(schema: Schema, values: FormValues): string[] {
+function check(ajv: Ajv2020, schema: Schema, values: FormValues): string[] {
   const { required: _optional, $schema: _dialect, ...rest } = schema
   try {
-    const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
     const validate = ajv.compile(rest)
     if (validate(values)) return []
     return (validate.errors ?? []).map(

@@ -6,6 +6,7 @@ import type {
   Among,
   DocumentSelection,
   DocumentStore,
+  ListQuery,
   StoredDocument,
 } from '../../stores/document-store.ts'
 
@@ -13,14 +14,18 @@ import type {
 const PAGE = 200
 const CHUNKS_PER_READ = 500
 
-export interface ChangeDependencies {
+interface Refreshing {
+  store: Pick<DocumentStore, 'get' | 'listChunks'>
+  /** Gives an index that keeps metadata chunks anew, with the metadata that their document has now. */
+  readd: (keys: readonly number[]) => Promise<void>
+}
+
+export interface ChangeDependencies extends Refreshing {
   store: Pick<
     DocumentStore,
     'get' | 'list' | 'countListed' | 'listChunks' | 'delete' | 'patchMetadata'
   >
   index: Pick<ChunkIndex, 'remove' | 'keepsMetadata' | 'check'>
-  /** Gives an index that keeps metadata chunks anew, with the metadata that their document has now. */
-  readd: (keys: readonly number[]) => Promise<void>
   /** Tells the ingestion that there is work. */
   wake: () => void
   log: { warn(fields: object, message: string): void }
@@ -41,16 +46,6 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
       log.warn({ err: error, documentId: id }, 'the index keeps a deleted document until restart')
     })
     return true
-  }
-
-  /** Until what was told is what is stored: another change may have come between. */
-  const tellIndex = async (id: string) => {
-    const stored = async () => JSON.stringify((await store.get(id))?.metadata)
-    let told: string | undefined
-    do {
-      told = await stored()
-      await readd(await chunkKeys(store, id))
-    } while (told !== (await stored()))
   }
 
   return {
@@ -90,7 +85,7 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
 
     /**
      * Changes metadata without ingesting the document again; the very next query filters by it. Nothing where there is
-     * no such document. Throws `index_unavailable` where the index would have to be told and is away: nothing is changed
+     * no such document. Throws `index_unavailable` where the index would have to change and is away: nothing is changed
      * then. Where it is lost in between, it throws what that throws: the same change may be sent again.
      */
     async patch(
@@ -102,10 +97,34 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
       const document = await store.patchMetadata(id, metadata, index.keepsMetadata, among)
       if (!document || !index.keepsMetadata) return document
       wake()
-      await tellIndex(id)
+      await refreshMetadata({ store, readd }, id)
       return document
     },
   }
+}
+
+/** Gives an index the metadata of a document, until what was given is what is stored: another change may come between. */
+export async function refreshMetadata({ store, readd }: Refreshing, id: string): Promise<void> {
+  const stored = async () => JSON.stringify((await store.get(id))?.metadata)
+  let given: string | undefined
+  do {
+    given = await stored()
+    await readd(await chunkKeys(store, id))
+  } while (given !== (await stored()))
+}
+
+/** A list to its end, page by page. */
+export async function* pagesOf(
+  store: Pick<DocumentStore, 'list'>,
+  query: Omit<ListQuery, 'limit' | 'cursor'>,
+  signal: AbortSignal,
+): AsyncGenerator<StoredDocument[]> {
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ ...query, limit: PAGE, cursor }, signal)
+    yield page.documents
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
 }
 
 async function idsOf(
@@ -113,14 +132,8 @@ async function idsOf(
   selection: DocumentSelection,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const ids: string[] = []
-  let cursor: string | undefined
-  do {
-    const page = await store.list({ ...selection, limit: PAGE, cursor }, signal)
-    ids.push(...page.documents.map(({ id }) => id))
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
-  return ids
+  const pages = await Array.fromAsync(pagesOf(store, selection, signal))
+  return pages.flat().map(({ id }) => id)
 }
 
 async function chunkKeys(

@@ -22,13 +22,14 @@ import {
   type ListQuery,
   type NewDocument,
   queueFull,
-  type StoredChunk,
   type StoredDocument,
 } from '../../stores/document-store.ts'
-import type { DocumentLookup, TextPart } from '../../stores/lookup.ts'
+import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { VectorBacklog } from '../embedding/backlog.ts'
 import type { CompletionWaiter, Goal } from './completion-waiter.ts'
 import { type Bounded, type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
+import { type DocumentText, type OpenText, openText } from './document-text.ts'
+import { toChunk, toCreated, toDocument } from './to-document.ts'
 
 interface Dependencies extends ChangeDependencies {
   store: ChangeDependencies['store'] & Pick<DocumentStore, 'add' | 'put' | 'retry'>
@@ -41,10 +42,6 @@ interface Dependencies extends ChangeDependencies {
 export interface Content extends Omit<NewDocument, 'id'> {
   /** Into which the document goes. */
   collection?: string | undefined
-}
-
-export interface DocumentText extends Pick<StoredDocument, 'title' | 'url'>, TextPart {
-  revision: number
 }
 
 /** Which documents, in which order, and how many of them. */
@@ -68,7 +65,7 @@ export interface Documents {
    * What has become of a document as soon as the goal is reached or it is `failed`, or else after so many seconds or
    * when `signal` is aborted; what was known before if it was deleted meanwhile.
    */
-  settled(
+  awaitCompletion(
     known: DocumentCreated,
     wait: { seconds: number; goal: Goal },
     signal: AbortSignal,
@@ -80,6 +77,8 @@ export interface Documents {
   chunks(id: string, page: ChunkListQuery): Promise<ChunkList>
   /** The text that is served, or the part of it that offsets of hits name. Throws `document_not_found`, also before there is one. */
   text(id: string, range: TextQuery, signal: AbortSignal): Promise<DocumentText>
+  /** As `text`, read in parts where it is long. */
+  openText(id: string, range: TextQuery, signal: AbortSignal): Promise<OpenText>
   /** Throws `document_not_found`. The very next query no longer finds it. */
   remove(id: string, among?: Among): Promise<void>
   /** See `createDocumentChanges`. */
@@ -95,7 +94,7 @@ export function createDocuments(dependencies: Dependencies): Documents {
   const { store, completionWaiter, backlog, wake } = dependencies
   const changes = createDocumentChanges(dependencies)
 
-  const meaningOf = async (id: string): Promise<Pick<Document, 'meaning'>> => {
+  const embeddingProgress = async (id: string): Promise<Pick<Document, 'meaning'>> => {
     if (!backlog) return {}
     const missing = await backlog.missingOf(id)
     const { seconds } = backlog.progress()
@@ -121,14 +120,17 @@ export function createDocuments(dependencies: Dependencies): Documents {
     put,
     createAll: (items) => storeAll(items, { create, put }),
 
-    async settled(known, { seconds, goal }, signal) {
+    async awaitCompletion(known, { seconds, goal }, signal) {
       if (seconds === 0) return known
       const document = await completionWaiter.wait(known.id, seconds * 1_000, goal, signal)
       if (!document) return known
-      return { ...toCreated(document), ...(goal === 'meaning' && (await meaningOf(known.id))) }
+      return {
+        ...toCreated(document),
+        ...(goal === 'meaning' && (await embeddingProgress(known.id))),
+      }
     },
 
-    ...createDocumentReads(dependencies, meaningOf),
+    ...createDocumentReads(dependencies, embeddingProgress),
 
     async remove(id, among) {
       if (!(await changes.remove(id, among))) throw documentNotFound(id)
@@ -167,24 +169,27 @@ export async function storeAll(
 /** What clients read of documents. */
 function createDocumentReads(
   { store, lookup }: Pick<Dependencies, 'store' | 'lookup'>,
-  meaningOf: (id: string) => Promise<Pick<Document, 'meaning'>>,
-): Pick<Documents, 'get' | 'list' | 'text' | 'chunks'> {
-  return {
-    async text(id, { start = 0, end }, signal) {
-      for (;;) {
-        const { servedRevision: revision, status, ...document } = await found(store, id)
-        if (revision === undefined) throw unread(id, status)
-        const part = await lookup.readPart({ documentId: id, start, end }, signal)
-        const after = await store.get(id)
-        // Replaced meanwhile: which of the two texts it is, nobody knows.
-        if (part && after?.servedRevision === revision) {
-          return { ...document, revision, ...part }
-        }
+  embeddingProgress: (id: string) => Promise<Pick<Document, 'meaning'>>,
+): Pick<Documents, 'get' | 'list' | 'text' | 'openText' | 'chunks'> {
+  const text: Documents['text'] = async (id, { start = 0, end }, signal) => {
+    for (;;) {
+      const { servedRevision: revision, status, ...document } = await found(store, id)
+      if (revision === undefined) throw unread(id, status)
+      const part = await lookup.readPart({ documentId: id, start, end }, signal)
+      const after = await store.get(id)
+      // Replaced meanwhile: which of the two texts it is, nobody knows.
+      if (part && after?.servedRevision === revision) {
+        return { ...document, revision, ...part }
       }
-    },
+    }
+  }
+
+  return {
+    text,
+    openText: (id, range, signal) => openText({ store, text }, id, range, signal),
 
     async get(id) {
-      return { ...toDocument(await found(store, id)), ...(await meaningOf(id)) }
+      return { ...toDocument(await found(store, id)), ...(await embeddingProgress(id)) }
     },
 
     async list({ total, collection, ...page }, signal) {
@@ -268,38 +273,4 @@ function toResult(outcome: PromiseSettledResult<DocumentCreated>) {
 /** Identifiers sort by time, which keeps inserts into the store's index local. */
 function newDocumentId(): string {
   return `doc_${randomUUIDv7().replaceAll('-', '')}`
-}
-
-function toCreated({ id, status, error }: StoredDocument): DocumentCreated {
-  return { id, status, ...(error && { error }) }
-}
-
-function toChunk({ id, text, heading, start, end, page, pageEnd }: StoredChunk) {
-  return {
-    id,
-    text,
-    ...(heading !== '' && { heading }),
-    start,
-    end,
-    ...(page !== undefined && { page, pageEnd }),
-  }
-}
-
-function toDocument(stored: StoredDocument): Document {
-  const { title, url, metadata, file, error, servedRevision, chunkCount, ...plain } = stored
-  return {
-    ...plain,
-    ...(title !== undefined && { title }),
-    ...(url !== undefined && { url }),
-    ...(metadata && { metadata }),
-    ...(file && { file: { name: file.name, mediaType: file.mediaType, size: file.size } }),
-    ...(file?.notes?.warnings && { warnings: [...file.notes.warnings] }),
-    ...(file?.notes?.page !== undefined &&
-      stored.status === 'processing' && { page: file.notes.page }),
-    ...(error && { error }),
-    ...(servedRevision !== undefined && { servedRevision }),
-    chunks: chunkCount,
-    createdAt: new Date(stored.createdAt).toISOString(),
-    updatedAt: new Date(stored.updatedAt).toISOString(),
-  }
 }

@@ -244,7 +244,7 @@ export function createOrphanSweep({ store, index, log, graceMs = GRACE_MS }: Swe
 const LOOK_MS = 3_000
 
 interface WatchDependencies {
-  /** What is gone, or whether it is another one now; throws where that cannot be told. */
+  /** What is gone, or whether it is another one now; throws where that cannot be found out. */
   lost(signal: AbortSignal): Promise<'words' | 'vectors' | 'replaced' | undefined>
   reconciliation: Pick<ReturnType<typeof createReconciliation>, 'lost'>
   /** Makes what is gone, and adds what is lacking. */

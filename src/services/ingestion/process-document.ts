@@ -38,7 +38,7 @@ interface Dependencies {
 
 /**
  * Takes one claimed document from its text or file to its chunks, or to the reason why there are none. Throws
- * nothing: a document store that cannot be told how it went is asked again until it answers or `signal` is
+ * nothing: a document store that cannot store the outcome is asked again until it answers or `signal` is
  * aborted, which gives the claim back.
  */
 export function createDocumentIngestion(dependencies: Dependencies) {

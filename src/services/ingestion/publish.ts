@@ -4,13 +4,12 @@ import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { freeYoungMemory } from '../../lib/free-memory.ts'
 import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec.ts'
-import {
-  type DocumentStore,
-  type IngestionJob,
-  StaleKeysError,
-} from '../../stores/document-store.ts'
+import { StaleKeysError } from '../../stores/chunk-keys.ts'
+import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import type { CountedTerms } from '../../stores/term-counts.ts'
 import { IndexError, type IngestionLog } from './availability.ts'
 import { MAX_WHOLE_CHARACTERS, type Segment } from './segments.ts'
+import { createTermCounter } from './term-counts.ts'
 
 /** Documents that are ready together are published together, up to this many chunks. */
 const BATCH_CHUNKS = 4_096
@@ -31,6 +30,8 @@ interface Dependencies {
   index: Pick<ChunkIndex, 'add' | 'remove'>
   /** Called with the keys of chunks that are found from now on. Must not throw. */
   onPublished?: ((keys: readonly number[]) => void) | undefined
+  /** `Analyser.fingerprint`, where the document store is to count terms. */
+  countedAs?: string | undefined
   log: Pick<IngestionLog, 'warn'>
 }
 
@@ -55,11 +56,11 @@ export type Publisher = ReturnType<typeof createPublisher>
  * query finds the document. Throws `IndexError`, and `UnconfirmedError` when the document store has not said
  * whether it took the chunks.
  */
-export function createPublisher({ index, onPublished, log, ...given }: Dependencies) {
-  const store = onPublished ? announcing(given.store, onPublished) : given.store
+export function createPublisher({ index, onPublished, countedAs, log, ...given }: Dependencies) {
+  const store = onPublished ? reporting(given.store, onPublished) : given.store
   const additions = createAdditions(index, log)
   const rounds = createCoalescingQueue<WholeDocument, Published>({
-    work: (batch) => publishRound(store, additions, batch),
+    work: (batch) => publishRound(store, additions, batch, countedAs),
     weightOf: ({ segment }) => segment.chunks.length,
     maxWeight: BATCH_CHUNKS,
   })
@@ -72,16 +73,23 @@ export function createPublisher({ index, onPublished, log, ...given }: Dependenc
     signal: AbortSignal,
   ) => {
     let count = 0
+    const counter = createTermCounter(countedAs)
     const pack = async function* () {
       for await (const { chunks, terms } of segments) {
         count += chunks.length
+        counter.add(terms)
         yield packChunkBatch<StagedSegment>({ chunks, terms })
       }
     }
     const { number: file } = await store.stageFile(pack())
     let published: Published
     try {
-      const staged = { file, count, characters }
+      const staged = {
+        file,
+        count,
+        characters,
+        terms: counter.total(),
+      }
       const publishing = withFreshKeys(() => publishStaged(store, additions, job, staged))
       published = await untilAborted(publishing, signal)
     } finally {
@@ -129,8 +137,8 @@ async function withFreshKeys(publish: () => Promise<Published>): Promise<Publish
   }
 }
 
-/** The same document store, which tells the keys of the chunks that it has taken. */
-function announcing(
+/** The same document store, which reports the keys of the chunks that it has taken. */
+function reporting(
   store: PublishingStore,
   onPublished: (keys: readonly number[]) => void,
 ): PublishingStore {
@@ -141,8 +149,8 @@ function announcing(
       if (replaced) onPublished(chunks.map(({ key }) => key))
       return replaced
     },
-    async completeStaged(job, staged) {
-      const replaced = await store.completeStaged(job, staged)
+    async completeStaged(job, staged, ...more) {
+      const replaced = await store.completeStaged(job, staged, ...more)
       if (replaced) onPublished(keyRange(staged.firstKey, staged.count))
       return replaced
     },
@@ -158,6 +166,7 @@ async function publishRound(
   store: PublishingStore,
   { add, orForget, forget }: Additions,
   batch: readonly Queued<WholeDocument, Published>[],
+  countedAs: string | undefined,
 ): Promise<void> {
   const total = batch.reduce((sum, { input }) => sum + input.segment.chunks.length, 0)
   let firstKey = await store.reserveChunkKeys(total)
@@ -177,7 +186,10 @@ async function publishRound(
     const { job, segment, keys, chunks, resolve, reject } = entry
     try {
       const extracted = job.file && segment.text
-      const replaced = await store.completeJob(job, chunks, undefined, extracted)
+      const counter = createTermCounter(countedAs)
+      counter.add(segment.terms)
+      const completing = store.completeJob(job, chunks, extracted, counter.total())
+      const replaced = await completing
       resolve(replaced && keys.length)
       return replaced ?? keys
     } catch (cause) {
@@ -189,6 +201,13 @@ async function publishRound(
   await forget((await Promise.all(entries.map(complete))).flat())
 }
 
+interface StagedDocument {
+  file: number
+  count: number
+  characters: number
+  terms: CountedTerms | undefined
+}
+
 /** A segment as it lies on the disk. */
 type StagedSegment = Omit<Segment, 'text'>
 
@@ -196,7 +215,7 @@ async function publishStaged(
   store: PublishingStore,
   { add, orForget, forget }: Additions,
   job: IngestionJob,
-  staged: { file: number; count: number; characters: number },
+  { terms: counts, ...staged }: StagedDocument,
 ): Promise<Published> {
   const firstKey = await store.reserveChunkKeys(staged.count)
   const keys = keyRange(firstKey, staged.count)
@@ -212,7 +231,7 @@ async function publishStaged(
       freeYoungMemory()
     }
   })
-  const completing = store.completeStaged(job, { ...staged, firstKey })
+  const completing = store.completeStaged(job, { ...staged, firstKey }, counts)
   const replaced = await completing.catch(async (cause: unknown) => {
     if (!(cause instanceof StaleKeysError)) throw new UnconfirmedError(keys, cause)
     await forget(keys)

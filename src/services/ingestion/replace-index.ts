@@ -1,8 +1,8 @@
-import type { Analyser } from '../../indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import { untilAvailable } from './availability.ts'
-import { createReconciliation } from './index-sync.ts'
+import { pagesOf, refreshMetadata } from './document-changes.ts'
+import { createReconciliation, readdChunks } from './index-sync.ts'
 import type { Preparer } from './preparer.ts'
 
 /** What comes while the new index is filled is fetched in rounds, each shorter than the one before. */
@@ -26,7 +26,7 @@ interface Filling {
 }
 
 export interface Replacement extends Filling {
-  store: Filling['store'] & Pick<DocumentStore, 'retireChunkKeys'>
+  store: Filling['store'] & Pick<DocumentStore, 'retireChunkKeys' | 'list' | 'get' | 'listChunks'>
   /** Not served yet, and written by nobody else. */
   next: FilledIndex
   /** Puts it in the place of the one that serves; answers it under the name that servers use. */
@@ -46,13 +46,39 @@ export async function replaceIndex(
   { serve, drop, next, ...parts }: Replacement,
   signal: AbortSignal,
 ): Promise<void> {
+  const since = await lastChange(next, parts.store)
   for (let round = 1; round <= MAX_ROUNDS; round++) {
     if ((await fill(next, parts, signal)) <= FEW) break
   }
   const served = await serve()
   await untilAvailable(parts.store.retireChunkKeys, parts.log, signal)
   await completeIndex(served, parts, signal)
+  if (served.keepsMetadata) await refreshChanged(served, parts, since, signal)
   await drop()
+}
+
+/** When the document store was changed last, by its own clock; long ago for an index that an earlier run has begun. */
+async function lastChange(next: FilledIndex, store: Pick<DocumentStore, 'list'>): Promise<number> {
+  if ((await next.keys()).length > 0) return 0
+  const { documents } = await store.list({ sort: '-updatedAt', limit: 1 })
+  return documents[0]?.updatedAt ?? 0
+}
+
+/** What was changed while the index was filled went to the former one. */
+async function refreshChanged(
+  index: FilledIndex,
+  { store, preparer }: Pick<Replacement, 'store' | 'preparer'>,
+  since: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const readd = (keys: readonly number[]) => readdChunks({ store, index, preparer }, keys)
+  for await (const documents of pagesOf(store, { sort: '-updatedAt' }, signal)) {
+    for (const { id, updatedAt } of documents) {
+      if (updatedAt < since) return
+      signal.throwIfAborted()
+      await refreshMetadata({ store, readd }, id)
+    }
+  }
 }
 
 /** Adds what an index that serves lacks. What it holds beyond the document store may be the servers' and stays. */
@@ -79,23 +105,4 @@ async function fill(
   })
   await untilAvailable(() => reconciliation.run(signal), parts.log, signal)
   return reconciliation.progress().total
-}
-
-/** Chunks that are looked at, spread evenly over all there are. */
-const SAMPLE = 2_000
-/** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
-const USUAL_LENGTH = 167
-const FEWEST = 100
-
-/** About how many terms a chunk has: what an index that freezes its mean length begins with. */
-export async function measureLength(
-  store: Pick<DocumentStore, 'chunkKeys' | 'readChunks'>,
-  analyser: Pick<Analyser, 'batch'>,
-): Promise<number> {
-  const keys = await store.chunkKeys()
-  if (keys.length < FEWEST) return USUAL_LENGTH
-  const step = Math.max(1, Math.floor(keys.length / SAMPLE))
-  const sample = keys.filter((_, place) => place % step === 0)
-  const { lengths } = analyser.batch(await store.readChunks([...sample]))
-  return lengths.reduce((sum, length) => sum + length, 0) / lengths.length || USUAL_LENGTH
 }

@@ -45,7 +45,7 @@ export interface Failure extends DocumentFailure {
   code: FailureCode
 }
 
-/** What a failed attempt tells the owner of the document. Never the words of an unknown error. */
+/** What a failed attempt reports to the owner of the document. Never the words of an unknown error. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof ExtractionError || error instanceof PreparationError) {
     return { code: error.code, message: error.message }

@@ -62,7 +62,7 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
   }
 }
 
-/** Pages are told of this often at most; one takes about a second. */
+/** Pages are reported this often at most; one takes about a second. */
 const NOTE_MS = 1_000
 
 /** Keeps with the document how far its reader is, and in the end what it could not read. */

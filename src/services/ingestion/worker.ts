@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
-import { pause, startDeadline, untilAborted } from '../../lib/abort.ts'
+import { pause, settlesWithin } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
@@ -27,6 +27,8 @@ export interface IngestionOptions {
   openSource: OpenSource
   /** Called with the keys of chunks as soon as they are found by their words. Must not throw. */
   onPublished?: ((keys: readonly number[]) => void) | undefined
+  /** `Analyser.fingerprint`, where the document store is to count terms. */
+  countedAs?: string | undefined
   log: IngestionLog
   /** The most documents under way at a time. */
   concurrency: number
@@ -50,11 +52,11 @@ export interface IngestionOutcome {
 
 export type Ingestion = ReturnType<typeof createIngestion>
 
-/** The background worker that makes pending documents ready, or failed for a reason that is told. */
+/** The background worker that makes pending documents ready, or failed for a reason that is reported. */
 export function createIngestion(options: IngestionOptions) {
-  const { store, log, onPublished, concurrency, retry = RETRY, now = Date.now } = options
+  const { store, log, onPublished, countedAs, concurrency, retry = RETRY, now = Date.now } = options
   const watched = watchIndex(options.index, log, now)
-  const publisher = createPublisher({ store, index: watched.index, onPublished, log })
+  const publisher = createPublisher({ store, index: watched.index, onPublished, countedAs, log })
   const ingest = createDocumentIngestion({ ...options, publisher, retry, now })
   const abandoned = new AbortController()
 
@@ -101,7 +103,7 @@ export function createIngestion(options: IngestionOptions) {
     async stop(graceMs: number) {
       claims.stop()
       clearTimeout(resumeTimer)
-      const finished = looping.then(inFlight.done)
+      const finished = Promise.allSettled([looping.then(inFlight.done)])
       if (await settlesWithin(finished, graceMs)) return
       log.warn(inFlight.statistics(), 'giving back documents whose ingestion is not finished')
       abandoned.abort(new AppError('shutting_down', 'The server is shutting down'))
@@ -183,16 +185,6 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
       ended: { ...ended },
     }),
   }
-}
-
-/** Whether `work` settles within `milliseconds`. */
-async function settlesWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  const settled = work.then(
-    () => true,
-    () => true,
-  )
-  using deadline = startDeadline(milliseconds)
-  return await untilAborted(settled, deadline.signal).catch(() => false)
 }
 
 /** Asks for work this often without being notified: other servers may share the document store. */

@@ -154,7 +154,7 @@ function createNoting(
   let timer: NodeJS.Timeout | undefined
   const note = async () => {
     timer = undefined
-    if (!usage.hasNews()) return
+    if (!usage.hasChanges()) return
     const { apply, giveBack } = usage.take()
     try {
       await update(({ version, keys }) => ({ version, keys: keys.map(apply) }))

@@ -15,11 +15,13 @@ import { type Content, type Documents, storeAll } from '../ingestion/documents.t
 import type { createFiles, Files } from '../ingestion/uploads.ts'
 import { createFileSearch, type FileSearch } from '../retrieval/file-search.ts'
 import type { Retrieval } from '../retrieval/search.ts'
+import type { createPages, Pages } from '../web/pages.ts'
 
 /** What clients do with the corpus. */
-export interface CorpusServices {
+interface CorpusServices {
   documents: Documents
   files: Files
+  pages: Pages
   lines: LineIngestion
   retrieval: Retrieval
   fileSearch: FileSearch
@@ -30,6 +32,7 @@ export type LimitedTo = (caller: Caller) => CorpusServices
 
 interface Dependencies extends CorpusServices {
   files: ReturnType<typeof createFiles>
+  pages: ReturnType<typeof createPages>
   /** The names of the collections that there are; throws what `signal` was aborted with. */
   collections: (signal: AbortSignal) => Promise<string[]>
   log: { error(fields: object, message: string): void }
@@ -37,7 +40,7 @@ interface Dependencies extends CorpusServices {
 
 /**
  * The corpus as a caller may see and change it: of a key with collections, their documents alone, others being as if
- * they did not exist. What a key sends with an idempotency key is told from what others send with the same.
+ * they did not exist. What a key sends with an idempotency key is distinguished from what others send with the same.
  */
 export function limitTo({ key, ...caller }: Caller, services: Dependencies): CorpusServices {
   if (!key) return services
@@ -49,6 +52,7 @@ export function limitTo({ key, ...caller }: Caller, services: Dependencies): Cor
   }
   return {
     ...{ documents, retrieval: limited, files: limitFiles(files.into(documents), documents) },
+    pages: services.pages.into(documents),
     lines: createLineIngestion({ documents, log }),
     fileSearch: createFileSearch({
       ...{ documents, retrieval: limited },
@@ -87,7 +91,7 @@ interface Holder extends Pick<Caller, 'collections' | 'verify'> {
 function limitDocuments(documents: Documents, { collections, verify, keyId }: Holder): Documents {
   const only = withinAny(collections)
   const among = collections && placesOf(collections)
-  const narrowed = (filter: Filter | undefined) => withinAny(collections, filter)
+  const scoped = (filter: Filter | undefined) => withinAny(collections, filter)
 
   /** Throws `document_not_found`. */
   const get = async (id: string) => {
@@ -108,9 +112,9 @@ function limitDocuments(documents: Documents, { collections, verify, keyId }: Ho
   return {
     ...{ get, create, put },
     createAll: (items) => storeAll(items, { create, put }),
-    settled: documents.settled,
+    awaitCompletion: documents.awaitCompletion,
     list: ({ filter, ...query }, signal) =>
-      documents.list({ ...query, filter: narrowed(filter) }, signal),
+      documents.list({ ...query, filter: scoped(filter) }, signal),
     async chunks(id, page) {
       await get(id)
       return documents.chunks(id, page)
@@ -119,9 +123,13 @@ function limitDocuments(documents: Documents, { collections, verify, keyId }: Ho
       await get(id)
       return documents.text(id, range, signal)
     },
+    async openText(id, range, signal) {
+      await get(id)
+      return documents.openText(id, range, signal)
+    },
     remove: (id) => documents.remove(id, among),
     removeAll: ({ filter, ...query }, signal) =>
-      documents.removeAll({ ...query, filter: narrowed(filter), among }, signal),
+      documents.removeAll({ ...query, filter: scoped(filter), among }, signal),
     async patch(id, { metadata }, signal) {
       const { [COLLECTION]: place } = metadata
       const after = place === null ? {} : { [COLLECTION]: place ?? '' }

@@ -55,7 +55,7 @@ export function isSecretOf(secret: string, record: KeyRecord | undefined): boole
 
 const digestOf = (secret: string) => hash('sha256', secret, 'buffer')
 
-/** What is told of a key. */
+/** What is reported of a key. */
 export function toApiKey(
   { digest: _digest, day: _day, tokens: _tokens, ...record }: KeyRecord,
   tokensToday: number,

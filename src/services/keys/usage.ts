@@ -57,7 +57,7 @@ export function createUsage(now: () => number) {
       use.lastUsedAt = now()
     },
     tokensOf,
-    hasNews: () => uses.values().some(({ lastUsedAt }) => lastUsedAt !== undefined),
+    hasChanges: () => uses.values().some(({ lastUsedAt }) => lastUsedAt !== undefined),
     /** Takes what is to be written down; answers a change of the records that does so, any number of times. */
     take() {
       const taken = new Map(uses.entries().map(([id, use]) => [id, { ...use }]))

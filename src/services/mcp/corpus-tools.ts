@@ -1,6 +1,5 @@
-import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
 import { DocumentId } from '../../schemas/document.ts'
 import { filledText } from '../../schemas/fields.ts'
 import { CollectionName, Filter, Metadata, within } from '../../schemas/metadata.ts'
@@ -10,17 +9,15 @@ import type { Retrieval } from '../retrieval/search.ts'
 
 export const MAX_QUESTION = 10_000
 /** UTF-16 code units of a text in one answer. */
-const MAX_PIECE = 40_000
-const FIRST_PIECE = { start: 0, end: MAX_PIECE }
-/** Documents that are listed as resources, the newest; the others are read by their address all the same. */
-const MAX_LISTED = 100
-/** Passages from which `search` names the documents. */
+export const MAX_PIECE = 40_000
+export const FIRST_PIECE = { start: 0, end: MAX_PIECE }
+/** Chunks from which `search` names the documents. */
 const MAX_SEARCHED = 20
 
 export const READ_ONLY = { readOnlyHint: true, openWorldHint: false }
 
-/** What narrows a question. */
-export const NARROWED = {
+/** What a question is scoped to. */
+export const SCOPE_FIELDS = {
   topK: TopK.optional(),
   mode: SearchMode.optional(),
   collection: CollectionName.optional(),
@@ -33,7 +30,7 @@ export interface Answered {
   structured: Record<string, unknown>
 }
 
-/** Does the work of a tool, and tells of its failures what the client may know. */
+/** Does the work of a tool, and reports of its failures what the client may know. */
 export type Guarded = (work: () => Promise<Answered>) => Promise<{
   content: { type: 'text'; text: string }[]
   structuredContent?: Record<string, unknown>
@@ -70,7 +67,7 @@ export function addCorpusTools(server: McpServer, corpus: McpCorpus, guarded: Gu
         'Returns the passages of the documents that answer a question best, with score and offsets.',
       inputSchema: z.object({
         query: filledText(MAX_QUESTION),
-        ...NARROWED,
+        ...SCOPE_FIELDS,
         topK: TopK.default(5),
       }),
       outputSchema: QueryResponse.omit({ query: true }),
@@ -145,45 +142,6 @@ function addSearchAndFetch(
   )
 }
 
-/** The newest documents as resources, and each by its address. */
-export function addDocumentResources(
-  server: McpServer,
-  documents: McpCorpus['documents'],
-  log: { error(fields: object, message: string): void },
-): void {
-  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof AppError) throw error
-      log.error({ err: error }, 'an MCP resource failed')
-      throw new Error('It failed for a reason that is in the log')
-    }
-  }
-  const template = new ResourceTemplate('document:///{id}', {
-    list: ({ mcpReq }) =>
-      guarded(async () => {
-        const newest = { limit: MAX_LISTED, status: 'ready' as const }
-        const page = await documents.list(newest, mcpReq.signal)
-        const resources = page.documents.map(({ id, title }) => ({
-          ...{ uri: uriOf(id), name: title || id, mimeType: 'text/plain' },
-        }))
-        return { resources }
-      }),
-  })
-  const about = {
-    title: 'Document',
-    description: `The text of a document, ${MAX_PIECE} characters at most; \`get_document\` reads on.`,
-    mimeType: 'text/plain',
-  }
-  server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
-    guarded(async () => {
-      const part = await documents.text(DocumentId.parse(id), FIRST_PIECE, mcpReq.signal)
-      return { contents: [{ uri: uri.href, mimeType: 'text/plain', text: withMore(part) }] }
-    }),
-  )
-}
-
 interface Origin {
   title?: string | undefined
   url?: string | undefined
@@ -194,12 +152,13 @@ export function sourceOf({ title, url, documentId }: Origin): string {
   return [title, url, `document ${documentId}`].filter(Boolean).join(', ')
 }
 
-/** A document as programs are told of it. */
+/** A document as programs read it. */
 export function toSource({ title, url, documentId: id }: Origin): z.output<typeof Source> {
   return { id, title: title || id, url: url ?? uriOf(id) }
 }
 
-const uriOf = (id: string) => `document:///${encodeURIComponent(id)}`
+/** The address of a document as a resource. */
+export const uriOf = (id: string) => `document:///${encodeURIComponent(id)}`
 
 function describeHit(hit: Hit, index: number): string {
   const place = `score ${hit.score.toFixed(3)}, characters ${hit.start} to ${hit.end}`
@@ -207,7 +166,7 @@ function describeHit(hit: Hit, index: number): string {
 }
 
 /** A part that begins at `start`, and where the next one does. */
-function withMore({ text, length }: { text: string; length: number }, start = 0): string {
+export function withMore({ text, length }: { text: string; length: number }, start = 0): string {
   const end = start + text.length
   return `${text}${end < length ? `\n[more: get_document reads on with start ${end}]` : ''}`
 }

@@ -132,7 +132,7 @@ function hideCredentials(
     .reduce((words, secret) => words.replaceAll(secret, '[hidden]'), text)
 }
 
-/** A tool as the model is told of it. */
+/** A tool as the model reads it. */
 function describe(connection: string, { name, title, description, ...remote }: RemoteTool) {
   const { $schema: _dialect, ...schema } = remote.inputSchema
   return {

@@ -8,16 +8,16 @@ import type { Chat } from '../chat/chat.ts'
 import {
   type Answered,
   addCorpusTools,
-  addDocumentResources,
   type Guarded,
   MAX_QUESTION,
   type McpCorpus,
-  NARROWED,
   READ_ONLY,
+  SCOPE_FIELDS,
   Source,
   sourceOf,
   toSource,
 } from './corpus-tools.ts'
+import { addDocumentResources } from './document-resources.ts'
 
 /** Streams that wait for notifications, all clients together. */
 const MAX_SUBSCRIPTIONS = 64
@@ -100,7 +100,7 @@ function addAgentTool(server: McpServer, { chat, caller, guarded }: AgentParts):
       title: 'Ask the agent',
       description:
         'Has the agent answer a question from the documents, with all of its tools; returns the answer and the sources that it cites.',
-      inputSchema: z.object({ question: filledText(MAX_QUESTION), ...NARROWED }),
+      inputSchema: z.object({ question: filledText(MAX_QUESTION), ...SCOPE_FIELDS }),
       outputSchema: AgentAnswer,
       annotations: READ_ONLY,
     },
@@ -111,7 +111,8 @@ function addAgentTool(server: McpServer, { chat, caller, guarded }: AgentParts):
         const params = { progressToken, progress }
         await mcpReq.notify({ method: 'notifications/progress', params })
       }
-      const frames = (request: ChatRequest) => chat.frames(request, caller, mcpReq.signal)
+      const frames = (request: ChatRequest) =>
+        chat.frames(request, caller, undefined, mcpReq.signal)
       return guarded(() => askAgent(frames, question, report))
     },
   )

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import { meter } from '../../lib/tracing.ts'
 import type { Sample } from '../../schemas/activity.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 import type { RunObserver } from '../agent/run-gate.ts'
@@ -8,6 +9,8 @@ import { createSampler } from './sampler.ts'
 const SECONDS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 ]
+
+const PREFIX = 'agent_server_'
 
 /** Scrapes are given up after ten seconds by default. */
 const COUNTS_MS = 2_000
@@ -25,43 +28,21 @@ export interface Metrics {
   readonly contentType: string
 }
 
-/** Prometheus metrics; `counts` is asked at each scrape, and `meaning`, which is absent where search goes by words alone. */
+/** Metrics for Prometheus, and those of the server's own work for OpenTelemetry, where it was started before; `counts` is asked at each scrape, and `meaning`, which is absent where search goes by words alone. */
 export function createMetrics(
   counts: () => Promise<StoreCounts>,
   meaning?: () => { missing: number },
 ): Metrics {
   const registry = new Registry()
-  const registers = [registry]
   collectDefaultMetrics({ register: registry })
 
-  const histogram = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
-    new Histogram({ name: `agent_server_${name}`, help, labelNames, registers, buckets: SECONDS })
-
-  const requests = histogram('request_seconds', 'HTTP requests until the last byte', [
-    'operation',
-    'status',
-  ])
-  const ingestion = histogram('ingestion_seconds', 'From claim to outcome of a document', [
-    'status',
-  ])
-  const search = histogram('search_seconds', 'Searches, with reading the hits', [])
-  const runs = histogram('run_seconds', 'Agent runs', ['outcome'])
-  const firstDelta = histogram('run_first_delta_seconds', 'From request to first text', [])
-  const characters = new Counter({
-    name: 'agent_server_ingested_characters_total',
-    help: 'Text of documents that became ready',
-    registers,
-  })
-  const open = new Gauge({
-    name: 'agent_server_runs_open',
-    help: 'Agent runs under way',
-    registers,
-  })
+  const { requests, ingestion, search, runs, firstDelta, characters, open } =
+    createInstruments(registry)
   if (meaning) {
     new Gauge({
       name: 'agent_server_chunks_without_vector',
       help: 'Chunks that words find and meaning does not find yet',
-      registers,
+      registers: [registry],
       collect() {
         this.set(meaning().missing)
       },
@@ -73,28 +54,28 @@ export function createMetrics(
   return {
     runs: {
       runStarted() {
-        open.inc()
+        open(1)
         sampler.runStarted()
       },
       runEnded({ outcome, milliseconds, firstDelta: delta }) {
-        open.dec()
+        open(-1)
         sampler.runEnded()
-        runs.observe({ outcome }, milliseconds / 1_000)
-        if (delta !== undefined) firstDelta.observe(delta / 1_000)
+        runs(milliseconds, { outcome })
+        if (delta !== undefined) firstDelta(delta)
       },
     },
     requestEnded({ operation, status, milliseconds }) {
       sampler.requestEnded(status, milliseconds)
-      requests.observe({ operation, status: String(status) }, milliseconds / 1_000)
+      requests(milliseconds, { operation, status: String(status) })
     },
     ingestionEnded({ status, milliseconds, characters: length }) {
       sampler.documentEnded()
-      ingestion.observe({ status }, milliseconds / 1_000)
-      if (status === 'ready') characters.inc(length)
+      ingestion(milliseconds, { status })
+      if (status === 'ready') characters(length)
     },
     searchEnded(milliseconds) {
       sampler.searchEnded(milliseconds)
-      search.observe(milliseconds / 1_000)
+      search(milliseconds)
     },
     sample: sampler.take,
     async render() {
@@ -102,6 +83,49 @@ export function createMetrics(
       return registry.metrics()
     },
     contentType: registry.contentType,
+  }
+}
+
+/** Each is kept for Prometheus, and reported to OpenTelemetry by the same name. */
+function createInstruments(registry: Registry) {
+  const registers = [registry]
+  const histogram = (ownName: string, help: string, labelNames: string[] = []) => {
+    const name = `${PREFIX}${ownName}`
+    const kept = new Histogram({ name, help, labelNames, registers, buckets: SECONDS })
+    const advice = { explicitBucketBoundaries: SECONDS }
+    const sent = meter().createHistogram(name, { description: help, unit: 's', advice })
+    return (milliseconds: number, labels: Record<string, string> = {}) => {
+      kept.observe(labels, milliseconds / 1_000)
+      sent.record(milliseconds / 1_000, labels)
+    }
+  }
+  const named = (ownName: string, help: string) => {
+    const [name, description] = [`${PREFIX}${ownName}`, help]
+    return { kept: { name, help, registers }, sent: [name, { description }] as const }
+  }
+  const characters = named('ingested_characters_total', 'Text of documents that became ready')
+  const keptCharacters = new Counter(characters.kept)
+  const sentCharacters = meter().createCounter(...characters.sent)
+  const open = named('runs_open', 'Agent runs under way')
+  const keptOpen = new Gauge(open.kept)
+  const sentOpen = meter().createUpDownCounter(...open.sent)
+  return {
+    requests: histogram('request_seconds', 'HTTP requests until the last byte', [
+      'operation',
+      'status',
+    ]),
+    ingestion: histogram('ingestion_seconds', 'From claim to outcome of a document', ['status']),
+    search: histogram('search_seconds', 'Searches, with reading the hits'),
+    runs: histogram('run_seconds', 'Agent runs', ['outcome']),
+    firstDelta: histogram('run_first_delta_seconds', 'From request to first text'),
+    characters(count: number) {
+      keptCharacters.inc(count)
+      sentCharacters.add(count)
+    },
+    open(change: 1 | -1) {
+      keptOpen.inc(change)
+      sentOpen.add(change)
+    },
   }
 }
 
@@ -120,10 +144,25 @@ function createCountGauges(registry: Registry, counts: () => Promise<StoreCounts
     registers,
   })
 
-  return async () => {
+  const read = async () => {
     using deadline = startDeadline(COUNTS_MS)
     // Why it does not answer is for /readiness to say.
-    const known = await untilAborted(counts(), deadline.signal).catch(() => undefined)
+    return untilAborted(counts(), deadline.signal).catch(() => undefined)
+  }
+  const sent = {
+    chunks: meter().createObservableGauge(`${PREFIX}chunks`),
+    documents: meter().createObservableGauge(`${PREFIX}documents`),
+  }
+  meter().addBatchObservableCallback(async (result) => {
+    const known = await read()
+    if (!known) return
+    result.observe(sent.chunks, known.chunks)
+    for (const [status, count] of Object.entries(known.documents))
+      result.observe(sent.documents, count, { status })
+  }, Object.values(sent))
+
+  return async () => {
+    const known = await read()
     chunks.remove()
     documents.reset()
     if (!known) return

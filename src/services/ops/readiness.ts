@@ -29,7 +29,7 @@ interface Dependencies {
 
 /**
  * Asks every part, each with a deadline of its own; one that fails is named and makes the whole not ready,
- * but for ingestion and the models that search asks, whose failure makes it degraded. Strangers are told
+ * but for ingestion and the models that search asks, whose failure makes it degraded. Strangers learn
  * what was found within the last second, and no counts.
  */
 export function createReadiness({
@@ -57,10 +57,10 @@ export function createReadiness({
     } catch (error) {
       const late = `did not answer within ${deadlineMs} ms`
       const message = deadline.isOver ? late : messageOf(error)
-      if (logged.get(name) !== message) {
+      if (!isUnderWay(error) && logged.get(name) !== message) {
         log.warn({ err: error, check: name }, 'a part of the server does not work')
+        logged.set(name, message)
       }
-      logged.set(name, message)
       return { state: 'failed', milliseconds: elapsed(), message }
     }
   }
@@ -110,6 +110,11 @@ export function createReadiness({
     if (!shown || now - shown.at > STRANGERS_MS) shown = { at: now, result: look() }
     return shown.result
   }
+}
+
+/** As at every start, for a moment; where it takes longer, its progress is logged by what does it. */
+function isUnderWay(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'index_not_ready'
 }
 
 function messageOf(error: unknown): string {

@@ -1,3 +1,4 @@
+import { AppError } from '../../errors.ts'
 import { COLLECTION } from '../../schemas/bounds.ts'
 import { type Document, DocumentStatus } from '../../schemas/document.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
@@ -22,6 +23,7 @@ import {
 } from '../../schemas/vector-store.ts'
 import type { Documents, DocumentsQuery } from '../ingestion/documents.ts'
 import type { Retrieval } from '../retrieval/search.ts'
+import { createFileBatches } from './file-batches.ts'
 
 interface Dependencies {
   documents: Pick<Documents, 'get' | 'list' | 'patch'>
@@ -39,6 +41,7 @@ export function createFileSearch({ documents, retrieval, collections }: Dependen
 
   return {
     ...files,
+    batches: createFileBatches(files),
     readStore,
     async list(signal: AbortSignal) {
       const ids = [WHOLE_CORPUS, ...(await collections(signal)).map(storeOf)]
@@ -111,14 +114,17 @@ interface Page extends Pick<DocumentsQuery, 'after' | 'collection' | 'limit' | '
 
 /** Documents as files, and as those of a store: each throws `document_not_found`. */
 function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) {
+  const fileIn = (store: string, document: Document): StoreFile | undefined => {
+    const filter = within({ collection: collectionOf(store) })
+    if (filter && !takes(filter, document.metadata)) return undefined
+    return toStoreFile(store, document)
+  }
+
   /** Throws `invalid_request` where the store does not have it. */
   const readFile = async (store: string, id: string): Promise<StoreFile> => {
-    const document = await documents.get(id)
-    const filter = within({ collection: collectionOf(store) })
-    if (filter && !takes(filter, document.metadata)) {
-      throw refusal('id', `is not in the store "${store}"`)
-    }
-    return toStoreFile(store, document)
+    const file = fileIn(store, await documents.get(id))
+    if (!file) throw refusal('id', `is not in the store "${store}"`)
+    return file
   }
 
   /** Throws `document_not_found` for an `after` that is gone. */
@@ -135,6 +141,15 @@ function createStoreFiles(documents: Pick<Documents, 'get' | 'list' | 'patch'>) 
   return {
     file: async (id: string): Promise<FileObject> => toFile(await documents.get(id)),
     readFile,
+    /** Nothing for a document that the store does not have, or that there is not. */
+    async findFile(store: string, id: string): Promise<StoreFile | undefined> {
+      try {
+        return fileIn(store, await documents.get(id))
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'document_not_found') return undefined
+        throw error
+      }
+    },
     async listFiles(
       { purpose = PURPOSE, ...query }: FileListQuery,
       signal: AbortSignal,

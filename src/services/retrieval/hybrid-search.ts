@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.ts'
 import type {
   ChunkIndex,
-  HybridQuery,
   HybridRanking,
   IndexMatch,
+  NearestQuery,
 } from '../../indexes/chunk-index.ts'
 import { rankHybrid } from '../../indexes/hybrid-ranking.ts'
 import type { SearchMode } from '../../schemas/query.ts'
@@ -23,28 +23,34 @@ interface HybridWordQuery extends WordQuery {
   mode?: SearchMode | undefined
 }
 
+/** What was found while the question was embedded: of an index that compares vectors itself all, else what the words find. */
+interface FirstLook {
+  fused: HybridRanking | undefined
+  lexical: IndexMatch[] | undefined
+}
+
 export type HybridSearch = ReturnType<typeof createHybridSearch>
 
 /**
  * Search by words and meaning; by words alone where the question has no vector. Words learn from what they find only
- * where passages lack their vectors: beside meaning it gains nothing, see docs/retrieval-quality.md.
+ * where chunks lack their vectors: beside meaning it gains nothing, see docs/retrieval-quality.md.
  */
 export function createHybridSearch({ index, feedback, store }: Dependencies) {
   const byWords = async (query: WordQuery, signal?: AbortSignal) =>
     lexicalOnly(await feedback.search(query, signal), query.limit)
 
-  const byMeaning = async (query: HybridQuery, signal?: AbortSignal) =>
+  const findNearest = async (query: NearestQuery, signal?: AbortSignal) =>
     denseOnly(await index.nearest(query, signal), query.limit)
 
   const byBoth = async (
-    query: HybridQuery,
-    lexical: readonly IndexMatch[] | undefined,
+    query: WordQuery & NearestQuery,
+    { fused, lexical }: FirstLook,
     signal?: AbortSignal,
   ): Promise<HybridRanking> => {
     const nearest = async () => (await index.nearest(query, signal)).map(({ key }) => key)
     const fuse = (matches: readonly IndexMatch[]) =>
       rankHybrid({ nearest, read: store.readVectors }, matches, query)
-    const ranking = lexical ? await fuse(lexical) : await index.searchHybrid?.(query, signal)
+    const ranking = fused ?? (lexical && (await fuse(lexical)))
     if (ranking?.candidates.every(({ dense }) => dense !== undefined)) return ranking
     return fuse(await feedback.search(query, signal))
   }
@@ -61,11 +67,15 @@ export function createHybridSearch({ index, feedback, store }: Dependencies) {
   ): Promise<HybridRanking & { lacksVectors?: true }> => {
     const isDense = mode === 'dense'
     // Words need not wait for the embedder, which may be far away.
-    const words = isDense || index.searchHybrid ? undefined : index.search(query, signal)
-    const [vector, lexical] = await Promise.all([embedded, words])
+    const asked = { ...query, vector: embedded }
+    const both = isDense ? undefined : index.searchHybrid?.(asked, signal)
+    const words = isDense || both ? undefined : index.search(query, signal)
+    const [vector, fused, lexical] = await Promise.all([embedded, both, words])
     if (!vector || (!isDense && vector.length === 0)) return byWords(query, signal)
-    const asked = { ...query, vector }
-    const found = isDense ? byMeaning(asked, signal) : byBoth(asked, lexical, signal)
+    const embeddedQuery = { ...query, vector }
+    const found = isDense
+      ? findNearest(embeddedQuery, signal)
+      : byBoth(embeddedQuery, { fused, lexical }, signal)
     return found.catch(ifLost(query, signal))
   }
 }

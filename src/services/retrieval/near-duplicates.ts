@@ -1,9 +1,11 @@
-import { tokenise } from '../../lib/tokenise.ts'
-
 /** Two texts are nearly the same when they share this part of all their runs of words: measured, see docs/retrieval-quality.md. */
 const MIN_RESEMBLANCE = 0.9
 /** In a shorter text every word counts: `Door 4 is open` and `Door 4 is shut` say different things. */
 const MIN_RUNS = 20
+
+/** What words are made of beyond ASCII; of what stands in `ALONE`, each is a word, since these scripts have no blanks. */
+const LETTER = /[\p{L}\p{N}\p{M}]/u
+const ALONE = /[\p{Ideographic}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u
 
 /** What is compared of two texts: hashes, since they are made for every hit while somebody waits. */
 interface Fingerprint {
@@ -13,78 +15,96 @@ interface Fingerprint {
   numbers: number
 }
 
+interface Taken {
+  text: string
+  /** Made once it is compared. */
+  fingerprint?: Fingerprint
+}
+
 /**
  * Distinguishes texts that say something new from those that repeat what was taken, word for word or nearly so.
  * Near duplicates are found by the runs of words that two texts share (Broder's resemblance,
- * https://doi.org/10.1109/SEQUEN.1997.666900). All who hold a run are listed with it, so that the work grows
- * with the text and its likes, not with all that was taken. Texts with other numbers in them are never the
- * same: a row, a version and a date differ from the next in little else.
+ * https://doi.org/10.1109/SEQUEN.1997.666900). Texts with other numbers in them are never the same: a row, a version
+ * and a date differ from the next in little else.
  */
 export function createDistinctTexts() {
   const exact = new Set<string>()
-  const holders = new Map<number, Fingerprint[]>()
-
-  const isKnown = ({ runs, numbers }: Fingerprint) => {
-    const shared = new Map<Fingerprint, number>()
-    for (const run of runs) {
-      for (const holder of holders.get(run) ?? []) shared.set(holder, (shared.get(holder) ?? 0) + 1)
-    }
-    return shared.entries().some(([other, count]) => {
-      const resemblance = count / (other.runs.size + runs.size - count)
-      return other.numbers === numbers && resemblance >= MIN_RESEMBLANCE
-    })
-  }
-
-  const remember = (fingerprint: Fingerprint) => {
-    for (const run of fingerprint.runs) {
-      const others = holders.get(run)
-      if (others) others.push(fingerprint)
-      else holders.set(run, [fingerprint])
-    }
-  }
+  /** What was taken, by its digits: others have other numbers in them, and need not be compared. */
+  const taken = new Map<string, Taken[]>()
 
   return {
     /** Takes a text, unless it nearly is one that was taken before; answers whether it did. */
     take(text: string): boolean {
       if (exact.has(text)) return false
-      const fingerprint = fingerprintOf(text)
-      if (fingerprint.runs.size >= MIN_RUNS) {
-        if (isKnown(fingerprint)) return false
-        remember(fingerprint)
-      }
+      const digits = text.match(/\d+/g)?.join() ?? ''
+      const others = taken.get(digits) ?? []
+      const own: Taken = { text }
+      if (others.some((other) => resembles(fingerprintOf(own), fingerprintOf(other)))) return false
+      taken.set(digits, [...others, own])
       exact.add(text)
       return true
     },
   }
 }
 
+/** Ends as soon as too many runs are not shared, which is after a few of them where two texts have little in common. */
+function resembles({ runs, numbers }: Fingerprint, other: Fingerprint): boolean {
+  if (numbers !== other.numbers || Math.min(runs.size, other.runs.size) < MIN_RUNS) return false
+  const all = runs.size + other.runs.size
+  // Of `shared` runs of both, resemblance is shared / (all - shared).
+  let spare = runs.size - (MIN_RESEMBLANCE * all) / (1 + MIN_RESEMBLANCE)
+  for (const run of runs) {
+    if (!other.runs.has(run) && --spare < 0) return false
+  }
+  return spare >= 0
+}
+
+function fingerprintOf(taken: Taken): Fingerprint {
+  taken.fingerprint ??= makeFingerprint(taken.text)
+  return taken.fingerprint
+}
+
 /** Neither case nor what stands between words makes a difference. */
-function fingerprintOf(text: string): Fingerprint {
+function makeFingerprint(text: string): Fingerprint {
+  const lower = text.toLowerCase()
   const runs = new Set<number>()
   let numbers = OFFSET
   let [before, last, words] = [0, 0, 0]
-  tokenise(
-    text,
-    (part) => part.toLowerCase(),
-    (lower, start, end, also) => {
-      if (also) return
-      let word = OFFSET
-      let hasDigit = false
-      for (let i = start; i < end; i++) {
-        const unit = lower.charCodeAt(i)
-        word = mix(word, unit)
-        hasDigit ||= unit >= ZERO && unit <= NINE
-      }
-      if (hasDigit) numbers = mix(numbers, word)
-      if (++words > 2) runs.add(mix(mix(before, last), word))
-      before = last
-      last = word
-    },
-  )
+  let word = OFFSET
+  let hasDigit = false
+  const endWord = () => {
+    if (word === OFFSET) return
+    if (hasDigit) numbers = mix(numbers, word)
+    if (++words > 2) runs.add(mix(mix(before, last), word))
+    before = last
+    last = word
+    word = OFFSET
+    hasDigit = false
+  }
+  for (let i = 0; i < lower.length; i++) {
+    const unit = lower.charCodeAt(i)
+    if (!isWord(unit)) {
+      endWord()
+      continue
+    }
+    const isAlone = unit > 0x7f && ALONE.test(lower.charAt(i))
+    if (isAlone) endWord()
+    word = mix(word, unit)
+    hasDigit ||= isDigit(unit)
+    if (isAlone) endWord()
+  }
+  endWord()
   return { runs, numbers }
 }
 
-const [ZERO, NINE] = [0x30, 0x39]
+function isWord(unit: number): boolean {
+  if (unit > 0x7f) return LETTER.test(String.fromCharCode(unit))
+  return isDigit(unit) || (unit >= 0x61 && unit <= 0x7a)
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39
+}
 
 // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/.
 const OFFSET = 0x811c9dc5

@@ -21,7 +21,7 @@ interface Options {
   serverApiKey: string
   /** Keeps the sessions over a restart, if it can be written. */
   file: string
-  /** Is told why sessions will end with the process. */
+  /** Is given why sessions will end with the process. */
   onUnwritable: (error: unknown) => void
   now?: () => number
 }

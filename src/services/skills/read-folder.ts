@@ -58,7 +58,7 @@ export async function readFolder(folder: string, source: string): Promise<SkillS
   return found
 }
 
-async function addSkill(found: SkillSet, name: string, read: () => Skill | Promise<Skill>) {
+async function addSkill(found: SkillSet, name: string, read: () => Promise<Skill>) {
   try {
     found.skills.push(await read())
   } catch (error) {

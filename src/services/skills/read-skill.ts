@@ -1,12 +1,10 @@
-import matter from 'gray-matter'
-import { isMap, parseDocument } from 'yaml'
 import { z } from 'zod'
 
 /** Of all files of one skill together, and how many. */
 export const MAX_SKILL_BYTES = 16_000_000
 export const MAX_SKILL_FILES = 512
 /** UTF-16 code units of SKILL.md. */
-export const MAX_SKILL_TEXT = 200_000
+const MAX_SKILL_TEXT = 200_000
 /** The one file that every skill has. */
 export const SKILL_FILE = 'SKILL.md'
 
@@ -62,7 +60,7 @@ const Format = z.strictObject({
 })
 
 /** Makes a skill of the files of a folder, whose name is to be the skill's. Throws `SkillError` where it cannot be used at all. */
-export function readSkill(folder: string, all: FileContents, source: string): Skill {
+export async function readSkill(folder: string, all: FileContents, source: string): Promise<Skill> {
   const files = new Map(all)
   files.delete(SKILL_FILE)
   const text = new TextDecoder().decode(all.get(SKILL_FILE))
@@ -73,7 +71,7 @@ export function readSkill(folder: string, all: FileContents, source: string): Sk
   if (files.size > MAX_SKILL_FILES || bytes > MAX_SKILL_BYTES) {
     throw new SkillError(`There are more than ${MAX_SKILL_FILES} files or ${MAX_SKILL_BYTES} bytes`)
   }
-  const { data, body, warnings } = readFrontMatter(text)
+  const { data, body, warnings } = await readFrontMatter(text)
   const description = oneLine(data.description)
   if (description === '') throw new SkillError('The front matter has no description')
   const name = oneLine(data.name).slice(0, MAX_NAME) || folder
@@ -146,20 +144,21 @@ interface FrontMatter {
  * Splits SKILL.md. The front matter is YAML 1.2 of the core schema: no code, no types of other languages, no
  * aliases, which could grow without bound. Throws `SkillError`.
  */
-export function readFrontMatter(text: string): FrontMatter {
+export async function readFrontMatter(text: string): Promise<FrontMatter> {
   if (!ENCLOSED.test(text)) {
     throw new SkillError('It does not begin with YAML between two lines of ---')
   }
+  const { default: matter } = await import('gray-matter')
   const { data, content } = matter(text, FRONT_MATTER_OPTIONS)
   if (typeof data.yaml !== 'string') throw new SkillError('The front matter is empty')
-  return { ...parseFrontMatter(data.yaml), body: content.trim() }
+  return { ...(await parseFrontMatter(data.yaml)), body: content.trim() }
 }
 
 function refuseLanguage(): never {
   throw new SkillError('The front matter is not YAML')
 }
 
-function parseFrontMatter(yaml: string): Pick<FrontMatter, 'data' | 'warnings'> {
+async function parseFrontMatter(yaml: string): Promise<Pick<FrontMatter, 'data' | 'warnings'>> {
   if (yaml.length > MAX_FRONT_MATTER) {
     throw new SkillError(`The front matter is longer than ${MAX_FRONT_MATTER} characters`)
   }
@@ -167,16 +166,17 @@ function parseFrontMatter(yaml: string): Pick<FrontMatter, 'data' | 'warnings'> 
     throw new SkillError(`The front matter has more than ${MAX_BRACKETS} brackets`)
   }
   try {
-    return { data: parseYaml(yaml), warnings: [] }
+    return { data: await parseYaml(yaml), warnings: [] }
   } catch (error) {
     const quoted = yaml.split('\n').map(quoteLoose).join('\n')
     if (quoted === yaml) throw error
     const warning = 'A value of the front matter holds a colon and should stand in quotes'
-    return { data: parseYaml(quoted), warnings: [warning] }
+    return { data: await parseYaml(quoted), warnings: [warning] }
   }
 }
 
-function parseYaml(yaml: string): Record<string, unknown> {
+async function parseYaml(yaml: string): Promise<Record<string, unknown>> {
+  const { isMap, parseDocument } = await import('yaml')
   const document = parseDocument(yaml.trimEnd(), {
     schema: 'core',
     uniqueKeys: true,

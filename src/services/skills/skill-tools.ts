@@ -72,7 +72,7 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-export type ActiveSkills = ReturnType<typeof createActiveSkills>
+type ActiveSkills = ReturnType<typeof createActiveSkills>
 
 /** Which skills each run has activated, and which tools that leaves it. */
 export function createActiveSkills() {

@@ -1,8 +1,7 @@
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { extract } from 'tar-stream'
-import { fromBufferPromise, type Entry as ZipEntry } from 'yauzl'
+import type { Entry as ZipEntry } from 'yauzl'
 import { type FileContents, MAX_SKILL_BYTES, MAX_SKILL_FILES, SkillError } from './read-skill.ts'
 
 /** Of all skills of one archive together. */
@@ -35,6 +34,7 @@ export async function unpackTar(
   part?: { below: string },
 ): Promise<FileContents> {
   const unpacking = startUnpacking()
+  const { extract } = await import('tar-stream')
   const archive = extract(TAR_OPTIONS)
   archive.end(await inflateBounded(bytes))
   try {
@@ -68,6 +68,7 @@ async function inflateBounded(bytes: Uint8Array): Promise<Buffer> {
 async function unpackZip(bytes: Uint8Array): Promise<FileContents> {
   const unpacking = startUnpacking()
   try {
+    const { fromBufferPromise } = await import('yauzl')
     const zip = await fromBufferPromise(Buffer.from(bytes), { strictFileNames: true })
     for await (const entry of zip.eachEntry()) {
       const path = archivePath(entry.fileName)

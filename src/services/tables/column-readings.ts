@@ -45,7 +45,7 @@ const PLAIN = [
   typed('TIME', '[0-9]{1,2}:[0-9]{2}(?::[0-9.]+)?'),
 ]
 
-/** What may hold of all texts of a column, told by some of them; the likeliest first. */
+/** What may hold of all texts of a column, going by some of them; the likeliest first. */
 export function readingsOf(sample: readonly string[], habits: Habits, isPlain: boolean): Reading[] {
   const texts = sample.map((text) => text.trim()).filter((text) => !isMissing(text))
   if (texts.length === 0) return []
@@ -172,15 +172,15 @@ function dayShapes(texts: readonly string[], isMonthFirst: boolean): DayShape[] 
 }
 
 function numericShapes(texts: readonly string[], isMonthFirst: boolean): DayShape[] {
-  const told = monthFirstIn(texts)
+  const isMonthFirstHere = monthFirstIn(texts)
   const hasPoints = texts.every((text) => text.includes('.'))
-  const isUnclear = told === undefined && !hasPoints
+  const isUnclear = isMonthFirstHere === undefined && !hasPoints
   const guess = isUnclear ? ', though no value tells which of the two comes first' : ''
   const shapes: DayShape[] = [
     { pattern: NUMERIC_DAY, order: 'dmy', guess: `day before month${guess}` },
     { pattern: NUMERIC_DAY, order: 'mdy', guess: `month before day${guess}` },
   ]
-  return (told ?? (isMonthFirst && !hasPoints)) ? shapes.toReversed() : shapes
+  return (isMonthFirstHere ?? (isMonthFirst && !hasPoints)) ? shapes.toReversed() : shapes
 }
 
 /** Whether the month stands before the day in dates of these texts, as far as they tell it. */

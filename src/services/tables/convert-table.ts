@@ -60,13 +60,13 @@ async function loadPart(connection: DuckDBConnection, part: Part, table: string)
     const guess = guesses.get(name)
     return { name, type, ...(guess !== undefined && { guess }) }
   })
-  const told = [...part.notes.slice(0, MAX_NOTES), ...notes]
+  const listed = [...part.notes.slice(0, MAX_NOTES), ...notes]
   return {
     name: part.name,
     table,
     rows: typed.rows,
     columns: guessed,
-    ...(told[0] && { notes: told }),
+    ...(listed[0] && { notes: listed }),
   }
 }
 

@@ -42,7 +42,7 @@ async function* rowsOf(
       const cells = values.map(toCell)
       return {
         row: Number(place) + 1,
-        told: JSON.stringify(cells),
+        text: JSON.stringify(cells),
         keys: kinds.map((kind, index) => toKey(cells[index] ?? null, kind)),
       }
     })

@@ -20,7 +20,7 @@ export async function lookUpRows({ file, columns, conditions, maximumRows }: Loo
   const tests = conditions.flatMap((condition) => testsOf(condition, columns))
   const { rows, count } = findRows(file, tests, { maximumRows, mostCounted: MAX_COUNTED + 1 })
   return {
-    rows: rows.map(({ row, told }) => ({ row, cells: Cell.array().parse(JSON.parse(told)) })),
+    rows: rows.map(({ row, text }) => ({ row, cells: Cell.array().parse(JSON.parse(text)) })),
     rowCount: Math.min(count, MAX_COUNTED),
     isMore: count > MAX_COUNTED,
   } satisfies FoundRows

@@ -86,7 +86,7 @@ export interface QueryJob {
   isTrusted: boolean
 }
 
-export interface TableView {
+interface TableView {
   /** What the statement calls it. */
   name: string
   /** The database file that holds it. */

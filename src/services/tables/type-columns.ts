@@ -14,7 +14,7 @@ const SAMPLE_ROWS = 1_000
 /** Rows that are looked at as totals. */
 const MAX_LABELLED = 100
 /** Of a row that is left out, in UTF-16 code units. */
-const MAX_TOLD = 1_000
+const MAX_SHOWN = 1_000
 const TOTAL = [
   ...['total', 'totals', 'grand total', 'subtotal', 'sub-total', 'sum', 'overall', 'summe'],
   ...['gesamt', 'gesamtsumme', 'insgesamt', 'zwischensumme', 'endsumme', 'totale', 'somme'],
@@ -54,8 +54,8 @@ export async function typeColumns(
     const name = texts.columns[index] ?? ''
     const change = `ALTER ${quoteName(name)} TYPE ${reading.type} USING ${readAs(name, reading)}`
     await texts.connection.run(`ALTER TABLE ${quoteName(texts.table)} ${change}`)
-    const told = missing > 0 ? [`${missing} texts such as "-" or "n/a" read as missing`] : []
-    const guess = [...(reading.guess ? [reading.guess] : []), ...told].join('; ')
+    const missingNote = missing > 0 ? [`${missing} texts such as "-" or "n/a" read as missing`] : []
+    const guess = [...(reading.guess ? [reading.guess] : []), ...missingNote].join('; ')
     if (guess !== '') guesses.set(name, guess)
   }
   return { guesses, notes }
@@ -86,7 +86,8 @@ async function candidatesOf(
 
 const asText = (value: unknown) =>
   value === null || value === undefined ? [] : [String(value).trim()]
-const first = (told: readonly (boolean | undefined)[]) => told.find((each) => each !== undefined)
+const first = (values: readonly (boolean | undefined)[]) =>
+  values.find((each) => each !== undefined)
 const isTotal = (text: string) => TOTAL.includes(text.toLowerCase().replace(/:$/, ''))
 
 async function firstTexts(connection: DuckDBConnection, name: string, column: string) {
@@ -163,7 +164,7 @@ async function provenTotals(
   const values = numbers.map(([index, { reading }]) => readAs(columns[index] ?? '', reading))
   const places = labelled.join(', ')
   const name = quoteName(table)
-  const told = await connection.runAndReadAll(
+  const stated = await connection.runAndReadAll(
     `SELECT ${values.map((value) => `(${value})::DOUBLE`).join(', ')} FROM ${name}
      WHERE rowid IN (${places}) ORDER BY rowid`,
   )
@@ -173,7 +174,7 @@ async function provenTotals(
      FROM ${name} WHERE rowid NOT IN (${places}) GROUP BY part`,
   )
   const sums = new Map(summed.getRows().map(([part, ...each]) => [Number(part), each.map(Number)]))
-  const texts = told.getRows()
+  const texts = stated.getRows()
   return labelled.filter((_, place) =>
     texts[place]?.some((value, column) => {
       const parts = Array.from({ length: place + 1 }, (__, part) => sums.get(part)?.[column] ?? 0)
@@ -192,14 +193,14 @@ async function takeOut({ connection, table }: Texts, totals: readonly number[]):
   if (totals.length === 0) return []
   const where = `${quoteName(table)} WHERE rowid IN (${totals.join(', ')})`
   const rows = await connection.runAndReadAll(`SELECT * FROM ${where} ORDER BY rowid LIMIT 3`)
-  const told = rows.getRows().map((row) =>
+  const shown = rows.getRows().map((row) =>
     row
       .filter((value) => value !== null)
       .join(' | ')
-      .slice(0, MAX_TOLD)
+      .slice(0, MAX_SHOWN)
       .toWellFormed(),
   )
   await connection.run(`DELETE FROM ${where}`)
-  const more = totals.length > told.length ? ', …' : ''
-  return [`Left out, as totals (${totals.length}): ${told.join('; ')}${more}`]
+  const more = totals.length > shown.length ? ', …' : ''
+  return [`Left out, as totals (${totals.length}): ${shown.join('; ')}${more}`]
 }

@@ -10,7 +10,7 @@ interface Source {
   sheet?: string
 }
 
-/** Makes what a tool has read of a document a source that the answer can cite; answers how its number is told. */
+/** Makes what a tool has read of a document a source that the answer can cite; answers how its number is written. */
 export function cite(
   citations: Citations,
   { id: documentId, title = '', url, metadata }: StoredDocument,

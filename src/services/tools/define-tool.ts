@@ -23,9 +23,9 @@ export interface ToolContext {
   conversation: string
   /** Takes the files that the tool makes. */
   artifacts: Artifacts
-  /** Is told what was searched for, and what was found. */
+  /** Is given what was searched for, and what was found. */
   searched?(query: string, hits: readonly NumberedHit[]): void
-  /** Is told the tokens of calls of the model that the tool makes itself. */
+  /** Is given the tokens of calls of the model that the tool makes itself. */
   spend?(usage: ModelUsage): void
 }
 
@@ -57,19 +57,28 @@ interface ToolDefinition<Schema extends z.ZodType>
 /** A tool whose input is validated by `input`, which also writes the schema that the model sees. */
 export function defineTool<Schema extends z.ZodType>(definition: ToolDefinition<Schema>): Tool {
   const { name, title, description, source = 'builtin', input: schema, run, ...more } = definition
-  // Some providers refuse a schema that names its dialect.
-  const { $schema: _dialect, ...inputSchema } = z.toJSONSchema(schema, { io: 'input' })
+  let inputSchema: Tool['inputSchema'] | undefined
   return {
     name,
     title,
     description,
     source,
-    inputSchema,
     ...more,
+    /** Written when it is first asked for: that of all tools takes a tenth of a start. */
+    get inputSchema() {
+      inputSchema ??= describe(schema)
+      return inputSchema
+    },
     run(input, context, signal) {
       const parsed = schema.safeParse(input)
       if (!parsed.success) throw new ToolInputError(z.prettifyError(parsed.error))
       return run(parsed.data, context, signal)
     },
   }
+}
+
+/** Some providers refuse a schema that names its dialect. */
+function describe(schema: z.ZodType): Tool['inputSchema'] {
+  const { $schema: _dialect, ...described } = z.toJSONSchema(schema, { io: 'input' })
+  return described
 }

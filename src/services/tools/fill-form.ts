@@ -154,13 +154,13 @@ function unfoundedOf({ values }: Input, { citations }: ToolContext): string[] {
 }
 
 function toLine({ name, kind, options, required, maxLength, hint }: FormField): string {
-  const told = [
+  const facts = [
     `${kind}${options ? ` of ${options.join(', ')}` : ''}`,
     ...(required ? ['required'] : []),
     ...(maxLength === undefined ? [] : [`at most ${maxLength} characters`]),
     ...(hint === undefined ? [] : [`(${hint})`]),
   ]
-  return `- ${name}: ${told.join(', ')}`
+  return `- ${name}: ${facts.join(', ')}`
 }
 
 /** Scripts that part no words, or join others to them: what they say is looked for as it stands. */

@@ -152,7 +152,7 @@ function renderRowsFound(
   return `${source} row ${row}: ${line}`
 }
 
-/** Texts in quotes, so that they are told from the names around them. */
+/** Texts in quotes, so that they are distinguished from the names around them. */
 function toText(cell: Cell, type: string): string {
   const isText = typeof cell === 'string' && keyKindOf(type) === 'text'
   return isText ? JSON.stringify(cell) : String(cell ?? '')

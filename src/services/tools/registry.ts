@@ -152,7 +152,7 @@ export async function callTool(
   }
 }
 
-/** What the model is told of a call that did not happen or failed. */
+/** What the model reads of a call that did not happen or failed. */
 export function failed(message: string): ToolResult {
   return { output: bounded(message), isError: true }
 }

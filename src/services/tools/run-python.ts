@@ -47,8 +47,10 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
       const made: string[] = []
       for (const file of result.files) made.push(await keepFile(file, context.artifacts))
       const lacking = /No module named '([\w.]+)'/.exec(result.stderr)?.[1]
-      const told = describeRun(result, files, made, seconds)
-      return lacking ? `${told}\n${explainLack(lacking, (await sandbox.record()).kind)}` : told
+      const description = describeRun(result, files, made, seconds)
+      return lacking
+        ? `${description}\n${explainLack(lacking, (await sandbox.record()).kind)}`
+        : description
     },
   })
 }

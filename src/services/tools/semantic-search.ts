@@ -4,7 +4,7 @@ import { renderChunks } from '../agent/citations.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 import { defineTool } from './define-tool.ts'
 
-const MAX_PASSAGES = 20
+const MAX_CHUNKS = 20
 
 /** Searches the corpus again; what it finds can be cited like the chunks that came with the question. */
 export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
@@ -18,9 +18,9 @@ export function semanticSearch(retrieval: Retrieval, defaultTopK: number) {
       topK: z
         .int()
         .min(1)
-        .max(MAX_PASSAGES)
-        .default(Math.min(defaultTopK, MAX_PASSAGES))
-        .describe(`Passages, 1 to ${MAX_PASSAGES}.`),
+        .max(MAX_CHUNKS)
+        .default(Math.min(defaultTopK, MAX_CHUNKS))
+        .describe(`Passages, 1 to ${MAX_CHUNKS}.`),
     }),
     async run(query, { citations, filter, mode, searched }, signal) {
       const { hits } = await retrieval.search({ ...query, filter, mode }, signal)

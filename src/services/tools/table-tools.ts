@@ -9,7 +9,7 @@ import { cite } from './cite.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 
 const MAX_LISTED = 100
-/** Tables whose columns are told in the list; each may have to be read first. */
+/** Tables whose columns are shown in the list; each may have to be read first. */
 const MAX_OPENED = 10
 const SAMPLES = 5
 const MAX_ROWS = 1_000

@@ -1,4 +1,4 @@
-/** The model's fault: what it is told lets it mend the call. */
+/** The model's fault: the message lets it mend the call. */
 export class ToolInputError extends Error {
   override readonly name = 'ToolInputError'
 }

@@ -5,7 +5,7 @@ import type { FileStore } from '../../stores/file-store.ts'
 import type { ToolContext } from './define-tool.ts'
 import { ToolInputError } from './tool-error.ts'
 
-const PASSAGE = /^\[?(\d{1,4})\]?$/
+const HIT_NUMBER = /^\[?(\d{1,4})\]?$/
 const ARTIFACT = /^art_/
 
 interface Dependencies {
@@ -69,7 +69,7 @@ export function unservedReason(document: StoredDocument): string | undefined {
 
 /** The document that a call names by its id, or by the number of a passage. Throws `ToolInputError`. */
 export function documentId(name: string, scope: Scope, field: string): string {
-  const number = PASSAGE.exec(name)?.[1]
+  const number = HIT_NUMBER.exec(name)?.[1]
   if (number !== undefined) {
     const hit = scope.citations.all()[Number(number) - 1]
     if (!hit) throw new ToolInputError(`${field}: there is no passage [${number}]`)
@@ -93,7 +93,7 @@ async function collect(pieces: AsyncIterable<Uint8Array>, most: number): Promise
 const tooLarge = (most: number) =>
   new ToolInputError(`files: more than ${most} bytes; take fewer or smaller ones`)
 
-/** As the file is called, without what a path cannot hold; two of one name are told apart by a number. */
+/** As the file is called, without what a path cannot hold; two of one name are distinguished by a number. */
 function freeName(wanted: string, taken: readonly SandboxFile[]): string {
   const plain = wanted.replaceAll(/[\p{C}\\/]/gu, '_').replace(/^\.+/, '')
   const name = isFileName(plain) ? plain : `file${/\.\w{1,8}$/.exec(plain)?.[0] ?? ''}`

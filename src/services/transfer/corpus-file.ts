@@ -75,11 +75,17 @@ async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator
     await reading
   } catch (error) {
     signal.throwIfAborted()
-    throw isUnpacking(error) ? damaged(file, 'cannot be unpacked', error) : error
+    if (isUnpacking(error)) throw damaged(file, 'cannot be unpacked', error)
+    throw isFolder(error) ? damaged(file, 'is a folder') : error
   } finally {
     unpacked.destroy()
     await Promise.allSettled([reading])
   }
+}
+
+/** Found out as it is read, without its path. */
+function isFolder(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EISDIR'
 }
 
 function isUnpacking(error: unknown): boolean {

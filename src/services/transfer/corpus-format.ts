@@ -39,11 +39,20 @@ export const HeaderLine = z.object({
   nextChunkKey: count,
 })
 
+const StoredSource = z.object({
+  url: z.string(),
+  ...{ refresh: absent(z.string()), title: absent(z.string()) },
+  ...{ fetchedAt: time, status: absent(count), error: absent(z.string()), failures: count },
+  ...{ dueAt: absent(time), etag: absent(z.string()), lastModified: absent(z.string()) },
+  digest: z.string(),
+})
+
 const DocumentLine = z.object({
   kind: z.literal('document'),
   document: z.object({
     id: z.string(),
     ...Content,
+    source: absent(StoredSource),
     status: z.enum(DOCUMENT_STATUSES).exclude(['processing']),
     error: absent(z.object({ code: z.string(), message: z.string() })),
     attempts: count,

@@ -57,7 +57,7 @@ async function isThere(source: Corpus, target: Corpus, signal: AbortSignal): Pro
   const wanted = await startOf(source, signal)
   const held = await startOf(target, signal).catch(() => {
     signal.throwIfAborted()
-    // A target without any tables cannot be read; whatever else is wrong, writing it tells.
+    // A target without any tables cannot be read; whatever else is wrong, writing it shows.
     return undefined
   })
   return wanted !== undefined && held !== undefined && isSame(wanted, held)

@@ -58,7 +58,7 @@ export function createWebhooks(dependencies: Dependencies) {
   }
 
   const want = async () => {
-    await outbox.announce(true)
+    await outbox.enable(true)
     wantedAt = performance.now()
   }
 
@@ -126,7 +126,7 @@ function bodyOf({ documentId, revision, status, error, endedAt }: OutboxEvent): 
 const PREFIX = 'whsec_'
 
 /**
- * The headers by which a receiver tells that a message is ours, whole and new, as https://www.standardwebhooks.com
+ * The headers by which a receiver knows that a message is ours, whole and new, as https://www.standardwebhooks.com
  * has them. The secret is `whsec_` and its bytes in base64.
  */
 export function signedHeaders(

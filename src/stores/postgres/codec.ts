@@ -1,5 +1,5 @@
 import { createChunkBatchReader } from '../chunk-codec.ts'
-import type { ChunkVectors, NewChunk, StagedChunks } from '../document-store.ts'
+import type { NewChunk, StagedChunks } from '../document-store.ts'
 import type { Value } from '../sql/query.ts'
 import { bytes, integer, type Row } from '../sql/rows.ts'
 
@@ -73,37 +73,22 @@ export function fromColumn(column: string): string {
   return column.replaceAll(NUL, '\0').replaceAll(ITSELF, MARK)
 }
 
-/** All chunks of a kept file, with their keys: one statement takes them together. */
+/** All chunks of a staged file, with their keys: one statement takes them together. */
 export async function gatherChunkBatches(
   pieces: AsyncIterable<Uint8Array>,
   { firstKey, count }: StagedChunks,
-): Promise<{ chunks: NewChunk[]; vectors: ChunkVectors | undefined }> {
+): Promise<NewChunk[]> {
   const reader = createChunkBatchReader()
   const chunks: NewChunk[] = []
-  const parts: ChunkVectors[] = []
   for await (const piece of pieces) {
     for (const batch of reader.push(piece)) {
       for (const chunk of batch.chunks) {
         chunks.push({ ...chunk, key: firstKey + chunks.length, ordinal: chunks.length })
       }
-      if (batch.vectors) parts.push(batch.vectors)
     }
   }
   if (chunks.length !== count) {
     throw new Error(`There are ${chunks.length} staged chunks instead of ${count}`)
   }
-  return { chunks, vectors: joined(parts) }
-}
-
-function joined(parts: readonly ChunkVectors[]): ChunkVectors | undefined {
-  const [first] = parts
-  if (!first) return undefined
-  const length = parts.reduce((sum, { values }) => sum + values.length, 0)
-  const values = new Float32Array(length)
-  let position = 0
-  for (const part of parts) {
-    values.set(part.values, position)
-    position += part.values.length
-  }
-  return { ...first, values }
+  return chunks
 }

@@ -1,8 +1,9 @@
 import { AppError } from '../../errors.ts'
 import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
 import { type DocumentStore, documentNotFound, type NewDocument } from '../document-store.ts'
+import type { SourceStore } from '../source-store.ts'
 import type { Query } from '../sql/query.ts'
-import { fileToJson, type Row, toDocument, toJson } from '../sql/rows.ts'
+import { fileToJson, type Row, sourceToJson, text, toDocument, toJson } from '../sql/rows.ts'
 import type { Database } from './database.ts'
 
 /** The document with the id `$1`, held, where it is in one of the collections of a parameter. */
@@ -11,13 +12,37 @@ function lockAmong(parameter: string): string {
     WHERE id = $1 AND agent_server.is_among(metadata, ${parameter}::text[]) FOR UPDATE`
 }
 
+/** Stores a document with the source `$1`, which is due at `$2`, in the place of the one it had. */
+function withSource(stored: string): string {
+  return `
+    WITH stored AS MATERIALIZED (${stored}),
+    kept AS (
+      INSERT INTO agent_server.sources (document, source, fetch_at)
+      SELECT number, $1::text, $2::bigint FROM stored WHERE id = $3 AND $1::text IS NOT NULL
+      ON CONFLICT (document) DO UPDATE SET source = excluded.source, fetch_at = excluded.fetch_at
+    ),
+    dropped AS (
+      DELETE FROM agent_server.sources USING stored
+      WHERE document = stored.number AND $1::text IS NULL
+    )
+    SELECT * FROM stored`
+}
+
 const ADD: Query = {
   name: 'add_document',
-  text: 'SELECT * FROM agent_server.add_document($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+  text: withSource(
+    'SELECT * FROM agent_server.add_document($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+  ),
 }
-const PUT: Query = {
-  name: 'put_document',
-  text: 'SELECT * FROM agent_server.put_document_among($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+const PUT_AMONG = 'agent_server.put_document_among($3, $4, $5, $6, $7, $8, $9, $10, $11, $12)'
+const PUT: Query = { name: 'put_document', text: withSource(`SELECT * FROM ${PUT_AMONG}`) }
+const REPLACE: Query = {
+  name: 'replace_document',
+  text: withSource(`
+    SELECT stored.* FROM (
+      SELECT FROM agent_server.documents 
+      WHERE id = $3 AND revision = $13 AND metadata::jsonb IS NOT DISTINCT FROM $14::jsonb FOR UPDATE
+    ) AS before CROSS JOIN LATERAL ${PUT_AMONG} AS stored`),
 }
 const PATCH: Query = {
   name: 'patch_metadata',
@@ -32,6 +57,25 @@ const DELETE: Query = {
 const RETRY: Query = {
   name: 'retry_document',
   text: 'SELECT * FROM agent_server.retry_document($1)',
+}
+
+const TAKE_SOURCES: Query = {
+  name: 'take_sources',
+  text: `WITH due AS (
+      SELECT document, fetch_at FROM agent_server.sources WHERE fetch_at <= agent_server.now_ms()
+      ORDER BY fetch_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), taken AS (
+      UPDATE agent_server.sources AS each SET fetch_at = agent_server.now_ms() + $2
+      FROM due WHERE each.document = due.document
+      RETURNING each.document, due.fetch_at
+    )
+    SELECT id FROM taken JOIN agent_server.documents ON number = document
+    ORDER BY fetch_at, document`,
+}
+const NOTE_SOURCE: Query = {
+  name: 'note_source',
+  text: `UPDATE agent_server.sources SET source = $1, fetch_at = $2
+    WHERE document = (SELECT number FROM agent_server.documents WHERE id = $3 AND revision = $4)`,
 }
 
 /** A document's text may be as long as a request's body. */
@@ -49,8 +93,9 @@ export function createDocumentWrites({
   database,
   queueLimit,
   jobCame,
-}: Dependencies): Pick<DocumentStore, 'add' | 'put' | 'patchMetadata' | 'delete' | 'retry'> {
-  const withJob = async (rows: Promise<Row[]>) => {
+}: Dependencies): Pick<DocumentStore, 'add' | 'put' | 'patchMetadata' | 'delete' | 'retry'> &
+  SourceStore {
+  const withJob = async (rows: Row[] | Promise<Row[]>) => {
     const [row] = await rows
     jobCame()
     return toDocument(row)
@@ -61,12 +106,21 @@ export function createDocumentWrites({
       const values = [...toValues(document), idempotency?.key, idempotency?.digest, queueLimit]
       return withJob(database.write({ ...ADD, milliseconds: LONG_MS }, values))
     },
-    put(document, among) {
-      const values = [...toValues(document), queueLimit, among]
+    async put(document, among, before) {
+      const as = before && [before.revision, toJson(before.metadata)]
+      const values = [...toValues(document), queueLimit, among, ...(as ?? [])]
       const { id } = document
-      return withJob(
-        database.write({ ...PUT, milliseconds: LONG_MS }, values).catch(nameMissing(id)),
-      )
+      const query = { ...(as ? REPLACE : PUT), milliseconds: LONG_MS }
+      const rows = await database.write(query, values).catch(nameMissing(id))
+      if (rows.length === 0) throw documentNotFound(id)
+      return withJob(rows)
+    },
+    async takeSources(limit, milliseconds) {
+      const rows = await database.write(TAKE_SOURCES, [limit, milliseconds])
+      return rows.map((row) => text(row, 'id'))
+    },
+    async noteSource(id, revision, source) {
+      await database.write(NOTE_SOURCE, [sourceToJson(source), source.dueAt, id, revision])
     },
     async patchMetadata(id, patch, reclaim, among) {
       const [row] = await database.write(PATCH, [
@@ -92,8 +146,19 @@ export function keysIn(row: Row | undefined): number[] | undefined {
   return Array.isArray(keys) ? keys : undefined
 }
 
-function toValues({ id, text, file, title, url, metadata }: NewDocument) {
-  return [id, text, text.length, title, url, toJson(metadata), fileToJson(file), file?.number]
+function toValues({ id, text, file, title, url, metadata, source }: NewDocument) {
+  const facts = [sourceToJson(source), source?.dueAt]
+  return [
+    ...facts,
+    id,
+    text,
+    text.length,
+    title,
+    url,
+    toJson(metadata),
+    fileToJson(file),
+    file?.number,
+  ]
 }
 
 function nameMissing(id: string) {

@@ -1,6 +1,7 @@
 import { DatabaseError } from 'pg'
 import { AppError } from '../../errors.ts'
-import { idempotencyConflict, queueFull, StaleKeysError, tooManyFields } from '../document-store.ts'
+import { StaleKeysError } from '../chunk-keys.ts'
+import { idempotencyConflict, queueFull, tooManyFields } from '../document-store.ts'
 
 /** What is away for a moment is mostly back by then: a restart, or a standby that takes over. */
 const RETRY_AFTER_SECONDS = 5

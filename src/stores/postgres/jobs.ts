@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { toHalfFloats } from '../chunk-codec.ts'
-import {
-  type ChunkVectors,
-  type Claim,
-  type DocumentStore,
-  type IngestionJob,
-  type NewChunk,
-  StaleKeysError,
-} from '../document-store.ts'
+import { StaleKeysError } from '../chunk-keys.ts'
+import type { Claim, DocumentStore, IngestionJob, NewChunk } from '../document-store.ts'
 import type { FileStore } from '../file-store.ts'
 import type { Query } from '../sql/query.ts'
 import { integer, toJob } from '../sql/rows.ts'
+import type { CountedTerms } from '../term-counts.ts'
 import { chunkColumns } from './chunks.ts'
 import { gatherChunkBatches } from './codec.ts'
 import type { Database } from './database.ts'
 import { keysIn } from './documents.ts'
-import { nameEmbedding } from './vectors.ts'
+import { termColumns } from './term-counts.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
@@ -32,8 +26,10 @@ const CLAIM: Query = {
 const RECOVER: Query = { text: 'SELECT agent_server.recover_jobs($1) AS jobs' }
 const COMPLETE: Query = {
   name: 'complete_job',
-  text: `SELECT agent_server.complete_job($1, $2, $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::text[],
-    $8::text[], $9::integer[], $10::integer[], $11, $12, $13, $14, $15) AS keys`,
+  text: `SELECT agent_server.with_terms(
+    agent_server.complete_job($1, $2, $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::text[],
+      $8::text[], $9::integer[], $10::integer[], NULL, NULL, NULL, $11, $12),
+    $1, $13, $14, $15, $16, $17) AS keys`,
   milliseconds: LONG_MS,
 }
 const FAIL: Query = {
@@ -92,18 +88,18 @@ export function createJobWrites({
 > {
   const complete = async (
     job: Claim,
-    { chunks, vectors }: { chunks: readonly NewChunk[]; vectors: ChunkVectors | undefined },
+    chunks: readonly NewChunk[],
     readText: string | undefined,
     characters: number | undefined,
+    terms: CountedTerms | undefined,
   ) => {
     const values = [
       ...[job.documentId, job.claim, ...chunkColumns(chunks)],
-      ...vectorColumns(chunks, vectors),
-      ...[readText, characters],
+      ...[readText, characters, ...termColumns(terms)],
     ]
     const [row] = await database.write(COMPLETE, values).catch((error: unknown) => {
       if (error instanceof StaleKeysError) dropKeys()
-      throw vectors ? nameEmbedding(error, vectors) : error
+      throw error
     })
     leases.letGo(job.claim)
     const keys = keysIn(row)
@@ -127,12 +123,12 @@ export function createJobWrites({
       return jobs
     },
 
-    completeJob: (job, chunks, vectors, readText) =>
-      complete(job, { chunks, vectors }, readText, readText?.length),
+    completeJob: (job, chunks, readText, terms) =>
+      complete(job, chunks, readText, readText?.length, terms),
 
-    async completeStaged(job, kept) {
+    async completeStaged(job, kept, terms) {
       const gathered = await gatherChunkBatches(files.readStaged(kept.file), kept)
-      const keys = await complete(job, gathered, undefined, kept.characters)
+      const keys = await complete(job, gathered, undefined, kept.characters, terms)
       if (keys) await files.dropStaged(kept.file)
       return keys
     },
@@ -157,15 +153,6 @@ export function createJobWrites({
       jobCame()
     },
   }
-}
-
-function vectorColumns(chunks: readonly NewChunk[], vectors: ChunkVectors | undefined) {
-  if (!vectors) return [undefined, undefined, undefined]
-  const { model, dimension, values } = vectors
-  if (values.length !== chunks.length * dimension) {
-    throw new RangeError(`${values.length} numbers are no vectors of ${chunks.length} chunks`)
-  }
-  return [model, dimension, toHalfFloats(values)]
 }
 
 /** How long after its last sign of life a server's claims are taken over by others. */

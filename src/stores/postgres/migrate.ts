@@ -19,6 +19,8 @@ export const STEPS: readonly URL[] = [
   '12-responses.sql',
   '13-later-vectors.sql',
   '14-keys.sql',
+  '15-sources.sql',
+  '16-terms.sql',
 ].map((name) => new URL(`./migrations/${name}`, import.meta.url))
 
 /** The functions of the schema are written as 14 first understood them. */

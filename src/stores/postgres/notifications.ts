@@ -65,7 +65,10 @@ function listen({ url, channels, onMessage, onListening, log }: Options) {
       } catch {
         if (stopped.signal.aborted) return
         failures++
-        log.warn({ failures }, 'not told what other servers do for a while: connecting again')
+        log.warn(
+          { failures },
+          'not notified of what other servers do for a while: connecting again',
+        )
         const ms = backoffMs(failures, { firstMs: FIRST_PAUSE_MS, maxMs: MAX_PAUSE_MS })
         await pause(ms, undefined, { signal: stopped.signal }).catch(() => undefined)
       }

@@ -3,7 +3,7 @@ import type { Query } from '../sql/query.ts'
 import { toOutboxEvent } from '../sql/rows.ts'
 import type { Database } from './database.ts'
 
-/** As long as what cannot be told is tried again, so that nothing is missed while all who want it are down. */
+/** As long as what cannot be sent is tried again, so that nothing is missed while all who want it are down. */
 const WANTED_MS = 3 * 24 * 3_600_000
 
 const WANT: Query = { text: 'SELECT agent_server.want_announcements($1, $2)' }
@@ -14,10 +14,10 @@ const TAKE: Query = {
       SELECT document, due_at FROM agent_server.announcements WHERE due_at <= agent_server.now_ms()
       ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
     ), taken AS (
-      UPDATE agent_server.announcements AS told
+      UPDATE agent_server.announcements AS event
       SET attempts = attempts + 1, due_at = agent_server.now_ms() + $2
-      FROM due WHERE told.document = due.document
-      RETURNING told.*, due.due_at AS was_due_at
+      FROM due WHERE event.document = due.document
+      RETURNING event.*, due.due_at AS was_due_at
     )
     SELECT taken.*, documents.id AS document_id
     FROM taken JOIN agent_server.documents ON number = document ORDER BY was_due_at, document`,
@@ -31,11 +31,11 @@ const DROP: Query = {
   text: 'DELETE FROM agent_server.announcements WHERE id = $1',
 }
 
-/** What is to be told outside, as far as any server wants it; a trigger writes it down. Servers that take some at the same time take different ones. */
+/** What is to be sent outside, as far as any server wants it; a trigger writes it down. Servers that take some at the same time take different ones. */
 export function createOutbox(database: Database, owner: string): Outbox {
   return {
-    async announce(isWanted) {
-      if (isWanted) await database.write(WANT, [owner, WANTED_MS])
+    async enable(isEnabled) {
+      if (isEnabled) await database.write(WANT, [owner, WANTED_MS])
       else await database.write(WANT_NONE, [owner])
     },
     async takeEvents(limit, milliseconds) {

@@ -1,7 +1,7 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { type ArtifactStore, RESPONSE_BOUNDS } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
-import type { DocumentStore, VectorReplacement } from '../document-store.ts'
+import type { DocumentStore } from '../document-store.ts'
 import type { OpenLockFile } from '../lock-file.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import type { ChangeNotifications, Outbox } from '../outbox.ts'
@@ -12,6 +12,7 @@ import { createFiles } from '../sql/files.ts'
 import { createLookup } from '../sql/lookup.ts'
 import type { Query } from '../sql/query.ts'
 import { integer } from '../sql/rows.ts'
+import type { VectorReplacement } from '../vector-replacement.ts'
 import { createArtifacts, createLockFiles, createSkillCopies } from './artifacts.ts'
 import { matchingKeys, readAllKeys } from './chunks.ts'
 import { awaitDatabase, type Session, type StartDeadline, withSession } from './connection.ts'
@@ -24,6 +25,7 @@ import { createJobWrites, createLeases } from './jobs.ts'
 import { migrate } from './migrate.ts'
 import { createChangeNotifications } from './notifications.ts'
 import { createOutbox } from './outbox.ts'
+import { createTermCountStore } from './term-counts.ts'
 import { createLaterVectors, createVectorWrites } from './vectors.ts'
 
 const RESERVE: Query = {
@@ -133,6 +135,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...createChunkReads(read, POSTGRES),
     ...vectors,
     ...createLaterVectors(url, database),
+    terms: createTermCountStore(database),
     ...files,
     chunkKeys: () => readAllKeys(database, 'chunks'),
     vectorKeys: () => readAllKeys(database, 'vectors'),

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { decodeChunkCursor, encodeChunkCursor, unknownCursor } from '../cursor.ts'
-import type { ChunkPage, DocumentStore, StoredChunk, VectorReplacement } from '../document-store.ts'
+import type { ChunkPage, DocumentStore, StoredChunk } from '../document-store.ts'
+import type { VectorReplacement } from '../vector-replacement.ts'
 import type { Read, SqlDialect } from './query.ts'
 import { integer, optionalInteger, type Row, toChunk, toEmbedding, toVectors } from './rows.ts'
 

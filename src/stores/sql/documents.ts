@@ -6,7 +6,11 @@ type DocumentReads = Pick<DocumentStore, 'get' | 'hasKey' | 'identity' | 'counts
 
 /** What is asked of documents. Each query is one statement, and so sees one moment. */
 export function createDocumentReads(read: Read, { schema, counts }: SqlDialect): DocumentReads {
-  const DOCUMENT = { name: 'document', text: `SELECT * FROM ${schema}.documents WHERE id = $1` }
+  const DOCUMENT = {
+    name: 'document',
+    text: `SELECT documents.*, source FROM ${schema}.documents
+      LEFT JOIN ${schema}.sources ON document = number WHERE id = $1`,
+  }
   const KEY = {
     name: 'idempotency_key',
     text: `SELECT 1 AS one FROM ${schema}.idempotency_keys WHERE key = $1`,

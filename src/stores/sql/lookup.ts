@@ -112,15 +112,16 @@ function createTextReads(ask: Ask, { schema }: SqlDialect) {
       const [row] = await ask(TEXT, [documentId], signal)
       if (!row) return undefined
       const whole = text(row, 'text')
-      if (whole !== '') return { text: whole.slice(start, end), length: whole.length }
+      if (whole !== '')
+        return { text: whole.slice(start, end), length: whole.length, isWhole: true }
       const document = integer(row, 'number')
       const [longest] = await ask(LENGTH, [document], signal)
       const length = longest?.length === null ? 0 : integer(longest, 'length')
       const last = Math.min(end ?? length, length)
-      if (start >= last) return { text: '', length }
+      if (start >= last) return { text: '', length, isWhole: false }
       const chunks = await ask(CHUNKS_WITHIN, [document, start, last], signal)
       const part = textOfChunks(chunks.map(toSpan), start).slice(0, last - start)
-      return { text: part.padEnd(last - start, '\n'), length }
+      return { text: part.padEnd(last - start, '\n'), length, isWhole: false }
     },
   } satisfies Pick<DocumentLookup, 'readText' | 'readPart'>
 }

@@ -57,8 +57,9 @@ async function nextDocument(rows: AsyncIterator<Row>, signal: AbortSignal) {
 
 function createReads(run: Run, schema: string) {
   const DOCUMENTS = `
-    SELECT documents.*, run_at FROM ${schema}.documents
-    LEFT JOIN ${schema}.jobs ON document = number
+    SELECT documents.*, run_at, source FROM ${schema}.documents
+    LEFT JOIN ${schema}.jobs ON jobs.document = number
+    LEFT JOIN ${schema}.sources ON sources.document = number
     WHERE number > $1 ORDER BY number LIMIT ${DOCUMENTS_PER_READ}`
   const CONTENTS = `
     SELECT revision, text FROM ${schema}.contents WHERE document = $1 ORDER BY revision`

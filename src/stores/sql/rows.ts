@@ -15,6 +15,7 @@ import {
 } from '../document-store.ts'
 import type { StoredFile } from '../file-store.ts'
 import type { OutboxEvent } from '../outbox.ts'
+import type { StoredSource } from '../source-store.ts'
 
 /** Reads a row of `documents`. */
 export function toDocument(row: Row | undefined): StoredDocument {
@@ -24,6 +25,7 @@ export function toDocument(row: Row | undefined): StoredDocument {
     url: optionalText(row, 'url'),
     metadata: toMetadata(row),
     file: toFile(row),
+    source: typeof row?.source === 'string' ? JSON.parse(row.source) : undefined,
     status: toStatus(text(row, 'status')),
     error: toFailure(row),
     attempts: integer(row, 'attempts'),
@@ -92,6 +94,10 @@ export function fileToJson(file: StoredFile | undefined): string | null {
     size,
     ...(notes && { notes }),
   } satisfies StoredFile)
+}
+
+export function sourceToJson(source: StoredSource | undefined): string | null {
+  return source ? JSON.stringify(source) : null
 }
 
 export function toJson(metadata: Metadata | undefined): string | null {

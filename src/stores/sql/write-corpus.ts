@@ -7,7 +7,7 @@ import type {
 } from '../corpus.ts'
 import type { KeyedVectors, NewChunk } from '../document-store.ts'
 import type { Run, SqlDialect } from './query.ts'
-import { fileToJson, integer, toJson } from './rows.ts'
+import { fileToJson, integer, sourceToJson, toJson } from './rows.ts'
 
 /** What differs between the databases in filling them. */
 export interface CorpusTables extends Pick<SqlDialect, 'schema'> {
@@ -111,6 +111,10 @@ async function insertDocument(
       VALUES ($1, $2, $3, $4, $5, $6)`,
       [number, title, url, toJson(metadata), fileToJson(file), characters],
     )
+  }
+  if (document.source) {
+    const SOURCE = `INSERT INTO ${schema}.sources (document, source, fetch_at) VALUES ($1, $2, $3)`
+    await run(SOURCE, [number, sourceToJson(document.source), document.source.dueAt])
   }
   if (dueAt !== undefined) await run(job, [number, revision, dueAt])
   return number

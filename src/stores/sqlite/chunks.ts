@@ -1,6 +1,6 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { toHalfFloats } from '../chunk-codec.ts'
-import type { ChunkVectors, Embedding, KeyedVectors, NewChunk } from '../document-store.ts'
+import type { Embedding, KeyedVectors, NewChunk } from '../document-store.ts'
 import { integer, toEmbedding } from '../sql/rows.ts'
 
 /** Adds a chunk to a document, by its number. */
@@ -15,20 +15,6 @@ export function insertChunk(
     INSERT INTO chunks (key, document, revision, ordinal, start, end, heading, text, page, page_end)
     VALUES (${key}, ${document}, ${revision}, ${ordinal}, ${start}, ${end}, ${heading}, ${text},
       ${page}, ${pageEnd})`
-}
-
-/** Adds the vectors of chunks that have just been added, inside the transaction that added them. */
-export function insertVectors(
-  sql: SQLTagStore,
-  chunks: readonly NewChunk[],
-  { values, ...embedding }: ChunkVectors,
-): void {
-  const { dimension } = embedding
-  if (values.length !== chunks.length * dimension) {
-    throw new RangeError(`${values.length} numbers are no vectors of ${chunks.length} chunks`)
-  }
-  keepEmbedding(sql, embedding)
-  insertKeyedVectors(sql, { keys: chunks.map(({ key }) => key), dimension, values })
 }
 
 export function insertKeyedVectors(

@@ -15,6 +15,8 @@ const READER_BUSY_TIMEOUT_MS = 250
 // Chunks of about 2 kB fill a page of 8 kB with 10 % less waste than one of 4 kB.
 const PAGE_BYTES = 8_192
 const CACHE_KIBIBYTES = 32_768
+// What is not here comes from the system's cache: ten chunks in 0.09 ms instead of 0.07.
+const READ_CACHE_KIBIBYTES = 4_096
 const SMALL_CACHE_KIBIBYTES = 2_048
 const CHECKPOINT_PAGES = 2_000
 const LARGEST_IDLE_LOG_BYTES = 64 * 2 ** 20
@@ -49,13 +51,15 @@ export function openForWriting(file: string): DatabaseSync {
 }
 
 /**
- * Empties the log, where what was deleted or replaced still stands. Answers false where a reader needs it at
- * this moment; waits for none.
+ * Empties the log, where what was deleted or replaced still stands, and then the cache, which is of use while much is
+ * written. Answers false where a reader needs the log at this moment; waits for none.
  */
 export function emptyLog(database: DatabaseSync): boolean {
   database.exec('PRAGMA busy_timeout = 0')
   try {
-    return integer(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), 'busy') === 0
+    const isHeld = integer(database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), 'busy') > 0
+    if (!isHeld) database.exec('PRAGMA shrink_memory')
+    return !isHeld
   } finally {
     database.exec(`PRAGMA busy_timeout = ${WRITER_BUSY_TIMEOUT_MS}`)
   }
@@ -97,7 +101,7 @@ export function withRoom<Output>(
 export const directoryOf = (database: DatabaseSync) => dirname(database.location() ?? '.')
 
 /** A second connection that sees every commit at once and is never held up by a write. */
-export function openForReading(file: string, cacheKibibytes = CACHE_KIBIBYTES): DatabaseSync {
+export function openForReading(file: string, cacheKibibytes = READ_CACHE_KIBIBYTES): DatabaseSync {
   const database = new DatabaseSync(file, { readOnly: true, timeout: READER_BUSY_TIMEOUT_MS })
   setCache(database, cacheKibibytes)
   return database
@@ -137,7 +141,7 @@ function bound(value: Value): SQLInputValue {
   return value
 }
 
-export interface DirectoryLock {
+interface DirectoryLock {
   release(): void
 }
 

@@ -1,4 +1,5 @@
 import type { SQLTagStore } from 'node:sqlite'
+import { isDeepStrictEqual } from 'node:util'
 import { AppError } from '../../errors.ts'
 import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
 import type { MetadataPatch } from '../../schemas/metadata.ts'
@@ -11,9 +12,21 @@ import {
   queueFull,
   type StoredDocument,
   tooManyFields,
+  type Version,
 } from '../document-store.ts'
 import type { NewFile } from '../file-store.ts'
-import { fileToJson, integer, isAmong, type Row, text, toDocument, toJson } from '../sql/rows.ts'
+import type { StoredSource } from '../source-store.ts'
+import {
+  fileToJson,
+  integer,
+  isAmong,
+  type Row,
+  sourceToJson,
+  text,
+  toDocument,
+  toJson,
+  toMetadata,
+} from '../sql/rows.ts'
 
 /** What clients do to documents. Each write runs inside a transaction of the caller's. */
 export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
@@ -35,9 +48,11 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
       return toDocument(row)
     },
 
-    put(document: NewDocument, among?: Among): StoredDocument {
-      const found = sql.get`SELECT number, metadata FROM documents WHERE id = ${document.id}`
-      if (found && !isAmong(found, among)) throw documentNotFound(document.id)
+    put(document: NewDocument, among?: Among, before?: Version): StoredDocument {
+      const found = sql.get`
+        SELECT number, metadata, revision FROM documents WHERE id = ${document.id}`
+      const isElsewhere = found && !isAmong(found, among)
+      if (isElsewhere || isChanged(found, before)) throw documentNotFound(document.id)
       return toDocument(found ? replace(integer(found, 'number'), document) : insert(document))
     },
 
@@ -105,6 +120,11 @@ export function createDocumentWrites(sql: SQLTagStore, queueLimit: number) {
   }
 }
 
+function isChanged(row: Row | undefined, before: Version | undefined): boolean {
+  if (!before) return false
+  return row?.revision !== before.revision || !isDeepStrictEqual(toMetadata(row), before.metadata)
+}
+
 function selectByKey(sql: SQLTagStore, { key, digest }: Idempotency): Row | undefined {
   const row = sql.get`
     SELECT documents.*, digest FROM idempotency_keys JOIN documents ON number = document
@@ -137,7 +157,23 @@ function createRevisions(sql: SQLTagStore, queueLimit: number) {
     if (taken.changes === 0) throw new Error(`There is no staged upload ${file.number}`)
   }
 
-  const insert = ({ id, text, file, title, url, metadata }: NewDocument): Row | undefined => {
+  const keepSource = (number: number, source: StoredSource | undefined) => {
+    sql.run`DELETE FROM sources WHERE document = ${number}`
+    if (!source) return
+    sql.run`
+      INSERT INTO sources (document, source, fetch_at)
+      VALUES (${number}, ${sourceToJson(source)}, ${source.dueAt ?? null})`
+  }
+
+  const insert = ({
+    id,
+    text,
+    file,
+    title,
+    url,
+    metadata,
+    source,
+  }: NewDocument): Row | undefined => {
     refuseWhenFull()
     const now = Date.now()
     const row = sql.get`
@@ -148,10 +184,11 @@ function createRevisions(sql: SQLTagStore, queueLimit: number) {
     const [number, revision] = [integer(row, 'number'), integer(row, 'revision')]
     enqueue(number, revision, text, now)
     take(file, number, revision)
+    keepSource(number, source)
     return row
   }
 
-  const replace = (number: number, { text, file, title, url, metadata }: NewDocument) => {
+  const replace = (number: number, { text, file, title, url, metadata, source }: NewDocument) => {
     if (!sql.get`SELECT document FROM jobs WHERE document = ${number}`) refuseWhenFull()
     const now = Date.now()
     const row = sql.get`
@@ -169,6 +206,7 @@ function createRevisions(sql: SQLTagStore, queueLimit: number) {
     sql.run`DELETE FROM files WHERE document = ${number} AND revision <> ${served}`
     enqueue(number, integer(row, 'revision'), text, now)
     take(file, number, integer(row, 'revision'))
+    keepSource(number, source)
     return row
   }
 

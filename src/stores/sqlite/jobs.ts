@@ -2,7 +2,6 @@ import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { freeYoungMemory } from '../../lib/free-memory.ts'
 import { createChunkBatchReader } from '../chunk-codec.ts'
 import type {
-  ChunkVectors,
   Claim,
   DocumentFailure,
   IngestionJob,
@@ -11,8 +10,10 @@ import type {
 } from '../document-store.ts'
 import type { FileNotes } from '../file-store.ts'
 import { bytes, integer, toJob } from '../sql/rows.ts'
-import { insertChunk, insertVectors } from './chunks.ts'
+import type { CountedTerms } from '../term-counts.ts'
+import { insertChunk } from './chunks.ts'
 import { withSmallCache } from './connection.ts'
+import { insertTerms } from './term-counts.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
@@ -133,13 +134,8 @@ interface Completion {
 
 /** How a claimed document becomes ready. */
 function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore) {
-  const insert = (
-    { document, revision }: Completion,
-    chunks: readonly NewChunk[],
-    vectors: ChunkVectors | undefined,
-  ) => {
+  const insert = ({ document, revision }: Completion, chunks: readonly NewChunk[]) => {
     for (const chunk of chunks) insertChunk(sql, document, revision, chunk)
-    if (vectors) insertVectors(sql, chunks, vectors)
   }
 
   /** In bounded memory, however many there are. */
@@ -147,14 +143,14 @@ function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore) {
     const reader = createChunkBatchReader()
     let ordinal = 0
     for (const piece of piecesOf(sql, file)) {
-      for (const { chunks, vectors } of reader.push(piece)) {
+      for (const { chunks } of reader.push(piece)) {
         const first = ordinal
         const keyed = chunks.map((chunk, i) => ({
           ...chunk,
           ordinal: first + i,
           key: firstKey + first + i,
         }))
-        insert(completion, keyed, vectors)
+        insert(completion, keyed)
         ordinal += chunks.length
       }
       freeYoungMemory()
@@ -167,23 +163,25 @@ function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore) {
     completeJob(
       job: Claim,
       chunks: readonly NewChunk[],
-      vectors?: ChunkVectors,
       text?: string,
+      terms?: CountedTerms,
     ): number[] | undefined {
       const completion = begin(sql, job)
       if (!completion) return undefined
-      insert(completion, chunks, vectors)
+      insert(completion, chunks)
       end(sql, completion, chunks.length)
       if (text !== undefined) setText(sql, completion, text)
+      if (terms) insertTerms(sql, completion.document, terms)
       return completion.replaced
     },
 
-    completeStaged(job: Claim, staged: StagedChunks): number[] | undefined {
+    completeStaged(job: Claim, staged: StagedChunks, terms?: CountedTerms): number[] | undefined {
       const completion = begin(sql, job)
       if (!completion) return undefined
       withSmallCache(database, () => insertStaged(completion, staged))
       end(sql, completion, staged.count)
       setCharacters(sql, completion, staged.characters)
+      if (terms) insertTerms(sql, completion.document, terms)
       return completion.replaced
     },
   }

@@ -15,6 +15,8 @@ export const MIGRATIONS: readonly string[] = [
   '5-table-index.sql',
   '6-announcements.sql',
   '7-identity.sql',
+  '8-sources.sql',
+  '9-terms.sql',
 ].map((name) => readFileSync(new URL(`./migrations/${name}`, import.meta.url), 'utf8'))
 
 export interface Migration {

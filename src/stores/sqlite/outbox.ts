@@ -5,9 +5,9 @@ import { integer, toOutboxEvent } from '../sql/rows.ts'
 /** The events of the outbox, which a trigger writes down. Each write runs inside a transaction of the caller's. */
 export function createOutboxWrites(sql: SQLTagStore) {
   return {
-    announce(isWanted: boolean): void {
-      sql.run`UPDATE meta SET value = ${isWanted ? 1 : 0} WHERE name = 'announcing'`
-      if (!isWanted) sql.run`DELETE FROM announcements`
+    enable(isEnabled: boolean): void {
+      sql.run`UPDATE meta SET value = ${isEnabled ? 1 : 0} WHERE name = 'announcing'`
+      if (!isEnabled) sql.run`DELETE FROM announcements`
     },
 
     takeEvents(limit: number, milliseconds: number): OutboxEvent[] {

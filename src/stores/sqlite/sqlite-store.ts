@@ -4,13 +4,8 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { startThread } from '../../lib/thread.ts'
-import { createChunkKeyAllocator } from '../chunk-keys.ts'
-import {
-  type Claim,
-  type DocumentStore,
-  StaleKeysError,
-  type VectorReplacement,
-} from '../document-store.ts'
+import { createChunkKeyAllocator, StaleKeysError } from '../chunk-keys.ts'
+import type { Claim, DocumentStore } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import type { Outbox } from '../outbox.ts'
 import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
@@ -18,6 +13,9 @@ import { createDocumentReads } from '../sql/documents.ts'
 import { createFiles } from '../sql/files.ts'
 import type { Read } from '../sql/query.ts'
 import { integer } from '../sql/rows.ts'
+import { createTermReads } from '../sql/term-counts.ts'
+import type { TermCountStore } from '../term-counts.ts'
+import type { VectorReplacement } from '../vector-replacement.ts'
 import {
   createRunner,
   LEFT_FREE_BYTES,
@@ -135,19 +133,21 @@ function createWrites(write: WriteQueue['write']) {
 
   return {
     add: (document, idempotency) => write('add', document, idempotency),
-    put: (document, among) => write('put', document, among),
+    put: (document, among, before) => write('put', document, among, before),
+    takeSources: (limit, milliseconds) => write('takeSources', limit, milliseconds),
+    noteSource: (id, revision, source) => write('noteSource', id, revision, source),
     patchMetadata: (id, patch, reclaim, among) => write('patchMetadata', id, patch, reclaim, among),
     delete: (id, among) => write('delete', id, among),
     retry: (id) => write('retry', id),
     recoverJobs: () => write('recoverJobs'),
     claimJobs: (limit) => write('claimJobs', limit),
-    async completeJob(job, chunks, vectors, text) {
+    async completeJob(job, chunks, text, terms) {
       refuseStale(chunks[0]?.key)
-      return write('completeJob', toClaim(job), chunks, vectors, text)
+      return write('completeJob', toClaim(job), chunks, text, terms)
     },
-    async completeStaged(job, staged) {
+    async completeStaged(job, staged, terms) {
       refuseStale(staged.firstKey)
-      return write('completeStaged', toClaim(job), staged)
+      return write('completeStaged', toClaim(job), staged, terms)
     },
     noteFile: (job, notes) => write('noteFile', toClaim(job), notes),
     failJob: (job, failure, retryAt) => write('failJob', toClaim(job), failure, retryAt),
@@ -161,7 +161,7 @@ function createWrites(write: WriteQueue['write']) {
       await write('check')
     },
     outbox: {
-      announce: (isWanted) => write('announce', isWanted),
+      enable: (isEnabled) => write('enable', isEnabled),
       takeEvents: (limit, milliseconds) => write('takeEvents', limit, milliseconds),
       postponeEvent: (id, dueAt) => write('postponeEvent', id, dueAt),
       removeEvent: (id) => write('removeEvent', id),
@@ -211,6 +211,11 @@ function openReaders(file: string, write: WriteQueue['write'], refuse: () => voi
     ...createDocumentReads(read, SQLITE),
     ...createChunkReads(read, SQLITE),
     ...vectors,
+    terms: {
+      ...createTermReads(read, SQLITE),
+      count: (document, counted) => write('countTerms', document, counted),
+      fold: (numbers, sum) => write('foldTerms', numbers, sum),
+    } satisfies TermCountStore,
     ...createFiles(readOn(fileReader), SQLITE, {
       beginFile: () => write('beginFile'),
       addPiece: (number, ordinal, bytes) => write('addPiece', number, ordinal, bytes),

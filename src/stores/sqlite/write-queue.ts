@@ -123,9 +123,9 @@ function charactersOf({ name, input }: Write): number {
   if (name === 'addPiece') return input[2].length
   if (name === 'addVectors') return input[0].values.length
   if (name !== 'completeJob') return 0
-  const [, chunks, vectors, text = ''] = input
+  const [, chunks, text = ''] = input
   const ofChunks = chunks.reduce((sum, chunk) => sum + chunk.text.length + chunk.heading.length, 0)
-  return ofChunks + (vectors?.values.length ?? 0) + text.length
+  return ofChunks + text.length
 }
 
 function backlogFull(): AppError {

@@ -9,6 +9,8 @@ import { isStorageFull, toStoreError } from './error.ts'
 import { createFileWrites } from './files.ts'
 import { createJobWrites } from './jobs.ts'
 import { createOutboxWrites } from './outbox.ts'
+import { createSourceWrites } from './sources.ts'
+import { createTermWrites } from './term-counts.ts'
 
 /** Everything that changes the database, by name. */
 export function createWrites(database: DatabaseSync, queueLimit: number) {
@@ -19,6 +21,8 @@ export function createWrites(database: DatabaseSync, queueLimit: number) {
     ...createJobWrites(database, sql),
     ...createMetaWrites(sql),
     ...createOutboxWrites(sql),
+    ...createSourceWrites(sql),
+    ...createTermWrites(sql),
     ...createVectorWrites(sql),
   }
 }

@@ -5,7 +5,7 @@ import { splitText } from '../../../src/services/ingestion/split/split-text.ts'
 import { sendFile } from '../../support/forms.ts'
 import { search } from '../../support/knowledge.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
-import { writeSentences } from './ledger.ts'
+import { writeSentences } from './expected-documents.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 const MAX_HITS = 100

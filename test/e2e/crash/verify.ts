@@ -6,10 +6,10 @@ import type { Document } from '../../../src/schemas/document.ts'
 import { listDocuments, search } from '../../support/knowledge.ts'
 import { readMetrics } from '../../support/metrics.ts'
 import { settledDocument, type TestServer } from '../../support/server.ts'
-import type { Entry, LockFile } from './ledger.ts'
+import type { Entry, ExpectedDocuments } from './expected-documents.ts'
 
 /** Queries under way at a time. */
-const LANES = 8
+const CONCURRENCY = 8
 /** Of the deleted documents, the last ones are asked for. */
 const DELETED_ASKED = 200
 const MAX_HITS = 100
@@ -23,12 +23,12 @@ const PARTS = 5
  */
 export async function expectKept(
   server: TestServer,
-  lockFile: LockFile,
+  expected: ExpectedDocuments,
   turn?: number,
 ): Promise<void> {
   const listed = await listAll(server)
-  settleUncertain(lockFile, listed)
-  const kept = lockFile.in('kept')
+  settleUncertain(expected, listed)
+  const kept = expected.in('kept')
   expect(listed.map(({ id }) => id).toSorted()).toEqual(kept.map(({ id }) => id).toSorted())
   expect(listed.filter(({ status }) => status === 'failed')).toEqual([])
 
@@ -40,9 +40,9 @@ export async function expectKept(
     expect(ready.get(id)).toMatchObject({ title: token, chunks })
   }
   const ids = new Set(kept.map(({ id }) => id))
-  await inLanes(partOf(found, turn), (entry) => expectFound(server, entry, ids))
-  const deleted = lockFile.in('deleted').slice(-DELETED_ASKED)
-  await inLanes(partOf(deleted, turn), async ({ token }) => {
+  await concurrently(partOf(found, turn), (entry) => expectFound(server, entry, ids))
+  const deleted = expected.in('deleted').slice(-DELETED_ASKED)
+  await concurrently(partOf(deleted, turn), async ({ token }) => {
     expect(await search(server, token, MAX_HITS), token).toEqual([])
   })
 }
@@ -55,23 +55,26 @@ function partOf<Item>(items: readonly Item[], turn?: number): readonly Item[] {
 }
 
 /** Nothing is left to do: every document is ready, and the numbers that the server tells agree. */
-export async function expectSettled(server: TestServer, lockFile: LockFile): Promise<void> {
-  const kept = lockFile.in('kept')
-  await inLanes(kept, async ({ id }) => {
+export async function expectSettled(
+  server: TestServer,
+  expected: ExpectedDocuments,
+): Promise<void> {
+  const kept = expected.in('kept')
+  await concurrently(kept, async ({ id }) => {
     expect(await settledDocument(server.request, id)).toMatchObject({ status: 'ready' })
   })
-  await expectKept(server, lockFile)
+  await expectKept(server, expected)
   const metrics = await readMetrics(server)
-  const told = (name: string) => metrics.get(`agent_server_${name}`)
-  expect(told('chunks')).toBe(countChunks(kept))
-  expect(told('documents{status="ready"}')).toBe(kept.length)
+  const metric = (name: string) => metrics.get(`agent_server_${name}`)
+  expect(metric('chunks')).toBe(countChunks(kept))
+  expect(metric('documents{status="ready"}')).toBe(kept.length)
   for (const status of ['pending', 'processing', 'failed']) {
-    expect(told(`documents{status="${status}"}`)).toBe(0)
+    expect(metric(`documents{status="${status}"}`)).toBe(0)
   }
 }
 
-/** What a stopped server has left on the disk: a sound authority, and an index of exactly its chunks. */
-export async function expectOnDisk(data: string, lockFile: LockFile): Promise<void> {
+/** What a stopped server has left on the disk: a sound document store, and an index of exactly its chunks. */
+export async function expectOnDisk(data: string, expected: ExpectedDocuments): Promise<void> {
   const database = new DatabaseSync(`${data}/agent-server.db`, { readOnly: true })
   const rows = (sql: string) =>
     database
@@ -83,7 +86,7 @@ export async function expectOnDisk(data: string, lockFile: LockFile): Promise<vo
   expect(rows('SELECT * FROM jobs')).toEqual([])
   const chunks = rows(`SELECT id, count(*) AS chunks, count(DISTINCT ordinal) AS ordinals
     FROM chunks JOIN documents ON number = document GROUP BY document`)
-  const kept = lockFile.in('kept')
+  const kept = expected.in('kept')
   expect(new Map(chunks.map((row) => [row.id, [row.chunks, row.ordinals]]))).toEqual(
     new Map(kept.map((entry) => [entry.id, [entry.chunks, entry.chunks]])),
   )
@@ -94,13 +97,13 @@ export async function expectOnDisk(data: string, lockFile: LockFile): Promise<vo
 }
 
 async function keysOnDisk(data: string, meta: ReadonlyMap<unknown, string>): Promise<number[]> {
-  const authority = {
+  const documentStore = {
     identity: async () => meta.get('identity') ?? '',
     vectorsGeneration: async () => Number(meta.get('vectors_generation')),
   }
   const index = await createEmbeddedIndex({
     directory: `${data}/index`,
-    ...(await embeddedFingerprints({ SEARCH_LANGUAGE: 'english' }, authority)),
+    ...(await embeddedFingerprints({ SEARCH_LANGUAGE: 'english' }, documentStore)),
     onCrash: (error) => {
       throw error
     },
@@ -113,15 +116,15 @@ async function keysOnDisk(data: string, meta: ReadonlyMap<unknown, string>): Pro
 }
 
 /** A request without an answer has happened or not; the list says which. */
-function settleUncertain(lockFile: LockFile, listed: readonly Document[]): void {
-  for (const entry of lockFile.in('adding')) {
+function settleUncertain(expected: ExpectedDocuments, listed: readonly Document[]): void {
+  for (const entry of expected.in('adding')) {
     const found = listed.filter(({ title }) => title === entry.token)
     expect(found.length, 'one request makes at most one document').toBeLessThanOrEqual(1)
     entry.id = found[0]?.id ?? ''
     entry.standing = found[0] ? 'kept' : 'deleted'
   }
   const ids = new Set(listed.map(({ id }) => id))
-  for (const entry of lockFile.in('deleting')) {
+  for (const entry of expected.in('deleting')) {
     entry.standing = ids.has(entry.id) ? 'kept' : 'deleted'
   }
 }
@@ -150,10 +153,10 @@ function countChunks(entries: readonly Entry[]): number {
   return entries.reduce((sum, { chunks }) => sum + chunks, 0)
 }
 
-async function inLanes<Item>(items: readonly Item[], work: (item: Item) => Promise<void>) {
+async function concurrently<Item>(items: readonly Item[], work: (item: Item) => Promise<void>) {
   const queue = items.values()
-  const runLane = async () => {
+  const runWorker = async () => {
     for (const item of queue) await work(item)
   }
-  await Promise.all(Array.from({ length: LANES }, runLane))
+  await Promise.all(Array.from({ length: CONCURRENCY }, runWorker))
 }

@@ -1,16 +1,16 @@
 import { DocumentCreated } from '../../../src/schemas/document.ts'
 import type { TestServer } from '../../support/server.ts'
-import type { Entry, LockFile } from './ledger.ts'
+import type { Entry, ExpectedDocuments } from './expected-documents.ts'
 import type { SeededRandom } from './seeded-random.ts'
 
 /** Requests under way at a time. */
-const LANES = 6
+const CONCURRENCY = 6
 const DELETE_SHARE = 0.4
 const FEW_STEPS = 20
 
 interface Options {
   server: TestServer
-  lockFile: LockFile
+  expected: ExpectedDocuments
   random: SeededRandom
   /** How many documents there are to be, about. */
   documents: number
@@ -19,43 +19,43 @@ interface Options {
 /** Adds and deletes documents until the server is gone, and notes what it has acknowledged. */
 export async function workUntilGone({
   server,
-  lockFile,
+  expected,
   random,
   documents,
 }: Options): Promise<void> {
-  await inLanes(() => {
-    const kept = lockFile.in('kept')
+  await concurrently(() => {
+    const kept = expected.in('kept')
     const deletes = kept.length > 0 && (kept.length >= documents || random.chance(DELETE_SHARE))
-    return deletes ? remove(server, random.pick(kept)) : add(server, lockFile)
+    return deletes ? remove(server, random.pick(kept)) : add(server, expected)
   })
 }
 
 /** Adds and deletes some documents, one after the other. */
-export async function workALittle({ server, lockFile, random }: Omit<Options, 'documents'>) {
+export async function workALittle({ server, expected, random }: Omit<Options, 'documents'>) {
   for (let step = 0; step < FEW_STEPS; step += 1) {
-    if (step % 2 === 0) await add(server, lockFile)
-    else await remove(server, random.pick(lockFile.in('kept')))
+    if (step % 2 === 0) await add(server, expected)
+    else await remove(server, random.pick(expected.in('kept')))
   }
 }
 
 /** Adds documents until there are as many as there are to be. */
-export async function populate({ server, lockFile, documents }: Omit<Options, 'random'>) {
-  await inLanes(async () => {
-    const isEnough = lockFile.in('kept', 'adding').length >= documents
-    return !isEnough && (await add(server, lockFile))
+export async function populate({ server, expected, documents }: Omit<Options, 'random'>) {
+  await concurrently(async () => {
+    const isEnough = expected.in('kept', 'adding').length >= documents
+    return !isEnough && (await add(server, expected))
   })
 }
 
-async function inLanes(step: () => Promise<boolean>): Promise<void> {
-  const runLane = async () => {
+async function concurrently(step: () => Promise<boolean>): Promise<void> {
+  const runWorker = async () => {
     while (await step());
   }
-  await Promise.all(Array.from({ length: LANES }, runLane))
+  await Promise.all(Array.from({ length: CONCURRENCY }, runWorker))
 }
 
 /** Answers whether the server is still there. */
-async function add(server: TestServer, lockFile: LockFile): Promise<boolean> {
-  const entry = lockFile.begin()
+async function add(server: TestServer, expected: ExpectedDocuments): Promise<boolean> {
+  const entry = expected.begin()
   const body = { text: entry.text, title: entry.token }
   const response = await answerOf(() => server.request('/documents', { body }))
   if (!response) return false
@@ -64,7 +64,7 @@ async function add(server: TestServer, lockFile: LockFile): Promise<boolean> {
     entry.standing = 'kept'
     return true
   }
-  lockFile.drop(entry)
+  expected.drop(entry)
   return isClosing(response)
 }
 

@@ -6,7 +6,7 @@ import type { ChunkIndex, IndexMatch } from '../../../src/indexes/chunk-index.ts
 import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { DEPTH, mean, measure } from '../../../src/lib/measures.ts'
+import { DEPTH, measure } from '../../../src/lib/measures.ts'
 import { createFeedback, rememberTerms } from '../../../src/services/retrieval/feedback.ts'
 import { readStoredChunks } from './judged-chunks.ts'
 
@@ -19,10 +19,7 @@ const analyser = createAnalyser('english')
  * How good the rankings of Cranfield are by each index with feedback, as nDCG@10, and which part of them is the same;
  * of every `step`th query.
  */
-export async function compareRankings(
-  open: (averageLength: number) => Promise<QdrantIndex>,
-  step = 1,
-) {
+export async function compareRankings(open: () => Promise<QdrantIndex>, step = 1) {
   const folder = fileURLToPath(CRANFIELD)
   const documents = await Array.fromAsync(readCorpus(folder))
   const batch = analyser.batch(documents.map((document) => ({ ...document, heading: '' })))
@@ -31,7 +28,7 @@ export async function compareRankings(
   for (let from = 0; from < batch.size; from += MAX_CHUNKS_BUILT) {
     embedded.add(keys, batch, from, Math.min(batch.size, from + MAX_CHUNKS_BUILT))
   }
-  const shared = await open(mean([...batch.lengths]))
+  const shared = await open()
   await shared.add(keys, batch, [])
 
   const chunks = readStoredChunks(documents)

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { addTo, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { vectorBatch } from '../../contracts/vector-index.contract.ts'
 import { type FakeQdrant, startFakeQdrant } from '../../support/qdrant/fake-qdrant.ts'
@@ -22,9 +22,24 @@ describe('Opening an index on a Qdrant', () => {
       shard_number: 6,
       replication_factor: 2,
       write_consistency_factor: 2,
-      sparse_vectors: { terms: { modifier: 'idf', index: { memory: 'cached' } } },
+      sparse_vectors: { terms: { index: { memory: 'cached' } } },
       metadata: { analyser: 'english-1', averageLength: 4 },
     })
+  })
+
+  it('goes on with words that an earlier version has kept, whose weights are Qdrant’s', async () => {
+    const body = {
+      ...{ vectors: {}, sparse_vectors: { terms: { modifier: 'idf' } } },
+      metadata: { layout: 2, kind: 'terms', analyser: 'english-1', averageLength: 4, made: 'then' },
+    }
+    fake.store.perform('PUT /collections/{collection_name}', 'test-terms-1', body, TOLD)
+    fake.store.aliases.set('test-terms', 'test-terms-1')
+    const index = qdrantIndexAt(fake.url)
+    expect(await index.open()).toBe(false)
+    await addTo(index, { 7: ['wing', 'flow'], 8: ['flow'], 9: ['flow'] })
+    expect(await keysFor(index, ['wing', 'flow'])).toEqual([7, 8, 9])
+    const sent = fake.requests.findLast(({ call }) => call.endsWith('/query'))?.body
+    expect(sent).toMatchObject({ query: { values: [1, 1] } })
   })
 
   it('has collections of before ask for as many copies as it does', async () => {
@@ -106,6 +121,27 @@ describe('Opening an index on a Qdrant', () => {
     fake.store.aliases.set('test-terms', 'test-terms-1')
     await expect(qdrantIndexAt(fake.url).open()).rejects.toThrow(/another version.*rebuild-index/)
     expect(fake.requests.map(({ call }) => call)).not.toContain('POST /collections/aliases')
+  })
+
+  it('says so where Qdrant takes long to make a collection', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => {
+      vi.useRealTimers()
+    })
+    const said: string[] = []
+    const log = { warn: (_fields: object, message: string) => said.push(message) }
+    const isMaking = Promise.withResolvers<void>()
+    fake.mishap = ({ call }) => {
+      if (call !== 'PUT /collections/{collection_name}') return undefined
+      isMaking.resolve()
+      vi.advanceTimersByTime(11_000)
+      return undefined
+    }
+    await qdrantIndexAt(fake.url, { log }).open()
+    await isMaking.promise
+    expect(said).toEqual(Array(2).fill(expect.stringContaining('takes long to make a collection')))
+    vi.advanceTimersByTime(60_000)
+    expect(said).toHaveLength(2)
   })
 
   it.each(['1.18.4', '2.0.0', 'unknown'])(

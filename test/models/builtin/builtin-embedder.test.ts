@@ -1,6 +1,10 @@
+import { copyFile, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { createBuiltinEmbedder } from '../../../src/models/builtin/embedder.ts'
 import { describeEmbedder } from '../../contracts/embedder.contract.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const signal = new AbortController().signal
 const warnings: string[] = []
@@ -49,4 +53,17 @@ it('is started anew after it was ended, as when it had nothing to do', async () 
   ]
   expect(cosine(first, second)).toBeCloseTo(1, 4)
   ending.close?.()
+})
+
+it('does not work with weights that are not those of its package', async () => {
+  const directory = await temporaryDirectory()
+  const { resolve } = createRequire(import.meta.url)
+  for (const name of ['vocab.txt', 'SHA256SUMS'])
+    await copyFile(resolve(`agent-server-minilm/${name}`), join(directory, name))
+  await writeFile(join(directory, 'model.onnx'), 'other weights')
+  const changed = createBuiltinEmbedder({ directory })
+  await expect(changed.embedQuery('owls', signal)).rejects.toMatchObject({
+    cause: { message: expect.stringContaining('model.onnx is not the file that SHA256SUMS names') },
+  })
+  changed.close?.()
 })

@@ -1,11 +1,16 @@
 import { describeChatModel } from '../../contracts/chat-model.contract.ts'
-import { textReply } from '../../support/upstream-replies.ts'
+import { chunk, DONE } from '../../support/upstream-replies.ts'
 import { question, startModel } from './model-for-test.ts'
 
 describeChatModel('openai', {
   async create() {
     const { model, upstream } = await startModel()
-    upstream.always(textReply('The library opens at nine [1].'))
+    // What comes at one moment is one delta.
+    const steps = ['The library ', 'opens at ', 'nine [1].'].flatMap((content) => [
+      chunk({ content }),
+      { pauseMs: 20 },
+    ])
+    upstream.always({ steps: [...steps, chunk({}, 'stop'), DONE] })
     return { model, request: question() }
   },
 })

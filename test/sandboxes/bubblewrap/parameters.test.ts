@@ -39,18 +39,16 @@ describe('What bubblewrap is told', () => {
   })
 
   it('closes the root and /dev after everything has its place there', () => {
-    const lastMount = Math.max(
-      ...['/tmp', '/work', '/dev/shm'].map((path) => placeOf('--tmpfs', path)),
-    )
+    const lastMount = Math.max(...['/files', '/dev/shm'].map((path) => placeOf('--tmpfs', path)))
     expect(placeOf('--remount-ro', '/')).toBeGreaterThan(lastMount)
     expect(placeOf('--remount-ro', '/dev')).toBeGreaterThan(placeOf('--tmpfs', '/dev/shm'))
   })
 
   it('bounds every place that can be written to', () => {
-    for (const path of ['/tmp', '/work', '/dev/shm']) {
+    for (const path of ['/files', '/dev/shm']) {
       expect(own[placeOf('--tmpfs', path) - 2]).toBe('--size')
     }
-    expect(own[placeOf('--tmpfs', '/work') - 1]).toBe(String(10 * 2 ** 20))
+    expect(own[placeOf('--tmpfs', '/files') - 1]).toBe(String(10 * 2 ** 20))
   })
 
   it('starts Python within the limits of each process', () => {

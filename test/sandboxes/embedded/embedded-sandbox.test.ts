@@ -22,25 +22,29 @@ function marked(fileMegabytes: number) {
 }
 
 describe('The embedded sandbox', () => {
-  it('leaves no process behind, whichever way its sessions end, and one that waits in reserve', async () => {
-    const { limits, mark } = marked(41)
-    const sandbox = createEmbeddedSandbox({ limits })
-    sandbox.prepare()
-    const [killed, timedOut, ended] = [
-      await sandbox.open(signal),
-      await sandbox.open(signal),
-      await sandbox.open(signal),
-    ]
-    await killed.kill()
-    expect(await timedOut.run({ code: 'while True: pass' }, signal)).toMatchObject({
-      outcome: 'timed-out',
-    })
-    await ended.run({ code: 'import os\nos.abort()' }, signal)
-    await sandbox.open(signal)
-    sandbox.prepare()
-    await sandbox.close()
-    expect(await processesWith(mark)).toEqual([])
-  })
+  it(
+    'leaves no process behind, whichever way its sessions end, and one that waits in reserve',
+    onlyLong,
+    async () => {
+      const { limits, mark } = marked(41)
+      const sandbox = createEmbeddedSandbox({ limits })
+      sandbox.prepare()
+      const [killed, timedOut, ended] = [
+        await sandbox.open(signal),
+        await sandbox.open(signal),
+        await sandbox.open(signal),
+      ]
+      await killed.kill()
+      expect(await timedOut.run({ code: 'while True: pass' }, signal)).toMatchObject({
+        outcome: 'timed-out',
+      })
+      await ended.run({ code: 'import os\nos.abort()' }, signal)
+      await sandbox.open(signal)
+      sandbox.prepare()
+      await sandbox.close()
+      expect(await processesWith(mark)).toEqual([])
+    },
+  )
 
   it('starts no session once it is closed, not even in reserve', async () => {
     const { limits, mark } = marked(43)
@@ -75,7 +79,7 @@ describe('The embedded sandbox', () => {
     long,
     async () => {
       const { limits } = marked(8)
-      const sandbox = createEmbeddedSandbox({ limits: { ...limits, seconds: 20 } })
+      const sandbox = createEmbeddedSandbox({ limits: { ...limits, seconds: 60 } })
       onTestFinished(() => sandbox.close())
       const session = await sandbox.open(signal)
       const result = await session.run({ code: FILES_IN_REMOVED_DIRECTORIES }, signal)
@@ -133,6 +137,6 @@ except OSError: print('refused')
 held.clear()`
 
 const FILES_THAT_COME_AND_GO = `
-for number in range(400):
+for number in range(100):
     with open('y', 'wb') as file: file.write(b'x' * 7 * 2**20)
     os.remove('y')`

@@ -21,12 +21,12 @@ async function relay(
   ends: { answerTime?: { isOver: boolean }; signal?: AbortSignal } = {},
   texts: string[] = [],
 ): Promise<{ texts: string[]; answer: Answer }> {
-  const reader = readAnswer(events, {
+  const reader = readAnswer(() => events, {
     citations: createCitationCheck({ has: (number) => number === 1, onUnknown: () => undefined }),
     spacing: createSpacing(),
     links: createLinkFilter('all', () => false),
     onText: (text) => void texts.push(text),
-    ...{ answerTime: inTime, signal: going, ...ends },
+    ...{ answerTime: inTime, signal: going, shortcut: undefined, ...ends },
   })
   for (;;) {
     const { done, value } = await reader.next()

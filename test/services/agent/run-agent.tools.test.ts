@@ -260,11 +260,11 @@ it('a call whose arguments were cut by the length limit goes back like any broke
 })
 
 describe('what a tool knows of its run', () => {
-  const told: string[] = []
+  const conversations: string[] = []
   const tool = (): Tool => ({
     ...toolAnswering('note', ''),
     async run(_input, { conversation, artifacts }) {
-      told.push(conversation)
+      conversations.push(conversation)
       await artifacts.add({ name: 'note.txt', mediaType: 'text/plain', bytes: Uint8Array.of(65) })
       return 'noted'
     },
@@ -274,13 +274,13 @@ describe('what a tool knows of its run', () => {
 
   it('is the conversation as the client names it', async () => {
     await start().events({ conversationId: 'desk-7' })
-    expect(told.at(-1)).toBe('desk-7')
+    expect(conversations.at(-1)).toBe('desk-7')
   })
 
   it('is a conversation of its own where the client names none', async () => {
     await start().events()
     await start().events()
-    const [last, before] = told.toReversed()
+    const [last, before] = conversations.toReversed()
     expect(last).toMatch(/^[\w-]{16,}$/)
     expect(last).not.toBe(before)
   })

@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelToolCall } from '../../../src/models/chat-model.ts'
 import type { AgentRequest } from '../../../src/services/agent/agent-event.ts'
+import { createRunBudget } from '../../../src/services/agent/budget.ts'
 import {
   type Answer,
   choiceOf,
   clientCalls,
+  countedAnswer,
   offer,
   outcomeOf,
 } from '../../../src/services/agent/model-turn.ts'
-import { question, toolAnswering } from './agent-for-test.ts'
+import { LIMITS, question, toolAnswering } from './agent-for-test.ts'
 import { toolCall } from './scripted-model.ts'
 
 const LAMP = { name: 'lamp', description: 'Light', parameters: {} }
@@ -65,6 +67,29 @@ describe('What follows an answer', () => {
     ['the client, also in the last round', [toolCall('lamp')], 'seconds' as const, 'tool_calls'],
   ])('is %s', (_case, calls, last, outcome) => {
     expect(outcomeOf(answerOf(...calls), request(), last)).toBe(outcome)
+  })
+})
+
+describe('What an answer has taken', () => {
+  const answered = async function* () {
+    yield []
+    return answerOf()
+  }
+  const failed = async function* (): ReturnType<typeof answered> {
+    yield []
+    throw new Error('The model is away')
+  }
+
+  it.each([
+    ['counts where the caller leaves before the first word', answered, 'tokens'],
+    ['is nothing where it never began', failed, undefined],
+  ])('%s', async (_case, read, last) => {
+    const budget = createRunBudget({ ...LIMITS, tokens: 10 })
+    const pieces = countedAnswer(budget, 1_000, read)
+    await pieces.next()
+    if (read === answered) await pieces.return(answerOf())
+    else await expect(pieces.next()).rejects.toThrow('The model is away')
+    expect(budget.beginRound()).toBe(last)
   })
 })
 

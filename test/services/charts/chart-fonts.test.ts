@@ -29,8 +29,8 @@ describe('The fonts of a drawing', () => {
     ['สวัสดี', 'There is no sign for ส ว ั ด ี to draw the chart with: name these things otherwise'],
     ['北京 🦜', 'There is no sign for 🦜 to'],
     ['अआइईउऊऋएऐओऔक', 'अ आ इ ई उ ऊ ऋ ए ऐ ओ … to'],
-  ])('that none has are told: %s', async (text, told) => {
-    await expect(fontsFor(drawing(text))).rejects.toThrow(told)
+  ])('that none has are told: %s', async (text, expected) => {
+    await expect(fontsFor(drawing(text))).rejects.toThrow(expected)
     await expect(fontsFor(drawing(text))).rejects.toBeInstanceOf(JobRefusal)
   })
 })

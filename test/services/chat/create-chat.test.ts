@@ -37,11 +37,13 @@ function createForTest(events: readonly AgentEvent[] = ANSWER, failure?: Error) 
   })
   const frames = (more: object = {}) =>
     Array.fromAsync(
-      eachEvent(chat.frames(ChatRequest.parse({ messages, ...more }), MASTER, signal)),
+      eachEvent(chat.frames(ChatRequest.parse({ messages, ...more }), MASTER, undefined, signal)),
     )
   const chunks = (more: object = {}) =>
     Array.fromAsync(
-      eachEvent(chat.chunks(CompletionRequest.parse({ messages, ...more }), MASTER, signal)),
+      eachEvent(
+        chat.chunks(CompletionRequest.parse({ messages, ...more }), MASTER, undefined, signal),
+      ),
     )
   return { chat, requests, frames, chunks }
 }
@@ -95,13 +97,13 @@ describe('the chunks of a completion', () => {
     [{ include_usage: true }, true],
   ])('with stream options %j carry usage: %s', async (stream_options, carried) => {
     const chunks = await createForTest().chunks({ stream_options })
-    expect(chunks.some(({ usage: told }) => told !== undefined)).toBe(carried)
+    expect(chunks.some(({ usage: reported }) => reported !== undefined)).toBe(carried)
   })
 
   it('are none where the run fails before its first event, so that it can become a status', async () => {
     const failure = new AppError('upstream_failed', 'x')
     const { chat } = createForTest([], failure)
-    const chunks = chat.chunks(CompletionRequest.parse({ messages }), MASTER, signal)
+    const chunks = chat.chunks(CompletionRequest.parse({ messages }), MASTER, undefined, signal)
     await expect(chunks.next()).rejects.toBe(failure)
   })
 })

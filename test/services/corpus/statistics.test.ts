@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createDuplicates, createTermStatistics } from '../../../src/services/corpus/statistics.ts'
+import { onlyLong } from '../../support/long.ts'
 
 describe('The statistics of terms', () => {
   it('count words, and the documents that they are in', () => {
@@ -19,7 +20,7 @@ describe('The statistics of terms', () => {
     expect(statistics.top(9).map(({ term }) => term)).toEqual(['привет', '日本語の'].toSorted())
   })
 
-  it('stay within their bound', () => {
+  it('stay within their bound', onlyLong, () => {
     const statistics = createTermStatistics(() => false)
     const letters = (n: number) =>
       n.toString(26).replaceAll(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)] ?? '')

@@ -102,6 +102,6 @@ describe('Vectors that are missing', () => {
         ...{ state: 'waiting', missing: 3, reason: 'out of order' },
       })
     isDown = false
-    await expect.poll(() => opened.vectors.size, { timeout: 5_000 }).toBe(3)
+    await expect.poll(() => opened.vectors.size).toBe(3)
   })
 })

@@ -5,7 +5,8 @@ import {
   createOnlineReEmbedding,
   swapShadowVectors,
 } from '../../../src/services/embedding/re-embed.ts'
-import type { StoredChunk, VectorReplacement } from '../../../src/stores/document-store.ts'
+import type { StoredChunk } from '../../../src/stores/document-store.ts'
+import type { VectorReplacement } from '../../../src/stores/vector-replacement.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
 

@@ -1,6 +1,6 @@
 import { PDFDocument, PDFHexString, PDFName } from '@cantoo/pdf-lib'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
-import { getDocumentProxy } from 'unpdf'
+import { getDocument } from 'pdfjs-dist'
 import { describe, expect, it } from 'vitest'
 import { JobRefusal } from '../../../src/lib/job.ts'
 import type { FormKind, FormValues } from '../../../src/services/forms/form.ts'
@@ -119,7 +119,7 @@ describe('A PDF form', () => {
   it('is drawn in letters that a reader of PDF gets back as they were', onlyLong, async () => {
     const values = { name: 'Привет Ångström Ωμέγα Ελλάς' }
     const { bytes } = await fill('pdf', await createPdf(), values)
-    const pdf = await getDocumentProxy(bytes ?? new Uint8Array(), { verbosity: 0 })
+    const pdf = await getDocument({ data: bytes ?? new Uint8Array(), verbosity: 0 }).promise
     const annotations: object[] = await (await pdf.getPage(1)).getAnnotations()
     expect(annotations).toContainEqual(
       expect.objectContaining({

@@ -1,5 +1,5 @@
 import { PDFDocument } from '@cantoo/pdf-lib'
-import { getDocumentProxy } from 'unpdf'
+import { getDocument } from 'pdfjs-dist'
 import { describe, expect, it } from 'vitest'
 import { openPdfForm } from '../../../src/services/forms/pdf-form.ts'
 import { long, someOf } from '../../support/long.ts'
@@ -35,7 +35,7 @@ const fill = async (text: string, shape: Shape = {}) => {
 
 /** What a reader of PDF, that did not write it, makes of the field. */
 async function readBack(bytes: Uint8Array): Promise<object[]> {
-  const pdf = await getDocumentProxy(bytes.slice(), { verbosity: 0 })
+  const pdf = await getDocument({ data: bytes.slice(), verbosity: 0 }).promise
   return (await pdf.getPage(1)).getAnnotations()
 }
 
@@ -67,12 +67,18 @@ describe('A value of a PDF form', () => {
     )
   })
 
-  it.each([
-    ['Korean and simplified Chinese', '김 北京 你们 서울 \u4eec', '김 北京 你们 서울 \u4eec'],
-    ['Korean and Hebrew', '서울 שלום, 7', '서울 7 ,םולש'],
-    ['Japanese and Armenian', '東京 Հայաստան ok', '東京 Հայաստան ok'],
-  ])(
+  it.each(
+    someOf(
+      [
+        ['Korean and simplified Chinese', '김 北京 你们 서울 \u4eec', '김 北京 你们 서울 \u4eec'],
+        ['Korean and Hebrew', '서울 שלום, 7', '서울 7 ,םולש'],
+        ['Japanese and Armenian', '東京 Հայաստան ok', '東京 Հայաստան ok'],
+      ],
+      1,
+    ),
+  )(
     'is drawn run by run where no one font has all signs: %s',
+    long,
     async (_script, text, fromTheLeft) => {
       for (const multiline of [false, true]) {
         const bytes = await fill(text, { multiline, fontSize: 12 })
@@ -85,15 +91,20 @@ describe('A value of a PDF form', () => {
     },
   )
 
-  it.each([
-    ['Hebrew', 'שלום עולם', 'םלוע םולש'],
-    ['Hebrew with a number and brackets', 'שלום 2026 (ok) עולם', 'םלוע (ok) 2026 םולש'],
-    ['Hebrew in brackets', '(שלום) [עולם] 12-34', '12-34 [םלוע] (םולש)'],
-    ['Hebrew within Latin', 'to שלום עולם, 7', 'to 7 ,םלוע םולש'],
-    ['Persian with its digits', 'دو ۱۲۳', '۱۲۳ ود'],
-    ['Hebrew with a picture', 'אב 😀 ok', 'ok 😀 בא'],
-    ['brackets alone between numbers', 'א (1) ב', 'ב (1) א'],
-  ])('goes from right to left: %s', async (_script, text, fromTheLeft) => {
+  it.each(
+    someOf(
+      [
+        ['Hebrew', 'שלום עולם', 'םלוע םולש'],
+        ['Hebrew with a number and brackets', 'שלום 2026 (ok) עולם', 'םלוע (ok) 2026 םולש'],
+        ['Hebrew in brackets', '(שלום) [עולם] 12-34', '12-34 [םלוע] (םולש)'],
+        ['Hebrew within Latin', 'to שלום עולם, 7', 'to 7 ,םלוע םולש'],
+        ['Persian with its digits', 'دو ۱۲۳', '۱۲۳ ود'],
+        ['Hebrew with a picture', 'אב 😀 ok', 'ok 😀 בא'],
+        ['brackets alone between numbers', 'א (1) ב', 'ב (1) א'],
+      ],
+      4,
+    ),
+  )('goes from right to left: %s', long, async (_script, text, fromTheLeft) => {
     const bytes = await fill(text)
     const drawn = await drawnText(bytes, 'text')
     expect(drawn.text).toBe(fromTheLeft)

@@ -67,7 +67,7 @@ function createForTest(behaviour: Behaviour = {}) {
         return { ...stored, id, status: 'pending' }
       },
     },
-    lookup: { readPart: async () => ({ text: 'Text', length: 4 }) },
+    lookup: { readPart: async () => ({ text: 'Text', length: 4, isWhole: true }) },
     readd: async (added) => note('readd', added),
     completionWaiter: { wait: async () => settled },
     index: {
@@ -220,16 +220,16 @@ describe('waiting for a document', () => {
   it('answers what it has become, with the reason if it failed', async () => {
     const error = { code: 'internal', message: 'm' }
     const { documents } = createForTest({ settled: { ...stored, status: 'failed', error } })
-    expect(await documents.settled(known, soon, signal)).toEqual({
+    expect(await documents.awaitCompletion(known, soon, signal)).toEqual({
       ...known,
       status: 'failed',
       error,
     })
-    expect(await documents.settled(known, { ...soon, seconds: 0 }, signal)).toBe(known)
+    expect(await documents.awaitCompletion(known, { ...soon, seconds: 0 }, signal)).toBe(known)
   })
 
   it('answers what was known of one that was deleted meanwhile', async () => {
-    expect(await createForTest().documents.settled(known, soon, signal)).toBe(known)
+    expect(await createForTest().documents.awaitCompletion(known, soon, signal)).toBe(known)
   })
 })
 

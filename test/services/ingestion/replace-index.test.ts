@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import { completeIndex, replaceIndex } from '../../../src/services/ingestion/replace-index.ts'
@@ -57,6 +58,42 @@ describe('The replacement of an index', () => {
     expect(heldAtSwitch).toBe(300)
     expect(await next.keys()).toEqual(await parts.store.chunkKeys())
     expect(progress).toContainEqual([300, 300])
+  })
+
+  it('gives the new one the metadata that was changed while it was filled, and no other', async () => {
+    const parts = await openFilled(3)
+    await pause(5)
+    await parts.store.add({ id: 'newest', text: 'All about the newest.' })
+    const metadata = new Map<number, unknown>()
+    const given: number[] = []
+    const index = openIndex()
+    const next = {
+      ...index,
+      keepsMetadata: true,
+      async add(...added: Parameters<Parts['index']['add']>) {
+        for (const [i, key] of added[0].entries()) {
+          metadata.set(key, added[2]?.[i])
+          given.push(key)
+        }
+        return index.add(...added)
+      },
+    }
+    await replaceIndex(
+      {
+        ...{ store: parts.store, preparer: parts.preparer, log: silent, hybrid: false, next },
+        ...{ progress: () => undefined, drop: async () => undefined },
+        async serve() {
+          given.length = 0
+          await parts.store.patchMetadata('document1', { team: 'owls' }, true)
+          return next
+        },
+      },
+      never,
+    )
+    const page = await parts.store.listChunks({ documentId: 'document1', limit: 10 })
+    const [key = 0] = page?.chunks.map((chunk) => chunk.key) ?? []
+    expect(metadata.get(key)).toEqual({ team: 'owls' })
+    expect(new Set(given)).toEqual(new Set([key]))
   })
 
   it('leaves what it does not know once the new one serves: servers may be adding it', async () => {

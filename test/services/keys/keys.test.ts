@@ -51,10 +51,10 @@ describe('a key', () => {
     const [one, other] = [await server(), await server()]
     await other.list()
     const { id, secret } = await one.create(WANTED, MASTER)
-    await expect.poll(() => other.identify(secret), { timeout: 5_000 }).toBeDefined()
+    await expect.poll(() => other.identify(secret), { timeout: 20_000 }).toBeDefined()
     await one.revoke(id, MASTER)
     expect(await one.identify(secret)).toBeUndefined()
-    await expect.poll(() => other.identify(secret), { timeout: 10_000 }).toBeUndefined()
+    await expect.poll(() => other.identify(secret), { timeout: 20_000 }).toBeUndefined()
   })
 })
 

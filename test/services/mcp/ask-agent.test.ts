@@ -14,7 +14,7 @@ const done = (more: object = {}): ChatFrame => ({
 
 async function ask(frames: readonly ChatFrame[], milliseconds = 0) {
   const requests: ChatRequest[] = []
-  const told: number[] = []
+  const reported: number[] = []
   async function* answerWith(request: ChatRequest) {
     requests.push(request)
     for (const frame of frames) {
@@ -22,13 +22,13 @@ async function ask(frames: readonly ChatFrame[], milliseconds = 0) {
       yield [frame]
     }
   }
-  const tell = async (progress: number) => void told.push(progress)
+  const report = async (progress: number) => void reported.push(progress)
   const { text: answer, structured } = await askAgent(
     answerWith,
     { question: 'When?', topK: 3 },
-    tell,
+    report,
   )
-  return { answer, structured, requests, told }
+  return { answer, structured, requests, reported }
 }
 
 describe('an answer of the agent', () => {
@@ -63,9 +63,9 @@ describe('an answer of the agent', () => {
   })
 
   it('is announced from time to time while it is made', async () => {
-    const { told } = await ask([...Array.from({ length: 5 }, () => delta('x')), done()], 300)
-    expect(told.length).toBeGreaterThan(0)
-    expect(told.length).toBeLessThan(5)
+    const { reported } = await ask([...Array.from({ length: 5 }, () => delta('x')), done()], 300)
+    expect(reported.length).toBeGreaterThan(0)
+    expect(reported.length).toBeLessThan(5)
   })
 
   it('must have an end', async () => {
@@ -76,7 +76,7 @@ describe('an answer of the agent', () => {
 describe('the text of a document', () => {
   const read = async (text: string, start = 0) => {
     const { length } = text
-    const about = { title: 'Title', url: undefined, revision: 1, length }
+    const about = { title: 'Title', url: undefined, revision: 1, length, isWhole: true }
     const documents: Parameters<typeof readDocument>[0] = {
       text: async (_id, { start: from, end }) => ({ ...about, text: text.slice(from, end) }),
     }

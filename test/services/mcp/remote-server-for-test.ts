@@ -16,7 +16,7 @@ export async function connectTo(
   more: object = {},
   environment: Record<string, string> = {},
 ) {
-  const { one } = McpServers.parse({ one: { url, timeout: 1, ...more } })
+  const { one } = McpServers.parse({ one: { url, timeout: 10, ...more } })
   if (!one) throw new Error('There are no settings')
   const outbound = createGuardedFetch(createOutboundPolicy(['127.0.0.1']), {
     maximumBytes: 1_000_000,

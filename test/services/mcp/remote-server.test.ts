@@ -60,13 +60,14 @@ describe('a call', () => {
         return 'done'
       }),
     )
-    const { connection, call } = await connectTo(url)
+    const { connection, call } = await connectTo(url, { timeout: 1 })
     await connection.prove(0)
     expect(await call('work')).toBe('done')
   })
 
   it('that stays silent is given up, and after three in a row the server gets a rest', async () => {
-    const { connection, call } = await connectTo((await startModernServer(serverThat(never))).url)
+    const { url } = await startModernServer(serverThat(never))
+    const { connection, call } = await connectTo(url, { timeout: 1 })
     await connection.prove(0)
     const silent = { name: 'ToolFailure', message: expect.stringContaining('in time') }
     for (let time = 0; time < 3; time += 1) {
@@ -78,7 +79,7 @@ describe('a call', () => {
   it('works at once on a server that was started anew and has forgotten the session', async () => {
     const port = await freePort()
     const first = await startEverything('streamableHttp', port)
-    const { connection, call } = await connectTo(first.url, { timeout: 10 })
+    const { connection, call } = await connectTo(first.url)
     await connection.prove(0)
     await first.stop()
     await startEverything('streamableHttp', port)
@@ -97,8 +98,8 @@ describe('a call', () => {
   it('that the server refuses tells the model why', async () => {
     const { connection, call } = await connectTo((await startEverything('streamableHttp')).url)
     await connection.prove(0)
-    const told = { name: 'ToolFailure', message: expect.stringMatching(/message/i) }
-    await expect(call('echo', {})).rejects.toThrow(expect.objectContaining(told))
+    const failure = { name: 'ToolFailure', message: expect.stringMatching(/message/i) }
+    await expect(call('echo', {})).rejects.toThrow(expect.objectContaining(failure))
   })
 })
 

@@ -100,6 +100,12 @@ describe('a part that does not work', () => {
     expect(warnings).toEqual([{ err: cause, check: 'index' }])
   })
 
+  it('is not logged while the index is made, which says itself how far it is', async () => {
+    const index = () => Promise.reject(new AppError('index_not_ready', '3 of 9 chunks done'))
+    const { status, warnings } = await ask({ checks: { index } })
+    expect([status, warnings]).toEqual(['not_ready', []])
+  })
+
   it('hides no other one', async () => {
     const result = await ask({ checks: { store: hangs, index: hangs }, deadlineMs: 10 })
     expect(Object.values(result.checks).map(({ state }) => state)).toEqual(['failed', 'failed'])
@@ -110,7 +116,7 @@ describe('a part that does not work', () => {
     const log = (_fields: object, message: string) => void logged.push(message)
     let broken = true
     const check = async () => {
-      if (broken) throw new AppError('index_not_ready', 'not yet')
+      if (broken) throw new AppError('index_unavailable', 'not there')
     }
     const readiness = createReadiness({
       checks: { index: check },

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { cosinesTo, fuse } from '../../../src/indexes/hybrid-ranking.ts'
+import { cosinesTo, fuse as fuseColumns } from '../../../src/indexes/hybrid-ranking.ts'
 import { lexicalOnly } from '../../../src/services/retrieval/hybrid-search.ts'
 
 const words = (scores: Record<number, number>) =>
   Object.entries(scores).map(([key, score]) => ({ key: Number(key), score }))
 const meaning = (scores: Record<number, number>) =>
   new Map(Object.entries(scores).map(([key, score]) => [Number(key), score]))
+const fuse = (lexical: ReturnType<typeof words>, near: Map<number, number>, weight: number) =>
+  fuseColumns(lexical, Uint32Array.from(near.keys()), Float64Array.from(near.values()), weight)
 const keysOf = (candidates: readonly { key: number }[]) => candidates.map(({ key }) => key)
 
 describe('Two rankings fused', () => {
@@ -61,13 +63,41 @@ it('words alone keep their own scores', () => {
   })
 })
 
-it('cosines are those of each vector', () => {
+it('cosines are those of each vector, whole or scaled', () => {
   const kept = {
     keys: Uint32Array.of(3, 8),
     dimension: 2,
     values: Float32Array.of(1, 0, 0.6, 0.8),
   }
-  const cosines = cosinesTo(Float32Array.of(0, 1), kept)
-  expect(cosines.get(3)).toBe(0)
-  expect(cosines.get(8)).toBeCloseTo(0.8, 6)
+  const question = Float32Array.of(0, 1)
+  expect(cosinesTo(question, kept)[0]).toBe(0)
+  expect(cosinesTo(question, kept)[1]).toBeCloseTo(0.8, 6)
+  const scaled = {
+    ...kept,
+    values: Int8Array.of(127, 0, 93, 124),
+    scales: Float32Array.of(1 / 127, 1 / 155),
+  }
+  expect(cosinesTo(question, scaled)[0]).toBe(0)
+  expect(cosinesTo(question, scaled)[1]).toBeCloseTo(0.8, 6)
 })
+
+it.each([1, 8, 13, 384])(
+  'cosines of 8-bit vectors of %d numbers are those of the same floats',
+  (dimension) => {
+    const numbers = (length: number, largest: number) =>
+      Array.from({ length }, (_, i) => Math.round(Math.sin(i * 7 + length) * largest))
+    const keys = Uint32Array.of(1, 2, 3)
+    const values = Int8Array.from(numbers(3 * dimension, 127))
+    const question = Float32Array.from(numbers(dimension, 1_000), (value) => value / 1_000)
+    const exact = cosinesTo(question, { keys, dimension, values: Float32Array.from(values) })
+    const found = cosinesTo(question, {
+      keys,
+      dimension,
+      values,
+      scales: Float32Array.of(1, 0.5, 2),
+    })
+    expect([...found]).toEqual(
+      [1, 0.5, 2].map((scale, i) => expect.closeTo((exact[i] ?? 0) * scale, 2)),
+    )
+  },
+)

@@ -24,18 +24,18 @@ describe('the front matter', () => {
     ],
     ['with a separator of lines in it', skill('name: a\u2028b'), { name: 'a\u2028b' }],
     ['with --- inside the body', skill('name: a', 'Do it.\n---\nAgain.'), { name: 'a' }],
-  ])('is read: %s', (_case, text, data) => {
-    expect(readFrontMatter(text)).toMatchObject({ data, warnings: [] })
+  ])('is read: %s', async (_case, text, data) => {
+    expect(await readFrontMatter(text)).toMatchObject({ data, warnings: [] })
   })
 
-  it('is apart from the instructions', () => {
-    expect(readFrontMatter(skill('name: a', '\n# Title\n\nDo it.\n')).body).toBe(
-      '# Title\n\nDo it.',
-    )
+  it('is apart from the instructions', async () => {
+    const { body } = await readFrontMatter(skill('name: a', '\n# Title\n\nDo it.\n'))
+    expect(body).toBe('# Title\n\nDo it.')
   })
 
-  it('may hold a colon that YAML forbids, with a warning', () => {
-    const { data, warnings } = readFrontMatter(skill('name: a\ndescription: Use it when: asked'))
+  it('may hold a colon that YAML forbids, with a warning', async () => {
+    const text = skill('name: a\ndescription: Use it when: asked')
+    const { data, warnings } = await readFrontMatter(text)
     expect(data).toEqual({ name: 'a', description: 'Use it when: asked' })
     expect(warnings).toHaveLength(1)
   })
@@ -60,18 +60,18 @@ describe('the front matter', () => {
     ['a type of Python', skill('name: !!python/object/apply:os.system ["true"]')],
     ['brackets without end', skill('['.repeat(10_000))],
     ['too much of it', skill(`name: ${'a'.repeat(20_000)}`)],
-  ])('is refused with %s', (_case, text) => {
-    expect(() => readFrontMatter(text)).toThrow(expect.objectContaining({ name: 'SkillError' }))
+  ])('is refused with %s', async (_case, text) => {
+    await expect(readFrontMatter(text)).rejects.toMatchObject({ name: 'SkillError' })
   })
 
-  it('is read anew each time, whatever became of what was read before', () => {
+  it('is read anew each time, whatever became of what was read before', async () => {
     const text = skill('name: a\nmetadata:\n  one: x')
-    Object.assign(readFrontMatter(text).data, { name: 'b' })
-    expect(readFrontMatter(text).data).toEqual({ name: 'a', metadata: { one: 'x' } })
+    Object.assign((await readFrontMatter(text)).data, { name: 'b' })
+    expect((await readFrontMatter(text)).data).toEqual({ name: 'a', metadata: { one: 'x' } })
   })
 
-  it('gives no key a way into the objects of this program', () => {
-    const { data } = readFrontMatter(skill('name: a\n__proto__:\n  polluted: true'))
+  it('gives no key a way into the objects of this program', async () => {
+    const { data } = await readFrontMatter(skill('name: a\n__proto__:\n  polluted: true'))
     expect(data).not.toHaveProperty('polluted')
     expect({}).not.toHaveProperty('polluted')
   })

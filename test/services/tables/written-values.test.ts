@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { convertTable } from '../../../src/services/tables/convert-table.ts'
 import { withDatabase } from '../../../src/services/tables/duckdb.ts'
 import type { TableFormat } from '../../../src/services/tables/table-job.ts'
-import { onlyLong } from '../../support/long.ts'
+import { long, onlyLong, someOf } from '../../support/long.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 /** Names, types and guesses of the columns of a text, and its rows in words. */
@@ -62,33 +62,36 @@ it.each([
   },
 )
 
-it.each([
+/** Of each kind one first: the rest is the long form. */
+const VALUES = [
   ['5/13/2024', '2024-05-13', 'DATE'],
   ['13/5/2024', '2024-05-13', 'DATE'],
-  ['13-5-24', '2024-05-13', 'DATE'],
-  ['2024/05/13', '2024-05-13', 'DATE'],
   ['13. Mai 2024', '2024-05-13', 'DATE'],
-  ['13 mayo 2024', '2024-05-13', 'DATE'],
-  ['13-Mar-24', '2024-03-13', 'DATE'],
-  ['Mon, March 3rd, 2024', '2024-03-03', 'DATE'],
   ['2024年5月13日', '2024-05-13', 'DATE'],
   ['13.05.2024 14:30', '2024-05-13 14:30:00', 'TIMESTAMP'],
   ['5/13/2024 12:05 AM', '2024-05-13 00:05:00', 'TIMESTAMP'],
-  ['2024-05-13T09:15:00Z', '2024-05-13 09:15:00', 'TIMESTAMP'],
   ['31.02.2024', '31.02.2024', 'VARCHAR'],
   ['$1,234.50', '1234.5', 'DECIMAL(18,1)'],
-  ["CHF 1'234.50", '1234.5', 'DECIMAL(18,1)'],
   ['1 234,50 €', '1234.5', 'DECIMAL(18,1)'],
-  ['1.234.567', '1234567', 'BIGINT'],
   ['(1,234,567)', '-1234567', 'BIGINT'],
-  ['12,50-', '-12.5', 'DECIMAL(18,1)'],
-  ['1.234', '1.234', 'DECIMAL(18,3)'],
   ['01067', '01067', 'VARCHAR'],
   ['192.168.100.200', '192.168.100.200', 'VARCHAR'],
+  ['13-5-24', '2024-05-13', 'DATE'],
+  ['2024/05/13', '2024-05-13', 'DATE'],
+  ['13 mayo 2024', '2024-05-13', 'DATE'],
+  ['13-Mar-24', '2024-03-13', 'DATE'],
+  ['Mon, March 3rd, 2024', '2024-03-03', 'DATE'],
+  ['2024-05-13T09:15:00Z', '2024-05-13 09:15:00', 'TIMESTAMP'],
+  ["CHF 1'234.50", '1234.5', 'DECIMAL(18,1)'],
+  ['1.234.567', '1234567', 'BIGINT'],
+  ['12,50-', '-12.5', 'DECIMAL(18,1)'],
+  ['1.234', '1.234', 'DECIMAL(18,3)'],
   ['12345678901234567890', '12345678901234567890', 'VARCHAR'],
   ['1.2.3', '1.2.3', 'VARCHAR'],
   ['ABC 12', 'ABC 12', 'VARCHAR'],
-])('%s is read as %s, %s', async (text, value, type) => {
+]
+
+it.each(someOf(VALUES, 12))('%s is read as %s, %s', long, async (text, value, type) => {
   const [table] = await read(`name\tvalue\nx\t${text}\n`, 'tsv')
   expect([table?.values[0]?.[1], table?.types[1]]).toEqual([value, type])
 })

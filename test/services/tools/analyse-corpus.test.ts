@@ -73,8 +73,8 @@ describe('analyse_corpus', () => {
   })
 
   it('finds the same texts', async () => {
-    const told = await create(['Same text', 'same TEXT!', 'another']).run({ task: 'duplicates' })
-    expect(told).toBe(
+    const result = await create(['Same text', 'same TEXT!', 'another']).run({ task: 'duplicates' })
+    expect(result).toBe(
       'Read 3 of 3 documents: 1 groups of the same text.\n- k [1] Title 0 = k [2] Title 1',
     )
   })
@@ -83,8 +83,8 @@ describe('analyse_corpus', () => {
     const spent: ModelUsage[] = []
     const context = createContext({ spend: (usage) => void spent.push(usage) })
     const { run, calls } = create(many(3))
-    const told = await run({ task: 'question', question: 'Owls?' }, context)
-    expect(told).toMatch(
+    const result = await run({ task: 'question', question: 'Owls?' }, context)
+    expect(result).toMatch(
       /^Read 3 of 3 documents\.\n\nA note\.\n\nDocuments with something to say:\n/,
     )
     expect(spent).toHaveLength(calls())
@@ -93,16 +93,16 @@ describe('analyse_corpus', () => {
 
   it('reads no more than its budget, and says so', async () => {
     const { run } = create(many(12, 100_000))
-    const told = await run({ task: 'question', question: 'Owls?' })
-    expect(told).toMatch(
+    const result = await run({ task: 'question', question: 'Owls?' })
+    expect(result).toMatch(
       /^Read 12 of 12 documents\. Of (\d+) only the beginning \(Title \d+: \d+ of \d+ characters/,
     )
-    expect(told).toMatch(/: 24000 of \d+ characters/)
+    expect(result).toMatch(/: 24000 of \d+ characters/)
   })
 
   it('says that none has anything to say', async () => {
-    const told = await create(many(2), 'NOTHING').run({ task: 'question', question: 'Owls?' })
-    expect(told).toBe('Read 2 of 2 documents.\n\nNone of the documents says anything about it.')
+    const result = await create(many(2), 'NOTHING').run({ task: 'question', question: 'Owls?' })
+    expect(result).toBe('Read 2 of 2 documents.\n\nNone of the documents says anything about it.')
   })
 
   it.each([

@@ -47,10 +47,10 @@ describe('fill_form', () => {
   it('gives the filled form as a file, with the source of each value and what is not filled', async () => {
     const { run, context } = create(filled)
     const values = { name: { value: 'Ada', source: 'user' } }
-    const told = await run({ markdown: MARKDOWN, values })
+    const answer = await run({ markdown: MARKDOWN, values })
     expect(context.artifacts.all()).toMatchObject([{ name: 'form.md', mediaType: 'text/markdown' }])
-    expect(told).toContain('Filled: name (user)')
-    expect(told).toContain('Not filled: city. Tell the user which, and do not guess them.')
+    expect(answer).toContain('Filled: name (user)')
+    expect(answer).toContain('Not filled: city. Tell the user which, and do not guess them.')
   })
 
   it('takes from a passage what it says', async () => {

@@ -57,8 +57,8 @@ describe('lookup_data', () => {
 
   it('gives each document with its metadata, as a source', async () => {
     const context = createContext()
-    const told = await create().run({ conditions: [{ field: 'n', from: 0 }] }, context)
-    expect(told).toBe('2 documents fit, 2 follow.\nk [1] Title 0: n=0\nk [2] Title 1: n=1')
+    const result = await create().run({ conditions: [{ field: 'n', from: 0 }] }, context)
+    expect(result).toBe('2 documents fit, 2 follow.\nk [1] Title 0: n=0\nk [2] Title 1: n=1')
     expect(context.citations.all()).toMatchObject([
       { documentId: 'd0', title: 'Title 0', text: 'Metadata: n=0', metadata: { n: 0 } },
       { documentId: 'd1' },
@@ -128,8 +128,8 @@ describe('lookup_data over a table', () => {
   it('gives each row whole, as a source with document, sheet and row', async () => {
     const context = createContext()
     const { run, asked } = create()
-    const told = await run({ table: 'budget__q1', conditions: [COSTLY], limit: 7 }, context)
-    expect(told).toBe(
+    const result = await run({ table: 'budget__q1', conditions: [COSTLY], limit: 7 }, context)
+    expect(result).toBe(
       '2 rows of budget__q1 fit, 2 follow.\nk [1] row 3: item="a \\"bolt\\"", cost=1.50\nk [2] row 7: item=, cost=2.00',
     )
     expect(asked).toEqual([

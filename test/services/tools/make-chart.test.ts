@@ -63,16 +63,16 @@ function createChart({
 describe('make_chart', () => {
   it('gives three files, and tells their addresses and the specification without the data', async () => {
     const { run, context } = createChart()
-    const told = await run({ title: 'Big cities!', mark: 'bar', x, y, rows: ROWS })
+    const result = await run({ title: 'Big cities!', mark: 'bar', x, y, rows: ROWS })
     expect(context.artifacts.all().map(({ name, mediaType }) => [name, mediaType])).toEqual([
       ['Big-cities.png', 'image/png'],
       ['Big-cities.svg', 'image/svg+xml'],
       ['Big-cities.vl.json', 'application/json'],
     ])
-    expect(told).toMatch(/^The chart of 2 rows is made\./)
-    expect(told).toContain('- Big-cities.png: /artifacts/art_1')
-    expect(told).toContain('"mark":{"type":"bar"}')
-    expect(told).not.toContain('Rome')
+    expect(result).toMatch(/^The chart of 2 rows is made\./)
+    expect(result).toContain('- Big-cities.png: /artifacts/art_1')
+    expect(result).toContain('"mark":{"type":"bar"}')
+    expect(result).not.toContain('Rome')
   })
 
   it('keeps the data in the file of the specification', async () => {
@@ -86,9 +86,9 @@ describe('make_chart', () => {
 
   it('draws what a statement answers, exact numbers as numbers and other digits as text', async () => {
     const { run, drawn, context } = createChart()
-    const told = await run({ mark: 'bar', x, y, sql: 'SELECT * FROM cities' })
+    const result = await run({ mark: 'bar', x, y, sql: 'SELECT * FROM cities' })
     expect(drawn[0]?.data).toEqual({ values: [{ city: 'Rome', n: 3.5, zip: '00118' }] })
-    expect(told).toContain('Sources to cite:\nk [1] cities: cities.csv')
+    expect(result).toContain('Sources to cite:\nk [1] cities: cities.csv')
     expect(context.citations.all()).toHaveLength(1)
   })
 

@@ -17,6 +17,7 @@ function createTool(more: Partial<StoredDocument> = {}) {
       readPart: async ({ start, end }) => ({
         text: TEXT.slice(start, end),
         length: TEXT.length,
+        isWhole: true,
       }),
     },
   })

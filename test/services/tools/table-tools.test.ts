@@ -63,11 +63,11 @@ describe('list_tables', () => {
 
   it('names the rest, and says how many are left out', async () => {
     const names = Array.from({ length: 130 }, (_, n) => `t${n}`)
-    const told = (await createFakeTables(names).run('list_tables', {})).split('\n')
-    expect(told[0]).toBe('130 tables.')
-    expect(told[10]).toContain('3 rows')
-    expect(told[11]).toBe('- t10 (t10.csv)')
-    expect(told.at(-1)).toBe('and 30 more: search for them by name')
+    const lines = (await createFakeTables(names).run('list_tables', {})).split('\n')
+    expect(lines[0]).toBe('130 tables.')
+    expect(lines[10]).toContain('3 rows')
+    expect(lines[11]).toBe('- t10 (t10.csv)')
+    expect(lines.at(-1)).toBe('and 30 more: search for them by name')
   })
 
   it('looks in names and titles', async () => {
@@ -119,9 +119,9 @@ describe('query_table', () => {
   it.each([
     [50, 'Rows: 50, of which the first 2 follow'],
     [1_000_000, 'Rows: more than 1000000, of which the first 2 follow'],
-  ])('says of %i rows: %s', async (rowCount, told) => {
+  ])('says of %i rows: %s', async (rowCount, lines) => {
     const { run } = createFakeTables(['sales'], rowCount)
-    expect(await run('query_table', { sql: 'SELECT 1' })).toContain(told)
+    expect(await run('query_table', { sql: 'SELECT 1' })).toContain(lines)
   })
 
   it('hands on filter and cap', async () => {

@@ -26,7 +26,7 @@ async function startForTest(waiting: OutboxEvent[], answer: Answer, more: object
   }
   const webhooks = createWebhooks({
     outbox: {
-      announce: async (isWanted) => void wanted.push(isWanted),
+      enable: async (isEnabled) => void wanted.push(isEnabled),
       takeEvents: async (limit) => waiting.splice(0, limit),
       postponeEvent: (id, dueAt) => {
         expect(dueAt).toBe(Math.trunc(dueAt))

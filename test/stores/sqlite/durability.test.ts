@@ -11,7 +11,7 @@ const CYCLES = isLong ? 8 : 3
 const MAX_STEPS_PER_CYCLE = 400
 
 /** What the killed processes have said. */
-interface Told {
+interface Reported {
   added: Set<string>
   /** The first of three chunk keys, by document. */
   ready: Map<string, number>
@@ -25,7 +25,7 @@ it(
   long,
   async () => {
     const data = await createSqliteData()
-    const told: Told = {
+    const reported: Reported = {
       added: new Set(),
       ready: new Map(),
       deleting: new Set(),
@@ -33,17 +33,21 @@ it(
       keys: [],
     }
     for (let cycle = 0; cycle < CYCLES; cycle += 1) {
-      await runUntilKilled(data.directory, `cycle${cycle}`, told)
-      await expectKept(data, told)
+      await runUntilKilled(data.directory, `cycle${cycle}`, reported)
+      await expectKept(data, reported)
       expectSound(data)
     }
-    expect(told.added.size).toBeGreaterThan(CYCLES)
-    expect(new Set(told.keys).size).toBe(told.keys.length)
+    expect(reported.added.size).toBeGreaterThan(CYCLES)
+    expect(new Set(reported.keys).size).toBe(reported.keys.length)
     await data.remove()
   },
 )
 
-async function runUntilKilled(directory: string, prefix: string, told: Told): Promise<void> {
+async function runUntilKilled(
+  directory: string,
+  prefix: string,
+  reported: Reported,
+): Promise<void> {
   const killAfter = Math.ceil(Math.random() * MAX_STEPS_PER_CYCLE)
   const child = spawn(process.execPath, [PROGRAM, directory, prefix], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -51,30 +55,30 @@ async function runUntilKilled(directory: string, prefix: string, told: Told): Pr
   const exited = once(child, 'exit')
   let steps = 0
   for await (const line of createInterface({ input: child.stdout })) {
-    note(line, told)
+    note(line, reported)
     steps += 1
     if (steps === killAfter) child.kill('SIGKILL')
   }
   expect(await exited).toEqual([null, 'SIGKILL'])
 }
 
-function note(line: string, told: Told): void {
+function note(line: string, reported: Reported): void {
   const [step, id = '', number = ''] = line.split(' ')
-  if (step === 'added' || step === 'deleting' || step === 'deleted') told[step].add(id)
-  else if (step === 'ready') told.ready.set(id, Number(number))
-  else if (step === 'keys') told.keys.push(Number(id), Number(id) + 1, Number(id) + 2)
+  if (step === 'added' || step === 'deleting' || step === 'deleted') reported[step].add(id)
+  else if (step === 'ready') reported.ready.set(id, Number(number))
+  else if (step === 'keys') reported.keys.push(Number(id), Number(id) + 1, Number(id) + 2)
   else throw new Error(`The program was killed in the middle of a line: ${line}`)
 }
 
-async function expectKept(data: SqliteData, told: Told): Promise<void> {
+async function expectKept(data: SqliteData, reported: Reported): Promise<void> {
   const store = await data.open()
-  for (const id of told.added) {
+  for (const id of reported.added) {
     const document = await store.get(id)
-    if (told.deleted.has(id)) expect(document).toBeUndefined()
-    else if (!told.deleting.has(id)) expect(document).toBeDefined()
+    if (reported.deleted.has(id)) expect(document).toBeUndefined()
+    else if (!reported.deleting.has(id)) expect(document).toBeDefined()
   }
-  for (const [id, first] of told.ready) {
-    if (told.deleting.has(id)) continue
+  for (const [id, first] of reported.ready) {
+    if (reported.deleting.has(id)) continue
     expect(await store.get(id)).toMatchObject({ status: 'ready', chunkCount: 3 })
     const chunks = await store.readChunks([first, first + 1, first + 2])
     expect(chunks.map((chunk) => chunk.text)).toEqual(

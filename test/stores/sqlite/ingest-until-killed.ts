@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs'
 import type { NewChunk } from '../../../src/stores/document-store.ts'
 import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 
@@ -8,14 +9,14 @@ const onCrash = (error: Error) => {
   throw error
 }
 const store = await createSqliteStore({ directory, queueLimit: 10_000, onCrash })
-// Written at once, as standard output is where it is a pipe: what was told was acknowledged before.
-const tell = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`)
+// `process.stdout` would write later what a slow reader has no room for, and a kill would lose it: here the program waits.
+const report = (...words: (string | number)[]) => writeSync(1, `${words.join(' ')}\n`)
 
 async function client(name: number): Promise<never> {
   for (let position = 0; ; position += 1) {
     const id = `${prefix}-${name}-${position}`
     await store.add({ id, text: `Text of ${id} `.repeat(50) })
-    tell('added', id)
+    report('added', id)
   }
 }
 
@@ -23,22 +24,22 @@ async function worker(): Promise<never> {
   for (let position = 0; ; position += 1) {
     for (const job of await store.claimJobs(2)) {
       const first = await store.reserveChunkKeys(3)
-      tell('keys', first, 3)
+      report('keys', first, 3)
       const chunks = [0, 1, 2].map((ordinal): NewChunk => {
         const text = `Chunk ${ordinal} of ${job.documentId}`
         return { key: first + ordinal, ordinal, text, heading: '', start: 0, end: text.length }
       })
       if ((await store.completeJob(job, chunks)) === undefined) continue
-      tell('ready', job.documentId, first)
+      report('ready', job.documentId, first)
       if (position % 3 === 0) await remove(job.documentId)
     }
   }
 }
 
 async function remove(id: string): Promise<void> {
-  tell('deleting', id)
+  report('deleting', id)
   await store.delete(id)
-  tell('deleted', id)
+  report('deleted', id)
 }
 
 await store.recoverJobs()

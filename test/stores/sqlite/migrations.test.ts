@@ -19,6 +19,7 @@ const [
   version5 = '',
   version6 = '',
   version7 = '',
+  version8 = '',
 ] = EXAMPLES
 
 const versionOf = (database: DatabaseSync) => database.prepare('PRAGMA user_version').get()
@@ -247,6 +248,17 @@ describe('A database of schema version 7', () => {
     expect(await store.counts()).toMatchObject({ chunks: 5, documents: { ready: 3 } })
     await store.close()
   })
+})
+
+it('A database of schema version 8 tells where a document came from', async () => {
+  const data = await createSqliteData()
+  const database = data.database()
+  database.exec(version8)
+  database.close()
+  const store = await data.open()
+  expect((await store.get('doc_ready'))?.source).toMatchObject({ refresh: '1d', status: 200 })
+  await store.close()
+  await data.remove()
 })
 
 describe.each(EXAMPLES.map((sql, i) => [i + 1, sql] as const))(

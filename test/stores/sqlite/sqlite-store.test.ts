@@ -40,9 +40,9 @@ describe('The SQLite store', () => {
     }
     await store.add({ id: 'kept', text: texts.kept })
     await store.add({ id: 'deleted', text: texts.secret })
-    await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(true))
+    await expect.poll(() => onDisk('The quagga')).toBe(true)
     await store.delete('deleted')
-    await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(false), 10_000)
+    await expect.poll(() => onDisk('The quagga')).toBe(false)
     expect(await onDisk(texts.kept)).toBe(true)
 
     const serve = async (text: string) => {
@@ -54,9 +54,9 @@ describe('The SQLite store', () => {
       expect(await store.completeJob(job, [chunk])).toBeDefined()
     }
     await serve(texts.secret)
-    await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(true))
+    await expect.poll(() => onDisk('The quagga')).toBe(true)
     await serve('The quail wakes.')
-    await vi.waitFor(async () => expect(await onDisk('The quagga')).toBe(false), 10_000)
+    await expect.poll(() => onDisk('The quagga')).toBe(false)
     expect(await onDisk('The quail wakes.')).toBe(true)
     await store.close()
   })

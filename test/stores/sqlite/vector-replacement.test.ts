@@ -103,7 +103,8 @@ async function addReady(store: SqliteStore, id: string): Promise<number> {
   if (!job) throw new Error('No job is due')
   const key = await store.reserveChunkKeys(1)
   const chunk = { key, ordinal: 0, text: `Text of ${id}`, heading: '', start: 0, end: 9 }
-  const vectors = { model: 'old', dimension: 2, values: Float32Array.of(1, 0) }
-  await store.completeJob(job, [chunk], vectors)
+  await store.completeJob(job, [chunk])
+  const vectors = { keys: Uint32Array.of(key), dimension: 2, values: Float32Array.of(1, 0) }
+  await store.addVectors(vectors, 'old')
   return key
 }

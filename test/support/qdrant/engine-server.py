@@ -81,6 +81,10 @@ class Collection:
         found = self.shard.query(request)
         return {"points": [{"id": each.id, "version": 1, "score": each.score} for each in found]}
 
+    def retrieve(self, body):
+        records = self.shard.retrieve(body["ids"], with_payload=False, with_vector=body["with_vector"])
+        return [{"id": record.id, "vector": to_body(record.vector)} for record in records]
+
     def drop(self):
         self.shard.close()
         shutil.rmtree(self.path, ignore_errors=True)
@@ -95,7 +99,8 @@ def configuration(body):
     }
     sparse = {
         name: edge.EdgeSparseVectorParams(
-            modifier=edge.Modifier.Idf, memory=MEMORY[each["index"]["memory"]]
+            modifier=edge.Modifier.Idf if each.get("modifier") == "idf" else None,
+            memory=MEMORY[each["index"]["memory"]]
         )
         for name, each in body.get("sparse_vectors", {}).items()
     }
@@ -119,6 +124,11 @@ def to_vector(value):
     if isinstance(value, dict):
         return edge.SparseVector(indices=value["indices"], values=value["values"])
     return value
+
+
+def to_body(vectors):
+    sparse = {name: each for name, each in vectors.items() if isinstance(each, edge.SparseVector)}
+    return {name: {"indices": each.indices, "values": each.values} for name, each in sparse.items()}
 
 
 def to_point(body):
@@ -191,7 +201,7 @@ CALLS = {
     },
     ("POST", "points/scroll"): lambda held, body: held.scroll(body),
     ("POST", "points/query"): lambda held, body: held.query(body),
-    ("POST", "points/query/batch"): lambda held, body: [held.query(q) for q in body["searches"]],
+    ("POST", "points"): lambda held, body: held.retrieve(body),
 }
 
 

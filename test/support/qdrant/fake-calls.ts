@@ -16,12 +16,12 @@ const Aliases = z.object({
 const Puts = z.object({ points: z.array(Point) })
 const Removals = z.object({ points: z.array(z.number()) })
 const Scroll = z.object({ limit: z.int(), offset: z.number().optional() })
-const Queries = z.object({ searches: z.array(Query) })
+const Retrieval = z.object({ ids: z.array(z.number()) })
 const Index = z.object({ field_name: z.string(), field_schema: z.object({ type: z.string() }) })
 const Changed = z.object({ params: z.object({ write_consistency_factor: z.int() }) })
 const Created = z.looseObject({ metadata: z.unknown().optional() })
 
-interface Told {
+interface Conditions {
   version: string
   /** The status that changes are answered with. */
   change: string
@@ -29,13 +29,13 @@ interface Told {
   strict?: { limit: number; batch: number } | undefined
 }
 
-type Call = (collection: FakeCollection, body: unknown, told: Told) => Answer
+type Call = (collection: FakeCollection, body: unknown, conditions: Conditions) => Answer
 
 export interface FakeCalls {
   readonly collections: Map<string, FakeCollection>
   readonly aliases: Map<string, string>
   /** `name` is the collection's, where the call has one. */
-  perform(call: string, name: string, body: unknown, told: Told): Answer
+  perform(call: string, name: string, body: unknown, conditions: Conditions): Answer
 }
 
 /** What each call does to collections in memory. */
@@ -43,25 +43,25 @@ export function createFakeCalls(): FakeCalls {
   const collections = new Map<string, FakeCollection>()
   const aliases = new Map<string, string>()
 
-  const perform: FakeCalls['perform'] = (call, name, body, told) => {
+  const perform: FakeCalls['perform'] = (call, name, body, conditions) => {
     if (call === 'GET /')
-      return { body: { title: 'qdrant - vector search engine', version: told.version } }
+      return { body: { title: 'qdrant - vector search engine', version: conditions.version } }
     if (call === 'GET /aliases') return ok({ aliases: [...aliases].map(toAlias) })
     if (call === 'GET /collections') {
       return ok({ collections: [...collections.keys()].map((each) => ({ name: each })) })
     }
     if (call === 'POST /collections/aliases') return changeAliases(collections, aliases, body)
-    return performOn(name, call.replace(COLLECTION, ''), body, told)
+    return performOn(name, call.replace(COLLECTION, ''), body, conditions)
   }
 
-  const performOn = (name: string, part: string, body: unknown, told: Told): Answer => {
+  const performOn = (name: string, part: string, body: unknown, conditions: Conditions): Answer => {
     const collection = collections.get(aliases.get(name) ?? name)
     if (part === 'PUT ') return create(collections, name, body)
     if (part === 'DELETE ') return drop(collections, aliases, name)
     if (!collection) {
       return { status: 404, error: `Not found: Collection \`${name}\` doesn't exist!` }
     }
-    return CALLS[part]?.(collection, body, told) ?? { status: 404, error: `no ${part}` }
+    return CALLS[part]?.(collection, body, conditions) ?? { status: 404, error: `no ${part}` }
   }
 
   return { collections, aliases, perform }
@@ -89,6 +89,7 @@ const CALLS: Record<string, Call> = {
   },
   'PUT /index': index,
   'PUT /points': put,
+  'POST /points': retrieve,
   'POST /points/delete': remove,
   'POST /points/scroll': scroll,
   'POST /points/count': ({ points }) => ok({ count: points.size }),
@@ -98,18 +99,6 @@ const CALLS: Record<string, Call> = {
     if (beyond) return beyond
     const points = collection.query(query)
     return typeof points === 'string' ? refuse(points) : ok({ points: points.map(withVersion) })
-  },
-  'POST /points/query/batch': (collection, body, { strict }) => {
-    const results: unknown[] = []
-    const { searches } = Queries.parse(body)
-    const beyond = beyondLimit('search batch size', searches.length, strict?.batch)
-    if (beyond) return beyond
-    for (const query of searches) {
-      const points = collection.query(query)
-      if (typeof points === 'string') return refuse(points)
-      results.push({ points: points.map(withVersion) })
-    }
-    return ok(results)
   },
 }
 
@@ -157,7 +146,7 @@ function toSchema([key, data_type]: [string, string]) {
   return [key, { data_type, points: 0 }]
 }
 
-function index({ indexes }: FakeCollection, body: unknown, { change }: Told): Answer {
+function index({ indexes }: FakeCollection, body: unknown, { change }: Conditions): Answer {
   const { field_name, field_schema } = Index.parse(body)
   indexes.set(field_name, field_schema.type)
   return changed(change)
@@ -181,14 +170,19 @@ function changeAliases(
   return ok(true)
 }
 
-function put(collection: FakeCollection, body: unknown, told: Told): Answer {
+function put(collection: FakeCollection, body: unknown, conditions: Conditions): Answer {
   const mistake = collection.put(Puts.parse(body).points)
-  return mistake === undefined ? onCopies(collection, told) : refuse(mistake)
+  return mistake === undefined ? onCopies(collection, conditions) : refuse(mistake)
 }
 
-function remove(collection: FakeCollection, body: unknown, told: Told): Answer {
+function retrieve({ points }: FakeCollection, body: unknown): Answer {
+  const found = Retrieval.parse(body).ids.flatMap((id) => points.get(id) ?? [])
+  return ok(found.map(({ id, vector }) => ({ id, vector, payload: null })))
+}
+
+function remove(collection: FakeCollection, body: unknown, conditions: Conditions): Answer {
   collection.remove(Removals.parse(body).points)
-  return onCopies(collection, told)
+  return onCopies(collection, conditions)
 }
 
 const Copies = z.object({
@@ -197,7 +191,7 @@ const Copies = z.object({
 })
 
 /** Done on the copies that live, and yet refused where they are fewer than the collection asks for. */
-function onCopies({ description }: FakeCollection, { change, deadCopies = 0 }: Told): Answer {
+function onCopies({ description }: FakeCollection, { change, deadCopies = 0 }: Conditions): Answer {
   const { replication_factor: copies, write_consistency_factor: asked } = Copies.parse(description)
   const living = copies - deadCopies
   if (living >= asked) return changed(change)
@@ -212,7 +206,7 @@ function beyondLimit(name: string, value: number, most = Number.POSITIVE_INFINIT
   return refuse(error)
 }
 
-function scroll({ points }: FakeCollection, body: unknown, { strict }: Told): Answer {
+function scroll({ points }: FakeCollection, body: unknown, { strict }: Conditions): Answer {
   const { limit, offset = 0 } = Scroll.parse(body)
   const beyond = beyondLimit('limit', limit, strict?.limit)
   if (beyond) return beyond

@@ -22,8 +22,11 @@ export const Query = Stage.extend({ prefetch: Stage.optional() })
 export type Query = z.output<typeof Query>
 
 const Description = z.object({
+  shard_number: z.int().default(1),
   vectors: z.record(z.string(), z.object({ size: z.int() })).default({}),
-  sparse_vectors: z.record(z.string(), z.object({ modifier: z.literal('idf') })).default({}),
+  sparse_vectors: z
+    .record(z.string(), z.object({ modifier: z.literal('idf').optional() }))
+    .default({}),
 })
 
 export interface Scored {
@@ -31,7 +34,7 @@ export interface Scored {
   score: number
 }
 
-/** Points in memory, searched as Qdrant does: by the scalar product, sparse ones weighed by idf. */
+/** Points in memory, searched as Qdrant does: by the scalar product, sparse ones weighed by idf where it is asked to, in each shard for itself. */
 export interface FakeCollection {
   readonly description: unknown
   readonly points: ReadonlyMap<number, Point>
@@ -47,7 +50,11 @@ export interface FakeCollection {
 export function createFakeCollection(body: unknown): FakeCollection {
   const description = Description.parse(body)
   const points = new Map<number, Point>()
-  const postings = createFakePostings()
+  const isWeighed = Object.values(description.sparse_vectors).some(({ modifier }) => modifier)
+  const shards = Array.from({ length: description.shard_number }, () =>
+    createFakePostings(isWeighed),
+  )
+  const shardOf = (id: number) => shards[id % shards.length]
   const indexes = new Map<string, string>()
 
   const mistakeOf = ({ vector }: Point): string | undefined => {
@@ -63,7 +70,7 @@ export function createFakeCollection(body: unknown): FakeCollection {
   }
 
   const score = (query: z.output<typeof Stage>['query'], using: string): Map<number, number> => {
-    if (!Array.isArray(query)) return postings.score(query)
+    if (!Array.isArray(query)) return new Map(shards.flatMap((shard) => [...shard.score(query)]))
     const scores = new Map<number, number>()
     for (const { id, vector } of points.values()) {
       const held = vector[using]
@@ -99,7 +106,7 @@ export function createFakeCollection(body: unknown): FakeCollection {
   const remove = (ids: Iterable<number>) => {
     for (const id of ids) {
       points.delete(id)
-      postings.remove(id)
+      shardOf(id)?.remove(id)
     }
   }
 
@@ -114,7 +121,7 @@ export function createFakeCollection(body: unknown): FakeCollection {
       for (const point of added) {
         points.set(point.id, point)
         for (const vector of Object.values(point.vector)) {
-          if (!Array.isArray(vector)) postings.add(point.id, vector)
+          if (!Array.isArray(vector)) shardOf(point.id)?.add(point.id, vector)
         }
       }
       return undefined

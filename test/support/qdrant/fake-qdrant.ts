@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
 import { onTestFinished, TestRunner } from 'vitest'
 import { hasDescription, readDescription } from './description.ts'
 import { type Answer, createFakeCalls, type FakeCalls, findCall } from './fake-calls.ts'
@@ -40,6 +41,8 @@ export interface FakeQdrant {
   strict: { limit: number; batch: number } | undefined
   /** Asked before each answer. */
   mishap: (request: FakeRequest) => Misfortune
+  /** How long it takes to answer, in milliseconds. */
+  delay: (request: FakeRequest) => number
   close(): Promise<void>
 }
 
@@ -77,6 +80,8 @@ export async function startFakeQdrant(store = createFakeCalls()): Promise<FakeQd
       return send(response, { status: 401, error: 'Must provide an API key' })
     }
     const isKnown = name !== undefined
+    const wait = fake.delay(request)
+    if (wait > 0) await pause(wait)
     send(response, isKnown ? perform(request, name) : { status: 404, error: 'unknown' })
   }
 
@@ -98,6 +103,7 @@ export async function startFakeQdrant(store = createFakeCalls()): Promise<FakeQd
     deadCopies: 0,
     strict: undefined,
     mishap: () => undefined,
+    delay: () => 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

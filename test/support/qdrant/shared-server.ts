@@ -8,7 +8,7 @@ export const OTTERS = { title: 'Otters', text: 'Otters hold hands while they sle
 /** A server with its index in a Qdrant of its own. */
 export async function startShared(more: Record<string, string> = {}, begin = true) {
   const qdrant = await startFakeQdrant()
-  const environment = { QDRANT_URL: qdrant.url, QDRANT_TIMEOUT: '1', ...more }
+  const environment = { QDRANT_URL: qdrant.url, QDRANT_TIMEOUT: '10', ...more }
   const server = await startServer(environment, { begin })
   return { qdrant, server, environment }
 }

@@ -16,11 +16,13 @@ export async function fillStore(store: DocumentStore, documents: number): Promis
     for (const job of jobs) {
       const first = await store.reserveChunkKeys(2)
       const chunks = [0, 1].map((ordinal) => {
-        const text = `PreparedChunk ${ordinal} of ${job.documentId}`
+        const text = `Chunk ${ordinal} of ${job.documentId}`
         return { key: first + ordinal, ordinal, text, heading: '', start: ordinal, end: 9 }
       })
       const values = Float32Array.from({ length: 2 * DIMENSION }, (_, i) => ((first + i) % 7) / 8)
-      await store.completeJob(job, chunks, { model: 'model-a', dimension: DIMENSION, values })
+      await store.completeJob(job, chunks)
+      const keys = Uint32Array.of(first, first + 1)
+      await store.addVectors({ keys, dimension: DIMENSION, values }, 'model-a')
     }
   }
   for (const n of [0, 1]) await store.add({ id: `waits-${n}`, text: `Waits ${n}` })

@@ -84,10 +84,10 @@ describe.skipIf(!hasPostgres)('npm run migrate that is killed (needs PostgreSQL)
 
       let before = 0
       for (let kill = 0; kill < KILLS_WHILE_COPYING; kill++) {
-        const told = await killOnce(migrate(directory, killed), async () => {
+        const output = await killOnce(migrate(directory, killed), async () => {
           return ((await copied(killed)) ?? 0) > before
         })
-        if (before > 0) expect(told).toContain(`Going on after ${before} documents`)
+        if (before > 0) expect(output).toContain(`Going on after ${before} documents`)
         const now = await copied(killed)
         if (now === undefined) break
         before = now

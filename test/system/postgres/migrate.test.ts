@@ -13,7 +13,7 @@ import { createPostgresData, hasPostgres } from './store-data.ts'
 
 /** What the command answers and tells whoever runs it. */
 async function migrate(environment: Record<string, string>, ...parameters: string[]) {
-  let told = ''
+  let output = ''
   const code = await runMigrate({
     ...{ parameters, environment },
     config: () =>
@@ -21,12 +21,12 @@ async function migrate(environment: Record<string, string>, ...parameters: strin
     createLog: () => pino({ level: 'silent' }),
     stderr: {
       write(text: string) {
-        told += text
+        output += text
       },
     },
     signal: new AbortController().signal,
   })
-  return { code, told }
+  return { code, output }
 }
 
 describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
@@ -44,8 +44,8 @@ describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
     await before.close()
     const embedded = embedder.requests.length
     const accepted = { url: 'https://example.org/mcp', tools: { add: 'a digest' } }
-    const pins = { version: 1, connections: { one: accepted } }
-    await writeFile(join(directory, 'mcp-lock.json'), JSON.stringify(pins))
+    const lockFileContent = { version: 1, connections: { one: accepted } }
+    await writeFile(join(directory, 'mcp-lock.json'), JSON.stringify(lockFileContent))
 
     const qdrant = await startFakeQdrant()
     const data = await createPostgresData()
@@ -53,13 +53,16 @@ describe.skipIf(!hasPostgres)('npm run migrate (needs PostgreSQL)', () => {
     const environment = { DATA_DIR: directory, ...embedding }
     const destination = ['--to', data.url, '--index', qdrant.url]
     const first = await migrate(environment, ...destination)
-    expect(first).toMatchObject({ code: 0, told: expect.stringContaining('Copied 2 documents') })
+    expect(first).toMatchObject({ code: 0, output: expect.stringContaining('Copied 2 documents') })
     const again = await migrate(environment, ...destination)
-    expect(again).toMatchObject({ code: 0, told: expect.stringContaining('there already') })
-    expect(first.told + again.told).not.toContain(data.url)
+    expect(again).toMatchObject({ code: 0, output: expect.stringContaining('there already') })
+    expect(first.output + again.output).not.toContain(data.url)
     expect(embedder.requests).toHaveLength(embedded)
     const [lockFile] = await data.sql('SELECT name, content FROM agent_server.ledgers')
-    expect([lockFile?.name, JSON.parse(String(lockFile?.content))]).toEqual(['mcp-lock', pins])
+    expect([lockFile?.name, JSON.parse(String(lockFile?.content))]).toEqual([
+      'mcp-lock',
+      lockFileContent,
+    ])
 
     const after = await startServer({
       ...{ DATABASE_URL: data.url, QDRANT_URL: qdrant.url },
@@ -75,11 +78,14 @@ describe('npm run migrate', () => {
   it.each([
     ['no destination', []],
     ['no index', ['--to', 'postgres://127.0.0.1/agent']],
-    ['an authority that is none', ['--to', 'http://127.0.0.1', '--index', 'http://127.0.0.1:6333']],
+    [
+      'a document store that is none',
+      ['--to', 'http://127.0.0.1', '--index', 'http://127.0.0.1:6333'],
+    ],
     ['an option that there is not', ['--from', 'data']],
   ])('tells how it is used where it is given %s', async (_case, parameters) => {
-    const { code, told } = await migrate({}, ...parameters)
+    const { code, output } = await migrate({}, ...parameters)
     expect(code).toBe(2)
-    expect(told).toContain('Usage: npm run migrate')
+    expect(output).toContain('Usage: npm run migrate')
   })
 })

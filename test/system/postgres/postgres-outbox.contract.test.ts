@@ -29,49 +29,49 @@ describe.skipIf(!hasPostgres)('What is to be told outside (needs PostgreSQL)', (
       onTestFinished(async () => {
         await Promise.all([wanting.close(), other.close()])
       })
-      await wanting.outbox.announce(true)
+      await wanting.outbox.enable(true)
       const end = async (id: string) => {
         await other.add({ id, text: 'x' })
         for (const job of await other.claimJobs(1)) await other.completeJob(job, [])
       }
-      const told = async () => {
+      const dueNow = async () => {
         const taken = await wanting.outbox.takeEvents(9, 0)
         return taken.map(({ documentId }) => documentId)
       }
-      return { data, wanting, other, end, told }
+      return { data, wanting, other, end, dueNow }
     }
 
     it(
       'write down the ends of all, whoever starts without',
       verifies('shared.webhook'),
       async () => {
-        const { other, end, told } = await openTwo()
+        const { other, end, dueNow } = await openTwo()
         await end('a')
-        await other.outbox.announce(false)
+        await other.outbox.enable(false)
         await end('b')
-        expect(await told()).toEqual(['a', 'b'])
+        expect(await dueNow()).toEqual(['a', 'b'])
       },
     )
 
     it('go on writing them down while those who want it are away', async () => {
       const { data, wanting, other, end } = await openTwo()
       await wanting.close()
-      await other.outbox.announce(false)
+      await other.outbox.enable(false)
       await end('a')
       const again = await data.open()
       onTestFinished(again.close)
-      await again.outbox.announce(true)
+      await again.outbox.enable(true)
       expect(await again.outbox.takeEvents(9, 0)).toMatchObject([{ documentId: 'a' }])
     })
 
     it('write nothing down, and drop what waits, when nobody has wanted it for days', async () => {
-      const { data, other, end, told } = await openTwo()
+      const { data, other, end, dueNow } = await openTwo()
       await end('a')
       await data.sql('UPDATE agent_server.announcers SET until = until - $1', [4 * 24 * 3_600_000])
       await end('b')
-      expect(await told()).toEqual(['a'])
-      await other.outbox.announce(false)
-      expect(await told()).toEqual([])
+      expect(await dueNow()).toEqual(['a'])
+      await other.outbox.enable(false)
+      expect(await dueNow()).toEqual([])
     })
   })
 })

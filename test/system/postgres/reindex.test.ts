@@ -59,16 +59,16 @@ describe.skipIf(!hasPostgres)('Vectors made anew on one database (needs PostgreS
 
   it('are swapped once by servers that start together with the next model', async () => {
     const { data, environment, embedded } = await prepare()
-    const staging = await startServer({
+    const reEmbedding = await startServer({
       ...environment,
       ...{ EMBEDDING_MODEL: 'model-a', EMBEDDING_MODEL_NEXT: 'model-b' },
     })
     const state = async () => {
-      const readiness = await fetch(`${staging.url}/readiness`)
+      const readiness = await fetch(`${reEmbedding.url}/readiness`)
       return Readiness.parse(await readiness.json()).reindex?.state
     }
     await expect.poll(state, { timeout: 20_000 }).toBe('ready')
-    await staging.close()
+    await reEmbedding.close()
     const before = embedded('model-b').length
     // The index is left alone: it holds vectors of the old model, and is to be made anew.
     const start = () =>

@@ -4,7 +4,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { DocumentCreated } from '../../../src/schemas/document.ts'
 import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
-import { createLedger, type LockFile } from '../../e2e/crash/ledger.ts'
+import {
+  createExpectedDocuments,
+  type ExpectedDocuments,
+} from '../../e2e/crash/expected-documents.ts'
 import { createSeededRandom } from '../../e2e/crash/seeded-random.ts'
 import { expectSettled } from '../../e2e/crash/verify.ts'
 import { verifies } from '../../requirements.ts'
@@ -18,7 +21,7 @@ import { runSql } from './store-data.ts'
 
 const RESTARTS = 3
 const BETWEEN_RESTARTS_MS = 1_500
-const LANES = 4
+const CONCURRENCY = 4
 const PASSWORD = 'a-password-that-nobody-may-see'
 const CLAIMED = 'SELECT claim FROM agent_server.jobs WHERE claim IS NOT NULL'
 const PATIENT = { milliseconds: 60_000 }
@@ -35,10 +38,14 @@ async function launchWithout(url: string) {
 }
 
 /** Adds documents until it is told to stop; what is answered 503 may have been stored or not. */
-async function addUntil(stop: AbortSignal, server: TestServer, lockFile: LockFile): Promise<void> {
-  const lane = async () => {
+async function addUntil(
+  stop: AbortSignal,
+  server: TestServer,
+  expected: ExpectedDocuments,
+): Promise<void> {
+  const runWorker = async () => {
     while (!stop.aborted) {
-      const entry = lockFile.begin()
+      const entry = expected.begin()
       const body = { text: entry.text, title: entry.token }
       const response = await server.request('/documents', { body })
       expect([202, 503]).toContain(response.status)
@@ -49,7 +56,7 @@ async function addUntil(stop: AbortSignal, server: TestServer, lockFile: LockFil
       await pause(50)
     }
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: CONCURRENCY }, runWorker))
 }
 
 describe.skipIf(!hasPostgresEngine)(
@@ -141,9 +148,9 @@ describe.skipIf(!hasPostgresEngine)('A server (needs PostgreSQL, as root)', () =
     const qdrant = await startFakeQdrant()
     const server = await startServerProcess({ DATABASE_URL: engine.url, QDRANT_URL: qdrant.url })
     const sql = (text: string) => runSql(engine.url, text)
-    const lockFile = createLedger(createSeededRandom(Date.now() % 1_000_000))
+    const expected = createExpectedDocuments(createSeededRandom(Date.now() % 1_000_000))
     const stop = new AbortController()
-    const adding = addUntil(stop.signal, server, lockFile)
+    const adding = addUntil(stop.signal, server, expected)
     for (let restart = 0; restart < RESTARTS; restart++) {
       await pause(BETWEEN_RESTARTS_MS)
       await vi.waitUntil(async () => (await sql(CLAIMED)).length > 0, { timeout: 20_000 })
@@ -152,10 +159,10 @@ describe.skipIf(!hasPostgresEngine)('A server (needs PostgreSQL, as root)', () =
     await pause(BETWEEN_RESTARTS_MS)
     stop.abort()
     await adding
-    expect(lockFile.in('kept').length).toBeGreaterThan(RESTARTS * LANES)
+    expect(expected.in('kept').length).toBeGreaterThan(RESTARTS * CONCURRENCY)
 
     await waitUntilIdle(server)
-    await expectSettled(server, lockFile)
+    await expectSettled(server, expected)
     await expectEachOnce({ sql })
     expect(server.stdout.match(/listening at/g)).toHaveLength(1)
     expect(qdrant.mistakes).toEqual([])

@@ -10,8 +10,8 @@ export const SETTLING_MS = 120_000
 export async function waitUntilIdle(server: TestServer): Promise<void> {
   const look = async () => {
     const metrics = await readMetrics(server)
-    const told = (status: string) => metrics.get(`agent_server_documents{status="${status}"}`)
-    expect([told('pending'), told('processing')]).toEqual([0, 0])
+    const metric = (status: string) => metrics.get(`agent_server_documents{status="${status}"}`)
+    expect([metric('pending'), metric('processing')]).toEqual([0, 0])
   }
   await vi.waitFor(look, { timeout: SETTLING_MS, interval: 500 })
 }

@@ -106,15 +106,15 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     })
     const listening = `SELECT 1 FROM pg_stat_activity
       WHERE datname = current_database() AND query = 'LISTEN agent_server_ended'`
-    await vi.waitFor(async () => expect(await data.sql(listening)).toHaveLength(2))
+    await expect.poll(() => data.sql(listening)).toHaveLength(2)
     heard.length = 0
     await one.add({ id: 'ready', text: 'x' })
-    await vi.waitFor(() => expect(heard).toEqual(['job']))
+    await expect.poll(() => heard).toEqual(['job'])
     await one.completeJob(await claimOne(one), [await chunkOf(one)])
-    await vi.waitFor(() => expect(heard).toContain('ready'))
+    await expect.poll(() => heard).toContain('ready')
     await one.add({ id: 'failed', text: 'x' })
     await one.failJob(await claimOne(one), FAILURE)
-    await vi.waitFor(() => expect(heard).toContain('failed'))
+    await expect.poll(() => heard).toContain('failed')
   })
 
   it('leave a claim to whoever goes on with it', async () => {

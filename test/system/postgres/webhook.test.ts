@@ -10,16 +10,16 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
 /** The ids of the documents that a receiver was told of. */
 async function startReceiver() {
-  const told: string[] = []
+  const received: string[] = []
   const receive = async (body: string) => {
-    told.push(JSON.parse(body).data.id)
+    received.push(JSON.parse(body).data.id)
   }
   const { url } = await startHttp((request, response) => {
     void text(request)
       .then(receive)
       .then(() => response.writeHead(204).end())
   })
-  return { url, told }
+  return { url, received }
 }
 
 describe.skipIf(!hasPostgres)('Webhooks of servers on one database (needs PostgreSQL)', () => {
@@ -30,7 +30,7 @@ describe.skipIf(!hasPostgres)('Webhooks of servers on one database (needs Postgr
       const data = await createPostgresData()
       onTestFinished(data.remove)
       const qdrant = await startFakeQdrant()
-      const { url, told } = await startReceiver()
+      const { url, received } = await startReceiver()
       const shared = { DATABASE_URL: data.url, QDRANT_URL: qdrant.url }
       const webhook = { WEBHOOK_URL: url, WEBHOOK_SECRET: SECRET, OUTBOUND_ALLOW: '127.0.0.1' }
       const telling = [
@@ -43,7 +43,7 @@ describe.skipIf(!hasPostgres)('Webhooks of servers on one database (needs Postgr
           server.ingest({ title: `Otter ${i}`, text: `Otters hold hands, ${i} of them.` }),
         ),
       )
-      await expect.poll(() => told.toSorted(), { timeout: 20_000 }).toEqual(ids.toSorted())
+      await expect.poll(() => received.toSorted(), { timeout: 20_000 }).toEqual(ids.toSorted())
     },
   )
 })

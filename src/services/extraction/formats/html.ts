@@ -41,7 +41,7 @@ function lettersIn(text: string): number {
 }
 
 /** Tables as Markdown, whose first row is the head; those that only arrange other things are taken apart. */
-export function addTableRules(service: TurndownService): void {
+function addTableRules(service: TurndownService): void {
   service.addRule('cell', {
     filter: ['th', 'td'],
     replacement: (content, node: PageElement) =>
@@ -125,7 +125,7 @@ export function elementToMarkdown(element: PageElement): string {
 const DEEPEST = 1_000
 
 /** As much of an element as is asked for here: the server itself has no DOM. */
-export interface PageElement {
+interface PageElement {
   readonly textContent: string | null
   readonly children: { readonly length: number }
   getAttribute(name: string): string | null

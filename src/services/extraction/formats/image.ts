@@ -60,10 +60,10 @@ export function createSeePicture(
 ): SeePicture {
   if (!recognition) return async () => ''
   let seen = 0
-  const readLarge = async (bytes: Buffer, kind: PictureKind, told: Recognition) => {
+  const readLarge = async (bytes: Buffer, kind: PictureKind, settings: Recognition) => {
     const { width, height } = kind === 'tiff' ? A_PAGE : sizeOf(bytes, kind)
     if (width * height < MIN_PIXELS || seen++ >= MAX_WITHIN) return ''
-    return (await extractImage(bytes, kind, told)).text.trim()
+    return (await extractImage(bytes, kind, settings)).text.trim()
   }
   return async (bytes, what) => {
     const kind = kindOf(bytes)

@@ -1,4 +1,6 @@
-import { getDocumentProxy } from 'unpdf'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist'
 import {
   createBoundedText,
   type Extracted,
@@ -23,8 +25,15 @@ const QUIET = 0
 const MANY_PAGES = 2_000
 /** Of a larger file there is no room for the copies that a better list takes. */
 const LARGEST_COPIED = 100_000_000
+const PARSER = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
 
-type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
+type Pdf = PDFDocumentProxy
+
+// The parser sums lengths and widths with a function that Node.js does not have yet.
+if (!('sumPrecise' in Math)) {
+  const sumPrecise = (numbers: readonly number[]) => numbers.reduce((sum, each) => sum + each, 0)
+  Object.assign(Math, { sumPrecise })
+}
 
 /** Page by page. A page that cannot be read is left out; if none can, the file is damaged. */
 export async function extractPdf(bytes: Buffer, recognition?: Recognition): Promise<Extracted> {
@@ -50,9 +59,6 @@ export async function extractPdf(bytes: Buffer, recognition?: Recognition): Prom
   return { text: text.toString(), pageStarts }
 }
 
-/** Scanners and fax machines write such pictures. */
-const LOST = 'a picture is damaged, or coded by CCITT, JBIG2 or JPEG 2000, which is not read'
-
 type Sight = (page: PdfPage, number: number) => Promise<string>
 
 /** What reads pages that are pictures. */
@@ -61,7 +67,7 @@ function createSight(recognition: Recognition | undefined): Sight {
   return async (page, number) => {
     if (!recognition) return ''
     const { files, lost } = await pagePictures(page)
-    if (lost) recognition.onUnreadable(`page ${number} (${LOST})`)
+    if (lost) recognition.onUnreadable(`page ${number} (a picture is damaged)`)
     if (files.length === 0) return ''
     if (++pages > MAX_RECOGNISED_PAGES) throw tooManyPages()
     recognition.onPage()
@@ -91,7 +97,13 @@ async function openWithShortLists(bytes: Buffer): Promise<Pdf> {
 async function open(bytes: Buffer): Promise<Pdf> {
   try {
     const data = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-    return await getDocumentProxy(data, { verbosity: QUIET, maxImageSize: MAX_PIXELS })
+    return await getDocument({
+      data,
+      verbosity: QUIET,
+      maxImageSize: MAX_PIXELS,
+      // Decoders of CCITT, JBIG2 and JPEG 2000, and the characters of East Asian fonts that bring none.
+      ...{ wasmUrl: `${PARSER}/wasm/`, cMapUrl: `${PARSER}/cmaps/` },
+    }).promise
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') {
       throw new ExtractionError('encrypted_file', 'The file is protected with a password')
@@ -103,7 +115,7 @@ async function open(bytes: Buffer): Promise<Pdf> {
 /** What stands in the fields of a form is no text of its pages. */
 async function readFields(pdf: Pdf): Promise<Map<number, string>> {
   try {
-    return fieldsByPage(Object.values((await pdf.getFieldObjects()) ?? {}))
+    return fieldsByPage((await pdf.getFieldObjects())?.values() ?? [])
   } catch {
     // As with a page that is broken.
     return new Map()

@@ -1,4 +1,4 @@
-import { getResolvedPDFJS } from 'unpdf'
+import { OPS } from 'pdfjs-dist'
 import { greyPicture, MAX_PIXELS, MIN_PIXELS, toGrey } from './recognise.ts'
 
 const MAX_PICTURES = 50
@@ -51,14 +51,13 @@ interface PlacedPicture {
 }
 
 async function placedPictures(page: PdfPage) {
-  const { OPS } = await getResolvedPDFJS()
   const { fnArray, argsArray } = await page.getOperatorList()
   const placed: PlacedPicture[] = []
   let lost = false
-  const topAfter = createTops(OPS)
+  const topAfter = createTops()
   for (const [index, operator] of fnArray.entries()) {
     const top = topAfter(operator, argsArray[index])
-    const picture = await pictureOf(page, operator, argsArray[index], OPS)
+    const picture = await pictureOf(page, operator, argsArray[index])
     if (picture) placed.push({ top, picture })
     else if (operator === OPS.paintImageXObject) lost = true
     if (placed.length === MAX_PICTURES) break
@@ -67,7 +66,7 @@ async function placedPictures(page: PdfPage) {
 }
 
 /** Of the matrix only where the top is: pages that are pictures are hardly ever drawn otherwise. */
-function createTops(OPS: Readonly<Record<string, number>>) {
+function createTops() {
   const states: number[] = []
   let top = 0
   return (operator: number, args: unknown): number => {
@@ -84,7 +83,6 @@ async function pictureOf(
   page: PdfPage,
   operator: number,
   args: unknown,
-  OPS: Readonly<Record<string, number>>,
 ): Promise<Picture | undefined> {
   const first: unknown = Array.isArray(args) ? args[0] : undefined
   if (operator === OPS.paintImageXObject) return asPicture(await resolved(page, first))

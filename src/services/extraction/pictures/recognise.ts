@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { setPriority } from 'node:os'
 import { gunzipSync } from 'node:zlib'
 import { ExtractionError, type Recognition } from '../extracted.ts'
 
@@ -25,8 +24,6 @@ const PROSE_LINE = 20
 const NEURAL = 1
 /** It keeps some 20 MB of each; a fresh one takes half a second. */
 const PICTURES_OF_ENGINE = 10
-/** Under load it gets less than half of what a query gets, and is not starved. */
-const NICE = 4
 /** Upright, a quarter to the right, a quarter to the left, upside down: as EXIF numbers them. */
 const TURNS = [1, 6, 8, 3]
 
@@ -54,7 +51,7 @@ export interface Recognised {
   isUnreadable: boolean
 }
 
-export type Recogniser = ReturnType<typeof createRecogniser>
+type Recogniser = ReturnType<typeof createRecogniser>
 
 let kept: { languages: string; made: Recogniser } | undefined
 
@@ -78,8 +75,6 @@ export function languageData(language: string): string | undefined {
 function createRecogniser(languages: readonly string[]) {
   let engine: Promise<Engine> | undefined
   let read = 0
-  // Files that came before are not held up by this.
-  setPriority(NICE)
 
   return {
     /** Reads a PNG, JPEG, WebP, BMP or PNM, also one that is turned or askew. Throws `damaged_file`. */
@@ -188,7 +183,7 @@ export function nothingRead(recognition: Recognition | undefined): ExtractionErr
   return new ExtractionError(
     'empty_document',
     recognition
-      ? 'No text could be recognised with confidence: pictures may be too faint, damaged, or in PDFs coded by CCITT, JBIG2 or JPEG 2000'
+      ? 'No text could be recognised with confidence: pictures may be too faint or damaged'
       : 'The pages hold no text, and scanned pages are not read where OCR is off',
   )
 }

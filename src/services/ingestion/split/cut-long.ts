@@ -14,8 +14,8 @@ const EARLIEST_CUT = 0.25
 /** How far around a place the boundaries between words and between characters are looked for. */
 const WINDOW = 64
 
-const words = new Intl.Segmenter(undefined, { granularity: 'word' })
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+let words: Intl.Segmenter | undefined
+let graphemes: Intl.Segmenter | undefined
 
 /**
  * Cuts a sentence, line or word that is too long for a chunk into pieces of at most `limit` tokens: at a
@@ -89,6 +89,8 @@ function isClauseEnd(text: string, index: number, code: number): boolean {
 /** The last boundary between words at or before `latest`; in a word longer than the window, between characters. */
 function cutWithinWord(text: string, start: number, latest: number): number {
   if (isPlain(text.charCodeAt(latest - 1)) && isPlain(text.charCodeAt(latest))) return latest
+  words ??= new Intl.Segmenter(undefined, { granularity: 'word' })
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' })
   const from = atCodePoint(text, Math.max(start, latest - WINDOW))
   const window = text.slice(from, latest + WINDOW)
   const floor = from === start ? 0 : 1

@@ -1,3 +1,12 @@
+import {
+  beginText,
+  endText,
+  PDFDocument,
+  PDFHexString,
+  PDFString,
+  setFontAndSize,
+  showText,
+} from '@cantoo/pdf-lib'
 import { describe, expect, it } from 'vitest'
 import { extractPdf } from '../../../../src/services/extraction/formats/pdf.ts'
 import { fixture } from '../../../support/forms.ts'
@@ -31,6 +40,31 @@ describe('A PDF', () => {
     const { text, pageStarts = [] } = await extractPdf(pdfFile({ pages }))
     expect(pageStarts).toHaveLength(1_000)
     expect(pageOf(text, pageStarts, 777)).toBe('This is page 777')
+  })
+
+  it('may be in Chinese, with a font of which it has no more than the name', async () => {
+    const pdf = await PDFDocument.create()
+    const page = pdf.addPage()
+    const CIDSystemInfo = {
+      ...{ Registry: PDFString.of('Adobe'), Ordering: PDFString.of('GB1'), Supplement: 2 },
+    }
+    const font = { Type: 'Font', BaseFont: 'SimSun' }
+    const descendant = { ...font, Subtype: 'CIDFontType2', CIDSystemInfo }
+    const facts = {
+      ...font,
+      Subtype: 'Type0',
+      Encoding: 'UniGB-UCS2-H',
+      DescendantFonts: [descendant],
+    }
+    const name = page.node.newFontDictionary('F', pdf.context.register(pdf.context.obj(facts)))
+    page.pushOperators(
+      beginText(),
+      setFontAndSize(name, 12),
+      showText(PDFHexString.of('4E2D6587')),
+      endText(),
+    )
+    const { text } = await extractPdf(Buffer.from(await pdf.save()))
+    expect(text.trim()).toBe('中文')
   })
 
   it('may stand anywhere in the memory of its reader', async () => {

@@ -6,14 +6,14 @@ import { href } from '../route.ts'
 import { Dialog } from './dialog.tsx'
 import { ErrorNote } from './notes.tsx'
 
-/** Pages of a hundred passages that are gone through to find one. */
+/** Pages of a hundred chunks that are gone through to find one. */
 const MAX_PAGES = 50
 
 type Place = Pick<Hit, 'heading' | 'page' | 'pageEnd' | 'sheet' | 'row'>
 
-/** Where in its document a passage stands. */
-export function PassageFacts({ passage }: { passage: Place }) {
-  const { heading, page, pageEnd, sheet, row } = passage
+/** Where in its document a chunk stands. */
+export function ChunkFacts({ chunk }: { chunk: Place }) {
+  const { heading, page, pageEnd, sheet, row } = chunk
   const facts = [
     heading,
     page !== undefined &&
@@ -24,12 +24,12 @@ export function PassageFacts({ passage }: { passage: Place }) {
   return facts.length > 0 ? <p class="hint">{facts.join(' · ')}</p> : null
 }
 
-/** A hit within its document: the passages before and after it, and itself marked. */
-export function PassageDialog({ hit, onClose }: { hit: Hit; onClose: () => void }) {
+/** A hit within its document: the chunks before and after it, and itself marked. */
+export function ChunkDialog({ hit, onClose }: { hit: Hit; onClose: () => void }) {
   const around = useSignal<readonly Chunk[] | undefined>(undefined)
   const failure = useSignal('')
   useEffect(() => {
-    passagesAround(hit).then(
+    chunksAround(hit).then(
       (found) => {
         around.value = found
       },
@@ -41,16 +41,16 @@ export function PassageDialog({ hit, onClose }: { hit: Hit; onClose: () => void 
   const isOwn = ({ start, end }: Chunk) => start < hit.end && end > hit.start
   return (
     <Dialog title={hit.title || hit.documentId} onClose={onClose} wide>
-      <PassageFacts passage={hit} />
+      <ChunkFacts chunk={hit} />
       <ErrorNote message={failure.value} />
       <div class="context">
         {around.value === undefined || !around.value.some(isOwn) ? (
-          <p class="passage-text">
+          <p class="chunk-text">
             <mark>{hit.text}</mark>
           </p>
         ) : (
           around.value.map((chunk) => (
-            <p key={chunk.id} class="passage-text">
+            <p key={chunk.id} class="chunk-text">
               {isOwn(chunk) ? <mark>{chunk.text}</mark> : chunk.text}
             </p>
           ))
@@ -68,8 +68,8 @@ export function PassageDialog({ hit, onClose }: { hit: Hit; onClose: () => void 
   )
 }
 
-/** The passages that the hit covers, with one before and one after. */
-async function passagesAround({ documentId, start, end }: Hit): Promise<Chunk[]> {
+/** The chunks that the hit covers, with one before and one after. */
+async function chunksAround({ documentId, start, end }: Hit): Promise<Chunk[]> {
   const read: Chunk[] = []
   let pages = 0
   for await (const { items } of client.documents.chunks(documentId).pages()) {

@@ -16,8 +16,8 @@ export interface Entry {
   id: string
 }
 
-/** What a client was told of its documents. */
-export interface LockFile {
+/** What a client knows of its documents. */
+export interface ExpectedDocuments {
   readonly entries: readonly Entry[]
   in(...standings: Standing[]): Entry[]
   /** A new document, `adding`. */
@@ -33,7 +33,7 @@ const WORDS =
 const LARGE_SHARE = 0.25
 const SENTENCES = { small: { least: 1, most: 60 }, large: { least: 900, most: 1_300 } }
 
-export function createLedger(random: SeededRandom): LockFile {
+export function createExpectedDocuments(random: SeededRandom): ExpectedDocuments {
   const entries: Entry[] = []
   return {
     entries,

@@ -1,0 +1,51 @@
+import { existsSync, globSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+// `npm run prune-packages`, for an installation that only runs the server; the image is made with it.
+
+const PLATFORM = process.platform
+/** Of patterns within node_modules, what the server never reads, but for what the expression matches. */
+const UNREAD: readonly { pattern: string; but?: RegExp }[] = [
+  // Runtimes of other platforms: of the built-in embedder they are 240 MB.
+  {
+    pattern: 'onnxruntime-node/bin/napi-v6/*/*',
+    but: new RegExp(`[/\\\\]${PLATFORM}[/\\\\]${process.arch}$`),
+  },
+  { pattern: 'usearch/prebuilds/*', but: new RegExp(`[/\\\\]${PLATFORM}-[^/\\\\]*$`) },
+  // Builds of Tesseract that recognise.ts does not take.
+  {
+    pattern: 'tesseract.js-core/tesseract-core*',
+    but: /tesseract-core-simd-lstm\.(js|wasm)$/,
+  },
+  // Of the reader of PDFs, what browsers show pages with.
+  { pattern: 'pdfjs-dist/{legacy,web,types,image_decoders,standard_fonts,iccs}' },
+  { pattern: 'pdfjs-dist/build/*.min.mjs' },
+  // What debuggers and compilers read.
+  { pattern: '**/*.{js,mjs,cjs,css}.map' },
+  { pattern: '**/*.d.{ts,mts,cts}' },
+]
+
+/** Deletes from an installation's packages what only other platforms, debuggers and compilers read. Throws where packages for development are among them. */
+export function prunePackages(directory: string): void {
+  const packages = join(directory, 'node_modules')
+  if (existsSync(join(packages, 'typescript'))) {
+    throw new Error(
+      'The packages for development are installed here, too: run npm ci --omit=dev first',
+    )
+  }
+  for (const { pattern, but } of UNREAD) {
+    for (const path of globSync(pattern, { cwd: packages })) {
+      if (!but?.test(path)) rmSync(join(packages, path), { recursive: true })
+    }
+  }
+}
+
+if (import.meta.main) {
+  try {
+    prunePackages(fileURLToPath(new URL('..', import.meta.url)))
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,210 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AppError } from '../../errors.ts'
+import { pause } from '../../lib/abort.ts'
+import { createNotifier } from '../../lib/notifier.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { TermCounts, UncountedDocument } from '../../stores/term-counts.ts'
+import { untilAvailable } from './availability.ts'
+import type { Preparer } from './preparer.ts'
+import { bounded, bySize, countTerms, holdingIn, sumOf } from './term-counts.ts'
+
+/** Entries that are held side by side; more are summed up. */
+const MAX_ENTRIES = 64
+/** Entries read at a time, some kilobytes each. */
+const PAGE = 1_024
+/** Changes of other servers are seen this late where nobody notifies of them. */
+const POLL_MS = 2_000
+/** Changes that come together are read together. */
+const GATHERING_MS = 250
+const PROGRESS_LOG_MS = 5_000
+const DOCUMENTS = 256
+const CONCURRENCY = 4
+const CHUNKS = 512
+/** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
+const USUAL_LENGTH = 167
+const FEWEST = 100
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'terms' | 'listChunks'>
+  preparer: Pick<Preparer, 'analyse'>
+  /** `Analyser.fingerprint`. */
+  analyser: string
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void }
+}
+
+export type TermStatistics = ReturnType<typeof createTermStatistics>
+
+/**
+ * How many chunks there are, how long they are, and how many hold a term, as the document store has it: in memory, and
+ * at most moments behind.
+ */
+export function createTermStatistics(dependencies: Dependencies) {
+  const { store, analyser, log } = dependencies
+  const notifier = createNotifier()
+  const { refresh, held } = createHeldEntries(store.terms, analyser)
+  const chunks = () => sum(held(), (counts) => counts.chunks)
+  const length = () => sum(held(), (counts) => counts.length)
+
+  /** Counts the documents that were taken in while nobody counted. */
+  const complete = async (signal: AbortSignal) => {
+    let counted = 0
+    const report = () => log.info({ documents: counted }, 'counting the terms of documents')
+    const timer = setInterval(report, PROGRESS_LOG_MS)
+    try {
+      await refresh()
+      for await (const documents of uncounted(store.terms, analyser)) {
+        await countAll(dependencies, documents, signal)
+        counted += documents.length
+        await refresh()
+      }
+    } finally {
+      clearInterval(timer)
+    }
+    if (counted > 0) report()
+  }
+
+  return {
+    ...{ analyser, refresh, complete, chunks },
+    /** Of all chunks together, in terms. */
+    length,
+    /** How many chunks hold a term. */
+    holding: (term: number) =>
+      Math.max(
+        0,
+        sum(held(), (counts) => holdingIn(counts, term)),
+      ),
+    /** What an index that keeps the mean length of a chunk begins with, in terms. */
+    meanLength: () => (chunks() < FEWEST ? USUAL_LENGTH : length() / chunks() || USUAL_LENGTH),
+    /** Says that documents have come, changed or gone. */
+    changed: notifier.notify,
+
+    /** Completes them, and follows the document store until `signal` is aborted. */
+    async run(signal: AbortSignal): Promise<void> {
+      signal.addEventListener('abort', notifier.notify, { once: true })
+      try {
+        await untilAvailable(() => complete(signal), log, signal)
+        while (!signal.aborted) {
+          await notifier.wait(POLL_MS)
+          await pause(GATHERING_MS, signal)
+          await untilAvailable(refresh, log, signal)
+        }
+      } catch (error) {
+        if (!signal.aborted) log.warn({ err: error }, 'the statistics of terms are out of date')
+      }
+    },
+  }
+}
+
+/** The entries of an analyser in memory, few of them: many are folded. */
+function createHeldEntries(terms: DocumentStore['terms'], analyser: string) {
+  /** All that has been read, and of it what was whole when it was. */
+  let read: ReadonlyMap<number, TermCounts> = new Map()
+  let held: readonly TermCounts[] = []
+  let refreshing: Promise<void> | undefined
+
+  const fold = async (entries: Map<number, TermCounts>) => {
+    const folded = smallest([...entries])
+    const total = bounded(await sumOf(folded.map(([, counts]) => counts)))
+    const numbers = folded.map(([number]) => number)
+    const number = await terms.fold(numbers, { ...total, analyser })
+    // Another server was faster.
+    if (number === undefined) return
+    for (const each of numbers) entries.delete(each)
+    entries.set(number, total)
+  }
+
+  const readMore = async () => {
+    const numbers = await terms.entries(analyser)
+    const missing = numbers.filter((number) => !read.has(number))
+    const there = new Set(numbers)
+    const entries = new Map([...read].filter(([number]) => there.has(number)))
+    const found = await terms.readEntries(missing.slice(0, PAGE))
+    for (const entry of found) entries.set(entry.number, entry)
+    const isWhole = entries.size === numbers.length
+    if (entries.size > MAX_ENTRIES) await fold(entries)
+    read = entries
+    if (isWhole) held = [...entries.values()]
+    return isWhole
+  }
+
+  const readAll = async () => {
+    try {
+      while (!(await readMore())) await nextTurn()
+    } finally {
+      refreshing = undefined
+    }
+  }
+
+  return {
+    held: () => held,
+    /** Reads what has changed. */
+    refresh: () => (refreshing ??= readAll()),
+  }
+}
+
+/** In groups, until there are none. */
+async function* uncounted(
+  terms: DocumentStore['terms'],
+  analyser: string,
+): AsyncGenerator<UncountedDocument[]> {
+  let after = 0
+  for (;;) {
+    const documents = await terms.uncounted(analyser, after, DOCUMENTS)
+    const last = documents.at(-1)
+    if (!last) return
+    yield documents
+    after = last.number
+  }
+}
+
+async function countAll(
+  { store, preparer, analyser }: Dependencies,
+  documents: readonly UncountedDocument[],
+  signal: AbortSignal,
+): Promise<void> {
+  const each = documents.values()
+  const worker = async () => {
+    for (const document of each) {
+      signal.throwIfAborted()
+      const counts = await countStored({ store, preparer }, document.id)
+      if (counts) await store.terms.count(document, { ...counts, analyser })
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+}
+
+/** Nothing where the document is gone, or replaced while it was read: that has counted it. */
+async function countStored(
+  { store, preparer }: Pick<Dependencies, 'store' | 'preparer'>,
+  documentId: string,
+): Promise<TermCounts | undefined> {
+  const parts: TermCounts[] = []
+  let cursor: string | undefined
+  do {
+    const asked = { documentId, limit: CHUNKS, cursor }
+    const page = await store.listChunks(asked).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'invalid_request') return undefined
+      throw error
+    })
+    if (!page) return undefined
+    parts.push(countTerms(await preparer.analyse(page.chunks)))
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+  return sumOf(parts)
+}
+
+/** Those that are worth being summed up: never a large one for the sake of small ones, so that each term is written a few times at most. */
+function smallest(entries: readonly [number, TermCounts][]): [number, TermCounts][] {
+  const sorted = entries.toSorted(([, a], [, b]) => bySize(a, b))
+  let terms = 0
+  const end = sorted.findIndex(([, counts], i) => {
+    const isLarge = i >= MAX_ENTRIES / 2 && counts.terms.length > terms
+    terms += counts.terms.length
+    return isLarge
+  })
+  return end < 0 ? sorted : sorted.slice(0, end)
+}
+
+function sum(all: readonly TermCounts[], of: (counts: TermCounts) => number): number {
+  return all.reduce((total, each) => total + of(each), 0)
+}

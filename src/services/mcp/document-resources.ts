@@ -1,0 +1,90 @@
+import {
+  type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  ResourceTemplate,
+} from '@modelcontextprotocol/server'
+import { AppError } from '../../errors.ts'
+import { DocumentId } from '../../schemas/document.ts'
+import { FIRST_PIECE, MAX_PIECE, type McpCorpus, uriOf, withMore } from './corpus-tools.ts'
+
+/** Documents on a page of the list. */
+const PAGE = 200
+/** Of the newest documents; older ones are found by the tools, and read by their address all the same. Clients of the SDK read 64 pages at most, and fail if there are more. */
+const MAX_PAGES = 50
+
+/** The newest documents as resources, and each by its address. */
+export function addDocumentResources(
+  server: McpServer,
+  documents: McpCorpus['documents'],
+  log: { error(fields: object, message: string): void },
+): void {
+  const guarded = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error
+      if (error instanceof AppError) throw toProtocolError(error)
+      log.error({ err: error }, 'an MCP resource failed')
+      throw new Error('It failed for a reason that is in the log')
+    }
+  }
+  const about = {
+    title: 'Document',
+    description: `The text of a document, ${MAX_PIECE} characters at most; \`get_document\` reads on.`,
+    mimeType: 'text/plain',
+  }
+  // Without a list of its own, which would have no pages.
+  const template = new ResourceTemplate('document:///{id}', { list: undefined })
+  server.registerResource('document', template, about, (uri, { id }, { mcpReq }) =>
+    guarded(async () => {
+      const known = DocumentId.safeParse(id)
+      if (!known.success) throw new ResourceNotFoundError(uri.href)
+      const text = await readText(documents, { id: known.data, uri: uri.href }, mcpReq.signal)
+      return { contents: [{ uri: uri.href, mimeType: 'text/plain', text }] }
+    }),
+  )
+  server.server.setRequestHandler('resources/list', ({ params }, { mcpReq }) =>
+    guarded(() => listPage(documents, params?.cursor, mcpReq.signal)),
+  )
+}
+
+async function readText(
+  documents: McpCorpus['documents'],
+  { id, uri }: { id: string; uri: string },
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    return withMore(await documents.text(id, FIRST_PIECE, signal))
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'document_not_found') throw error
+    throw new ResourceNotFoundError(uri, error.message)
+  }
+}
+
+/** A cursor is the number of its page and the cursor of the store. Throws `invalid_request` for any other. */
+async function listPage(
+  documents: McpCorpus['documents'],
+  given: string | undefined,
+  signal: AbortSignal,
+) {
+  const [, number = '1', cursor] = /^(\d{1,2})\.(.+)$/s.exec(given ?? '') ?? []
+  if (given !== undefined && cursor === undefined) throw unknownCursor()
+  const query = { limit: PAGE, status: 'ready' as const, cursor }
+  const { documents: listed, nextCursor } = await documents.list(query, signal)
+  const resources = listed.map(({ id, title }) => ({
+    ...{ uri: uriOf(id), name: title || id, ...(title && { title }), mimeType: 'text/plain' },
+  }))
+  const page = Number(number)
+  const goesOn = nextCursor !== undefined && page < MAX_PAGES
+  return { resources, ...(goesOn && { nextCursor: `${page + 1}.${nextCursor}` }) }
+}
+
+const unknownCursor = () =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one of this list')
+
+function toProtocolError(error: AppError): Error {
+  if (error.code !== 'invalid_request') return error
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto'
+import { basename } from 'node:path'
+import { unescape as decodePath } from 'node:querystring'
+import { extension } from 'mime-types'
+import { toStorable } from '../../schemas/fields.ts'
+import { intervalMs } from '../../schemas/web.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
+import type { NewFile } from '../../stores/file-store.ts'
+import type { StoredSource } from '../../stores/source-store.ts'
+import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
+import { FetchError, type FetchPage, NOT_MODIFIED } from './fetch-page.ts'
+
+/** Up to so much of the time is added by chance, so that pages that came together do not stay together. */
+const JITTER = 0.1
+const TITLE_WITHIN = 65_536
+const MAX_TITLE = 1_000
+const MAX_NAME = 200
+const PAGE_TYPES = ['text/html', 'application/xhtml+xml']
+
+type Files = Pick<DocumentStore, 'stageFile' | 'dropStaged'>
+
+type Wanted = Pick<StoredSource, 'url' | 'title' | 'refresh'> & Partial<StoredSource>
+
+interface Fetched {
+  /** Absent where it is what is kept already. */
+  file: NewFile | undefined
+  title: string
+  url: string
+  source: StoredSource
+}
+
+/** Gets what a source has now, and stages it where it is not what was kept. */
+export function createFetchContent(store: Files, fetchPage: FetchPage) {
+  return (wanted: Wanted, signal: AbortSignal): Promise<Fetched> =>
+    fetchPage.get(
+      wanted.url,
+      conditionsOf(wanted),
+      (response) => readAnswer(store, wanted, response),
+      signal,
+    )
+}
+
+async function readAnswer(store: Files, wanted: Wanted, response: Response): Promise<Fetched> {
+  const { url } = wanted
+  const source = answeredBy(wanted, response)
+  const isKept = response.status === NOT_MODIFIED || !response.body
+  if (isKept) return { url, title: '', file: undefined, source }
+  const { file, sample, digest } = await stage(store, response)
+  const isSame = digest === wanted.digest
+  if (isSame || file.size === 0) await store.dropStaged(file.number)
+  if (file.size === 0) throw new FetchError('fetch_failed', 'The answer was empty')
+  const title = wanted.title ?? (await titleOf(sample, file.mediaType)) ?? file.name
+  return { url, title, file: isSame ? undefined : file, source: { ...source, digest } }
+}
+
+function conditionsOf({ etag, lastModified }: Wanted): Record<string, string> {
+  return {
+    ...(etag !== undefined && { 'if-none-match': etag }),
+    ...(lastModified !== undefined && { 'if-modified-since': lastModified }),
+  }
+}
+
+/** What is kept of a source whose answer can be used. */
+function answeredBy(wanted: Wanted, { status, headers }: Response): StoredSource {
+  const { url, title, refresh, digest = '' } = wanted
+  const isSame = status === NOT_MODIFIED
+  return {
+    ...{ url, title, refresh, digest, status, failures: 0, fetchedAt: Date.now() },
+    etag: headers.get('etag') ?? (isSame ? wanted.etag : undefined),
+    lastModified: headers.get('last-modified') ?? (isSame ? wanted.lastModified : undefined),
+    dueAt: refresh === undefined ? undefined : afterAbout(intervalMs(refresh)),
+  }
+}
+
+/** When so much time will have passed, or a little more. */
+export function afterAbout(milliseconds: number): number {
+  return Math.round(Date.now() + milliseconds * (1 + Math.random() * JITTER))
+}
+
+/** A name that tells what the file is: what the server says of it, where its address says nothing. */
+function describe({ url, headers }: Response) {
+  const { pathname, hostname } = new URL(url)
+  const last = basename(decodePath(pathname)).slice(-MAX_NAME)
+  const declared = headers.get('content-type') ?? undefined
+  const plain = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
+  const ending = extension(plain)
+  const isNamed = /\.\w{1,8}$/.test(last) && !PAGE_TYPES.includes(plain)
+  const named = toStorable(last || hostname)
+  const name = isNamed || !ending ? named : `${named.replace(/\.x?html?$/i, '')}.${ending}`
+  return { name, mediaType: mediaTypeOfUpload(name, declared) }
+}
+
+/** Keeps the body of an answer, and answers the first bytes of it and the digest of all. */
+async function stage(store: Files, response: Response) {
+  const hash = createHash('sha256')
+  const first: Uint8Array[] = []
+  let bytes = 0
+  const watched = async function* () {
+    for await (const piece of response.body ?? []) {
+      hash.update(piece)
+      if (bytes < TITLE_WITHIN) first.push(piece)
+      bytes += piece.length
+      yield piece
+    }
+  }
+  const staged = await store.stageFile(watched())
+  const sample = Buffer.concat(first).subarray(0, TITLE_WITHIN)
+  return { file: { ...staged, ...describe(response) }, sample, digest: hash.digest('base64url') }
+}
+
+/** What a page calls itself, if it does. */
+async function titleOf(start: Buffer, mediaType: string): Promise<string | undefined> {
+  if (!PAGE_TYPES.includes(mediaType)) return undefined
+  const { Parser } = await import('htmlparser2')
+  const { encodingOf } = await import('../extraction/decode-text.ts')
+  let title = ''
+  let place: 'before' | 'within' | 'after' = 'before'
+  const parser = new Parser({
+    onopentagname(name) {
+      if (name === 'title' && place === 'before') place = 'within'
+    },
+    ontext(text) {
+      if (place === 'within') title += text
+    },
+    onclosetag(name) {
+      if (name === 'title') place = 'after'
+    },
+  })
+  parser.end(new TextDecoder(encodingOf(start) ?? 'utf-8').decode(start))
+  return toStorable(title.replaceAll(/\s+/g, ' ').trim()).slice(0, MAX_TITLE) || undefined
+}

@@ -1,0 +1,126 @@
+import { AppError } from '../../errors.ts'
+import { retryAfterOf } from '../../lib/backoff.ts'
+import {
+  type GuardedFetch,
+  OutboundError,
+  type OutboundRequest,
+} from '../../lib/outbound/guarded-fetch.ts'
+import { createSemaphore } from '../../lib/semaphore.ts'
+import { createRobots, PRODUCT } from './robots.ts'
+
+const MAX_REDIRECTS = 5
+/** Pages that are read at the same time, and requests that may wait for that. */
+const CONCURRENCY = 8
+const MAX_WAITING = 64
+const RETRY_SECONDS = 10
+export const NOT_MODIFIED = 304
+
+/** Why a page gave nothing, in words that may be shown. */
+export class FetchError extends AppError {
+  /** What was answered, if anything was. */
+  readonly answered: number | undefined
+  /** How long the site asks to be left alone. */
+  readonly waitMs: number | undefined
+
+  constructor(
+    code: 'fetch_failed' | 'fetch_not_allowed',
+    message: string,
+    {
+      answered,
+      waitMs,
+      cause,
+    }: { answered?: number; waitMs?: number | undefined; cause?: unknown } = {},
+  ) {
+    super(code, message, { param: 'url', cause })
+    this.answered = answered
+    this.waitMs = waitMs
+  }
+}
+
+interface Dependencies {
+  fetch: GuardedFetch['fetch']
+  /** Hosts whose robots.txt is not asked. */
+  ignoredRobots: readonly string[]
+}
+
+export type FetchPage = ReturnType<typeof createFetchPage>
+
+/** Gets pages and files of the web that sites let programs have. */
+export function createFetchPage({ fetch, ignoredRobots }: Dependencies) {
+  const robots = createRobots({ fetch, ignored: ignoredRobots })
+  const semaphore = createSemaphore(CONCURRENCY, MAX_WAITING)
+
+  const follow = async (
+    start: string,
+    headers: OutboundRequest['headers'],
+    signal: AbortSignal,
+  ) => {
+    let url = parse(start)
+    for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+      if (!(await robots.allows(url, signal))) {
+        const message = `${url.host} does not let programs such as ${PRODUCT} fetch this address: see its robots.txt`
+        throw new FetchError('fetch_not_allowed', message)
+      }
+      const response = await fetch(url, { headers, redirect: 'manual', signal })
+      const location = response.headers.get('location')
+      if (response.status < 300 || response.status >= 400 || location === null) return response
+      await response.body?.cancel()
+      url = parse(URL.parse(location, url)?.href ?? location)
+    }
+    throw new FetchError('fetch_failed', `${url.host} redirects more than ${MAX_REDIRECTS} times`)
+  }
+
+  return {
+    /**
+     * Calls `read` with the answer, which has a body or is 304 where `headers` ask for that. Throws `FetchError`,
+     * `too_many_uploads`, what `read` throws, and what `signal` was aborted with.
+     */
+    async get<Result>(
+      url: string,
+      headers: Record<string, string>,
+      read: (response: Response) => Promise<Result>,
+      signal: AbortSignal,
+    ): Promise<Result> {
+      const work = async () => {
+        const response = await follow(url, headers, signal)
+        if (response.ok || response.status === NOT_MODIFIED) return read(response)
+        await response.body?.cancel()
+        throw refusalOf(response, url)
+      }
+      try {
+        return await semaphore.run(work, signal)
+      } catch (error) {
+        throw explain(error)
+      }
+    },
+  }
+}
+
+function parse(url: string): URL {
+  const parsed = URL.parse(url)
+  if (parsed && /^https?:$/.test(parsed.protocol)) return parsed
+  throw new FetchError(
+    'fetch_not_allowed',
+    'Only addresses that begin with http:// or https:// can be fetched',
+  )
+}
+
+function refusalOf({ status, headers }: Response, url: string): FetchError {
+  const gone = status === 404 || status === 410 ? ': the page is not there' : ''
+  const message = `${URL.parse(url)?.host} answered ${status}${gone}`
+  return new FetchError('fetch_failed', message, {
+    answered: status,
+    waitMs: retryAfterOf(headers),
+  })
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof OutboundError) {
+    const code = error.kind === 'forbidden' ? 'fetch_not_allowed' : 'fetch_failed'
+    return new FetchError(code, error.message, { cause: error })
+  }
+  if (!(error instanceof RangeError)) return error
+  return new AppError('too_many_uploads', 'Too many pages are being fetched at the same time', {
+    retryAfter: RETRY_SECONDS,
+  })
+}

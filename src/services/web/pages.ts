@@ -1,0 +1,164 @@
+import { AppError } from '../../errors.ts'
+import { pause } from '../../lib/abort.ts'
+import { backoffMs } from '../../lib/backoff.ts'
+import type { Document, DocumentCreated } from '../../schemas/document.ts'
+import type { SiteInput } from '../../schemas/document-batch.ts'
+import { refusal } from '../../schemas/invalid-request.ts'
+import type { Page } from '../../schemas/new-document.ts'
+import { intervalMs } from '../../schemas/web.ts'
+import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
+import type { StoredSource } from '../../stores/source-store.ts'
+import { type Content, type Documents, digestOf } from '../ingestion/documents.ts'
+import { afterAbout, createFetchContent } from './fetch-content.ts'
+import { FetchError, type FetchPage } from './fetch-page.ts'
+import { addSite } from './site.ts'
+
+/** Documents that one server fetches again at the same time. */
+const REFRESHES = 4
+const POLL_MS = 15_000
+/** Above what a fetch may take with its wait for a turn: whoever took a document and is gone loses it then. */
+const TAKEN_MS = 900_000
+/** After a failure; never longer than the document is left alone anyway. */
+const RETRIES = { firstMs: 60_000, maxMs: 86_400_000, factor: 4 }
+
+interface Dependencies {
+  store: Pick<
+    DocumentStore,
+    'get' | 'put' | 'stageFile' | 'dropStaged' | 'takeSources' | 'noteSource'
+  >
+  documents: Pick<Documents, 'create' | 'put' | 'get'>
+  fetchPage: FetchPage
+  /** Tells the ingestion that there is work. */
+  wake: () => void
+  log: { warn(fields: object, message: string): void }
+  pollMs?: number
+}
+
+export type Pages = Omit<ReturnType<typeof createPages>, 'into' | 'run'>
+
+/** Documents that are fetched from the web. */
+export function createPages({
+  store,
+  documents,
+  fetchPage,
+  wake,
+  log,
+  pollMs = POLL_MS,
+}: Dependencies) {
+  const fetchContent = createFetchContent(store, fetchPage)
+
+  /** Throws as `fetchContent`; nothing is left of what `keep` refuses. */
+  const add = async (
+    { refresh, ...page }: Page,
+    keep: (content: Content) => Promise<DocumentCreated>,
+    signal: AbortSignal,
+  ) => {
+    const { file, ...facts } = await fetchContent(
+      { url: page.url, title: page.title, refresh },
+      signal,
+    )
+    if (!file) throw new FetchError('fetch_failed', 'The answer was 304, which nobody asked for')
+    return keep({ ...page, text: '', file, ...facts }).catch(async (error: unknown) => {
+      await store.dropStaged(file.number)
+      throw error
+    })
+  }
+
+  const refresh = async (id: string, signal: AbortSignal): Promise<void> => {
+    const document = await store.get(id)
+    if (!document) throw documentNotFound(id)
+    const { source, revision, metadata } = document
+    if (!source) throw refusal('id', 'was not fetched from a web address: send its content anew')
+    try {
+      const { file, ...facts } = await fetchContent(source, signal)
+      if (!file) return await store.noteSource(id, revision, facts.source)
+      const content = { id, text: '', file, metadata, ...facts }
+      await store.put(content, undefined, { revision, metadata }).catch(async (error: unknown) => {
+        await store.dropStaged(file.number)
+        throw isMissing(error) ? changedMeanwhile() : error
+      })
+      wake()
+    } catch (error) {
+      if (error instanceof FetchError) await store.noteSource(id, revision, failed(source, error))
+      throw error
+    }
+  }
+
+  const pagesOf = (into: Dependencies['documents']) => ({
+    /** As `Documents.create`, of what is at a web address. Throws `FetchError`, and nothing is stored then. */
+    create: (page: Page, idempotencyKey: string | undefined, signal: AbortSignal) => {
+      const digest = digestOf(['web', page.url, page.refresh ?? ''], page)
+      return add(page, (content) => into.create(content, idempotencyKey, digest), signal)
+    },
+
+    /** As `Documents.put`. */
+    put: (id: string, page: Page, signal: AbortSignal) =>
+      add(page, (content) => into.put(id, content), signal),
+
+    /** Fetches a document again; what has not changed is not ingested again. Throws `document_not_found`, and `FetchError`, which the document reports, too. */
+    async refresh(id: string, signal: AbortSignal): Promise<Document> {
+      await into.get(id)
+      await refresh(id, signal)
+      return into.get(id)
+    },
+  })
+
+  const sitesOf = (into: Dependencies['documents']) => ({
+    ...pagesOf(into),
+    /**
+     * Makes a document of each page that a sitemap names, with an id made of its address, or fetches it again; answers
+     * each as it is done. What the first step throws is thrown as by `refresh`.
+     */
+    addSite: (site: SiteInput, signal: AbortSignal) =>
+      addSite(site, { fetchPage, documents: into, pages: pagesOf(into) }, signal),
+  })
+
+  return {
+    ...sitesOf(documents),
+    /** Does the same with documents as somebody may see them, within the same bounds. */
+    into: sitesOf,
+    /** Fetches again what is due, of all servers one at a time each, until `signal` is aborted. */
+    run: (signal: AbortSignal) => runDue({ store, log, pollMs, refresh }, signal),
+  }
+}
+
+interface Schedule extends Pick<Dependencies, 'store' | 'log'> {
+  pollMs: number
+  refresh: (id: string, signal: AbortSignal) => Promise<void>
+}
+
+async function runDue({ store, log, pollMs, refresh }: Schedule, signal: AbortSignal) {
+  const refreshDue = async (id: string) =>
+    refresh(id, signal).catch((error: unknown) => {
+      if (!signal.aborted) log.warn({ err: error, documentId: id }, 'a page was not fetched again')
+    })
+  while (!signal.aborted) {
+    const due = await store.takeSources(REFRESHES, TAKEN_MS).catch((error: unknown) => {
+      log.warn({ err: error }, 'the document store does not answer; pages wait')
+      return []
+    })
+    await Promise.all(due.map(refreshDue))
+    if (due.length < REFRESHES) await pause(pollMs, signal).catch(() => undefined)
+  }
+}
+
+/** What is gone is asked for again as if it were there: pages come back. */
+function failed(source: StoredSource, { message, answered, waitMs = 0 }: FetchError): StoredSource {
+  const failures = source.failures + 1
+  const isGone = answered === 404 || answered === 410
+  const usual = source.refresh === undefined ? undefined : intervalMs(source.refresh)
+  const soon = Math.min(Math.max(backoffMs(failures, RETRIES), waitMs), RETRIES.maxMs)
+  return {
+    ...source,
+    ...{ status: answered, error: message, failures, fetchedAt: Date.now() },
+    dueAt: usual && afterAbout(isGone ? usual : Math.min(usual, soon)),
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'document_not_found'
+}
+
+function changedMeanwhile(): AppError {
+  return new AppError('changed_meanwhile', 'The document was changed while its page was fetched')
+}

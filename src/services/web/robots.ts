@@ -1,0 +1,159 @@
+import { untilAborted } from '../../lib/abort.ts'
+import { readStartOfText } from '../../lib/bounded-body.ts'
+import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.ts'
+
+/** What robots.txt files call this server. */
+export const PRODUCT = 'agent-server'
+
+/** At least 500 KiB are to be read: https://www.rfc-editor.org/rfc/rfc9309#section-2.5 */
+const MAX_BYTES = 512 * 1024
+/** At most a day may be kept: section 2.4. */
+const KEPT_MS = 3_600_000
+/** A server that fails is asked again sooner. */
+const FAILURE_KEPT_MS = 300_000
+const MAX_ORIGINS = 500
+/** Of the rules of all origins together, about, in bytes; and what a rule takes beside its path. */
+const MAX_KEPT_BYTES = 16 * 1024 * 1024
+const RULE_BYTES = 100
+
+interface Rule {
+  /** A path as a pattern, with `*` and a `$` at its end. */
+  path: string
+  isAllowed: boolean
+}
+
+type Rules = readonly Rule[]
+
+const FORBIDDEN: Rules = [{ path: '/', isAllowed: false }]
+
+interface Dependencies {
+  fetch: GuardedFetch['fetch']
+  /** Hosts that are fetched from whatever their robots.txt says. */
+  ignored: readonly string[]
+}
+
+/** What sites let programs fetch, as https://www.rfc-editor.org/rfc/rfc9309 has it. */
+export function createRobots({ fetch, ignored }: Dependencies) {
+  const kept = new Map<string, { rules: Promise<Rules>; until: number; bytes: number }>()
+
+  const keep = (origin: string, rules: Promise<Rules>, milliseconds: number) => {
+    kept.delete(origin)
+    kept.set(origin, { rules, until: performance.now() + milliseconds, bytes: 0 })
+    makeRoom()
+  }
+
+  const makeRoom = () => {
+    let bytes = kept.values().reduce((sum, each) => sum + each.bytes, 0)
+    for (const [origin, each] of kept) {
+      if (kept.size <= MAX_ORIGINS && bytes <= MAX_KEPT_BYTES) return
+      bytes -= each.bytes
+      kept.delete(origin)
+    }
+  }
+
+  /** Once it is known what they take. */
+  const weigh = (origin: string, rules: Rules) => {
+    const entry = kept.get(origin)
+    if (entry) entry.bytes = rules.reduce((sum, { path }) => sum + path.length + RULE_BYTES, 0)
+    makeRoom()
+    return rules
+  }
+
+  /** What cannot be had forbids all, what is not there nothing: section 2.3.1. */
+  const load = async (origin: string): Promise<Rules> => {
+    try {
+      const response = await fetch(`${origin}/robots.txt`)
+      const { status } = response
+      if (response.ok) {
+        return weigh(origin, parseRobots((await readStartOfText(response, MAX_BYTES)).text))
+      }
+      await response.body?.cancel()
+      if (status < 500) return []
+    } catch (error) {
+      kept.delete(origin)
+      throw error
+    }
+    keep(origin, Promise.resolve(FORBIDDEN), FAILURE_KEPT_MS)
+    return FORBIDDEN
+  }
+
+  return {
+    /** Whether a URL may be fetched. Throws `OutboundError`, and what `signal` was aborted with. */
+    async allows({ origin, hostname, pathname, search }: URL, signal: AbortSignal) {
+      if (ignored.includes(hostname)) return true
+      const known = kept.get(origin)
+      const isKnown = known !== undefined && performance.now() < known.until
+      const rules = isKnown ? known.rules : load(origin)
+      if (!isKnown) keep(origin, rules, KEPT_MS)
+      return isAllowed(await untilAborted(rules, signal), pathname + search)
+    },
+  }
+}
+
+const LINE = /^[ \t]*(user-agent|allow|disallow)[ \t]*:[ \t]*([^#\s]*)/gim
+
+/** The rules for this server, of all groups that name it; of those for all, where none does. */
+export function parseRobots(text: string, product = PRODUCT): Rules {
+  const groups: { agents: string[]; rules: Rule[] }[] = []
+  let group: (typeof groups)[number] = { agents: [], rules: [] }
+  let isNaming = false
+  for (const [, field = '', value = ''] of text.matchAll(LINE)) {
+    const isName = field.toLowerCase() === 'user-agent'
+    if (isName && !isNaming) {
+      group = { agents: [], rules: [] }
+      groups.push(group)
+    }
+    isNaming = isName
+    if (isName) group.agents.push(value.toLowerCase().replace(/\/.*/, ''))
+    else if (value !== '') {
+      group.rules.push({
+        path: alone(plainPath(value)),
+        isAllowed: field.toLowerCase() === 'allow',
+      })
+    }
+  }
+  const named = (agent: string) => groups.filter(({ agents }) => agents.includes(agent))
+  const own = named(product)
+  return (own.length > 0 ? own : named('*')).flatMap(({ rules }) => rules)
+}
+
+/** The longest rule counts; of two that are equally long, the one that allows. */
+export function isAllowed(rules: Rules, path: string): boolean {
+  const plain = plainPath(path)
+  const [first] = rules
+    .filter((rule) => matches(rule.path, plain))
+    .toSorted((a, b) => b.path.length - a.path.length || Number(b.isAllowed) - Number(a.isAllowed))
+  return first?.isAllowed ?? true
+}
+
+/** In time that grows with the lengths alone. */
+function matches(pattern: string, path: string): boolean {
+  const isWhole = pattern.endsWith('$')
+  const [start = '', ...parts] = (isWhole ? pattern.slice(0, -1) : pattern).split('*')
+  if (!path.startsWith(start)) return false
+  let end = start.length
+  const last = isWhole ? parts.pop() : undefined
+  for (const part of parts) {
+    const found = path.indexOf(part, end)
+    if (found === -1) return false
+    end = found + part.length
+  }
+  if (!isWhole) return true
+  if (last === undefined) return end === path.length
+  return path.length - last.length >= end && path.endsWith(last)
+}
+
+/** A part of a text keeps all of it in memory. */
+function alone(path: string): string {
+  return Buffer.from(path, 'latin1').toString('latin1')
+}
+
+/** What means the same is written the same: section 2.2.2. */
+function plainPath(path: string): string {
+  return path
+    .replaceAll(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character.toWellFormed()))
+    .replaceAll(/%[\da-f]{2}/gi, (code) => {
+      const character = String.fromCharCode(Number.parseInt(code.slice(1), 16))
+      return /[\w.~-]/.test(character) ? character : code.toUpperCase()
+    })
+}

@@ -1,0 +1,173 @@
+import { deflateRawSync } from 'node:zlib'
+import OpenAI, { toFile } from 'openai'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { FileBatch } from '../../src/schemas/file-batch.ts'
+import { createFileBatches } from '../../src/services/retrieval/file-batches.ts'
+import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+let stores: OpenAI.VectorStores
+
+beforeAll(async () => {
+  server = await startServer()
+  const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: TEST_KEY, maxRetries: 0 })
+  stores = client.vectorStores
+  return () => server.close()
+})
+
+const ingest = (...titles: string[]) =>
+  Promise.all(titles.map((title) => server.ingest({ title, text: `${title} sing.` })))
+const QUICKLY = { pollIntervalMs: 20 }
+
+describe('A batch of files', () => {
+  it('is uploaded and polled by the helper of the package', async () => {
+    const files = await Promise.all(
+      ['owls', 'herons', 'storks'].map((bird) =>
+        toFile(Buffer.from(`${bird} fly.`), `${bird}.txt`),
+      ),
+    )
+    const [known = ''] = await ingest('Terns')
+    const upload = { files, fileIds: [known] }
+    const batch = await stores.fileBatches.uploadAndPoll('vs_birds', upload, QUICKLY)
+    expect(batch).toMatchObject({
+      ...{ object: 'vector_store.files_batch', vector_store_id: 'vs_birds', status: 'completed' },
+      file_counts: { in_progress: 0, completed: 4, failed: 0, cancelled: 0, total: 4 },
+    })
+    const found = await stores.search('vs_birds', { query: 'Who flies? herons' })
+    expect(found.data.map(({ filename }) => filename)).toContain('herons.txt')
+  })
+
+  it('gives all its files the same attributes, or each its own', async () => {
+    const ids = await ingest('Coots', 'Grebes')
+    const [first = '', second = ''] = ids
+    const yearsOf = () =>
+      Promise.all(
+        ids.map(async (id) => {
+          const file = await stores.files.retrieve(id, { vector_store_id: 'vs_lake' })
+          return file.attributes?.year
+        }),
+      )
+    const attributes = { year: 2024 }
+    await stores.fileBatches.createAndPoll('vs_lake', { file_ids: ids, attributes }, QUICKLY)
+    expect(await yearsOf()).toEqual([2024, 2024])
+    const files = [{ file_id: first, attributes: { year: 2025 } }, { file_id: second }]
+    await stores.fileBatches.createAndPoll('vs_lake', { files }, QUICKLY)
+    expect(await yearsOf()).toEqual([2025, 2024])
+  })
+
+  it('lists its files page by page, and tells of those that have left the store', async () => {
+    const ids = await ingest('Gulls', 'Swans', 'Ducks')
+    const { id } = await stores.fileBatches.create('vs_sea', { file_ids: ids })
+    const list = async (more: Partial<OpenAI.VectorStores.FileBatchListFilesParams>) =>
+      (
+        await Array.fromAsync(
+          stores.fileBatches.listFiles(id, { vector_store_id: 'vs_sea', ...more }),
+        )
+      ).map((file) => file.id)
+    expect(await list({ limit: 1, order: 'asc' })).toEqual(ids)
+    expect(await list({ limit: 2 })).toEqual(ids.toReversed())
+    expect(await list({ filter: 'failed' })).toEqual([])
+    await expect(list({ after: 'unknown' })).rejects.toMatchObject({ status: 400, param: 'after' })
+
+    const [gulls = '', swans = ''] = ids
+    await stores.files.delete(gulls, { vector_store_id: 'vs_sea' })
+    await server.request(`/documents/${swans}`, { method: 'DELETE' })
+    expect(await stores.fileBatches.retrieve(id, { vector_store_id: 'vs_sea' })).toMatchObject({
+      ...{ status: 'cancelled', file_counts: { completed: 1, cancelled: 2, total: 3 } },
+    })
+    expect(await list({})).toEqual(ids.slice(2))
+  })
+
+  it('of as many files as it may have is known by its id', async () => {
+    const texts = Array.from({ length: 200 }, (_, number) => ({ text: `Bird ${number} sings.` }))
+    const made = await server.request('/documents/batch', { body: texts })
+    const { results }: { results: { id: string }[] } = Object(await made.json())
+    const file_ids = results.map(({ id }) => id)
+    const batch = await stores.fileBatches.createAndPoll('vs_many', { file_ids }, QUICKLY)
+    expect(batch).toMatchObject({ status: 'completed', file_counts: { completed: 200 } })
+  })
+
+  it('with a document that there is not puts none into the store', async () => {
+    const [known = ''] = await ingest('Larks')
+    const file_ids = [known, 'unknown']
+    await expect(stores.fileBatches.create('vs_air', { file_ids })).rejects.toMatchObject({
+      ...{ status: 404, code: 'document_not_found' },
+    })
+    expect((await stores.retrieve('vs_air')).file_counts.total).toBe(0)
+  })
+
+  it.each([
+    ['many times the files that one may have', Array.from({ length: 10_000 }, () => 'a')],
+    ['what is no id of a document', ['']],
+  ])('is refused where somebody made up its id, of %s', async (_of, ids) => {
+    const said = deflateRawSync(JSON.stringify({ createdAt: 1, ids })).toString('base64url')
+    expect(said.length).toBeLessThan(1_000)
+    const response = await server.request(`/v1/vector_stores/vs_air/file_batches/vsfb_${said}`)
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { param: 'batch' } })
+  })
+
+  it.each([
+    ['', {}, 'file_ids'],
+    ['', { file_ids: [] }, 'file_ids'],
+    ['', { file_ids: ['a'], files: [{ file_id: 'b' }] }, 'file_ids'],
+    ['', { file_ids: ['a', 'a'] }, 'file_ids'],
+    ['', { files: [{ file_id: 'a' }, { file_id: 'a' }] }, 'files'],
+    ['', { files: [{ file_id: 'a' }], attributes: { year: 1 } }, 'attributes'],
+    ['', { file_ids: Array.from({ length: 201 }, (_, n) => `d${n}`) }, 'file_ids'],
+    ['', { file_ids: ['a'], chunking_strategy: { type: 'auto' } }, 'chunking_strategy'],
+    ['/vsfb_unknown/cancel', {}, 'batch'],
+    ['/other/cancel', {}, 'batch'],
+  ])('file_batches%s refuses %j by name', async (path, body, param) => {
+    const response = await server.request(`/v1/vector_stores/vs_air/file_batches${path}`, { body })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { param } })
+  })
+})
+
+describe('A batch whose files are under way', () => {
+  /** Stands for a store with two files, of which the second is not ready: a fake, since a real one soon would be. */
+  function slowStore() {
+    const inStore = new Map([
+      ['ready', 'completed' as const],
+      ['slow', 'in_progress' as const],
+    ])
+    const said = { created_at: 1, usage_bytes: 1, last_error: null, attributes: {} }
+    const fileOf = (id: string, status: 'completed' | 'in_progress') => ({
+      ...{ id, object: 'vector_store.file' as const, vector_store_id: 'vs_slow', status, ...said },
+    })
+    return createFileBatches({
+      file: async (id) => ({
+        ...{ id, object: 'file', bytes: 1, created_at: 1, filename: id, purpose: 'assistants' },
+        status: 'processed',
+      }),
+      async findFile(_store, id) {
+        const status = inStore.get(id)
+        return status && fileOf(id, status)
+      },
+      attach: async (_store, { file_id }) => fileOf(file_id, 'in_progress'),
+      detach: async (_store, id) => inStore.delete(id),
+    })
+  }
+
+  it('is in progress; cancelled, it keeps what is ready', async () => {
+    const batches = slowStore()
+    const { signal } = new AbortController()
+    const made = await batches.create('vs_slow', { file_ids: ['ready', 'slow'] }, signal)
+    expect(FileBatch.parse(made)).toMatchObject({
+      ...{ status: 'in_progress', file_counts: { in_progress: 1, completed: 1 } },
+    })
+    expect(await batches.cancel('vs_slow', made.id, signal)).toMatchObject({
+      ...{ status: 'cancelled', file_counts: { in_progress: 0, completed: 1, cancelled: 1 } },
+    })
+  })
+
+  it('has an id of a bounded length, whatever those of its documents are', async () => {
+    const long = Array.from({ length: 200 }, () =>
+      Buffer.from(crypto.getRandomValues(new Uint8Array(96))).toString('base64url'),
+    )
+    const { signal } = new AbortController()
+    const made = slowStore().create('vs_slow', { file_ids: long }, signal)
+    await expect(made).rejects.toMatchObject({ code: 'invalid_request', param: 'file_ids' })
+  })
+})
