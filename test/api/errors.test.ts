@@ -234,7 +234,8 @@ const PROVOKED: Record<Exclude<ErrorCode, 'storage_full'>, () => Promise<Respons
   store_unavailable: async () => {
     const directory = await temporaryDirectory()
     const held = await startServer({ DATA_DIR: directory })
-    const other = new DatabaseSync(join(directory, 'agent-server.db'))
+    // Waits for what the server still writes as it begins.
+    const other = new DatabaseSync(join(directory, 'agent-server.db'), { timeout: BUSY_MS })
     other.exec('BEGIN IMMEDIATE')
     const response = await held.request('/documents', { body: { text: 'A text.' } })
     other.close()

@@ -120,16 +120,20 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
 
 /** The process with the model. One question at a time: an array of vectors, or what it ended with. */
 function startModel(settings: Settings) {
-  let answered = Promise.withResolvers<Float32Array<ArrayBuffer>[]>()
+  let answered: PromiseWithResolvers<Float32Array<ArrayBuffer>[]> | undefined
+  let ended: Error | undefined
   const { send, isAlive, kill } = startProcess<FromEmbedding>(
     { entry: ENTRY, readable: [settings.directory] },
     LIMITS,
     {
       onMessage(message) {
-        if ('failure' in message) answered.reject(new Error(message.failure))
-        else answered.resolve(message.vectors)
+        if ('failure' in message) answered?.reject(new Error(message.failure))
+        else answered?.resolve(message.vectors)
       },
-      onEnd: (error) => answered.reject(error),
+      onEnd(error) {
+        ended = error
+        answered?.reject(error)
+      },
     },
   )
   const post = (message: ToEmbedding) => send(message)
@@ -138,6 +142,7 @@ function startModel(settings: Settings) {
   return {
     ...{ isAlive, kill },
     async embed(texts: readonly string[]) {
+      if (ended) throw ended
       answered = Promise.withResolvers()
       answered.promise.catch(() => undefined)
       await post({ kind: 'embed', texts })

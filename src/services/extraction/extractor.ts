@@ -165,15 +165,19 @@ type FileToRead = StoredFile & { languages: readonly string[] }
 function startReader(limits: ProcessLimits) {
   let texts: ReadText['pieces'] = []
   let onPage: OnPage = () => undefined
-  let waiting = Promise.withResolvers<Exclude<FromReader, { kind: 'text' | 'page' }>>()
+  let waiting: PromiseWithResolvers<Exclude<FromReader, { kind: 'text' | 'page' }>> | undefined
+  let ended: Error | undefined
   const { send, isAlive, memory, kill } = startProcess<FromReader>({ entry: ENTRY }, limits, {
     onMessage(message) {
       if (message.kind === 'page') return onPage(message.page)
-      if (message.kind !== 'text') return waiting.resolve(message)
+      if (message.kind !== 'text') return waiting?.resolve(message)
       texts.push(ownPacked(message.text))
       freeYoungMemory()
     },
-    onEnd: (error) => waiting.reject(error),
+    onEnd(error) {
+      ended = error
+      waiting?.reject(error)
+    },
   })
   const ask = (message: ToReader) => send(message)
 
@@ -183,6 +187,7 @@ function startReader(limits: ProcessLimits) {
     async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: OnPage) {
       texts = []
       onPage = ofPage
+      if (ended) throw ended
       waiting = Promise.withResolvers()
       // It is awaited below, but may come to its end before all was sent.
       waiting.promise.catch(() => undefined)

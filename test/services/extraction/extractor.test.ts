@@ -56,6 +56,16 @@ describe('A file is read in a process of its own', () => {
     expect(warnings).toEqual([])
   })
 
+  it('whose source is gone before it was opened, which fails that file alone', async () => {
+    const { extractor, extract } = openExtractor()
+    const gone = { open: () => Promise.reject(new Error('Gone')) }
+    const file = { name: 'a.txt', mediaType: 'text/plain', size: 1 }
+    await expect(extractor.extract(file, gone, never())).rejects.toThrow('Gone')
+    // A rejection that nobody handles would end the server, and fails this run.
+    await expect.poll(children).toEqual([])
+    expect(await extract('b.txt', 'Two.')).toEqual({ text: 'Two.' })
+  })
+
   it('in turn, where there are more than processes', onlyLong, async () => {
     const { extract } = openExtractor({ processes: 2 })
     const texts = Array.from({ length: 7 }, (_, i) => `Text ${i}.`)
