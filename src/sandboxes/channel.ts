@@ -43,9 +43,13 @@ export function startChild({
     stdio: ['pipe', 'pipe', 'pipe', extraInput ? 'pipe' : 'ignore'],
     ...(user !== undefined && { uid: user, gid: user }),
   })
+  // Heard from the first moment: where no more descriptors are to be had it comes, and there are no streams.
+  const failed = new Promise<string>((resolve) =>
+    child.once('error', ({ message }) => resolve(message)),
+  )
   const { stdin, stdout, stderr, pid } = child
-  const [, , , extra] = child.stdio
   if (!stdin || !stdout || !stderr) throw new Error('A child has no streams')
+  const [, , , extra] = child.stdio
   // That a program ends early shows in `ended`.
   if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
   const memory = boundMemory(pid, maximumBytes, { withDescendants: true })
@@ -54,14 +58,14 @@ export function startChild({
   stderr.setEncoding('utf8').on('data', (text: string) => {
     words = appendWords(words, text)
   })
-  const ended = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(error.message))
+  const closed = new Promise<string>((resolve) => {
     child.once('close', (code, signal) => {
       const excess = memory.exceededBy()
       const cause = excess === undefined ? (signal ?? `code ${code}`) : `held ${excess} bytes`
       resolve(`${words.trim()} (${cause})`)
     })
   })
+  const ended = Promise.race([failed, closed])
   return {
     ...{ input: stdin, output: stdout, ended, pid: pid ?? 0 },
     async kill() {

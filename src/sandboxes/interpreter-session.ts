@@ -153,7 +153,8 @@ function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
     } catch (error) {
       fail(error instanceof Error ? error : new Error(String(error)))
       channel.output.removeAllListeners('data').resume()
-      void channel.kill()
+      // One that cannot be ended now is ended by the next run, which fails and says why.
+      channel.kill().catch(() => undefined)
     }
   })
   // A broken pipe shows as the interpreter's end.

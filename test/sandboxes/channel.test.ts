@@ -1,6 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { startChild } from '../../src/sandboxes/channel.ts'
+import { temporaryDirectory } from '../support/temporary-files.ts'
 
 const PYTHON = '/usr/bin/python3'
 const MEGABYTE = 2 ** 20
@@ -29,4 +33,24 @@ describe('A child that holds more memory than it may', () => {
       expect(await child.ended).toMatch(/\(code 0\)$/)
     },
   )
+})
+
+describe('A child that cannot be started', () => {
+  it('for want of descriptors is refused, and does not end the server', async () => {
+    const module = new URL('../../src/sandboxes/channel.ts', import.meta.url)
+    const code = `
+      import { openSync } from 'node:fs'
+      const { startChild } = await import('${module}')
+      const start = () => startChild({ path: '/bin/sleep', parameters: ['60'], maximumBytes: 1 })
+      // What watches its memory has begun by then.
+      await start().ended
+      try { for (;;) openSync('/dev/null') } catch {}
+      try { start() } catch ({ message }) { console.log(message) }
+      process.on('exit', (code) => console.log('lives', code))`
+    const file = join(await temporaryDirectory(), 'starve.mjs')
+    await writeFile(file, code)
+    const command = `ulimit -n 128; exec ${process.execPath} ${file}`
+    const child = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' })
+    expect(child).toMatchObject({ stderr: '', stdout: 'A child has no streams\nlives 0\n' })
+  })
 })

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { SandboxChannel } from '../../src/sandboxes/channel.ts'
 import { encodeFrame } from '../../src/sandboxes/frames.ts'
@@ -84,6 +85,18 @@ describe('A session with an interpreter', () => {
     say(RESULT, '', '')
     expect(await channel.ended).toBe('killed')
     expect(await session.run({ code: '' }, signal)).toMatchObject({ outcome: 'crashed' })
+  })
+
+  it('that speaks unasked and cannot be ended, as its engine is away, fails the next run and not the server', async () => {
+    const fake = fakeChannel()
+    const kill = () => Promise.reject(new Error('The engine is away'))
+    const opening = createInterpreterSessions(LIMITS).open({ ...fake.channel, kill }, signal)
+    fake.say({ ready: true })
+    const session = await opening
+    fake.say(RESULT, '', '')
+    // A rejection that nobody handles would end the server, and fails this run.
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    await expect(session.run({ code: '' }, signal)).rejects.toThrow('The engine is away')
   })
 
   it('does not end for a run that was aborted before it began', async () => {

@@ -50,7 +50,7 @@ export function createEmbeddedSandbox({
   let spare: Promise<SandboxSession> | undefined
   let spareTimer: NodeJS.Timeout | undefined
 
-  function start(signal: AbortSignal): Promise<SandboxSession> {
+  async function start(signal: AbortSignal): Promise<SandboxSession> {
     const parameters = parametersOf(limits, interpreter)
     const { memoryMegabytes, fileMegabytes } = limits
     // Files are there twice while they come in.

@@ -70,6 +70,8 @@ async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator
   const unpacked = createZstdDecompress()
   // Destroys what is unpacked when the file cannot be read, so that its reader hears of it.
   const reading = pipeline(createReadStream(file, { signal }), unpacked)
+  // It may fail while whoever took a line is busy with it; it is awaited at the end.
+  reading.catch(() => undefined)
   try {
     yield* readLines(unpacked, MAX_LINE_BYTES)
     await reading

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { readCorpusFile, writeCorpusFile } from '../../../src/services/transfer/corpus-file.ts'
@@ -72,6 +74,20 @@ describe('The file of a corpus', () => {
     const { directory, file } = await written()
     expect(await read(file)).toEqual(RECORDS)
     expect(await readdir(directory)).toEqual(['corpus.zst'])
+  })
+
+  it('is left between two records with the reason of the signal alone', async () => {
+    // More than is read ahead.
+    const pieces = Array.from({ length: 8 }, () => randomBytes(2 ** 20))
+    const many = pieces.map((bytes): CorpusRecord => ({ kind: 'piece', revision: 2, bytes }))
+    const { file } = await written([...RECORDS.slice(0, 2), ...many])
+    const stop = new AbortController()
+    const records = readCorpusFile(file, stop.signal)
+    await records.next()
+    stop.abort(new Error('Interrupted'))
+    // Whoever took a record is busy with it meanwhile. A rejection that nobody handles would end the process, and fails this run.
+    for (let turn = 0; turn < 20; turn++) await setImmediate()
+    await expect(Array.fromAsync(records)).rejects.toThrow('Interrupted')
   })
 
   it('holds lines of JSON, none of them long, that other programs can read', async () => {
