@@ -3,7 +3,7 @@ import type { Filter } from '../../schemas/metadata.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 
 /** How often a search is made anew where what it found was replaced before it could be read. */
-const MAX_STALE = 1
+const MAX_STALE = 3
 /** The same, where what a filter takes was replaced before the index was asked about it. */
 const MAX_SHORT = 3
 
@@ -13,8 +13,8 @@ export type Scope = Pick<IndexQuery, 'only' | 'filter'>
 interface Outcome {
   /** Where the search looked. */
   scope: Scope
-  /** Whether the document store did not hold a candidate. */
-  isStale: boolean
+  /** Candidates that the document store did not hold. */
+  missing: readonly number[]
   /** Whether there is less than was wanted, and deeper there is nothing more. */
   isShort: boolean
 }
@@ -30,6 +30,7 @@ export function createFilterScope(
   filter: Filter | undefined,
   signal?: AbortSignal,
 ) {
+  const missed = new Set<number>()
   let stale = 0
   let short = 0
 
@@ -44,8 +45,11 @@ export function createFilterScope(
     resolve,
 
     /** Where to search once more; nothing where that would find the same, or there was enough. */
-    async resolveAgain({ scope, isStale, isShort }: Outcome): Promise<Scope | undefined> {
-      // What replaces a chunk is in the index before that one leaves the document store.
+    async resolveAgain({ scope, missing, isShort }: Outcome): Promise<Scope | undefined> {
+      // What replaces a chunk is in the index before that one leaves the document store. The same one missing twice
+      // is none that was replaced meanwhile.
+      const isStale = missing.some((key) => !missed.has(key))
+      for (const key of missing) missed.add(key)
       if (isStale && stale++ < MAX_STALE) return resolve()
       if (!isShort || !scope.only || short++ >= MAX_SHORT) return undefined
       // The index may have forgotten what the filter took, and was not asked about what replaces it.

@@ -12,8 +12,8 @@ export interface FoundChunk extends HybridMatch {
 }
 
 /**
- * The first `wanted` candidates that the document store holds and that say something new. `isStale` where it did not
- * hold one: that was superseded since the search, or is not in yet.
+ * The first `wanted` candidates that the document store holds and that say something new. `missing` are the keys
+ * of those that it did not hold: superseded since the search, or not in yet.
  */
 export async function hydrateChunks(
   store: Pick<DocumentStore, 'readChunks'>,
@@ -25,21 +25,22 @@ export async function hydrateChunks(
   const distinct = createDistinctTexts()
   // Most answers need no more than the first reading; where they do, each further read is twice as long.
   let from = 0
-  let isStale = false
+  const missing: number[] = []
   for (let size = wanted; from < candidates.length && found.length < wanted; size *= 2) {
     const part = new Map(candidates.slice(from, from + size).map((each) => [each.key, each]))
     from += size
     const chunks = await store.readChunks([...part.keys()])
-    isStale ||= chunks.length < part.size
     for (const chunk of chunks) {
       const candidate = part.get(chunk.key)
+      part.delete(chunk.key)
       // An index that keeps metadata may not know of its last change yet.
       if (filter && !takes(filter, chunk.metadata)) continue
       if (!candidate || found.length === wanted || !distinct.take(chunk.text)) continue
       found.push({ ...candidate, chunk })
     }
+    missing.push(...part.keys())
   }
-  return { found, isStale }
+  return { found, missing }
 }
 
 export function toHit({ chunk, score, lexical, dense, rerank }: FoundChunk, explain: boolean): Hit {

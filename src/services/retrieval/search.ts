@@ -87,9 +87,9 @@ export function createRetrieval(dependencies: Dependencies): Retrieval {
     let limit = Math.max(wanted + SPARE_MATCHES, minLimit)
     for (;;) {
       const { candidates, exhausted } = await rank(question, { ...scope, limit }, signal)
-      const { found, isStale } = await hydrateChunks(store, candidates, wanted, scope.filter)
+      const { found, missing } = await hydrateChunks(store, candidates, wanted, scope.filter)
       const isShort = exhausted && found.length < wanted
-      const changed = await filter.resolveAgain({ scope, isStale, isShort })
+      const changed = await filter.resolveAgain({ scope, missing, isShort })
       if (changed) scope = changed
       else if (found.length === wanted || exhausted || limit >= MAX_MATCHES) return found
       else limit = Math.min(limit * DEEPER, MAX_MATCHES)

@@ -51,6 +51,18 @@ describe('A search during which a document is replaced', () => {
     expect(await find(2)).toEqual(['Text 2', 'Text 3'])
   })
 
+  it('finds it where that one was replaced, too, as a slow search went on', async () => {
+    const { find, asked } = createForTest([[1], [2], [3], [4]], [4])
+    expect(await find(5)).toEqual(['Text 4'])
+    expect(asked()).toBe(4)
+  })
+
+  it('comes to its end where each chunk is replaced before it is read', async () => {
+    const { find, asked } = createForTest([[1], [2], [3], [4], [5], [6]], [])
+    expect(await find(5)).toEqual([])
+    expect(asked()).toBe(4)
+  })
+
   it('is made anew once, not as long as the index holds what is not there', async () => {
     const { find, asked } = createForTest([[1, 2]], [2])
     expect(await find(5)).toEqual(['Text 2'])
