@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { noteIn } from '../src/lib/precompile.ts'
+import { noteIn } from '../src/lib/processes/precompile.ts'
 
 const ENTRY = {
   biome: '@biomejs/biome/bin/biome',

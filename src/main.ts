@@ -22,11 +22,16 @@ import { openScreen } from './compose/screen.ts'
 import { type Config, loadConfig, salvageConfig, VARIABLE_NAMES } from './config.ts'
 import { HIDDEN_KEY, openBrowser, prepareFirstStart, welcome } from './first-start.ts'
 import { explainPath, isMissing } from './lib/files.ts'
-import { freeMemoryWhenIdle } from './lib/free-memory.ts'
-import { closeInherited } from './lib/inherited-descriptors.ts'
-import { precompileOnce } from './lib/precompile.ts'
-import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
-import { askForAnother, onStopSignal, STOPPED } from './lib/supervise.ts'
+import { freeMemoryWhenIdle } from './lib/processes/free-memory.ts'
+import { closeInherited } from './lib/processes/inherited-descriptors.ts'
+import { precompileOnce } from './lib/processes/precompile.ts'
+import {
+  askForAnother,
+  isReplaceable,
+  onStopSignal,
+  replaceProcess,
+  STOPPED,
+} from './lib/processes/restart.ts'
 import { speakPlainly } from './schemas/invalid-request.ts'
 import { createLogSender, startTelemetry, type Telemetry } from './telemetry.ts'
 

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { isReplaceable, replaceProcess } from './lib/replace-process.ts'
-import { supervise } from './lib/supervise.ts'
+import { isReplaceable, replaceProcess, supervise } from './lib/processes/restart.ts'
 
 /**
  * How much freed memory glibc keeps at the end of its heap, in bytes. This is its own first value; but only

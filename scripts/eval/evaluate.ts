@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { AgentServer } from '../../client/src/agent-server.ts'
-import type { JudgedQuery } from '../../src/lib/judged-queries.ts'
-import { DEPTH, mean, measure, percentile, TOP_K } from '../../src/lib/measures.ts'
+import {
+  DEPTH,
+  type JudgedQuery,
+  mean,
+  measure,
+  percentile,
+  TOP_K,
+} from '../../src/lib/evaluation.ts'
 import { type Entry, readCorpus, readQueries } from './collection.ts'
 
 const REQUESTS_AT_ONCE = 16

@@ -1,7 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import type { ProgressTarget } from '../lib/progress-bar.ts'
+import type { ProgressTarget } from './progress-bar.ts'
 
 export interface CommandContext {
   /** What stands after the command's name. */

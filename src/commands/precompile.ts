@@ -1,12 +1,12 @@
 import { glob } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { notePrecompiled } from '../lib/precompile.ts'
+import { notePrecompiled } from '../lib/processes/precompile.ts'
 import type { Command } from './command.ts'
 
 const SOURCE = new URL('../', import.meta.url)
 /** What the processes for jobs load, by and by. */
 export const MODULES = [
-  ...['lib/job-process.ts', 'models/builtin/embed-process.ts'],
+  ...['lib/processes/job-process.ts', 'models/builtin/embed-process.ts'],
   'services/{charts,extraction,forms,tables}/**/*.ts',
 ]
 

@@ -3,11 +3,11 @@ import { chosenVectors } from '../compose/models.ts'
 import { fillIndex } from '../compose/rebuild.ts'
 import { openCorpus, shareAccepted } from '../compose/stores.ts'
 import type { Config } from '../config.ts'
-import { createProgressBar, type ProgressTarget } from '../lib/progress-bar.ts'
 import { readCorpusFile, writeCorpusFile } from '../services/transfer/corpus-file.ts'
 import { fittingCorpus, moveCorpus, type Watch } from '../services/transfer/move-corpus.ts'
 import type { CorpusRecord } from '../stores/corpus.ts'
 import type { Command } from './command.ts'
+import { createProgressBar, type ProgressTarget } from './progress-bar.ts'
 
 /** `npm run export -- <file>`: all that the document store holds, at one moment, while the server may go on. */
 export const runExport: Command = async ({ parameters, config, stderr, signal }) => {

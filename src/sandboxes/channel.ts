@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { Writable } from 'node:stream'
-import { boundMemory } from '../lib/bound-memory.ts'
+import { boundMemory } from '../lib/processes/bound-memory.ts'
 
 /** The two ends of an interpreter that runs code in a loop, wherever it runs; it speaks frames. */
 export interface SandboxChannel {

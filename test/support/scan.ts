@@ -1,5 +1,5 @@
 import { Resvg } from '@resvg/resvg-js'
-import { FONT_FILES } from '../../src/lib/fonts.ts'
+import { FONT_FILES } from '../../src/lib/text/fonts.ts'
 
 /** A page with these lines, as a scanner would see it; `isTorn` leaves two of three rows of it, `right` is a second column. */
 export function scan(

@@ -1,7 +1,15 @@
 import { signal } from '@preact/signals'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
-import { type JudgedQuery, readJudged, writeJudged } from '../../src/lib/judged-queries.ts'
-import { DEPTH, type Measures, mean, measure, TOP_K } from '../../src/lib/measures.ts'
+import {
+  DEPTH,
+  type JudgedQuery,
+  type Measures,
+  mean,
+  measure,
+  readJudged,
+  TOP_K,
+  writeJudged,
+} from '../../src/lib/evaluation.ts'
 import { client, messageOf } from '../api.ts'
 import { onSignOut } from '../session.ts'
 import type { Trial } from './search-state.ts'

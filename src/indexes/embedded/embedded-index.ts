@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { untilAborted } from '../../lib/abort.ts'
-import { startThread } from '../../lib/thread.ts'
+import { startThread } from '../../lib/processes/thread.ts'
 import type { ChunkIndex } from '../chunk-index.ts'
 import { toHybridMatches, toMatches } from './columns.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'

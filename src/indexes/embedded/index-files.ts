@@ -2,7 +2,7 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { readIfPresent } from '../../lib/files.ts'
-import type { Notice } from '../../lib/thread.ts'
+import type { Notice } from '../../lib/processes/thread.ts'
 
 /** Raise it when an older or newer server could not read what is on the disk. */
 const FORMAT = 1

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import { notify, serveThread, transferring } from '../../lib/thread.ts'
+import { notify, serveThread, transferring } from '../../lib/processes/thread.ts'
 import type { IndexQuery, NearestQuery, VectorBatch } from '../chunk-index.ts'
 import { rankHybrid } from '../hybrid-ranking.ts'
 import type { TermBatch } from '../term-batch.ts'

@@ -1,4 +1,4 @@
-import { inSlices, type Notice } from '../../lib/thread.ts'
+import { inSlices, type Notice } from '../../lib/processes/thread.ts'
 import type { LexicalIndex } from './lexical.ts'
 import { chooseMerge, chooseMergeToWrite, mergeSegments } from './merge.ts'
 import { MAX_CHUNKS, type Segment } from './segment.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { inSlices } from '../../lib/thread.ts'
+import { inSlices } from '../../lib/processes/thread.ts'
 import { type IndexFilesOptions, openIndexFiles, readWhole, writeDurably } from './index-files.ts'
 import { HEADER, readSegment, removeChunk, type Segment } from './segment.ts'
 

@@ -1,5 +1,5 @@
 import { newStemmer } from 'snowball-stemmers'
-import { tokenise } from '../../lib/tokenise.ts'
+import { tokenise } from '../../lib/text/tokenise.ts'
 
 const stemmer = newStemmer('english')
 const MARKS = /\p{M}/gu

@@ -1,5 +1,5 @@
 import { startDeadline } from '../../lib/abort.ts'
-import { tokenise } from '../../lib/tokenise.ts'
+import { tokenise } from '../../lib/text/tokenise.ts'
 import { askModel, type Reader } from '../../models/ask-model.ts'
 import type { ChatModel, ModelMessage } from '../../models/chat-model.ts'
 import type { AgentRequest } from './agent-event.ts'

@@ -1,5 +1,5 @@
-import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/fonts.ts'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
+import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/text/fonts.ts'
 
 const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
 /** Large files, which are read only for what the usual fonts lack. */

@@ -1,4 +1,4 @@
-import { calendarPlaces, placeIn } from '../../lib/calendar-names.ts'
+import { calendarPlaces, placeIn } from '../../lib/text/calendar-names.ts'
 
 /** Pixels of a letter, of a line of a title, and of a bar with its gap; generous. */
 const LETTER = 6.5

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { createJobRunner } from '../../lib/child-process.ts'
+import { createJobRunner } from '../../lib/processes/child-process.ts'
 import type { RenderedChart } from './render.ts'
 import type { ChartSpecification } from './specification.ts'
 

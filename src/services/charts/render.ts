@@ -2,7 +2,7 @@ import { Resvg } from '@resvg/resvg-js'
 import * as vega from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compile } from 'vega-lite'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import { fontsFor } from './chart-fonts.ts'
 import { CHART_FONT, type ChartSpecification } from './specification.ts'
 

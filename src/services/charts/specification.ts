@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import { boundedText, filledText } from '../../schemas/fields.ts'
 import { calendarOrder, layoutOf, lieDown, pieLayers, wrapTitle } from './chart-layout.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { tokenise } from '../../lib/tokenise.ts'
+import { tokenise } from '../../lib/text/tokenise.ts'
 
 /** Words that may be held in mind; the rarest are forgotten when there are more. */
 const MAX_TERMS = 200_000

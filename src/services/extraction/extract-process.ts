@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os'
-import { endWithParent } from '../../lib/end-with-parent.ts'
+import { endWithParent } from '../../lib/processes/end-with-parent.ts'
 import type { DocumentWarning } from '../../schemas/document-file.ts'
 import { extractFile } from './extract-file.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from './extracted.ts'
 
 // The whole of a process of its own, so that a file can take no more memory or time than it is given. Beside
-// the jobs of src/lib/job-process.ts: it reads many files, and neither file nor text passes as one message.
+// the jobs of src/lib/processes/job-process.ts: it reads many files, and neither file nor text passes as one message.
 
 const MAX_CAUSE = 4_096
 /** Pages that a warning names. */

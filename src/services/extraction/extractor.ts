@@ -1,7 +1,7 @@
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
-import { type ProcessLimits, startProcess } from '../../lib/child-process.ts'
-import { freeYoungMemory } from '../../lib/free-memory.ts'
-import { JobCrashed, JobExhausted } from '../../lib/job.ts'
+import { type ProcessLimits, startProcess } from '../../lib/processes/child-process.ts'
+import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
+import { JobCrashed, JobExhausted } from '../../lib/processes/job.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import type { StoredFile } from '../../stores/file-store.ts'
 import {

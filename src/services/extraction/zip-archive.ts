@@ -1,5 +1,5 @@
 import type { Entry, ZipFile } from 'yauzl'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import { ExtractionError } from './extracted.ts'
 
 export const ZIP_MARK = Buffer.from('PK\x03\x04')

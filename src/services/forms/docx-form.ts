@@ -1,5 +1,5 @@
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import { refuseBadZip } from '../extraction/zip-archive.ts'
 import { type FormValues, fillPlaceholders, type OpenedForm, placeholdersIn } from './form.ts'
 

@@ -1,4 +1,4 @@
-import { createJobRunner } from '../../lib/child-process.ts'
+import { createJobRunner } from '../../lib/processes/child-process.ts'
 import { type FormKind, FormResult, type FormValues } from './form.ts'
 
 const FILLING = {

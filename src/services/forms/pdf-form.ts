@@ -10,7 +10,7 @@ import {
   PDFString,
   PDFTextField,
 } from '@cantoo/pdf-lib'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import type { FormField, FormValue, OpenedForm } from './form.ts'
 import { loadFormFonts } from './form-fonts.ts'
 import { createFieldPen } from './pdf-layout.ts'

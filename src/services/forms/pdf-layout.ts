@@ -16,7 +16,7 @@ import {
   showText,
 } from '@cantoo/pdf-lib'
 import type { default as CreateBidi, EmbeddingLevels } from 'bidi-js'
-import type { LoadedFont } from '../../lib/fonts.ts'
+import type { LoadedFont } from '../../lib/text/fonts.ts'
 import { type FormFonts, toDrawn } from './form-fonts.ts'
 
 /** Points of the font, where the form leaves them open. */

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
-import { type Line, readLines } from '../../lib/lines.ts'
+import { type Line, readLines } from '../../lib/text/lines.ts'
 import { DocumentLine, LINES, type LineResult } from '../../schemas/document-batch.ts'
 import { refusalOf } from '../../schemas/invalid-request.ts'
 import type { Documents } from './documents.ts'

@@ -1,6 +1,6 @@
 import type { TermBatch } from '../../indexes/term-batch.ts'
-import { freeAllMemory } from '../../lib/free-memory.ts'
 import { atCodePoint } from '../../lib/markdown/characters.ts'
+import { freeAllMemory } from '../../lib/processes/free-memory.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
 import { ExtractionError } from '../extraction/extracted.ts'
 import type { Preparer } from './preparer.ts'

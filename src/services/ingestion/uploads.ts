@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import type { FormPart } from '../../lib/form-part.ts'
-import { freeYoungMemory } from '../../lib/free-memory.ts'
+import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { FileFields } from '../../schemas/document-file.ts'
 import { toStorable } from '../../schemas/fields.ts'

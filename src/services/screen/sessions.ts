@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import { createFailureLimit } from '../../lib/failure-limit.ts'
 import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
 
@@ -13,7 +12,11 @@ export const SESSION_SECONDS = 7 * 24 * 3_600
 const MAX_SESSIONS = 64
 const TOKEN_MS = 30 * 60_000
 const SECRET_BYTES = 32
-const FAILURES = { failures: 10, windowMs: 60_000 }
+/** How often an address may fail within the window. */
+const MAX_FAILURES = 10
+const FAILURE_WINDOW_MS = 60_000
+/** Addresses that are remembered; the one that failed first is forgotten for one more. */
+const MAX_ADDRESSES = 10_000
 
 const Kept = z.array(z.object({ mac: z.string(), endsAt: z.number() })).max(MAX_SESSIONS)
 
@@ -33,7 +36,7 @@ interface Options {
 export async function openSessions(options: Options) {
   const { serverApiKey, now = Date.now } = options
   const sessions = await readSessions(options.file)
-  const limit = createFailureLimit({ ...FAILURES, now })
+  const limit = createFailureLimit(now)
   let token: { value: string; endsAt: number } | undefined
   let written = Promise.resolve()
 
@@ -118,4 +121,30 @@ function parseJson(text: string): unknown {
 async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   await replaceFile(file, JSON.stringify(kept), 0o600)
+}
+
+/** Counts failures by address, in windows that begin with the first one. Memory is bounded. */
+function createFailureLimit(now: () => number) {
+  const windows = new Map<string, { count: number; endsAt: number }>()
+
+  return {
+    /** Seconds until the address may try again; 0 where it may now. */
+    waitSeconds(address: string): number {
+      const window = windows.get(address)
+      if (!window || window.count < MAX_FAILURES) return 0
+      return Math.max(0, Math.ceil((window.endsAt - now()) / 1_000))
+    },
+
+    failed(address: string): void {
+      const window = windows.get(address)
+      if (window && window.endsAt > now()) {
+        window.count += 1
+        return
+      }
+      windows.delete(address)
+      const [oldest] = windows.keys()
+      if (windows.size >= MAX_ADDRESSES && oldest !== undefined) windows.delete(oldest)
+      windows.set(address, { count: 1, endsAt: now() + FAILURE_WINDOW_MS })
+    },
+  }
 }

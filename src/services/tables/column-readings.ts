@@ -1,4 +1,4 @@
-import { calendarPlaces } from '../../lib/calendar-names.ts'
+import { calendarPlaces } from '../../lib/text/calendar-names.ts'
 import { quoteText } from './duckdb.ts'
 
 /** How the texts of a column are read as values of a type. */

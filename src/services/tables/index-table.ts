@@ -1,5 +1,5 @@
 import { type DuckDBResult, JsonDuckDBValueConverter } from '@duckdb/node-api'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import { type StoredRow, writeRowFile } from '../../stores/row-file.ts'
 import { lockDown, quoteName, quoteText, toCell, withDatabase } from './duckdb.ts'
 import { keyKindOf, toKey } from './look-up-rows.ts'

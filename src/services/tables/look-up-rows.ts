@@ -1,4 +1,4 @@
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import { findRows, type KeyTest } from '../../stores/row-file.ts'
 import {
   Cell,

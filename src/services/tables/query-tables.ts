@@ -4,7 +4,7 @@ import {
   JsonDuckDBValueConverter,
   StatementType,
 } from '@duckdb/node-api'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import { lockDown, quoteName, quoteText, toCell, withDatabase } from './duckdb.ts'
 import type { Cell, QueryJob, QueryResult } from './table-job.ts'
 

@@ -1,5 +1,5 @@
-import { createJobRunner, type Job, type JobRunner } from '../../lib/child-process.ts'
-import { JobRefusal } from '../../lib/job.ts'
+import { createJobRunner, type Job, type JobRunner } from '../../lib/processes/child-process.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import type { DocumentStore, StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ToolRecord } from '../../schemas/agent.ts'
 import type { Tool, ToolContext } from './define-tool.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JobRefusal } from '../../lib/job.ts'
+import { JobRefusal } from '../../lib/processes/job.ts'
 import { filledText } from '../../schemas/fields.ts'
 import type { Citations } from '../agent/citations.ts'
 import type { TableEntry } from '../tables/catalogue.ts'

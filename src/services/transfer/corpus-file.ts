@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
 import { exists } from '../../lib/files.ts'
-import { type Line, readLines } from '../../lib/lines.ts'
+import { type Line, readLines } from '../../lib/text/lines.ts'
 import type { CorpusRecord } from '../../stores/corpus.ts'
 import {
   BodyLine,

@@ -1,5 +1,5 @@
 import { AppError } from '../../errors.ts'
-import { freeYoungMemory } from '../../lib/free-memory.ts'
+import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
 import { repack } from '../chunk-codec.ts'
 import type { FileStore } from '../file-store.ts'
 import type { Read, SqlDialect } from './query.ts'

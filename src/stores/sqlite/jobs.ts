@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
-import { freeYoungMemory } from '../../lib/free-memory.ts'
+import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
 import { createChunkBatchReader } from '../chunk-codec.ts'
 import type {
   Claim,

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import { serveThread } from '../../lib/thread.ts'
+import { serveThread } from '../../lib/processes/thread.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import { toCondition } from '../sql/filter.ts'
 import { createLookup } from '../sql/lookup.ts'

@@ -1,5 +1,5 @@
 import { untilAborted, withDeadline } from '../../lib/abort.ts'
-import { startThread, type Thread } from '../../lib/thread.ts'
+import { startThread, type Thread } from '../../lib/processes/thread.ts'
 import type { DocumentStore } from '../document-store.ts'
 import type { DocumentLookup } from '../lookup.ts'
 import { unavailable } from './error.ts'

@@ -1,7 +1,7 @@
 import { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
-import { unpackError } from '../../lib/thread.ts'
+import { unpackError } from '../../lib/processes/thread.ts'
 import { unavailable } from './error.ts'
 import type { Outcome, Write, WriteInput, WriteName, WriteOutput } from './writes.ts'
 

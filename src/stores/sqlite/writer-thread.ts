@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
-import { serveThread } from '../../lib/thread.ts'
+import { serveThread } from '../../lib/processes/thread.ts'
 import { emptyLog, openForWriting, withRoom } from './connection.ts'
 import { toStoreError } from './error.ts'
 import { type Migration, migrate } from './migrate.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
-import { type PackedError, packError } from '../../lib/thread.ts'
+import { type PackedError, packError } from '../../lib/processes/thread.ts'
 import { integer } from '../sql/rows.ts'
 import { createVectorWrites } from './chunks.ts'
 import { directoryOf, LEFT_FREE_BYTES, requireRoom, withRoom } from './connection.ts'

@@ -6,7 +6,7 @@ import type { ChunkIndex, IndexMatch } from '../../../src/indexes/chunk-index.ts
 import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { DEPTH, measure } from '../../../src/lib/measures.ts'
+import { DEPTH, measure } from '../../../src/lib/evaluation.ts'
 import { createFeedback, rememberTerms } from '../../../src/services/retrieval/feedback.ts'
 import { readStoredChunks } from './judged-chunks.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job.ts'
+import { JobRefusal } from '../../../src/lib/processes/job.ts'
 import {
   ChartRequest,
   type ChartRow,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { runJob } from '../../../src/lib/child-process.ts'
-import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
+import { runJob } from '../../../src/lib/processes/child-process.ts'
+import { JobExhausted, JobRefusal } from '../../../src/lib/processes/job.ts'
 import { createCharts, RENDERING } from '../../../src/services/charts/charts.ts'
 import { ChartRequest, toSpecification } from '../../../src/services/charts/specification.ts'
 import { long, onlyLong, someOf } from '../../support/long.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job.ts'
+import { JobRefusal } from '../../../src/lib/processes/job.ts'
 import { makeRoom } from '../../../src/services/tables/table-files.ts'
 import type { RowCondition } from '../../../src/services/tables/table-job.ts'
 import { createTables } from '../../../src/services/tables/tables.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobExhausted, JobRefusal } from '../../../src/lib/job.ts'
+import { JobExhausted, JobRefusal } from '../../../src/lib/processes/job.ts'
 import { callTool, parseCall } from '../../../src/services/tools/registry.ts'
 import { citeTables } from '../../../src/services/tools/table-tools.ts'
 import { ToolFailure } from '../../../src/services/tools/tool-error.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job.ts'
+import { JobRefusal } from '../../../src/lib/processes/job.ts'
 import type { RowQuery, Table, Tables } from '../../../src/services/tables/tables.ts'
 import { lookupData } from '../../../src/services/tools/lookup-data.ts'
 import { ToolInputError } from '../../../src/services/tools/tool-error.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job.ts'
+import { JobRefusal } from '../../../src/lib/processes/job.ts'
 import type { Charts } from '../../../src/services/charts/charts.ts'
 import type { ChartSpecification } from '../../../src/services/charts/specification.ts'
 import type { TableAnswer } from '../../../src/services/tables/tables.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { JobRefusal } from '../../../src/lib/job.ts'
+import { JobRefusal } from '../../../src/lib/processes/job.ts'
 import type { TableEntry } from '../../../src/services/tables/catalogue.ts'
 import type { Table, TableQuery } from '../../../src/services/tables/tables.ts'
 import { tableTools } from '../../../src/services/tools/table-tools.ts'

@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path'
 import { expect, it } from 'vitest'
-import { PROGRAM_FILES } from '../../src/lib/child-process.ts'
-import { ROOT } from '../support/source-tree.ts'
+import { PROGRAM_FILES } from '../../../src/lib/processes/child-process.ts'
+import { ROOT } from '../../support/source-tree.ts'
 
 const root = ROOT.pathname
 const holds = (outer: string, inner: string) => !relative(outer, inner).split(sep).includes('..')

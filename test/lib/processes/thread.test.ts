@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { AppError } from '../../src/errors.ts'
-import { startThread, type ThreadOptions } from '../../src/lib/thread.ts'
+import { AppError } from '../../../src/errors.ts'
+import { startThread, type ThreadOptions } from '../../../src/lib/processes/thread.ts'
 import type { AnsweringMethods } from './answering-thread.ts'
 
 const ANSWERING_THREAD = new URL('./answering-thread.ts', import.meta.url)

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { parentPort, type Transferable, Worker } from 'node:worker_threads'
-import { AppError, type ErrorCode } from '../errors.ts'
+import { AppError, type ErrorCode } from '../../errors.ts'
 import { freeMemoryWhenIdle } from './free-memory.ts'
 
 interface Request {

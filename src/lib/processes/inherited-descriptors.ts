@@ -1,5 +1,5 @@
 import { closeSync, existsSync, readdirSync, readFileSync } from 'node:fs'
-import { isMissing } from './files.ts'
+import { isMissing } from '../files.ts'
 
 /** Linux alone shows what is open and whether a child would get it. */
 const OPEN = '/proc/self/fdinfo'

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { freeAllMemory, freeYoungMemory } from '../../src/lib/free-memory.ts'
+import { freeAllMemory, freeYoungMemory } from '../../../src/lib/processes/free-memory.ts'
 
 const PIECE = 2 ** 20
 const PIECES = 40
@@ -53,7 +53,7 @@ describe('Freeing all', () => {
 
 describe('A process that has nothing more to do', () => {
   it('gives back what its work has left, and only then', async () => {
-    const module = JSON.stringify(import.meta.resolve('../../src/lib/free-memory.ts'))
+    const module = JSON.stringify(import.meta.resolve('../../../src/lib/processes/free-memory.ts'))
     const program = `
       import { freeMemoryWhenIdle } from ${module}
       import { getHeapStatistics } from 'node:v8'
@@ -82,7 +82,7 @@ describe('A process that has nothing more to do', () => {
 
 describe('A thread', () => {
   it('finds the collector though others look for it at the same moment, and none fails', async () => {
-    const module = JSON.stringify(import.meta.resolve('../../src/lib/free-memory.ts'))
+    const module = JSON.stringify(import.meta.resolve('../../../src/lib/processes/free-memory.ts'))
     const program = `
       import { parentPort } from 'node:worker_threads'
       import { freeAllMemory } from ${module}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { placeOfJsonMistake, reasonOfJsonMistake } from '../../src/lib/json-place.ts'
-import { processorMs } from '../support/processor-time.ts'
+import { placeOfJsonMistake, reasonOfJsonMistake } from '../../../src/lib/text/json-place.ts'
+import { processorMs } from '../../support/processor-time.ts'
 
 it.each<[string, number, number]>([
   ['{\n  "a": 1,\n}', 3, 1],

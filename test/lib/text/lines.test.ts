@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readLines } from '../../src/lib/lines.ts'
+import { readLines } from '../../../src/lib/text/lines.ts'
 
 async function* stream(parts: readonly string[]): AsyncGenerator<Buffer> {
   for (const part of parts) {

@@ -2,12 +2,12 @@ import { fork } from 'node:child_process'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
-import { startDeadline, untilAborted } from './abort.ts'
+import { startDeadline, untilAborted } from '../abort.ts'
+import { createSemaphore } from '../semaphore.ts'
 import { boundMemory } from './bound-memory.ts'
 import { type JobAnswer, JobCrashed, JobExhausted, JobRefusal } from './job.ts'
 import { COMPILE_CACHE } from './precompile.ts'
 import { residentBytes } from './resident-memory.ts'
-import { createSemaphore } from './semaphore.ts'
 
 const BYTES_PER_MEGABYTE = 2 ** 20
 /** Characters of what a process has written to its standard error last. */
@@ -18,8 +18,8 @@ const OUT_OF_MEMORY = /out of memory|allocation failed|bad_alloc|memory allocati
 const JOB_ENTRY = new URL('./job-process.ts', import.meta.url)
 
 /** All that a process of ours may read: the program and its packages, but not the keys and the data beside them. */
-export const PROGRAM_FILES = ['../../src', '../../node_modules', '../../package.json'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
+export const PROGRAM_FILES = ['../../../src', '../../../node_modules', '../../../package.json'].map(
+  (path) => fileURLToPath(new URL(path, import.meta.url)),
 )
 
 export interface ProcessLimits {

@@ -3,10 +3,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { runJob } from '../../src/lib/child-process.ts'
-import { JobCrashed, JobExhausted, JobRefusal } from '../../src/lib/job.ts'
-import { long, someOf } from '../support/long.ts'
-import { temporaryDirectory } from '../support/temporary-files.ts'
+import { runJob } from '../../../src/lib/processes/child-process.ts'
+import { JobCrashed, JobExhausted, JobRefusal } from '../../../src/lib/processes/job.ts'
+import { long, someOf } from '../../support/long.ts'
+import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 const MODULE = new URL('./answering-job.ts', import.meta.url)
 const JOB = {

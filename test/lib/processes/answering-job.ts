@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { JobRefusal } from '../../src/lib/job.ts'
+import { JobRefusal } from '../../../src/lib/processes/job.ts'
 
 interface Asked {
   what: string

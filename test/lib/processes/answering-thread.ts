@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import { AppError } from '../../src/errors.ts'
-import { notify, serveThread, transferring } from '../../src/lib/thread.ts'
+import { AppError } from '../../../src/errors.ts'
+import { notify, serveThread, transferring } from '../../../src/lib/processes/thread.ts'
 
 const methods = {
   /** Answers after so many milliseconds. */
