@@ -30,9 +30,11 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
     const environment = await readProcess(server, 'environ')
     expect(environment).toContain(`${NAME}=131072`)
     expect(environment).toContainEqual(expect.stringMatching(/^NODE_COMPILE_CACHE=.+agent-server$/))
-    const [, flag, main] = await readProcess(server, 'cmdline')
-    expect(flag).toBe('--max-semi-space-size=16')
-    expect(main).toMatch(/src\/main\.ts$/)
+    expect((await readProcess(server, 'cmdline')).slice(1, 4)).toEqual([
+      '--max-semi-space-size=16',
+      '--heap-growing-percent=75',
+      expect.stringMatching(/src\/main\.ts$/),
+    ])
     // The process that was started is the one that runs, so that no signal is lost between two.
     expect(await server.stop()).toEqual({ code: 0, signal: null })
   })
@@ -61,19 +63,22 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
 
   it('keeps the flags of Node.js', onlyLong, async () => {
     const server = await started({}, ['--stack-size=900'])
-    expect((await readProcess(server, 'cmdline')).slice(1, 4)).toEqual([
+    expect((await readProcess(server, 'cmdline')).slice(1, 5)).toEqual([
       '--stack-size=900',
       '--max-semi-space-size=16',
+      '--heap-growing-percent=75',
       expect.stringMatching(/src\/main\.ts$/),
     ])
     await server.stop()
   })
 
-  it('takes the young generation that the operator wants', onlyLong, async () => {
-    const wanted = '--max-semi-space-size=8'
-    const server = await started({}, [wanted])
-    const [, flag, main] = await readProcess(server, 'cmdline')
-    expect([flag, main]).toEqual([wanted, expect.stringMatching(/src\/main\.ts$/)])
+  it('takes the heap that the operator wants', onlyLong, async () => {
+    const wanted = ['--max-semi-space-size=8', '--heap_growing_percent=200']
+    const server = await started({}, wanted)
+    expect((await readProcess(server, 'cmdline')).slice(1, 4)).toEqual([
+      ...wanted,
+      expect.stringMatching(/src\/main\.ts$/),
+    ])
     await server.stop()
   })
 })

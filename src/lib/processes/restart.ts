@@ -55,8 +55,12 @@ export function onStopSignal(stop: (name: string) => void): void {
   process.channel?.unref()
 }
 
-/** MB of each half of the young generation. V8 would take 32, which gained nothing for streams; the Dockerfile has it, too. What the operator says wins. */
-const YOUNG_GENERATION = '--max-semi-space-size=16'
+/**
+ * MB of each half of the young generation, where V8 would take 32, which gained nothing for streams; and by how much
+ * the old one may grow between two collections, where V8 lets it multiply: docs/performance.md has what both save.
+ * The Dockerfile has them, too. What the operator says wins.
+ */
+const HEAP_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=75']
 
 /** Whether this process can be replaced: not where the system has no such call, nor where its parent talks to it and would lose the connection. */
 export function isReplaceable(): boolean {
@@ -69,8 +73,11 @@ export function replaceProcess(
   environment: NodeJS.ProcessEnv,
   parameters: readonly string[] = process.argv.slice(2),
 ): void {
-  const given = `${process.execArgv.join(' ')} ${environment.NODE_OPTIONS ?? ''}`
-  const own = /semi[-_]space/.test(given) ? [] : [YOUNG_GENERATION]
+  const given = `${process.execArgv.join(' ')} ${environment.NODE_OPTIONS ?? ''}`.replaceAll(
+    '_',
+    '-',
+  )
+  const own = HEAP_FLAGS.filter((flag) => !given.includes(flag.slice(0, flag.indexOf('='))))
   const command = [process.execPath, ...process.execArgv, ...own, file, ...parameters]
   process.execve?.(process.execPath, command, environment)
 }
