@@ -29,7 +29,8 @@ ENV NODE_ENV=production \
     PORT=3000 \
     DATA_DIR=/data \
     # As src/start.ts has it, which would only start twice here.
-    MALLOC_TRIM_THRESHOLD_=131072
+    MALLOC_TRIM_THRESHOLD_=131072 \
+    MALLOC_ARENA_MAX=1
 WORKDIR /app
 # A new volume takes its owner from here.
 RUN mkdir /data && chown 1000:1000 /data

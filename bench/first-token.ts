@@ -7,7 +7,7 @@ import { modelAt, startUpstream } from './support/upstream-process.ts'
 
 const REQUESTS_A_ROUND = 100
 const CHUNKS = 10_000
-const GOAL_MS = 5
+const GOAL_MS = 4
 const PACE = { delayMs: 10, deltas: 20, intervalMs: 0 }
 
 /** How much later the first delta comes through the server than from the upstream itself. */

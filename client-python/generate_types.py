@@ -17,7 +17,8 @@ def generate(url: str) -> str:
         document = json.load(answer)
     # Of paths only the shapes matter, which have names.
     shapes = {"openapi": document["openapi"], "info": document["info"], "paths": {}}
-    shapes["components"] = {"schemas": document["components"]["schemas"]}
+    # By name, so that the order in which the server happens to load them makes no difference.
+    shapes["components"] = {"schemas": dict(sorted(document["components"]["schemas"].items()))}
     options = ["--output-model-type", "typing.TypedDict", "--target-python-version", "3.10"]
     more = ["--input-file-type", "openapi", "--disable-timestamp", "--use-union-operator", "--enum-field-as-literal", "all"]
     command = [sys.executable, "-m", "datamodel_code_generator", *options, *more]

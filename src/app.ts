@@ -72,23 +72,21 @@ export interface AppOptions extends HttpOptions {
 /** The whole server without its process: what stands in front of every route, then the routes. */
 export async function buildApp(services: Services, options: AppOptions): Promise<FastifyInstance> {
   const { screen } = options
-  const { app, stopping } = await openApp(
-    { ...options, identify: services.keys.identify },
-    (ended) => services.metrics.requestEnded(ended),
-  )
+  const { identify } = services.keys
+  const app = await openApp({ ...options, identify }, services.metrics.requestEnded)
 
   const endpoint = serveMcp({ ...services, version: options.version, log: options.log })
-  await app.register(knowledgeRoutes(services, stopping))
-  await app.register(chatRoutes(services.chat, stopping))
-  await app.register(fileSearchRoutes(services, stopping))
-  await app.register(embeddingRoutes(services.embed, stopping))
-  await app.register(responseRoutes(services.responses, stopping))
+  await app.register(knowledgeRoutes, services)
+  await app.register(chatRoutes, services)
+  await app.register(fileSearchRoutes, services)
+  await app.register(embeddingRoutes, services)
+  await app.register(responseRoutes, services)
   await app.register(artifactRoutes(services.artifacts, services.artifactLinks))
-  await app.register(agentRoutes(services, stopping))
-  await app.register(mcpRoutes(endpoint, options.corsOrigin ?? [], stopping))
-  await app.register(adminRoutes(services.admin, stopping))
-  await app.register(opsRoutes(services))
-  if (screen) await app.register(screenRoutes(screen, options.version))
+  await app.register(agentRoutes, services)
+  await app.register(mcpRoutes(endpoint, options.corsOrigin ?? []))
+  await app.register(adminRoutes, services.admin)
+  await app.register(opsRoutes, services)
+  if (screen) await app.register(screenRoutes, { screen, version: options.version })
   return app
 }
 
@@ -99,10 +97,10 @@ export async function buildIdleApp(
 ): Promise<FastifyInstance> {
   const { screen } = options
   const refusal = new AppError('not_launched', NOT_LAUNCHED)
-  const { app, stopping } = await openApp(options, () => undefined, refusal)
-  await app.register(adminRoutes(services.admin, stopping))
-  await app.register(opsRoutes({ readiness: services.readiness }))
-  if (screen) await app.register(screenRoutes(screen, options.version))
+  const app = await openApp(options, () => undefined, refusal)
+  await app.register(adminRoutes, services.admin)
+  await app.register(opsRoutes, { readiness: services.readiness })
+  if (screen) await app.register(screenRoutes, { screen, version: options.version })
   return app
 }
 
@@ -119,7 +117,7 @@ async function openApp(
   const app = createHttpServer({ ...options, hasScreen: screen !== undefined })
   installErrorHandler(app, unknownRoute)
   installRequestLog(app, requestEnded)
-  const stopping = installShutdown(app, options.shutdownGraceMs)
+  installShutdown(app, options.shutdownGraceMs)
   installSecurityHeaders(app)
   // Before authentication: a browser asks for permission without the key.
   if (options.corsOrigin) await app.register(cors, corsOptions(options.corsOrigin))
@@ -130,7 +128,7 @@ async function openApp(
   if (options.isTraced) installTracing(app)
   installBodyBudget(app, options.bodyLimit)
   installReference(app, { version: options.version, description: DESCRIPTION })
-  return { app, stopping }
+  return app
 }
 
 function corsOptions(origins: string[]) {

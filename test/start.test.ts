@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { ServerState } from '../src/schemas/admin.ts'
+import { ServerState } from '../src/schemas/operator/admin.ts'
 import { onlyLong } from './support/long.ts'
 import { freePort, MAIN, type ServerProcess, startServerProcess } from './support/server-process.ts'
 
@@ -28,7 +28,7 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
   it('gives it an allocator that returns freed memory and a cache of compiled code, and ends at a signal', async () => {
     const server = await started()
     const environment = await readProcess(server, 'environ')
-    expect(environment).toContain(`${NAME}=131072`)
+    expect(environment).toEqual(expect.arrayContaining([`${NAME}=131072`, 'MALLOC_ARENA_MAX=1']))
     expect(environment).toContainEqual(expect.stringMatching(/^NODE_COMPILE_CACHE=.+agent-server$/))
     expect((await readProcess(server, 'cmdline')).slice(1, 4)).toEqual([
       '--max-semi-space-size=16',

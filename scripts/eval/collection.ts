@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
-import { type JudgedQuery, readJudged } from '../../src/lib/evaluation.ts'
+import { type JudgedQuery, readJudged } from '../../ui/search/evaluation.ts'
 
 /** A document of a judged collection in BEIR layout: https://github.com/beir-cellar/beir. */
 const Entry = z.object({

@@ -7,7 +7,7 @@ import {
   measure,
   percentile,
   TOP_K,
-} from '../../src/lib/evaluation.ts'
+} from '../../ui/search/evaluation.ts'
 import { type Entry, readCorpus, readQueries } from './collection.ts'
 
 const REQUESTS_AT_ONCE = 16

@@ -9,7 +9,7 @@ export interface ProgressTarget {
   write(text: string): unknown
 }
 
-/** One line that shows how far a long piece of work has come and how long it will take; nothing where nobody looks. */
+/** One line that shows how far a long piece of work has come and how long it will take; nothing where nobody looks. Gone at its end (`using`). */
 export function createProgressBar(target: ProgressTarget, label: string) {
   const begun = performance.now()
   let drawn = Number.NEGATIVE_INFINITY
@@ -23,7 +23,7 @@ export function createProgressBar(target: ProgressTarget, label: string) {
       target.write(CLEAR_LINE + line.slice(0, (target.columns ?? 80) - 1))
     },
     /** Takes the bar away. */
-    end() {
+    [Symbol.dispose]() {
       if (target.isTTY) target.write(CLEAR_LINE)
     },
   }

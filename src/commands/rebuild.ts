@@ -31,12 +31,10 @@ export const runRebuildIndex: Command = async ({ config: load, createLog, stderr
     return 2
   }
   const log = createLog({ ...config, LOG_LEVEL: 'warn' })
-  const bar = createProgressBar(stderr, 'indexing')
-  try {
-    const progress = (done: number, total: number) => bar.update(done, total)
+  {
+    using bar = createProgressBar(stderr, 'indexing')
+    const progress = bar.update
     await rebuildIndex({ config: { ...config, QDRANT_URL }, log, progress }, signal)
-  } finally {
-    bar.end()
   }
   stderr.write('The new index serves\n')
   return 0

@@ -63,12 +63,10 @@ export const runMigrate: Command = async ({
   await copy(config, moved, stderr, signal)
   const log = createLog({ ...config, LOG_LEVEL: 'warn' })
   await shareAccepted(moved, log)
-  const bar = createProgressBar(stderr, 'indexing')
-  try {
-    const progress = (done: number, total: number) => bar.update(done, total)
+  {
+    using bar = createProgressBar(stderr, 'indexing')
+    const progress = bar.update
     await fillIndex({ config: { ...moved, ...destination }, log, progress }, signal)
-  } finally {
-    bar.end()
   }
   stderr.write('Everything is there: set DATABASE_URL and QDRANT_URL, and start the servers\n')
   return 0
@@ -118,18 +116,14 @@ async function* watched(
   stderr: ProgressTarget,
   label: string,
 ): AsyncGenerator<CorpusRecord> {
-  const bar = createProgressBar(stderr, label)
+  using bar = createProgressBar(stderr, label)
   const before = counts.documents
   let total = 0
-  try {
-    for await (const record of records) {
-      if (record.kind === 'start') total = before + record.documents
-      else if (record.kind === 'document') counts.documents++
-      else if (record.kind === 'chunks') counts.chunks += record.chunks.length
-      bar.update(counts.documents, total, `${counts.chunks} chunks`)
-      yield record
-    }
-  } finally {
-    bar.end()
+  for await (const record of records) {
+    if (record.kind === 'start') total = before + record.documents
+    else if (record.kind === 'document') counts.documents++
+    else if (record.kind === 'chunks') counts.chunks += record.chunks.length
+    bar.update(counts.documents, total, `${counts.chunks} chunks`)
+    yield record
   }
 }

@@ -168,10 +168,7 @@ const remove: Check = async ({ client, added, signal }) => {
   return `${added.size} documents`
 }
 
-const CHECKS: readonly (readonly [string, Check])[] = [
-  ...[['health', health] as const, ['readiness', readiness] as const],
-  ...[['reference', reference] as const, ['wrong key', wrongKey] as const],
-  ...[['ingest', ingest] as const, ['query', query] as const, ['chat', chat] as const],
-  ...[['long stream', longStream] as const, ['upload', upload] as const],
-  ['delete', remove],
-]
+const CHECKS: readonly (readonly [string, Check])[] = Object.entries({
+  ...{ health, readiness, reference, 'wrong key': wrongKey, ingest, query, chat },
+  ...{ 'long stream': longStream, upload, delete: remove },
+})

@@ -10,10 +10,10 @@ import { createSettings } from '../services/admin/settings.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../services/agent/configuration.ts'
 import type { Keys } from '../services/keys/keys.ts'
 import type { Activity } from '../services/ops/activity.ts'
+import type { AgentStores } from '../stores/opened-store.ts'
 import { composeAgentTrials } from './agent-trials.ts'
 import { composeDeployments } from './deployments.ts'
 import { createTriedModels } from './models.ts'
-import type { AgentStores } from './stores.ts'
 
 /** Says of every variable what it is. */
 const EXAMPLE = join(import.meta.dirname, '../../.env.example')

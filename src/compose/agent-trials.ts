@@ -6,9 +6,9 @@ import type { SandboxReport } from '../schemas/sandbox.ts'
 import type { SkillList } from '../schemas/skill.ts'
 import { configurationOf } from '../services/admin/agent-file.ts'
 import type { OpenLockFile } from '../stores/lock-file.ts'
+import type { AgentStores } from '../stores/opened-store.ts'
 import type { SkillCopies } from '../stores/skill-copies.ts'
 import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
-import type { AgentStores } from './stores.ts'
 
 interface Parts {
   config: Config

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
-import { STOP_WORDS } from '../indexes/analyser/languages.ts'
+import { stopWordsOf } from '../indexes/analyser/languages.ts'
 import type { Environment } from '../lib/environment.ts'
 import type { ChatModel } from '../models/chat-model.ts'
 import { COLLECTION } from '../schemas/bounds.ts'
@@ -36,9 +36,9 @@ import { createToolFiles } from '../services/tools/tool-files.ts'
 import type { ArtifactStore } from '../stores/artifact-store.ts'
 import type { DocumentStore } from '../stores/document-store.ts'
 import type { DocumentLookup } from '../stores/lookup.ts'
+import type { AgentStores } from '../stores/opened-store.ts'
 import { composeMcp, composeSandbox, composeSkills } from './capabilities.ts'
 import { createModel } from './models.ts'
-import type { AgentStores } from './stores.ts'
 
 interface Parts {
   config: Config
@@ -64,7 +64,7 @@ export async function composeAgent(parts: Parts) {
   const artifacts = artifactLinks.withLinks(parts.stores.artifacts)
   const model = createModel(config, log)
   const sandbox = await composeSandbox(config, configuration.sandbox, log)
-  const stopWords = new Set(STOP_WORDS[config.SEARCH_LANGUAGE])
+  const stopWords = new Set(stopWordsOf(config.SEARCH_LANGUAGE))
   const isStopWord = (word: string) => stopWords.has(word)
   const builtIn = createBuiltInTools({
     ...{ config, retrieval, model, artifacts, sandbox, isStopWord },

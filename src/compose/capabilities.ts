@@ -34,8 +34,8 @@ import {
 } from '../services/skills/remote.ts'
 import { createSkills, type LoadOptions, type SkillSettings } from '../services/skills/skills.ts'
 import { type Artifacts, createArtifacts } from '../services/tools/artifacts.ts'
+import type { AgentStores } from '../stores/opened-store.ts'
 import type { SkillCopies } from '../stores/skill-copies.ts'
-import type { AgentStores } from './stores.ts'
 
 /** Of one answer; a whole repository may be in it. */
 const MAX_DOWNLOAD_BYTES = 64_000_000

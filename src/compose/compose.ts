@@ -2,8 +2,8 @@ import type { FastifyBaseLogger } from 'fastify'
 import { type Config, ConfigError, embeddingModel } from '../config.ts'
 import { createAnalyser } from '../indexes/analyser/analyser.ts'
 import type { Environment } from '../lib/environment.ts'
-import type { Caller } from '../schemas/api-key.ts'
-import type { Readiness } from '../schemas/ops.ts'
+import type { Caller } from '../schemas/operator/api-key.ts'
+import type { Readiness } from '../schemas/operator/ops.ts'
 import type { BeginAnew, Phase } from '../services/admin/server-state.ts'
 import { AgentConfigurationError, loadConfiguration } from '../services/agent/configuration.ts'
 import { createEmbeddings } from '../services/embedding/embeddings.ts'
@@ -30,12 +30,13 @@ import {
   type Retrieval,
   watchSearches,
 } from '../services/retrieval/search.ts'
+import type { AgentStores } from '../stores/opened-store.ts'
 import { composeAdmin, type GivenEnvironment } from './admin.ts'
 import { composeAgent, listCollections } from './agent.ts'
 import { checkNextStart, openKnowledge } from './knowledge.ts'
 import { createReranker } from './models.ts'
 import { composePages } from './pages.ts'
-import { type AgentStores, openAgentStores } from './stores.ts'
+import { openAgentStores } from './stores.ts'
 
 /** What the process has been given. */
 export interface ProcessParts {
@@ -225,7 +226,7 @@ function createSearch(
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
   const reranker = createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
-  const feedback = createFeedback({ index, store, termsOf: rememberTerms(analyser) })
+  const feedback = createFeedback({ index, termsOf: rememberTerms({ store, analyser }) })
   let hasVectors = false
   const retrieval = createRetrieval({
     index: { search: feedback.search, filters: index.filters },

@@ -1,7 +1,11 @@
 import { resolve } from 'node:path'
 import { loadConfig, settingsOf } from '../config.ts'
 import { isMissing } from '../lib/files.ts'
-import type { Deployment, DeploymentRequest, DeploymentTargets } from '../schemas/deployment.ts'
+import type {
+  Deployment,
+  DeploymentRequest,
+  DeploymentTargets,
+} from '../schemas/operator/deployment.ts'
 import type { SettingsService } from '../services/admin/settings.ts'
 import { AgentConfigurationError } from '../services/agent/configuration.ts'
 import type { AgentSource, Problem } from '../services/deployment/target.ts'

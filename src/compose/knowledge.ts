@@ -29,10 +29,11 @@ import { createSources } from '../services/ingestion/sources.ts'
 import { createIngestion } from '../services/ingestion/worker.ts'
 import { createMetrics } from '../services/ops/metrics.ts'
 import { createWebhooks, type Webhooks } from '../services/webhooks/webhooks.ts'
+import type { OpenedStore } from '../stores/opened-store.ts'
 import type { Outbox } from '../stores/outbox.ts'
 import { openChunkIndex } from './chunk-index.ts'
 import { chosenVectors, createEmbedder, createNextEmbedder, nameOfVectors } from './models.ts'
-import { type OpenedStore, openStore } from './stores.ts'
+import { openStore } from './stores.ts'
 
 /** For the documents in work when the server stops; what is not done by then goes back to the queue. */
 const INGESTION_GRACE_MS = 5_000

@@ -4,33 +4,18 @@ import type { Config } from '../config.ts'
 import { loadConfiguration } from '../services/agent/configuration.ts'
 import { isRemoteSource } from '../services/skills/remote.ts'
 import { moveAccepted } from '../services/transfer/move-corpus.ts'
-import { type ArtifactStore, RESPONSE_BOUNDS } from '../stores/artifact-store.ts'
+import { RESPONSE_BOUNDS } from '../stores/artifact-store.ts'
 import type { Corpus } from '../stores/corpus.ts'
-import type { DocumentStore } from '../stores/document-store.ts'
 import { createFileArtifactStore } from '../stores/files/artifacts.ts'
 import { fileLockFiles } from '../stores/files/lock-file.ts'
 import { createFileSkillCopies } from '../stores/files/skill-copies.ts'
-import type { OpenLockFile } from '../stores/lock-file.ts'
-import type { DocumentLookup } from '../stores/lookup.ts'
-import type { ChangeNotifications, Outbox } from '../stores/outbox.ts'
+import type { AgentStores, OpenedStore, SharedStore } from '../stores/opened-store.ts'
 import type { StartDeadline } from '../stores/postgres/connection.ts'
-import type { SkillCopies } from '../stores/skill-copies.ts'
 import { createSqliteCorpus } from '../stores/sqlite/corpus.ts'
 import { createSqliteStore } from '../stores/sqlite/sqlite-store.ts'
-import type { VectorReplacement } from '../stores/vector-replacement.ts'
 
-export interface OpenedStore extends DocumentStore {
-  /** Makes all vectors anew. */
-  readonly replacement: VectorReplacement
-  /** As `replacement.alone`, for whoever makes the vectors that are missing. */
-  readonly backlogAlone: VectorReplacement['alone']
-  readonly lookup: DocumentLookup
-  readonly outbox: Outbox
-  /** What the agent keeps; absent where no other server can share the store. */
-  readonly agent?: AgentStores
-  /** Absent where no other server can share the store. */
-  subscribe?: ChangeNotifications['subscribe']
-}
+/** What only a shared store has is absent where no other server can have it open. */
+export type AnyStore = OpenedStore & Partial<SharedStore>
 
 /** The document store that is configured: in PostgreSQL, or in this process and in `DATA_DIR`. With a deadline one that is away is waited for. */
 export async function openStore(
@@ -38,7 +23,7 @@ export async function openStore(
   log: FastifyBaseLogger,
   onFatal: (error: Error) => void,
   deadline?: StartDeadline,
-): Promise<OpenedStore> {
+): Promise<AnyStore> {
   const queueLimit = config.INGEST_QUEUE_LIMIT
   if (config.DATABASE_URL !== undefined) {
     const { DATABASE_URL: url, DATABASE_POOL: poolSize } = config
@@ -52,7 +37,7 @@ export async function openStore(
 export async function withStore<Result>(
   config: Config,
   log: FastifyBaseLogger,
-  work: (store: OpenedStore) => Promise<Result>,
+  work: (store: AnyStore) => Promise<Result>,
 ): Promise<Result> {
   const store = await openStore(config, log, (error) =>
     log.error({ err: error }, 'the document store has failed'),
@@ -71,15 +56,6 @@ export async function openCorpus({ DATABASE_URL, DATA_DIR }: Config): Promise<Co
     return createPostgresCorpus(DATABASE_URL)
   }
   return createSqliteCorpus({ directory: DATA_DIR, derived: [join(DATA_DIR, 'index')] })
-}
-
-/** What the agent keeps beside documents. */
-export interface AgentStores {
-  artifacts: ArtifactStore
-  /** Responses that clients go on from. */
-  responses: ArtifactStore
-  openLockFile: OpenLockFile
-  skillCopies: SkillCopies
 }
 
 /** Where servers share the document store, they share what their agents keep with it; otherwise it is in `DATA_DIR`. */

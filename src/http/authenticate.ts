@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
 import { AppError } from '../errors.ts'
 import { isSameSecret } from '../lib/same-secret.ts'
-import { type Caller, checkScope, MASTER, type Scope } from '../schemas/api-key.ts'
+import { type Caller, checkScope, MASTER, type Scope } from '../schemas/operator/api-key.ts'
 import { isFromScreen } from './screen-access.ts'
 
 declare module 'fastify' {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { settlesWithin } from '../lib/abort.ts'
 import type { Shortcut } from '../lib/shortcut.ts'
 import type { ErrorBody } from '../schemas/error.ts'
@@ -60,7 +60,7 @@ export function sendEvents<Event>(
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
       })
-      frames = framesOf(first, batches, format, reply.request, silence.betweenFrames)
+      frames = framesOf(first, batches, format, reply, silence.betweenFrames)
       // Headers leave with the first bytes only.
       if (!isSettled) frames.stream.push(format.kind?.keepAlive ?? KEEP_ALIVE)
       reply.send(frames.stream)
@@ -80,7 +80,7 @@ function framesOf<Event>(
   first: Promise<IteratorResult<readonly Event[]>>,
   batches: Batches<Event>,
   format: FrameFormat<Event>,
-  request: FastifyRequest,
+  { raw, request }: FastifyReply,
   silenceMs: number,
 ): Frames<Event> {
   let next: typeof first | undefined = first
@@ -109,11 +109,18 @@ function framesOf<Event>(
     isFull = !stream.push(batch.map((event) => format.encode(event)).join(''))
   }
 
+  /** What comes past the shortcut mostly is the last: the end of the stream then leaves in the same write. */
+  function holdBack(): void {
+    raw.cork()
+    setImmediate(() => raw.uncork())
+  }
+
   async function writeNext(): Promise<void> {
     isWaiting = true
     keepAlive.refresh()
     try {
       const { done, value } = await (next ?? batches.next())
+      if (!done && !next) holdBack()
       next = undefined
       isWaiting = false
       if (!done) return write(value)

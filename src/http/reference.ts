@@ -1,4 +1,5 @@
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { Scope } from '../schemas/operator/api-key.ts'
 import type { ApiInfo } from './openapi.ts'
 
 const PAGES = ['', '/json', '/yaml', '/static/:file', '/static/theme/:file'].map(
@@ -36,4 +37,12 @@ export function installReference(app: FastifyInstance, info: ApiInfo): void {
       },
     })
   }
+}
+
+/** What the contract files the routes of a plugin under, and the scopes of those that name none of their own. */
+export function groupRoutes(app: FastifyInstance, tag: string, scopes?: readonly Scope[]): void {
+  app.addHook('onRoute', (route) => {
+    route.schema = { tags: [tag], ...route.schema }
+    if (scopes) route.config = { scopes, ...route.config }
+  })
 }

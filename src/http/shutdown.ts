@@ -1,6 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '../errors.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Aborts where what is under way is to end, because the server stops. */
+    stopping: AbortSignal
+  }
+}
+
 const SWEEP_MS = 100
 /** From the end of the grace period until sockets are cut: enough to write an error frame. */
 const LINGER_MS = 500
@@ -8,12 +15,13 @@ const RETRY_AFTER_SECONDS = 5
 
 /**
  * Makes `app.close()` end in bounded time with streams open: they may finish within the grace period,
- * then the answered signal aborts, which ends them with an error frame, then what is left is cut.
+ * then `app.stopping` aborts, which ends them with an error frame, then what is left is cut.
  */
-export function installShutdown(app: FastifyInstance, graceMs: number): AbortSignal {
+export function installShutdown(app: FastifyInstance, graceMs: number): void {
   const stopping = new AbortController()
   let open = 0
   let closing = false
+  app.decorate('stopping', stopping.signal)
 
   app.addHook('onRequest', async (_request, reply) => {
     open += 1
@@ -39,7 +47,6 @@ export function installShutdown(app: FastifyInstance, graceMs: number): AbortSig
       clearTimeout(graceEnd)
     })
   })
-  return stopping.signal
 }
 
 function shuttingDown(): AppError {
@@ -61,7 +68,7 @@ export class CallerLeft extends Error {
  * Aborts when the caller hangs up or the server stops; a completed answer never trips it. Fastify's own
  * `request.signal` will not do: Node closes an incoming message once its body is read, and that aborts it.
  */
-export function callSignal(reply: FastifyReply, stopping: AbortSignal): AbortSignal {
+export function callSignal(reply: FastifyReply, stopping = reply.server.stopping): AbortSignal {
   const call = new AbortController()
   const leave = () => call.abort(new CallerLeft())
   // Not `AbortSignal.any`: it keeps every call alive for as long as `stopping` lives.

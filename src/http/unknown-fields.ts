@@ -57,6 +57,7 @@ function unknownFields(sent: unknown, taken: unknown, path = ''): string[] {
   if (sent === taken || !isObject(sent) || !isObject(taken)) return []
   const entries = Object.entries(sent).slice(0, MAX_FIELDS)
   return entries.flatMap(([name, value]) => {
+    if (value === taken[name] && Object.hasOwn(taken, name)) return []
     const place = path + name.replaceAll(/[^\w.$-]/g, '?').slice(0, MAX_NAME)
     if (!Object.hasOwn(taken, name)) return value === null ? [] : [place]
     return unknownFields(value, taken[name], `${place}.`)

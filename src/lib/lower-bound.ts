@@ -1,6 +1,6 @@
 /** The first position in `[low, high)` whose value is at least `value`, or `high`. */
 export function lowerBound(
-  ascending: Uint32Array | Uint16Array,
+  ascending: Uint32Array | Uint16Array | readonly number[],
   value: number,
   low: number,
   high: number,

@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { AppError } from '../errors.ts'
 import { type FrameFormat, sendEvents } from '../http/event-stream.ts'
 import { callSignal } from '../http/shutdown.ts'
-import { type ActivityEvent, ActivityFrame, ActivityQuery } from '../schemas/activity.ts'
-import type { Caller } from '../schemas/api-key.ts'
 import { errorResponses } from '../schemas/error.ts'
+import { type ActivityEvent, ActivityFrame, ActivityQuery } from '../schemas/operator/activity.ts'
+import type { Caller } from '../schemas/operator/api-key.ts'
 import type { Activity } from '../services/ops/activity.ts'
 
 const FRAMES: FrameFormat<ActivityEvent> = {
@@ -22,34 +22,35 @@ async function* whileValid(events: AsyncIterable<ActivityEvent[]>, caller: Calle
 }
 
 /** What the server has done lately, and what it does. */
-export function activityRoutes(activity: Pick<Activity, 'events'>): FastifyPluginAsyncZod {
-  return async (app) => {
-    // Who watches the server does not hold back its end.
-    const closing = new AbortController()
-    app.addHook('preClose', async () => {
-      closing.abort(new AppError('shutting_down', 'The server is shutting down'))
-    })
+interface Services {
+  activity: Pick<Activity, 'events'>
+}
 
-    app.get('/admin/events', {
-      schema: {
-        operationId: 'followEvents',
-        summary: 'Follow the log, the requests and the runs of this server',
-        description:
-          'Server-sent events, without names: first what is kept (the last 1,000 lines of the log, of which requests and runs have events of their own, and a sample of the metrics for every ten seconds of the last hour), then what happens. See `ActivityFrame`; leave room for further types. At most 16 follow at once.',
-        tags: ['admin'],
-        querystring: ActivityQuery,
-        response: {
-          200: {
-            description: 'The events.',
-            content: { 'text/event-stream': { schema: ActivityFrame } },
-          },
-          ...errorResponses(429),
+export const activityRoutes: FastifyPluginAsyncZod<Services> = async (app, { activity }) => {
+  // Who watches the server does not hold back its end.
+  const closing = new AbortController()
+  app.addHook('preClose', async () => {
+    closing.abort(new AppError('shutting_down', 'The server is shutting down'))
+  })
+
+  app.get('/admin/events', {
+    schema: {
+      operationId: 'followEvents',
+      summary: 'Follow the log, the requests and the runs of this server',
+      description:
+        'Server-sent events, without names: first what is kept (the last 1,000 lines of the log, of which requests and runs have events of their own, and a sample of the metrics for every ten seconds of the last hour), then what happens. See `ActivityFrame`; leave room for further types. At most 16 follow at once.',
+      querystring: ActivityQuery,
+      response: {
+        200: {
+          description: 'The events.',
+          content: { 'text/event-stream': { schema: ActivityFrame } },
         },
+        ...errorResponses(429),
       },
-      handler: ({ query, caller }, reply) => {
-        const events = activity.events(query, callSignal(reply, closing.signal))
-        return sendEvents(reply, whileValid(events, caller), FRAMES)
-      },
-    })
-  }
+    },
+    handler: ({ query, caller }, reply) => {
+      const events = activity.events(query, callSignal(reply, closing.signal))
+      return sendEvents(reply, whileValid(events, caller), FRAMES)
+    },
+  })
 }

@@ -1,8 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { acceptsJsonOnly } from '../http/content-types.ts'
 import { type Begin, type FrameFormat, sendEvents } from '../http/event-stream.ts'
+import { groupRoutes } from '../http/reference.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { ChatFrame, ChatRequest } from '../schemas/chat.ts'
+import { errorResponses } from '../schemas/error.ts'
 import {
   Completion,
   CompletionChunk,
@@ -10,11 +12,8 @@ import {
   Model,
   ModelList,
   ModelParams,
-} from '../schemas/completion.ts'
-import { errorResponses } from '../schemas/error.ts'
+} from '../schemas/openai/completion.ts'
 import type { Chat } from '../services/chat/chat.ts'
-
-const tags = ['chat']
 
 const CHAT_FRAMES: FrameFormat<ChatFrame> = {
   encode: (frame) => {
@@ -34,99 +33,91 @@ const COMPLETION_FRAMES: FrameFormat<CompletionChunk> = {
 
 const modelErrors = errorResponses(429, 502, 504)
 
-export function chatRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyncZod {
-  return async (app) => {
-    const chatPaths = [
-      { url: '/chat', operationId: 'chat' },
-      { url: '/agent/chat', operationId: 'agentChat' },
-    ]
-    for (const { url, operationId } of chatPaths) {
-      app.post(url, {
-        config: { scopes: ['chat'] },
-        schema: {
-          operationId,
-          summary: 'Stream an answer with citations',
-          description:
-            'Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.',
-          tags,
-          body: ChatRequest,
-          response: {
-            200: {
-              description: 'The answer as it is generated.',
-              content: { 'text/event-stream': { schema: ChatFrame } },
-            },
-            ...modelErrors,
-          },
-        },
-        handler: (request, reply) => {
-          const signal = callSignal(reply, stopping)
-          const { body, caller } = request
-          const begin: Begin<ChatFrame> = (shortcut) => chat.frames(body, caller, shortcut, signal)
-          return sendEvents(reply, begin, CHAT_FRAMES)
-        },
-      })
-    }
-    app.register(completionRoutes(chat, stopping))
-  }
-}
-
-function completionRoutes(chat: Chat, stopping: AbortSignal): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.post('/v1/chat/completions', {
+export const chatRoutes: FastifyPluginAsyncZod<{ chat: Chat }> = async (app, { chat }) => {
+  groupRoutes(app, 'chat')
+  const chatPaths = [
+    { url: '/chat', operationId: 'chat' },
+    { url: '/agent/chat', operationId: 'agentChat' },
+  ]
+  for (const { url, operationId } of chatPaths) {
+    app.post(url, {
       config: { scopes: ['chat'] },
       schema: {
-        operationId: 'createChatCompletion',
-        summary: 'Chat through the chat-completions interface',
+        operationId,
+        summary: 'Stream an answer with citations',
         description:
-          'Streams unless `stream` is false, or is left out by a client whose `Accept` header names JSON alone. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.',
-        tags,
-        body: CompletionRequest,
+          'Server-sent events: `text-delta` frames (event `message`), then one `done` (event `done`) or one `error` (event `error`). See `ChatFrame`.',
+        body: ChatRequest,
         response: {
           200: {
-            description: 'One completion, or its chunks as they are generated.',
-            content: {
-              'application/json': { schema: Completion },
-              'text/event-stream': { schema: CompletionChunk },
-            },
+            description: 'The answer as it is generated.',
+            content: { 'text/event-stream': { schema: ChatFrame } },
           },
           ...modelErrors,
         },
       },
-      handler: ({ body, caller, headers }, reply) => {
-        const signal = callSignal(reply, stopping)
-        const begin: Begin<CompletionChunk> = (shortcut) =>
-          chat.chunks(body, caller, shortcut, signal)
-        return (body.stream ?? !acceptsJsonOnly(headers))
-          ? sendEvents(reply, begin, COMPLETION_FRAMES)
-          : chat.complete(body, caller, signal)
+      handler: (request, reply) => {
+        const signal = callSignal(reply)
+        const { body, caller } = request
+        const begin: Begin<ChatFrame> = (shortcut) => chat.frames(body, caller, shortcut, signal)
+        return sendEvents(reply, begin, CHAT_FRAMES)
       },
-    })
-
-    app.get('/v1/models', {
-      config: { scopes: ['query', 'chat'] },
-      schema: {
-        operationId: 'listModels',
-        summary: 'List the agent as a model',
-        tags,
-        response: {
-          200: ModelList.describe('The agent, and the agent over each collection.'),
-          ...errorResponses(),
-        },
-      },
-      handler: ({ caller }, reply) => chat.models(caller, callSignal(reply, stopping)),
-    })
-
-    app.get('/v1/models/:model', {
-      config: { scopes: ['query', 'chat'] },
-      schema: {
-        operationId: 'getModel',
-        summary: 'Read the agent as a model',
-        tags,
-        params: ModelParams,
-        response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
-      },
-      handler: ({ params, caller }, reply) =>
-        chat.model(params.model, caller, callSignal(reply, stopping)),
     })
   }
+  app.register(completionRoutes, { chat })
+}
+
+const completionRoutes: FastifyPluginAsyncZod<{ chat: Chat }> = async (app, { chat }) => {
+  app.post('/v1/chat/completions', {
+    config: { scopes: ['chat'] },
+    schema: {
+      operationId: 'createChatCompletion',
+      summary: 'Chat through the chat-completions interface',
+      description:
+        'Streams unless `stream` is false, or is left out by a client whose `Accept` header names JSON alone. The server’s own tools run inside; `agent.hits` holds what `[n]` cites.',
+      body: CompletionRequest,
+      response: {
+        200: {
+          description: 'One completion, or its chunks as they are generated.',
+          content: {
+            'application/json': { schema: Completion },
+            'text/event-stream': { schema: CompletionChunk },
+          },
+        },
+        ...modelErrors,
+      },
+    },
+    handler: ({ body, caller, headers }, reply) => {
+      const signal = callSignal(reply)
+      const begin: Begin<CompletionChunk> = (shortcut) =>
+        chat.chunks(body, caller, shortcut, signal)
+      return (body.stream ?? !acceptsJsonOnly(headers))
+        ? sendEvents(reply, begin, COMPLETION_FRAMES)
+        : chat.complete(body, caller, signal)
+    },
+  })
+
+  app.get('/v1/models', {
+    config: { scopes: ['query', 'chat'] },
+    schema: {
+      operationId: 'listModels',
+      summary: 'List the agent as a model',
+      response: {
+        200: ModelList.describe('The agent, and the agent over each collection.'),
+        ...errorResponses(),
+      },
+    },
+    handler: ({ caller }, reply) => chat.models(caller, callSignal(reply)),
+  })
+
+  app.get('/v1/models/:model', {
+    config: { scopes: ['query', 'chat'] },
+    schema: {
+      operationId: 'getModel',
+      summary: 'Read the agent as a model',
+      params: ModelParams,
+      response: { 200: Model.describe('The agent.'), ...errorResponses(404) },
+    },
+    handler: ({ params, caller }, reply) => chat.model(params.model, caller, callSignal(reply)),
+  })
 }

@@ -21,82 +21,72 @@ import {
 } from '../schemas/document-batch.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { FILE_CONTENT } from '../schemas/fields.ts'
-import type { Admission } from '../services/ingestion/documents.ts'
+import type { Admission, Documents } from '../services/ingestion/documents.ts'
 import type { LimitedTo } from '../services/keys/limited.ts'
-
-type Answer = (
-  reply: FastifyReply,
-  created: DocumentCreated,
-  wait: WaitQuery,
-) => Promise<FastifyReply>
 
 const response = { 200: DocumentCreated, 202: DocumentCreated }
 
 /** The forms of what `POST /documents` and `PUT /documents/{id}` take as JSON; the contract shows both as one. */
-export function documentFileRoutes(
-  { limitedTo, maxFileBytes, admission }: UploadServices,
-  answer: Answer,
-): FastifyPluginAsyncZod {
-  return async (app) => {
-    await acceptForms(app)
+export const documentFileRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+  const { limitedTo, maxFileBytes, admission } = services
+  await acceptForms(app)
 
-    app.post('/documents', {
-      constraints: MULTIPART,
-      config: { scopes: ['ingest'] },
-      onRequest: admit(admission),
-      schema: {
-        ...{ operationId: 'createDocument', hide: true },
-        headers: IdempotencyHeaders,
-        querystring: WaitQuery,
-        response,
-      },
-      handler: async (request, reply) => {
-        const parts = formParts(request, maxFileBytes)
-        const { files } = limitedTo(request.caller)
-        const created = await files.create(parts, request.headers['idempotency-key'])
-        return answer(reply, created, request.query)
-      },
-    })
+  app.post('/documents', {
+    constraints: MULTIPART,
+    config: { scopes: ['ingest'] },
+    onRequest: admit(admission),
+    schema: {
+      ...{ operationId: 'createDocument', hide: true },
+      headers: IdempotencyHeaders,
+      querystring: WaitQuery,
+      response,
+    },
+    handler: async (request, reply) => {
+      const parts = formParts(request, maxFileBytes)
+      const { documents, files } = limitedTo(request.caller)
+      const created = await files.create(parts, request.headers['idempotency-key'])
+      return answer(reply, documents, created, request.query)
+    },
+  })
 
-    app.put('/documents/:id', {
-      constraints: MULTIPART,
-      config: { scopes: ['ingest'] },
-      onRequest: admit(admission),
-      schema: {
-        ...{ operationId: 'putDocument', hide: true },
-        params: ChosenParams,
-        querystring: WaitQuery,
-        response,
-      },
-      handler: async (request, reply) => {
-        const parts = formParts(request, maxFileBytes)
-        const { files } = limitedTo(request.caller)
-        return answer(reply, await files.put(request.params.id, parts), request.query)
-      },
-    })
+  app.put('/documents/:id', {
+    constraints: MULTIPART,
+    config: { scopes: ['ingest'] },
+    onRequest: admit(admission),
+    schema: {
+      ...{ operationId: 'putDocument', hide: true },
+      params: ChosenParams,
+      querystring: WaitQuery,
+      response,
+    },
+    handler: async (request, reply) => {
+      const parts = formParts(request, maxFileBytes)
+      const { documents, files } = limitedTo(request.caller)
+      const created = await files.put(request.params.id, parts)
+      return answer(reply, documents, created, request.query)
+    },
+  })
 
-    app.get('/documents/:id/file', {
-      config: { scopes: ['query'] },
-      schema: {
-        operationId: 'getDocumentFile',
-        summary: 'Download the file that a document was sent as',
-        description: 'The one that queries find; before the document is first ready, the newest.',
-        tags: ['knowledge'],
-        params: DocumentParams,
-        response: {
-          200: { description: 'The file, byte for byte.', content: FILE_CONTENT },
-          ...errorResponses(404),
-        },
+  app.get('/documents/:id/file', {
+    config: { scopes: ['query'] },
+    schema: {
+      operationId: 'getDocumentFile',
+      summary: 'Download the file that a document was sent as',
+      description: 'The one that queries find; before the document is first ready, the newest.',
+      params: DocumentParams,
+      response: {
+        200: { description: 'The file, byte for byte.', content: FILE_CONTENT },
+        ...errorResponses(404),
       },
-      handler: async ({ params, caller }, reply) => {
-        const { files } = limitedTo(caller)
-        const { name, mediaType, size, pieces } = await files.read(params.id)
-        return reply
-          .headers({ ...attachment(name, mediaType), 'content-length': size })
-          .send(Readable.from(pieces))
-      },
-    })
-  }
+    },
+    handler: async ({ params, caller }, reply) => {
+      const { files } = limitedTo(caller)
+      const { name, mediaType, size, pieces } = await files.read(params.id)
+      return reply
+        .headers({ ...attachment(name, mediaType), 'content-length': size })
+        .send(Readable.from(pieces))
+    },
+  })
 }
 
 export interface UploadServices {
@@ -110,45 +100,57 @@ const DESCRIPTION = `As \`application/json\` it takes a list, and answers once w
 
 As \`${NDJSON}\` it takes a stream of documents, one per line, of any length, and answers a stream of results, one per line, each as soon as its document is durable. A line out of its bounds fails alone. While the queue is full the stream waits; a line that waits too long answers \`queue_full\`: send it again later. Who breaks off keeps what was answered.`
 
-export function batchRoutes(
-  { limitedTo, admission }: Pick<UploadServices, 'limitedTo' | 'admission'>,
-  stopping: AbortSignal,
-): FastifyPluginAsyncZod {
+export const batchRoutes: FastifyPluginAsyncZod<UploadServices> = async (app, services) => {
+  const { limitedTo, admission } = services
   const admitBatch = admit(admission)
-  return async (app) => {
-    acceptNdjson(app)
-    app.post('/documents/batch', {
-      config: { alsoTakes: { [NDJSON]: DocumentLine }, scopes: ['ingest'] },
-      // A stream of lines waits for room instead.
-      onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
-      schema: {
-        operationId: 'createDocuments',
-        summary: 'Ingest many new documents at once',
-        description: DESCRIPTION,
-        tags: ['knowledge'],
-        body: DocumentBatch,
-        response: {
-          200: {
-            description: 'To a stream: what became of each line.',
-            content: { [NDJSON]: { schema: LineResult } },
-          },
-          202: DocumentBatchResult.describe(
-            'To a list: what became of each; at least one is stored.',
-          ),
-          ...errorResponses(429, 507),
+  acceptNdjson(app)
+  app.post('/documents/batch', {
+    config: { alsoTakes: { [NDJSON]: DocumentLine }, scopes: ['ingest'] },
+    // A stream of lines waits for room instead.
+    onRequest: async (request) => (isNdjson(request) ? undefined : admitBatch(request)),
+    schema: {
+      operationId: 'createDocuments',
+      summary: 'Ingest many new documents at once',
+      description: DESCRIPTION,
+      body: DocumentBatch,
+      response: {
+        200: {
+          description: 'To a stream: what became of each line.',
+          content: { [NDJSON]: { schema: LineResult } },
         },
+        202: DocumentBatchResult.describe(
+          'To a list: what became of each; at least one is stored.',
+        ),
+        ...errorResponses(429, 507),
       },
-      // Before the body is taken for a list.
-      preValidation: async (request, reply) => {
-        if (!isNdjson(request)) return
-        const signal = callSignal(reply, stopping)
-        const { lines } = limitedTo(request.caller)
-        return answerLines(request, reply, (source, answer) => lines.run(source, answer, signal))
-      },
-      handler: async ({ body, caller }, reply) =>
-        reply.status(202).send(await limitedTo(caller).documents.createAll(body)),
-    })
-  }
+    },
+    // Before the body is taken for a list.
+    preValidation: async (request, reply) => {
+      if (!isNdjson(request)) return
+      const signal = callSignal(reply)
+      const { lines } = limitedTo(request.caller)
+      return answerLines(request, reply, (source, answer) => lines.run(source, answer, signal))
+    },
+    handler: async ({ body, caller }, reply) =>
+      reply.status(202).send(await limitedTo(caller).documents.createAll(body)),
+  })
+}
+
+/** Answers with a document that was created: at once, or as it is once its time to be waited for is over. */
+export async function answer(
+  reply: FastifyReply,
+  documents: Pick<Documents, 'awaitCompletion'>,
+  created: DocumentCreated,
+  { wait: seconds, for: goal }: WaitQuery,
+) {
+  const signal = callSignal(reply)
+  const document = await documents.awaitCompletion(created, { seconds, goal }, signal)
+  const isFound = document.status === 'ready' && !document.meaning?.missing
+  const isSettled = isFound || document.status === 'failed'
+  return reply
+    .status(isSettled ? 200 : 202)
+    .header('location', `/documents/${document.id}`)
+    .send(document)
 }
 
 /** A smaller body is here with its headers: asking first would save nothing. */

@@ -10,13 +10,10 @@ import type { McpEndpoint } from '../services/mcp/endpoint.ts'
 export function mcpRoutes(
   endpoint: McpEndpoint,
   origins: readonly string[],
-  stopping: AbortSignal,
 ): FastifyPluginAsyncZod {
   const onRequest = async ({ headers }: FastifyRequest) => checkOrigin(headers.origin, origins)
   const handler = async (request: FastifyRequest, reply: FastifyReply) =>
-    reply.send(
-      await endpoint.fetch(toWebRequest(request, reply, stopping), request.body, request.caller),
-    )
+    reply.send(await endpoint.fetch(toWebRequest(request, reply), request.body, request.caller))
 
   // What each tool needs, it says itself.
   const config = { scopes: ['query', 'chat'] as const }
@@ -68,16 +65,12 @@ const NOT_ACCEPTABLE = {
   id: null,
 }
 
-function toWebRequest(
-  { method, headers }: FastifyRequest,
-  reply: FastifyReply,
-  stopping: AbortSignal,
-): Request {
+function toWebRequest({ method, headers }: FastifyRequest, reply: FastifyReply): Request {
   const sent = Object.entries(headers).map(([name, value]) => [name, String(value)])
   // Not the host that the caller names, which may be none.
   return new Request('http://localhost/mcp', {
     method,
     headers: Object.fromEntries(sent),
-    signal: callSignal(reply, stopping),
+    signal: callSignal(reply),
   })
 }

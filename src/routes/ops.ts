@@ -1,8 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { MASTER } from '../schemas/api-key.ts'
+import { groupRoutes } from '../http/reference.ts'
 import { errorResponses } from '../schemas/error.ts'
-import { Health, Readiness } from '../schemas/ops.ts'
+import { MASTER } from '../schemas/operator/api-key.ts'
+import { Health, Readiness } from '../schemas/operator/ops.ts'
 import type { Metrics } from '../services/ops/metrics.ts'
 
 interface Services {
@@ -11,62 +12,57 @@ interface Services {
   metrics?: Pick<Metrics, 'render' | 'contentType'>
 }
 
-const tags = ['ops']
 // Polled every few seconds by whoever watches the server: worth a line only when something is wrong.
 const quiet = { logLevel: 'warn' } as const
 
-export function opsRoutes({ readiness, metrics }: Services): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get('/health', {
-      ...quiet,
-      config: { public: true },
-      schema: {
-        operationId: 'health',
-        summary: 'Whether the process answers',
-        tags,
-        response: { 200: Health.describe('It does.') },
-      },
-      handler: () => ({ status: 'ok' as const }),
-    })
+export const opsRoutes: FastifyPluginAsyncZod<Services> = async (app, { readiness, metrics }) => {
+  groupRoutes(app, 'ops')
+  app.get('/health', {
+    ...quiet,
+    config: { public: true },
+    schema: {
+      operationId: 'health',
+      summary: 'Whether the process answers',
+      response: { 200: Health.describe('It does.') },
+    },
+    handler: () => ({ status: 'ok' as const }),
+  })
 
-    app.get('/readiness', {
-      ...quiet,
-      config: { public: true },
-      schema: {
-        operationId: 'readiness',
-        summary: 'Whether every part of the server works',
-        description:
-          'Without the SERVER_API_KEY it may be a second old, and names no number of documents.',
-        tags,
-        response: {
-          200: Readiness.describe('Every part works.'),
-          503: Readiness.describe('A part does not; `checks` names it.'),
-        },
+  app.get('/readiness', {
+    ...quiet,
+    config: { public: true },
+    schema: {
+      operationId: 'readiness',
+      summary: 'Whether every part of the server works',
+      description:
+        'Without the SERVER_API_KEY it may be a second old, and names no number of documents.',
+      response: {
+        200: Readiness.describe('Every part works.'),
+        503: Readiness.describe('A part does not; `checks` names it.'),
       },
-      handler: async ({ caller }, reply) => {
-        const result = await readiness(caller === MASTER)
-        return reply.status(result.status === 'ready' ? 200 : 503).send(result)
-      },
-    })
+    },
+    handler: async ({ caller }, reply) => {
+      const result = await readiness(caller === MASTER)
+      return reply.status(result.status === 'ready' ? 200 : 503).send(result)
+    },
+  })
 
-    if (!metrics) return
-    app.get('/metrics', {
-      config: { scopes: ['admin'] },
-      ...quiet,
-      schema: {
-        operationId: 'metrics',
-        summary: 'Metrics for Prometheus',
-        tags,
-        response: {
-          200: {
-            description: 'The metrics in the text exposition format.',
-            content: { 'text/plain': { schema: z.string() } },
-          },
-          ...errorResponses(),
+  if (!metrics) return
+  app.get('/metrics', {
+    config: { scopes: ['admin'] },
+    ...quiet,
+    schema: {
+      operationId: 'metrics',
+      summary: 'Metrics for Prometheus',
+      response: {
+        200: {
+          description: 'The metrics in the text exposition format.',
+          content: { 'text/plain': { schema: z.string() } },
         },
+        ...errorResponses(),
       },
-      handler: async (_request, reply) =>
-        reply.header('content-type', metrics.contentType).send(await metrics.render()),
-    })
-  }
+    },
+    handler: async (_request, reply) =>
+      reply.header('content-type', metrics.contentType).send(await metrics.render()),
+  })
 }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { checkSameOrigin, PAGE_PATH, sessionCookie, sessionOf } from '../http/screen-access.ts'
-import { AssetParams, RevealedKey, SessionState, SignIn } from '../schemas/screen.ts'
+import { AssetParams, RevealedKey, SessionState, SignIn } from '../schemas/operator/screen.ts'
 import { ASSET_PATH, type Asset, type Bundle } from '../services/screen/bundle.ts'
 import { SESSION_SECONDS, type Sessions } from '../services/screen/sessions.ts'
 
@@ -39,8 +39,10 @@ const ASSET_HEADERS = { 'cache-control': 'public, max-age=31536000, immutable' }
 
 const SIGN_IN_BYTES = 4_096
 
-// Of use to the screen alone, and no part of the contract.
-const common = { config: { public: true } } as const
+interface ScreenOptions {
+  screen: Screen
+  version: string
+}
 
 /** Lets in what comes from the screen with an open session. Throws `origin_not_allowed` and `unauthorized`. */
 export function sessionCheck({ sessions }: Screen): (request: FastifyRequest) => void {
@@ -52,88 +54,76 @@ export function sessionCheck({ sessions }: Screen): (request: FastifyRequest) =>
 }
 
 /** The page, its files, and the session that lets it in; what it shows it reads from the API, below `/ui/api`. */
-export function screenRoutes(screen: Screen, version: string): FastifyPluginAsyncZod {
-  return async (app) => {
-    app.get(PAGE_PATH, { ...common, schema: { hide: true } }, async (request, reply) => {
-      reply.headers(PAGE_HEADERS)
-      try {
-        const { page } = await madeBundle(screen, request)
-        return sendAsset(request, reply, page)
-      } catch (error) {
-        // For a person, who has no use for the envelope.
-        return reply.status(500).type('text/plain; charset=utf-8').send(String(error))
-      }
-    })
+export const screenRoutes: FastifyPluginAsyncZod<ScreenOptions> = async (app, options) => {
+  const { screen } = options
+  app.addHook('onRoute', (route) => {
+    // No key opens them, and they are of use to the screen alone: no part of the contract.
+    route.config = { public: true, ...route.config }
+    route.schema = { hide: true, ...route.schema }
+  })
+  app.get(PAGE_PATH, async (request, reply) => {
+    reply.headers(PAGE_HEADERS)
+    try {
+      const { page } = await madeBundle(screen, request)
+      return sendAsset(request, reply, page)
+    } catch (error) {
+      // For a person, who has no use for the envelope.
+      return reply.status(500).type('text/plain; charset=utf-8').send(String(error))
+    }
+  })
 
-    app.get(
-      `${ASSET_PATH}/:name`,
-      { ...common, schema: { hide: true, params: AssetParams } },
-      async (request, reply) => {
-        const { assets } = await madeBundle(screen, request)
-        const asset = assets.get(request.params.name)
-        if (!asset) throw new AppError('route_not_found', 'The screen has no such file')
-        return sendAsset(request, reply.headers(ASSET_HEADERS), asset)
-      },
-    )
+  app.get(`${ASSET_PATH}/:name`, { schema: { params: AssetParams } }, async (request, reply) => {
+    const { assets } = await madeBundle(screen, request)
+    const asset = assets.get(request.params.name)
+    if (!asset) throw new AppError('route_not_found', 'The screen has no such file')
+    return sendAsset(request, reply.headers(ASSET_HEADERS), asset)
+  })
 
-    app.register(sessionRoutes(screen, version))
-  }
+  app.register(sessionRoutes, options)
 }
 
-function sessionRoutes(screen: Screen, version: string): FastifyPluginAsyncZod {
+const sessionRoutes: FastifyPluginAsyncZod<ScreenOptions> = async (app, { screen, version }) => {
   const { sessions } = screen
   const checkSession = sessionCheck(screen)
-  return async (app) => {
-    app.addHook('onRequest', async (request, reply) => {
-      reply.header('cache-control', 'no-store')
-      checkSameOrigin(request)
-    })
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store')
+    checkSameOrigin(request)
+  })
 
-    app.get(
-      '/ui/session',
-      { ...common, schema: { hide: true, response: { 200: SessionState } } },
-      (request) => ({ signedIn: isSignedIn(sessions, request), version }),
-    )
+  app.get('/ui/session', {
+    schema: { response: { 200: SessionState } },
+    handler: (request) => ({ signedIn: isSignedIn(sessions, request), version }),
+  })
 
-    app.post(
-      '/ui/session',
-      {
-        ...common,
-        bodyLimit: SIGN_IN_BYTES,
-        schema: { hide: true, body: SignIn, response: { 204: z.undefined() } },
-      },
-      async (request, reply) => {
-        const session = await sessions.signIn(request.body, request.ip)
-        return reply
-          .header('set-cookie', sessionCookie(request, session, SESSION_SECONDS))
-          .status(204)
-          .send()
-      },
-    )
+  app.post('/ui/session', {
+    bodyLimit: SIGN_IN_BYTES,
+    schema: { body: SignIn, response: { 204: z.undefined() } },
+    handler: async (request, reply) => {
+      const session = await sessions.signIn(request.body, request.ip)
+      return reply
+        .header('set-cookie', sessionCookie(request, session, SESSION_SECONDS))
+        .status(204)
+        .send()
+    },
+  })
 
-    app.delete(
-      '/ui/session',
-      { ...common, schema: { hide: true, response: { 204: z.undefined() } } },
-      async (request, reply) => {
-        await sessions.signOut(sessionOf(request) ?? '')
-        return reply
-          .header('set-cookie', sessionCookie(request, '', 0))
-          .status(204)
-          .send()
-      },
-    )
+  app.delete('/ui/session', {
+    schema: { response: { 204: z.undefined() } },
+    handler: async (request, reply) => {
+      await sessions.signOut(sessionOf(request) ?? '')
+      return reply
+        .header('set-cookie', sessionCookie(request, '', 0))
+        .status(204)
+        .send()
+    },
+  })
 
-    // A write by its method, so that it is held to the stricter rules of one.
-    app.post(
-      '/ui/key',
-      {
-        ...common,
-        schema: { hide: true, response: { 200: RevealedKey } },
-        onRequest: async (request) => checkSession(request),
-      },
-      () => ({ key: sessions.revealKey() }),
-    )
-  }
+  // A write by its method, so that it is held to the stricter rules of one.
+  app.post('/ui/key', {
+    schema: { response: { 200: RevealedKey } },
+    onRequest: async (request) => checkSession(request),
+    handler: () => ({ key: sessions.revealKey() }),
+  })
 }
 
 function isSignedIn(sessions: Sessions, request: FastifyRequest): boolean {

@@ -52,17 +52,14 @@ export function startChild({
   const [, , , extra] = child.stdio
   // That a program ends early shows in `ended`.
   if (extra instanceof Writable) extra.on('error', () => undefined).end(extraInput)
-  const memory = boundMemory(pid, maximumBytes, { withDescendants: true })
-  child.once('exit', memory.stop)
+  const memory = boundMemory(child, maximumBytes, { withDescendants: true })
   let words = ''
   stderr.setEncoding('utf8').on('data', (text: string) => {
     words = appendWords(words, text)
   })
   const closed = new Promise<string>((resolve) => {
     child.once('close', (code, signal) => {
-      const excess = memory.exceededBy()
-      const cause = excess === undefined ? (signal ?? `code ${code}`) : `held ${excess} bytes`
-      resolve(`${words.trim()} (${cause})`)
+      resolve(`${words.trim()} (${memory.reason() ?? signal ?? `code ${code}`})`)
     })
   })
   const ended = Promise.race([failed, closed])

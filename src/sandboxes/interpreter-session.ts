@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../errors.ts'
 import { untilAborted } from '../lib/abort.ts'
+import { createNextAnswer } from '../lib/next-answer.ts'
 import type { SandboxLimits } from '../schemas/sandbox.ts'
 import type { SandboxChannel } from './channel.ts'
 import { createFrameReader, encodeFrame, type Frame } from './frames.ts'
@@ -135,23 +136,15 @@ const unfinished = (outcome: RunResult['outcome'], milliseconds: number): RunRes
 
 /** The frames that come in, one for each `next`; one that nobody waits for ends the sandbox. */
 function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
-  let waiting: PromiseWithResolvers<Frame> | undefined
-  let failure: Error | undefined
-  const fail = (error: Error) => {
-    failure ??= error
-    waiting?.reject(failure)
-    waiting = undefined
-  }
+  const answers = createNextAnswer<Frame>()
   const accept = createFrameReader(maximumPayload(limits), (frame) => {
-    if (!waiting) throw new Error('A frame came that nobody waits for')
-    waiting.resolve(frame)
-    waiting = undefined
+    if (!answers.give(frame)) throw new Error('A frame came that nobody waits for')
   })
   channel.output.on('data', (chunk: Buffer) => {
     try {
       accept(chunk)
     } catch (error) {
-      fail(error instanceof Error ? error : new Error(String(error)))
+      answers.end(error instanceof Error ? error : new Error(String(error)))
       channel.output.removeAllListeners('data').resume()
       // One that cannot be ended now is ended by the next run, which fails and says why.
       channel.kill().catch(() => undefined)
@@ -159,14 +152,8 @@ function readFrames(channel: SandboxChannel, limits: SandboxLimits) {
   })
   // A broken pipe shows as the interpreter's end.
   channel.input.on('error', () => undefined)
-  channel.output.on('error', fail)
-  void channel.ended.then((words) => fail(new Error(`The interpreter ended: ${words}`)))
+  channel.output.on('error', answers.end)
+  void channel.ended.then((words) => answers.end(new Error(`The interpreter ended: ${words}`)))
 
-  return {
-    async next(): Promise<Frame> {
-      if (failure) throw failure
-      waiting = Promise.withResolvers()
-      return waiting.promise
-    },
-  }
+  return answers
 }

@@ -151,7 +151,7 @@ export function within({ filter, collection }: Scoped): Filter | undefined {
   if (collection === undefined) return filter
   const named = { field: COLLECTION, eq: collection }
   const part = collection === DEFAULT_COLLECTION ? { not: { field: COLLECTION, gte: '' } } : named
-  return filter ? { and: [part, filter] } : part
+  return allOf(part, filter)
 }
 
 /** A filter within any of some collections; as it is where none are named. */
@@ -161,7 +161,13 @@ export function withinAny(
 ): Filter | undefined {
   if (!collections) return filter
   const any = { or: collections.flatMap((collection) => within({ collection }) ?? []) }
-  return filter ? { and: [any, filter] } : any
+  return allOf(any, filter)
+}
+
+/** All of these at once; nothing where none is given. */
+export function allOf(...filters: readonly (Filter | undefined)[]): Filter | undefined {
+  const given = filters.filter((filter) => filter !== undefined)
+  return given.length > 1 ? { and: given } : given[0]
 }
 
 /** The metadata of a document that is put into a collection; as it is where none is named. */

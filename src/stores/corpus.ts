@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type {
-  Embedding,
+  EmbeddingModel,
   Idempotency,
   KeyedVectors,
   NewChunk,
@@ -11,7 +11,7 @@ import type {
 export interface CorpusStart {
   kind: 'start'
   /** What made the vectors; nothing where there are none. */
-  embedding: Embedding | undefined
+  embedding: EmbeddingModel | undefined
   documents: number
   chunks: number
   /** No chunk key from this one on was ever given away. */

@@ -1,4 +1,5 @@
 import { AppError } from '../errors.ts'
+import { parseJson } from '../lib/text/json.ts'
 
 const BEFORE = 'before'
 const AFTER = 'after'
@@ -44,12 +45,8 @@ export function decodeSortedCursor(sort: string, cursor: string): SortedPlace {
 }
 
 function parsed(cursor: string): unknown[] {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    return Array.isArray(parts) ? parts : []
-  } catch {
-    return []
-  }
+  const parts = parseJson(Buffer.from(cursor, 'base64url').toString())
+  return Array.isArray(parts) ? parts : []
 }
 
 /** An opaque word for "the chunks after this one". */

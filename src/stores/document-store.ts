@@ -101,7 +101,7 @@ export interface NewChunk {
 }
 
 /** What made the vectors that are kept. */
-export interface Embedding {
+export interface EmbeddingModel {
   /** The model's name. */
   model: string
   /** How many numbers each vector has. */
@@ -109,7 +109,7 @@ export interface Embedding {
 }
 
 /** One unit vector per chunk, one after another, in the order of the chunks. */
-export interface ChunkVectors extends Embedding {
+export interface ChunkVectors extends EmbeddingModel {
   values: Float32Array<ArrayBuffer>
 }
 
@@ -278,7 +278,7 @@ export interface DocumentStore extends FileStore, SourceStore {
   matchingKeys(filter: Filter, signal?: AbortSignal): Promise<Uint32Array>
 
   /** What made the vectors that are kept; nothing where there are none. */
-  embedding(): Promise<Embedding | undefined>
+  embedding(): Promise<EmbeddingModel | undefined>
   /** Grows when all vectors are made anew: an index of earlier ones is of no use. */
   vectorsGeneration(): Promise<number>
   /**

@@ -11,6 +11,19 @@ export interface LockFile<Content> {
   update(change: (content: Content) => Content): Promise<Content>
 }
 
+/** The content of a lock file. Throws for what cannot be understood, with words for that. */
+export function parseLockFile<Schema extends z.ZodType>(
+  text: string,
+  schema: Schema,
+  refusal: string,
+): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(text))
+  } catch (cause) {
+    throw new Error(`${refusal}; mend it or remove it`, { cause })
+  }
+}
+
 /**
  * Opens a lock file by its name, of letters and hyphens; one that is not there yet is `initial`. What cannot be
  * understood throws, here or when it is read: to begin anew would accept whatever is found.

@@ -1,4 +1,4 @@
-import type { Embedding, KeyedVectors, StoredChunk } from './document-store.ts'
+import type { EmbeddingModel, KeyedVectors, StoredChunk } from './document-store.ts'
 
 /** Makes the vectors of all chunks anew, beside those in use, in steps that survive a restart. */
 export interface VectorReplacement {
@@ -8,9 +8,9 @@ export interface VectorReplacement {
    */
   alone(work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<boolean>
   /** Begins, or goes on with what was begun for the same embedding. Answers how many chunks have a new vector. */
-  begin(embedding: Embedding): Promise<number>
+  begin(embedding: EmbeddingModel): Promise<number>
   /** What was begun and not finished, with the number of chunks that have a new vector. */
-  begun(): Promise<(Embedding & { vectors: number }) | undefined>
+  begun(): Promise<(EmbeddingModel & { vectors: number }) | undefined>
   /** Some chunks after `key`, in ascending order, that have no new vector yet; none when all have one. */
   chunksWithout(key: number, limit: number): Promise<StoredChunk[]>
   /** Keeps the new vectors of these chunks; of what was removed meanwhile none is kept. */

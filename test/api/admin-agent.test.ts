@@ -3,7 +3,12 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { AgentCheck, AgentFile, AgentSaved, AgentVersions } from '../../src/schemas/admin.ts'
+import {
+  AgentCheck,
+  AgentFile,
+  AgentSaved,
+  AgentVersions,
+} from '../../src/schemas/operator/admin.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { startServer, type TestServer } from '../support/server.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ModelTest } from '../../src/schemas/admin.ts'
+import { ModelTest } from '../../src/schemas/operator/admin.ts'
 import { verifies } from '../requirements.ts'
 import { failureOf } from '../support/failure.ts'
 import { modelRequest } from '../support/model-request.ts'

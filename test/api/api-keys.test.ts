@@ -1,5 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ApiKeyCreated, ApiKeyList, SCOPES, type Scope } from '../../src/schemas/api-key.ts'
+import {
+  ApiKeyCreated,
+  ApiKeyList,
+  SCOPES,
+  type Scope,
+} from '../../src/schemas/operator/api-key.ts'
 import { ask } from '../support/chat-reader.ts'
 import {
   type ContractOperation,

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Completion, ModelList } from '../../src/schemas/completion.ts'
 import { Document } from '../../src/schemas/document.ts'
+import { Completion, ModelList } from '../../src/schemas/openai/completion.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { failureOf } from '../support/failure.ts'
 import { sendFile } from '../support/forms.ts'

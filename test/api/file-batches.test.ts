@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib'
 import OpenAI, { toFile } from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { FileBatch } from '../../src/schemas/file-batch.ts'
+import { FileBatch } from '../../src/schemas/openai/file-batch.ts'
 import { createFileBatches } from '../../src/services/retrieval/file-batches.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 

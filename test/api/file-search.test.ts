@@ -1,6 +1,6 @@
 import OpenAI, { NotFoundError, toFile } from 'openai'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Embeddings } from '../../src/schemas/embeddings.ts'
+import { Embeddings } from '../../src/schemas/openai/embeddings.ts'
 import { type ScriptedEmbedder, startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServer, TEST_KEY, type TestServer } from '../support/server.ts'
 

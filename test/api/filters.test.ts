@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { Completion } from '../../src/schemas/completion.ts'
 import { DocumentBatchResult } from '../../src/schemas/document-batch.ts'
+import { Completion } from '../../src/schemas/openai/completion.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { verifies } from '../requirements.ts'
 import { readChat } from '../support/chat-reader.ts'

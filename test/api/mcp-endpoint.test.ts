@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { ApiKeyCreated } from '../../src/schemas/api-key.ts'
+import { ApiKeyCreated } from '../../src/schemas/operator/api-key.ts'
 import { verifies } from '../requirements.ts'
 import { deleteDocuments } from '../support/knowledge.ts'
 import { startScriptedUpstream } from '../support/scripted-upstream.ts'

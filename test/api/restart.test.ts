@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { ServerState, Settings } from '../../src/schemas/admin.ts'
+import { ServerState, Settings } from '../../src/schemas/operator/admin.ts'
 import { verifies } from '../requirements.ts'
 import { ask } from '../support/chat-reader.ts'
 import { failureOf } from '../support/failure.ts'

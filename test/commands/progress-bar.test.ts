@@ -12,7 +12,7 @@ describe('A progress bar', () => {
     const { bar, text } = draw(true)
     bar.update(50, 200, 'half of a half')
     bar.update(200, 200)
-    bar.end()
+    bar[Symbol.dispose]()
     expect(text()).toMatch(
       /^\|copying █{6}░{18} 50 of 200 \(25 %\), 1 s left half of a half\|copying █{24} 200 of 200 \(100 %\)\|$/,
     )
@@ -39,7 +39,7 @@ describe('A progress bar', () => {
   it('writes nothing where nobody looks', () => {
     const { bar, written } = draw(false)
     bar.update(1, 2)
-    bar.end()
+    bar[Symbol.dispose]()
     expect(written).toEqual([])
   })
 })

@@ -134,6 +134,27 @@ export function describeIngestionQueue(on: StoreFixture): void {
       expect(await on.claim()).toMatchObject({ documentId: 'a', attempt: 1, text: 'Text of a' })
     })
 
+    it('shows when its document last changed', async () => {
+      await on.add('a')
+      let job = { documentId: 'a', claim: 0 }
+      const now = () => Date.now()
+      const claim = async () => {
+        job = await on.claim()
+      }
+      const steps: (() => Promise<unknown>)[] = [
+        ...[claim, () => on.store.releaseJob(job)],
+        ...[claim, () => on.store.failJob(job, FAILURE, now())],
+        ...[claim, () => on.store.failJob(job, FAILURE), () => on.store.retry('a')],
+        ...[claim, () => on.store.completeJob(job, []), () => on.replaceContent('a', 'New')],
+      ]
+      for (const step of steps) {
+        const { updatedAt = 0 } = (await on.store.get('a')) ?? {}
+        await expect.poll(now, { interval: 1 }).toBeGreaterThan(updatedAt)
+        await step()
+        expect((await on.store.get('a'))?.updatedAt).toBeGreaterThan(updatedAt)
+      }
+    })
+
     it('refuses to retry what has not failed or does not exist', async () => {
       await on.add('a')
       await expect(on.store.retry('a')).rejects.toMatchObject({ code: 'document_not_failed' })

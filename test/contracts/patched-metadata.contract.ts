@@ -65,6 +65,8 @@ export function describePatchedMetadata(on: StoreFixture): void {
       const refused = { code: 'invalid_request', param: 'metadata' }
       await expect(patch({ more: 1 })).rejects.toMatchObject(refused)
       expect(await patch({ more: 1, field0: null })).toMatchObject({ metadata: { more: 1 } })
+      await on.store.put({ id: 'a', text: 'y', metadata: { year: 1 } })
+      await expect(patch({ another: 1 })).rejects.toMatchObject(refused)
     })
   })
 }

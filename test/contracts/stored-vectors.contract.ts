@@ -109,6 +109,20 @@ export function describeStoredVectors(on: StoreFixture): void {
       await expect(on.store.addVectors(ofOther, 'model-b')).rejects.toThrow(/do not go with/)
     })
 
+    it('that come once more take the place of those before', async () => {
+      await on.add('a')
+      const keys = await on.ingest('one', 'two')
+      const { model, ...vectors } = vectorsOf([1, 0], [0, 1])
+      const again = {
+        keys: Uint32Array.from(keys),
+        dimension: 2,
+        values: Float32Array.of(0, 1, 1, 0),
+      }
+      await on.store.addVectors({ ...again, ...vectors }, model)
+      expect(await on.store.addVectors(again, model)).toHaveLength(2)
+      expect((await on.store.readVectors(keys)).values).toEqual(again.values)
+    })
+
     it('that come after their chunks have gone are not kept', async () => {
       await on.add('a')
       await on.add('b')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig, VARIABLE_NAMES } from '../../src/config.ts'
-import { Completion } from '../../src/schemas/completion.ts'
 import { DocumentCreated } from '../../src/schemas/document.ts'
+import { Completion } from '../../src/schemas/openai/completion.ts'
 import { QueryResponse } from '../../src/schemas/query.ts'
 import { readChat } from '../support/chat-reader.ts'
 import { launch } from '../support/server-process.ts'
@@ -147,7 +147,9 @@ describe.skipIf(!hasProgram('curl'))('The commands of the README (needs curl)', 
     expect(hits.map(({ documentId }) => documentId)).toEqual([id])
     const { answer, done } = await readChat(new Response(await paste(chat)))
     expect(answer).toMatch(/On Saturdays it opens at ten\. \[1\]/)
-    expect(done?.hits).toEqual(hits)
+    // Scores differ where the vector of the document arrives between the two.
+    const found = hits.map((hit) => ({ ...hit, score: expect.any(Number) }))
+    expect(done?.hits).toEqual(found)
     const { choices, agent } = Completion.parse(JSON.parse(await paste(completion)))
     expect(choices[0]?.message.content).toContain('The library opens at nine on weekdays.')
     expect(agent.hits).toHaveLength(1)

@@ -47,6 +47,19 @@ it('Events go along the shortcut while the reader waits, and stand between those
   expect(shortcut?.isOpen).toBe(false)
 })
 
+it('The end of a stream leaves in one write with what comes last', async () => {
+  const { response, tell } = await openStream()
+  const parts: string[] = []
+  const read = async () => {
+    for await (const part of response.body ?? []) parts.push(Buffer.from(part).toString())
+  }
+  const reading = read()
+  await vi.waitFor(() => expect(parts).toEqual(['one\n']), PATIENCE)
+  tell(['two'])
+  await reading
+  expect(parts).toEqual(['one\n', 'two\nend\n'])
+})
+
 it('A reader that does not read closes the shortcut, and opens it when it goes on', async () => {
   const { response, shortcut, tell } = await openStream()
   let taken = 0

@@ -57,14 +57,14 @@ export async function openApp(
     ended.push(request)
     for (const resolve of waiting.splice(0)) resolve(request)
   })
-  const stopping = installShutdown(app, graceMs)
+  installShutdown(app, graceMs)
   app.addHook('onRoute', (route) => {
     route.config = { scopes: ['query'], ...route.config }
   })
   installAuthentication(app, KEY)
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
-  addRoutes(app, stopping)
+  addRoutes(app, app.stopping)
 
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const nextEnded = () => new Promise<EndedRequest>((resolve) => waiting.push(resolve))

@@ -5,7 +5,7 @@ import { readCorpus, readQueries } from '../../scripts/eval/collection.ts'
 import { createAnalyser } from '../../src/indexes/analyser/analyser.ts'
 import { MAX_CHUNKS_BUILT } from '../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../src/indexes/embedded/lexical.ts'
-import { DEPTH, mean, measure } from '../../src/lib/evaluation.ts'
+import { DEPTH, mean, measure } from '../../ui/search/evaluation.ts'
 
 const COLLECTIONS = new URL('../../../shared/data/', import.meta.url)
 

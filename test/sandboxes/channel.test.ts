@@ -17,12 +17,12 @@ const node = (code: string) => `${process.execPath} -e '${code}'`
 describe('A child that holds more memory than it may', () => {
   it('is ended, and its last words say so', async () => {
     const child = start(['-c', `exec ${node(hold(400))}`], 300)
-    expect(await child.ended).toMatch(/\(held \d+ bytes\)$/)
+    expect(await child.ended).toMatch(/\(It held \d+ bytes\)$/)
   })
 
   it('is ended with what it has started, which counts', async () => {
     const both = `${node(hold(150))} & ${node(hold(150))} & wait`
-    expect(await start(['-c', both], 300).ended).toMatch(/\(held \d+ bytes\)$/)
+    expect(await start(['-c', both], 300).ended).toMatch(/\(It held \d+ bytes\)$/)
   })
 
   it.runIf(existsSync(PYTHON))(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { CompletionRequest, toPlain } from '../../src/schemas/completion.ts'
+import { CompletionRequest, toPlain } from '../../src/schemas/openai/completion.ts'
 import { issuesOf, pathsOf } from './issues-of.ts'
 
 const user = { role: 'user', content: 'When?' }

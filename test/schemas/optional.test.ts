@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { ChatRequest } from '../../src/schemas/chat.ts'
-import { CompletionRequest } from '../../src/schemas/completion.ts'
 import { DocumentLine } from '../../src/schemas/document-batch.ts'
 import { optional, optionalOr } from '../../src/schemas/fields.ts'
 import { McpTestRequest } from '../../src/schemas/mcp.ts'
 import { Filter } from '../../src/schemas/metadata.ts'
 import { DocumentInput } from '../../src/schemas/new-document.ts'
+import { CompletionRequest } from '../../src/schemas/openai/completion.ts'
 import { QueryRequest } from '../../src/schemas/query.ts'
 
 const messages = [{ role: 'user', content: 'Where do owls nest?' }]

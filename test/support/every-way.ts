@@ -1,4 +1,4 @@
-import { Completion } from '../../src/schemas/completion.ts'
+import { Completion } from '../../src/schemas/openai/completion.ts'
 import { type ReadChat, readChat, readCompletion } from './chat-reader.ts'
 import type { Script, ScriptedUpstream } from './scripted-upstream.ts'
 import type { TestServer } from './server.ts'

@@ -1,6 +1,6 @@
-import { STOP_WORDS } from '../../src/indexes/analyser/languages.ts'
+import { stopWordsOf } from '../../src/indexes/analyser/languages.ts'
 
-const STOPS = new Set<string>(STOP_WORDS.english)
+const STOPS = new Set<string>(stopWordsOf('english'))
 const MAX_REPEATED = 3
 
 /**

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { AgentFile } from '../../src/schemas/admin.ts'
+import { AgentFile } from '../../src/schemas/operator/admin.ts'
 import { expectAccessible, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
 import type { TestServer } from '../support/server.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'

@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
+import { client, messageOf } from '../api.ts'
+import { onSignOut } from '../session.ts'
 import {
   DEPTH,
   type JudgedQuery,
@@ -9,9 +11,7 @@ import {
   readJudged,
   TOP_K,
   writeJudged,
-} from '../../src/lib/evaluation.ts'
-import { client, messageOf } from '../api.ts'
-import { onSignOut } from '../session.ts'
+} from './evaluation.ts'
 import type { Trial } from './search-state.ts'
 
 const KEY = 'agent-server.judged'

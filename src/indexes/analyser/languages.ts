@@ -1,4 +1,5 @@
-import stopwords from 'stopword'
+import { createRequire } from 'node:module'
+import type Stopwords from 'stopword'
 
 const WORDS = `
 a about above after again against all am an and any are as at be because been before being below between
@@ -17,33 +18,42 @@ they'll they're they've we'd we'll we're we've what's when's where's who's why's
 /** Function words only, after the lists of Snowball and NLTK: the length that measured best, see docs/retrieval-internals.md. */
 const ENGLISH_STOP_WORDS: readonly string[] = WORDS.trim().split(/\s+/)
 
-/** Of every language that has a Snowball stemmer here; `none` neither stems nor drops stop words. */
-export const STOP_WORDS = {
-  arabic: stopwords.ara,
-  armenian: stopwords.hye,
-  basque: stopwords.eus,
-  catalan: stopwords.cat,
-  czech: stopwords.ces,
-  danish: stopwords.dan,
-  dutch: stopwords.nld,
-  english: ENGLISH_STOP_WORDS,
-  finnish: stopwords.fin,
-  french: stopwords.fra,
-  german: stopwords.deu,
-  hungarian: stopwords.hun,
-  irish: stopwords.gle,
-  italian: stopwords.ita,
-  norwegian: stopwords.nob,
-  portuguese: stopwords.por,
-  romanian: stopwords.ron,
-  russian: stopwords.rus,
-  slovene: stopwords.slv,
-  spanish: stopwords.spa,
-  swedish: stopwords.swe,
-  tamil: [],
-  turkish: stopwords.tur,
-  none: [],
-} satisfies Record<string, readonly string[]>
+/** Of every language that has a Snowball stemmer here its list in the package `stopword`; `none` neither stems nor drops stop words. */
+const LISTS = {
+  arabic: 'ara',
+  armenian: 'hye',
+  basque: 'eus',
+  catalan: 'cat',
+  czech: 'ces',
+  danish: 'dan',
+  dutch: 'nld',
+  english: undefined,
+  finnish: 'fin',
+  french: 'fra',
+  german: 'deu',
+  hungarian: 'hun',
+  irish: 'gle',
+  italian: 'ita',
+  norwegian: 'nob',
+  portuguese: 'por',
+  romanian: 'ron',
+  russian: 'rus',
+  slovene: 'slv',
+  spanish: 'spa',
+  swedish: 'swe',
+  tamil: undefined,
+  turkish: 'tur',
+  none: undefined,
+} satisfies Record<string, Stopwords.LanguageCode | undefined>
 
-export type AnalyserLanguage = keyof typeof STOP_WORDS
-export const ANALYSER_LANGUAGES = Object.keys(STOP_WORDS) as AnalyserLanguage[]
+export type AnalyserLanguage = keyof typeof LISTS
+export const ANALYSER_LANGUAGES = Object.keys(LISTS) as AnalyserLanguage[]
+
+/** None for `none`. The package with the lists is loaded for those alone that it has: English needs none of its 2 MB. */
+export function stopWordsOf(language: AnalyserLanguage): readonly string[] {
+  if (language === 'english') return ENGLISH_STOP_WORDS
+  const list = LISTS[language]
+  if (list === undefined) return []
+  const stopwords: typeof Stopwords = createRequire(import.meta.url)('stopword')
+  return stopwords[list]
+}

@@ -1,5 +1,5 @@
-import { newStemmer } from 'snowball-stemmers'
-import { type AnalyserLanguage, STOP_WORDS } from './languages.ts'
+import { newStemmer } from '../../lib/text/stemmer.ts'
+import { type AnalyserLanguage, stopWordsOf } from './languages.ts'
 import { murmur3 } from './murmur3.ts'
 
 /** No stemmer was made for longer words, nor for names like “b2b”. */
@@ -18,7 +18,7 @@ type TermsOf = (text: string, start: number, end: number) => readonly number[]
 
 /** Maps tokens to hashed terms: none for a stop word, several for a word with apostrophes. */
 export function createVocabulary(language: AnalyserLanguage): TermsOf {
-  const stopWords = new Set(STOP_WORDS[language])
+  const stopWords = new Set(stopWordsOf(language))
   const stem = stemmerOf(language)
 
   const wordTerms = (word: string) => (stopWords.has(word) ? NOTHING : [murmur3(stem(word))])

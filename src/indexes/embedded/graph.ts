@@ -1,8 +1,8 @@
 import type { Index, Matches, MetricKind, ScalarKind } from 'usearch'
 import type { Ranking } from '../chunk-index.ts'
+import { createTopHits } from '../top-hits.ts'
 import type { QuantisedVectors } from './quantised-vectors.ts'
 import type { VectorSearch, VectorSearchKind } from './scan.ts'
-import { createTopHits } from './top-hits.ts'
 
 /**
  * HNSW (Malkov and Yashunin, https://arxiv.org/abs/1603.09320): links per vector, and how many candidates

@@ -1,12 +1,12 @@
 import { lowerBound } from '../../lib/lower-bound.ts'
 import type { Feedback, Ranking } from '../chunk-index.ts'
 import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-batch.ts'
+import { createTopHits } from '../top-hits.ts'
 import { buildSegment } from './build-segment.ts'
 import type { Merge } from './merge.ts'
 import { rescore } from './rescore.ts'
 import { postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
 import { findKey, findTerm, normOf, removeChunk, type Segment, seek } from './segment.ts'
-import { createTopHits } from './top-hits.ts'
 
 export type LexicalIndex = ReturnType<typeof createLexicalIndex>
 

@@ -6,6 +6,8 @@ import type { Snapshot } from './snapshot.ts'
 
 /** Chunks that may wait to be written: what a crash costs is to index them again. */
 const MAX_UNWRITTEN = MAX_CHUNKS / 8
+/** Without a change for so long what waits is written, so that a crash costs nothing from then on. */
+const QUIET_MS = 2_000
 /** More segments slow searches down, so whoever adds then waits for merges. */
 const MAX_SEGMENTS = 128
 
@@ -13,20 +15,17 @@ interface Dependencies {
   index: LexicalIndex
   snapshot: Snapshot
   notify: (notice: Notice) => void
+  quietMs?: number
 }
 
 /** Merges and writes segments behind the searches' back, one job at a time. */
-export function createMaintenance({ index, snapshot, notify }: Dependencies) {
-  let jobs: Promise<unknown> = Promise.resolve()
+export function createMaintenance({ index, snapshot, notify, quietMs = QUIET_MS }: Dependencies) {
+  const { enqueue, run, whenDone } = createJobs(notify)
   let awake = false
   let writtenVersion = index.version
   let writeAbove = MAX_UNWRITTEN
+  let quiet: NodeJS.Timeout | undefined
 
-  const enqueue = (job: () => Promise<void>): Promise<void> => {
-    const done = jobs.then(job)
-    jobs = done.catch(() => undefined)
-    return done
-  }
   const unwritten = () => index.segments.filter((segment) => !snapshot.isWritten(segment))
 
   const merge = async (sources: readonly Segment[]): Promise<Segment> => {
@@ -63,13 +62,13 @@ export function createMaintenance({ index, snapshot, notify }: Dependencies) {
 
   /** Called after each change. */
   const wake = () => {
+    quiet ??= setTimeout(run, quietMs, write).unref()
+    quiet.refresh()
     if (awake) return
     awake = true
-    enqueue(() => {
+    run(() => {
       awake = false
       return tidy()
-    }).catch((error: unknown) => {
-      notify({ message: 'the search index could not be merged or written', fields: { err: error } })
     })
   }
 
@@ -80,10 +79,31 @@ export function createMaintenance({ index, snapshot, notify }: Dependencies) {
     async room() {
       if (index.segments.length <= MAX_SEGMENTS) return
       wake()
-      await jobs
+      await whenDone()
     },
 
     /** Resolves when all that the index holds now is on the disk. */
     flush: () => enqueue(write),
+  }
+}
+
+/** One job after the other. */
+function createJobs(notify: Dependencies['notify']) {
+  let jobs: Promise<unknown> = Promise.resolve()
+  const enqueue = (job: () => Promise<void>): Promise<void> => {
+    const done = jobs.then(job)
+    jobs = done.catch(() => undefined)
+    return done
+  }
+  return {
+    enqueue,
+    /** A job that nobody waits for. */
+    run(job: () => Promise<void>): void {
+      enqueue(job).catch((error: unknown) => {
+        const message = 'the search index could not be merged or written'
+        notify({ message, fields: { err: error } })
+      })
+    },
+    whenDone: () => jobs,
   }
 }

@@ -1,7 +1,7 @@
 import type { ScaledVectors } from '../hybrid-ranking.ts'
 
 /** Numbers of an 8-bit vector lie between the negative of this and this. */
-const LARGEST = 127
+const MAX_LEVEL = 127
 const MIN_CAPACITY = 1_024
 /** Of a saved vector, beside its numbers: a key and a scale. */
 const BYTES_BESIDE = 8
@@ -115,7 +115,7 @@ function createRows(dimension: number, saved = new Uint8Array()) {
       grow(row + 1)
       let largest = 0
       for (let i = 0; i < dimension; i++) largest = Math.max(largest, Math.abs(values[i] ?? 0))
-      const scale = largest / LARGEST
+      const scale = largest / MAX_LEVEL
       scales[row] = scale
       const written = numbersOf(row)
       for (let i = 0; i < dimension; i++) {

@@ -1,9 +1,9 @@
 import type { Feedback, Ranking } from '../chunk-index.ts'
 import { addedTerms, candidateTerms } from '../feedback-terms.ts'
 import { inverseFrequency, K1, type LengthNorm, type QueryTerms } from '../term-batch.ts'
+import { createTopHits } from '../top-hits.ts'
 import { type Postings, postingsIn, type WeightedTerm } from './score.ts'
 import { findTerm, normOf, type Segment, seek } from './segment.ts'
-import { createTopHits } from './top-hits.ts'
 
 /** A chunk of one segment, and its place in the ranking. */
 interface Located {
@@ -49,7 +49,7 @@ function findAdded(
   { chunks, norm }: { chunks: number; norm: LengthNorm },
 ): WeightedTerm[] {
   const found = new Map<number, { idf: number; positions: number[] }>()
-  const look = ({ term }: { term: number }) => {
+  const look = (term: number) => {
     const positions = segments.map((segment) => findTerm(segment, term))
     // Removed chunks among them: near enough to weigh what nobody asked for, but never more than there are.
     const holding = segments.reduce((sum, segment, s) => sum + lengthOf(segment, positions[s]), 0)

@@ -1,6 +1,6 @@
 import type { NearestQuery, Ranking } from '../chunk-index.ts'
+import { createTopHits } from '../top-hits.ts'
 import type { QuantisedVectors } from './quantised-vectors.ts'
-import { createTopHits } from './top-hits.ts'
 
 /** What is nearest among vectors that are kept elsewhere. */
 export interface VectorSearch {

@@ -1,7 +1,7 @@
 import { lowerBound } from '../../lib/lower-bound.ts'
 import type { LengthNorm } from '../term-batch.ts'
+import type { TopHits } from '../top-hits.ts'
 import { MAX_CHUNKS, type Segment } from './segment.ts'
-import type { TopHits } from './top-hits.ts'
 
 /** A term and what it is worth: what it adds to the score of a chunk is always below `bound`. */
 export interface WeightedTerm {

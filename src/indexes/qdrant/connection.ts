@@ -232,7 +232,7 @@ function passes(status: number): boolean {
 }
 
 /** The first that takes `memory` in the description of a collection. */
-const LEAST = [1, 19] as const
+const MIN_VERSION = [1, 19] as const
 const Version = z.object({ version: z.string() })
 
 /** Throws where the server at the address is no Qdrant that this index can be kept in. */
@@ -242,8 +242,8 @@ export async function checkVersion(
 ): Promise<void> {
   const { version } = await call({ method: 'GET', path: '/', result: Version, bare: true }, signal)
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  if (major === LEAST[0] && minor >= LEAST[1]) return
+  if (major === MIN_VERSION[0] && minor >= MIN_VERSION[1]) return
   throw new Error(
-    `Qdrant is of version ${version.slice(0, 20)}: this server needs ${LEAST.join('.')} or later, below ${LEAST[0] + 1}`,
+    `Qdrant is of version ${version.slice(0, 20)}: this server needs ${MIN_VERSION.join('.')} or later, below ${MIN_VERSION[0] + 1}`,
   )
 }

@@ -3,7 +3,7 @@ import type { IndexMatch, IndexQuery } from '../chunk-index.ts'
 import type { PayloadFilter, PointQuery, SparseVector } from './api.ts'
 import { pathOf } from './collections.ts'
 import { type QdrantConnection, unavailable } from './connection.ts'
-import { type Payload, toPayloadFilter } from './payload.ts'
+import { type Payload, type PayloadOf, toPayloadFilter } from './payload.ts'
 
 /** A key is a point's id as it is: no document store gives one out twice. */
 const MAX_KEY = 2 ** 32 - 1
@@ -32,6 +32,19 @@ export interface Point {
   id: number
   vector: Record<string, number[] | SparseVector>
   payload?: Payload | undefined
+}
+
+/** A point for each key, with a vector of this name; of a key given twice the last counts. */
+export function* pointsOf(
+  keys: Uint32Array,
+  name: string,
+  vectorOf: (place: number) => Point['vector'][string],
+  payloadOf: PayloadOf,
+): Generator<Point> {
+  const last = new Map(Array.from(keys, (key, place) => [key, place]))
+  for (const [id, place] of last) {
+    yield { id, vector: { [name]: vectorOf(place) }, payload: payloadOf(place) }
+  }
 }
 
 export type Points = ReturnType<typeof createPoints>

@@ -8,9 +8,9 @@ import {
 } from '../term-batch.ts'
 import type { SparseVector } from './api.ts'
 import { TERMS, type TermsMetadata } from './collections.ts'
-import { createPayloads, type PayloadOf } from './payload.ts'
+import { createPayloads } from './payload.ts'
 import type { PayloadIndexes } from './payload-indexes.ts'
-import { bestOf, byScore, type Point, type Points } from './points.ts'
+import { bestOf, byScore, type Points, pointsOf } from './points.ts'
 import { createWeigher, createWeights, LENGTH_TERM, type Weights } from './weigher.ts'
 
 const BATCH_CHUNKS = 500
@@ -36,7 +36,7 @@ export function createTermsPart(
     async add(keys: Uint32Array, terms: TermBatch, metadata?: ChunkMetadata) {
       await indexes.makeFor(metadata)
       const vectorOf = (chunk: number) => weighTerms(terms, chunk, weights)
-      await points.put(pointsOf(keys, vectorOf, createPayloads(metadata)), BATCH_CHUNKS)
+      await points.put(pointsOf(keys, TERMS, vectorOf, createPayloads(metadata)), BATCH_CHUNKS)
     },
 
     async search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
@@ -78,7 +78,7 @@ function createSearch(points: Points, { kept, drifted, weighted, idf }: Weights)
     ): Promise<IndexMatch[]> {
       const { found } = feedback
       const candidates = candidateTerms(terms, feedback, drifted() ?? kept)
-      const added = addedTerms(terms, feedback, candidates, ({ term }) => idf(term))
+      const added = addedTerms(terms, feedback, candidates, idf)
       const gains = added.terms.length > 0 ? await scoresOf(found.keys, added, signal) : []
       const gainOf = new Map(gains.map(({ key, score }) => [key, score]))
       const matches = Array.from(found.keys, (key, i) => {
@@ -93,18 +93,6 @@ function searchFor(points: Points, terms: QueryTerms, signal: AbortSignal | unde
   const query = { indices: [...terms.terms], values: Array.from(terms.counts, short) }
   return (where: Parameters<Parameters<typeof bestOf>[1]>[0]) =>
     points.query({ query, using: TERMS, ...where }, signal)
-}
-
-function* pointsOf(
-  keys: Uint32Array,
-  vectorOf: (chunk: number) => SparseVector,
-  payloadOf: PayloadOf,
-): Generator<Point> {
-  // Of a key given twice the last chunk counts.
-  const last = new Map(Array.from(keys, (key, chunk) => [key, chunk]))
-  for (const [id, chunk] of last) {
-    yield { id, vector: { [TERMS]: vectorOf(chunk) }, payload: payloadOf(chunk) }
-  }
 }
 
 /** Digits that a 32-bit number holds. */

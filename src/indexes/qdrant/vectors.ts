@@ -2,9 +2,9 @@ import type { ChunkMetadata, IndexMatch, NearestQuery, VectorBatch } from '../ch
 import type { Quantisation } from '../qdrant-settings.ts'
 import type { PointQuery } from './api.ts'
 import { DENSE, type VectorsMetadata } from './collections.ts'
-import { createPayloads, type PayloadOf } from './payload.ts'
+import { createPayloads } from './payload.ts'
 import type { PayloadIndexes } from './payload-indexes.ts'
-import { bestOf, type Point, type Points } from './points.ts'
+import { bestOf, type Points, pointsOf } from './points.ts'
 import type { ServedCollections } from './served-collections.ts'
 import { short } from './terms.ts'
 
@@ -46,11 +46,13 @@ export function createVectorsPart(
     open: find,
     keys: async () => ((await find()) === undefined ? new Uint32Array() : points.keys()),
 
-    async add(batch: VectorBatch, metadata?: ChunkMetadata) {
-      await readyFor(batch.dimension)
+    async add({ keys, dimension, values }: VectorBatch, metadata?: ChunkMetadata) {
+      await readyFor(dimension)
       await indexes.makeFor(metadata)
-      const size = Math.max(1, Math.floor(BATCH_NUMBERS / batch.dimension))
-      await points.put(pointsOf(batch, createPayloads(metadata)), size)
+      const vectorOf = (place: number) =>
+        Array.from(values.subarray(place * dimension, (place + 1) * dimension), short)
+      const size = Math.max(1, Math.floor(BATCH_NUMBERS / dimension))
+      await points.put(pointsOf(keys, DENSE, vectorOf, createPayloads(metadata)), size)
     },
 
     async remove(keys: readonly number[]) {
@@ -77,16 +79,4 @@ function paramsFor(quantisation: Quantisation): Pick<PointQuery, 'params'> {
   if (quantisation === 'none') return {}
   if (quantisation === 'int8') return { params: { quantization: { rescore: false } } }
   return { params: { quantization: { rescore: true, oversampling: OVERSAMPLING } } }
-}
-
-function* pointsOf(
-  { keys, dimension, values }: VectorBatch,
-  payloadOf: PayloadOf,
-): Generator<Point> {
-  // Of a key given twice the last vector counts.
-  const last = new Map(Array.from(keys, (key, place) => [key, place]))
-  for (const [id, place] of last) {
-    const vector = values.subarray(place * dimension, (place + 1) * dimension)
-    yield { id, vector: { [DENSE]: Array.from(vector, short) }, payload: payloadOf(place) }
-  }
 }

@@ -74,7 +74,7 @@ export function startProcess<Message>(
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
-  const memory = boundMemory(child.pid, residentMegabytes * BYTES_PER_MEGABYTE)
+  const memory = boundMemory(child, residentMegabytes * BYTES_PER_MEGABYTE)
   let stderr = ''
   let isOutOfMemory = false
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -84,11 +84,10 @@ export function startProcess<Message>(
   })
   child.on('message', onMessage)
   child.on('error', onEnd)
-  child.on('exit', memory.stop)
   // After the end of its standard error, which says why.
   child.on('close', (code, signal) => {
-    const excess = memory.exceededBy()
-    const words = excess === undefined ? stderr : `It held ${excess} bytes\n${stderr}`
+    const reason = memory.reason()
+    const words = reason === undefined ? stderr : `${reason}\n${stderr}`
     const cause = words === '' ? undefined : new Error(words)
     // The system kills without a word when all memory is taken.
     const isMemory = signal === 'SIGKILL' ? !child.killed : signal !== null && isOutOfMemory
@@ -135,7 +134,7 @@ export async function runJob(
   const child = startProcess({ entry: JOB_ENTRY, job: { module, run } }, limits, handlers)
   using deadline = startDeadline(deadlineMs, signal)
   try {
-    void child.send({ input })
+    child.send({ input }).catch(answered.reject)
     const answer = await untilAborted(answered.promise, deadline.signal)
     if ('refusal' in answer) throw new JobRefusal(answer.refusal)
     if ('failure' in answer) throw new Error(`The job failed: ${answer.failure}`)
@@ -151,14 +150,14 @@ export async function runJob(
   }
 }
 
-const JOBS_AT_ONCE = 2
+const MAX_JOBS = 2
 const MAX_WAITING_JOBS = 50
 
 export type JobRunner = ReturnType<typeof createJobRunner>
 
 /** Runs jobs as `runJob` does, a few at a time, and checks what comes of them. */
 export function createJobRunner() {
-  const semaphore = createSemaphore(JOBS_AT_ONCE, MAX_WAITING_JOBS)
+  const semaphore = createSemaphore(MAX_JOBS, MAX_WAITING_JOBS)
   return async <Output>(
     job: Job,
     schema: z.ZodType<Output>,

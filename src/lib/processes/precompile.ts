@@ -26,14 +26,14 @@ export function notePrecompiled(): void {
 /** Has `main` compile what jobs load, once and in the background. Does nothing without a cache. */
 export function precompileOnce(main: string, delayMs = DELAY_MS): void {
   if (!COMPILE_CACHE || !NOTE || existsSync(NOTE)) return
-  const start = () => {
-    const env = { NODE_COMPILE_CACHE: dirname(COMPILE_CACHE) }
+  const env = { NODE_COMPILE_CACHE: dirname(COMPILE_CACHE) }
+  const start = async () => {
     const child = spawn(process.execPath, [main, 'precompile'], { stdio: 'ignore', env })
-    // The next start of the server tries again.
     child.on('error', () => undefined).unref()
-    if (child.pid) setPriority(child.pid, constants.priority.PRIORITY_LOW)
     const end = setTimeout(() => child.kill('SIGKILL'), MAX_MS).unref()
     child.once('exit', () => clearTimeout(end))
+    if (child.pid) setPriority(child.pid, constants.priority.PRIORITY_LOW)
   }
-  setTimeout(start, delayMs).unref()
+  // Where it does not start, or has ended already, the next start of the server tries again.
+  setTimeout(() => void start().catch(() => undefined), delayMs).unref()
 }

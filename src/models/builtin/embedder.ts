@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import { createNextAnswer } from '../../lib/next-answer.ts'
 import { startProcess } from '../../lib/processes/child-process.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
@@ -120,20 +121,16 @@ function createWorker(settings: Settings, idleMs: number, log: BuiltinOptions['l
 
 /** The process with the model. One question at a time: an array of vectors, or what it ended with. */
 function startModel(settings: Settings) {
-  let answered: PromiseWithResolvers<Float32Array<ArrayBuffer>[]> | undefined
-  let ended: Error | undefined
+  const answers = createNextAnswer<Float32Array<ArrayBuffer>[]>()
   const { send, isAlive, kill } = startProcess<FromEmbedding>(
     { entry: ENTRY, readable: [settings.directory] },
     LIMITS,
     {
       onMessage(message) {
-        if ('failure' in message) answered?.reject(new Error(message.failure))
-        else answered?.resolve(message.vectors)
+        if ('failure' in message) answers.fail(new Error(message.failure))
+        else answers.give(message.vectors)
       },
-      onEnd(error) {
-        ended = error
-        answered?.reject(error)
-      },
+      onEnd: answers.end,
     },
   )
   const post = (message: ToEmbedding) => send(message)
@@ -142,11 +139,9 @@ function startModel(settings: Settings) {
   return {
     ...{ isAlive, kill },
     async embed(texts: readonly string[]) {
-      if (ended) throw ended
-      answered = Promise.withResolvers()
-      answered.promise.catch(() => undefined)
+      const answered = answers.next()
       await post({ kind: 'embed', texts })
-      return answered.promise
+      return answered
     },
   }
 }

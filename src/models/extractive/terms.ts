@@ -1,4 +1,4 @@
-import { newStemmer } from 'snowball-stemmers'
+import { newStemmer } from '../../lib/text/stemmer.ts'
 import { tokenise } from '../../lib/text/tokenise.ts'
 
 const stemmer = newStemmer('english')

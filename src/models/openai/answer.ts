@@ -1,11 +1,12 @@
 import type { Shortcut } from '../../lib/shortcut.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import type { ModelEvent } from '../chat-model.ts'
 import { type AnswerReader, createAnswerReader } from './answer-reader.ts'
 import { type BodyReader, createIdleTimer, readerOf, readText } from './body-reader.ts'
 import { type ModelServer, send } from './connection.ts'
 import { createEventParser, type EventParser, type ServerSentEvent } from './events.ts'
 import { failureInStream, toUpstreamFailure, UpstreamFailure, unreadable } from './failures.ts'
-import { objectOf, parseJson } from './json.ts'
+import { objectOf } from './json.ts'
 
 /** How long the usage may come after the end of the answer. */
 const USAGE_MS = 3_000
@@ -23,18 +24,17 @@ export interface ChatServer extends ModelServer {
  */
 export async function* streamAnswer(
   server: ChatServer,
-  body: object,
+  body: Buffer,
   shortcut: Shortcut<ModelEvent> | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent[]> {
-  using idle = createIdleTimer(server.idleTimeoutMs)
-  const stop = AbortSignal.any([signal, idle.signal])
+  using idle = createIdleTimer(server.idleTimeoutMs, signal)
   const answer = createAnswerReader()
   let batch: ModelEvent[] = []
   let reader: BodyReader | undefined
   let isBegun = false
   let isRead = false
-  let failure = new UpstreamFailure({ kind: 'ended-early' })
+  let failure: UpstreamFailure | undefined
 
   /** Answers whether there is something to go through the generators: text goes past them once it has begun. */
   const take = (events: Iterable<ServerSentEvent>, parser?: EventParser): true | undefined => {
@@ -50,7 +50,7 @@ export async function* streamAnswer(
   }
 
   try {
-    reader = readerOf(await idle.watch(send(server, '/chat/completions', body, stop)), idle)
+    reader = readerOf(await idle.watch(send(server, '/chat/completions', body, idle.signal)), idle)
     const readEvents = await eventReader(reader)
     while (!isRead) {
       isRead = !(await readEvents(take)) || isRead
@@ -60,8 +60,7 @@ export async function* streamAnswer(
       isBegun = true
     }
   } catch (error) {
-    const isStalled = idle.signal.aborted
-    failure = isStalled ? new UpstreamFailure({ kind: 'timeout' }) : toUpstreamFailure(error)
+    failure = idle.isOver ? new UpstreamFailure({ kind: 'timeout' }) : toUpstreamFailure(error)
   } finally {
     reader?.close(isRead && answer.finished)
   }
@@ -69,7 +68,7 @@ export async function* streamAnswer(
   if (batch.length > 0) yield batch
   signal.throwIfAborted()
   // An answer that has its finish reason is whole, whatever became of the connection.
-  if (!answer.finished) throw failure
+  if (!answer.finished) throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
   yield answer.ending()
 }
 

@@ -128,15 +128,27 @@ export async function readText(
 type IdleTimer = ReturnType<typeof createIdleTimer>
 
 /** Times the waits for a server, and those only: a reader that takes its time is not a stalled server. */
-export function createIdleTimer(limitMs: number) {
+export function createIdleTimer(limitMs: number, caller: AbortSignal) {
   const controller = new AbortController()
   let limit = limitMs
   let isWaiting = false
-  const start = () => setTimeout(() => isWaiting && controller.abort(), limit)
-  let timer = start()
+  let isOver = false
+  const end = () => {
+    if (!isWaiting) return
+    isOver = true
+    controller.abort()
+  }
+  const leave = () => controller.abort(caller.reason)
+  let timer = setTimeout(end, limit)
+  if (caller.aborted) leave()
+  else caller.addEventListener('abort', leave)
   return {
-    /** Aborted once the server kept silent for too long. */
+    /** Aborted once the server kept silent for too long, and as the caller's. */
     signal: controller.signal,
+    /** Whether the server kept silent for too long. */
+    get isOver() {
+      return isOver
+    },
     /** Waits for `work`; `signal` aborts when it takes longer than the limit. */
     async watch<T>(work: Promise<T>): Promise<T> {
       isWaiting = true
@@ -154,8 +166,11 @@ export function createIdleTimer(limitMs: number) {
       if (milliseconds >= limit) return
       limit = milliseconds
       clearTimeout(timer)
-      timer = start()
+      timer = setTimeout(end, limit)
     },
-    [Symbol.dispose]: () => clearTimeout(timer),
+    [Symbol.dispose]() {
+      clearTimeout(timer)
+      caller.removeEventListener('abort', leave)
+    },
   }
 }

@@ -4,6 +4,7 @@ import type { ChatModel, ModelEvent, ModelRequest } from '../chat-model.ts'
 import { type ChatServer, streamAnswer } from './answer.ts'
 import { spanAttributes } from './connection.ts'
 import { createDialect, fallBack, toRequestBody } from './dialect.ts'
+import { encodeRequest } from './encode-request.ts'
 import { CHAT_MODEL, explainFailure } from './explain-failure.ts'
 import { askRepeatedly, type ModelLog, type UpstreamFailure } from './failures.ts'
 
@@ -26,7 +27,7 @@ export function createOpenAiModel({ model, log, ...server }: OpenAiModelOptions)
     refuseUnmetChoice(request)
     let body = toRequestBody(model, request, dialect)
     const ask = async () => {
-      const answer = streamAnswer(server, body, request.shortcut, signal)
+      const answer = streamAnswer(server, encodeRequest(body), request.shortcut, signal)
       return { answer, first: await firstOf(answer) }
     }
     const adapt = (failure: UpstreamFailure) => {

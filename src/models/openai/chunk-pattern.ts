@@ -1,4 +1,5 @@
-import { objectOf, parseJson } from './json.ts'
+import { parseJson } from '../../lib/text/json.ts'
+import { objectOf } from './json.ts'
 
 /** What stands before the text of a chunk, as servers write it. */
 const KEYS = ['"content":"', '"content": "']

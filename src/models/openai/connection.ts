@@ -49,7 +49,8 @@ export async function requestJson(
 ): Promise<string> {
   using deadline = startDeadline(deadlineMs, signal)
   try {
-    const message = await send(server, path, body, deadline.signal)
+    const bytes = body && Buffer.from(JSON.stringify(body))
+    const message = await send(server, path, bytes, deadline.signal)
     const answer = await readText(readerOf(message), maxAnswerBytes)
     if (answer.trimStart().startsWith('<')) throw new UpstreamFailure({ kind: 'web-page' })
     return answer
@@ -67,16 +68,15 @@ export async function requestJson(
 export async function send(
   { apiKey, baseUrl }: ModelServer,
   path: string,
-  body: object | undefined,
+  body: Buffer | undefined,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const url = new URL(baseUrl.replace(/\/+$/, '') + path)
   const method = body ? 'POST' : 'GET'
-  const text = body ? JSON.stringify(body) : ''
   const headers = {
     authorization: `Bearer ${apiKey}`,
     'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
+    'content-length': body?.length ?? 0,
     accept: 'text/event-stream, application/json',
     'accept-encoding': 'identity',
     'user-agent': 'agent-server',
@@ -84,7 +84,7 @@ export async function send(
   }
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   const message = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(url, { method, headers, signal }, resolve).on('error', reject).end(text)
+    request(url, { method, headers, signal }, resolve).on('error', reject).end(body)
   }).catch((error: unknown) => {
     throw toUpstreamFailure(error, 'unreachable')
   })

@@ -1,8 +1,9 @@
+import { parseJson } from '../../lib/text/json.ts'
 import { inSpan } from '../../lib/tracing.ts'
 import { toUnit } from '../../lib/unit-vector.ts'
 import { type ModelServer, requestJson, spanAttributes } from './connection.ts'
 import { type FailureFacts, failureInStream, UpstreamFailure, unreadable } from './failures.ts'
-import { isObject, type JsonObject, objectOf, parseJson } from './json.ts'
+import { isObject, type JsonObject, objectOf } from './json.ts'
 
 /** A request that takes longer is given up. */
 const DEADLINE_MS = 60_000

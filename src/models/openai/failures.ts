@@ -1,6 +1,7 @@
 import { pause } from '../../lib/abort.ts'
 import { backoffMs, retryAfterOf } from '../../lib/backoff.ts'
-import { isObject, nonEmptyString, parseJson } from './json.ts'
+import { parseJson } from '../../lib/text/json.ts'
+import { isObject, nonEmptyString } from './json.ts'
 
 type FailureKind =
   | 'status'

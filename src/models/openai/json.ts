@@ -1,3 +1,5 @@
+import { parseJson } from '../../lib/text/json.ts'
+
 export type JsonObject = Record<string, unknown>
 
 /** True for a JSON object: not null, not a list. */
@@ -17,13 +19,4 @@ export function nonEmptyString(value: unknown): string | undefined {
 
 export function isJsonObject(text: string): boolean {
   return isObject(parseJson(text))
-}
-
-/** The parsed value, or nothing when `text` is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,8 @@
+import { parseJson } from '../../lib/text/json.ts'
 import { type ModelServer, requestJson } from './connection.ts'
 import { explainFailure, type UpstreamNames } from './explain-failure.ts'
 import { unreadable } from './failures.ts'
-import { nonEmptyString, objectOf, parseJson } from './json.ts'
+import { nonEmptyString, objectOf } from './json.ts'
 
 const DEADLINE_MS = 15_000
 /** The longest list that is known, of an aggregator, has under a megabyte. */

@@ -1,3 +1,4 @@
+import { parseJson } from '../../lib/text/json.ts'
 import { type Reranker, RerankerError } from '../reranker.ts'
 import { type ModelServer, requestJson } from './connection.ts'
 import { explainFailure, RERANK_MODEL } from './explain-failure.ts'
@@ -9,7 +10,7 @@ import {
   type UpstreamFailure,
   unreadable,
 } from './failures.ts'
-import { isObject, objectOf, parseJson } from './json.ts'
+import { isObject, objectOf } from './json.ts'
 
 /** UTF-16 code units of a question and of a text that are read: few models read more. */
 const MAX_QUERY = 2_000

@@ -5,7 +5,7 @@ import { type SandboxChannel, startChild } from '../channel.ts'
 import { createInterpreterSessions } from '../interpreter-session.ts'
 import { PROCESS_ENVIRONMENT, processParameters } from '../python/process-program.ts'
 import { BYTES_PER_MEGABYTE, type Sandbox, type SandboxSession } from '../sandbox.ts'
-import { createControlGroup } from './control-group.ts'
+import { type ControlGroup, createControlGroup } from './control-group.ts'
 import { systemCallFilter } from './system-call-filter.ts'
 
 const BUBBLEWRAP = '/usr/bin/bwrap'
@@ -39,8 +39,16 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/Unknown option/i, 'bubblewrap is too old: 0.8 or newer is needed'],
 ]
 
+interface BubblewrapOptions {
+  limits: SandboxLimits
+  createGroup?: typeof createControlGroup
+}
+
 /** The Python of this machine, in namespaces of its own, with nothing of the machine but `/usr`, which it can only read. */
-export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): Sandbox {
+export function createBubblewrapSandbox({
+  limits,
+  createGroup = createControlGroup,
+}: BubblewrapOptions): Sandbox {
   const sessions = createInterpreterSessions(limits)
   /** Made for the first session and not at a start, of which most never have one. */
   let filter: Buffer | undefined
@@ -50,7 +58,17 @@ export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): 
   }
 
   async function start(): Promise<SandboxChannel> {
-    const group = await createControlGroup(limits)
+    const group = await createGroup(limits)
+    try {
+      return await startIn(group)
+    } catch (error) {
+      await group?.remove()
+      throw error
+    }
+  }
+
+  /** Leaves no process behind where it fails. */
+  async function startIn(group: ControlGroup | undefined): Promise<SandboxChannel> {
     filter ??= systemCallFilter()
     const child = startChild({
       path: PYTHON,
@@ -61,7 +79,13 @@ export function createBubblewrapSandbox({ limits }: { limits: SandboxLimits }): 
       ...{ extraInput: filter, user: ownUser() },
       maximumBytes: (limits.memoryMegabytes + RUNTIME_MEGABYTES) * BYTES_PER_MEGABYTE,
     })
-    await group?.add(child.pid)
+    try {
+      // One that could not be started has no number; 0 would move the server itself.
+      if (child.pid) await group?.add(child.pid)
+    } catch (error) {
+      await child.kill()
+      throw error
+    }
     child.input.write('\n')
     if (!group) return child
     const ended = child.ended.then(async (words) => {

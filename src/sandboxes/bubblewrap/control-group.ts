@@ -14,7 +14,7 @@ const REMOVAL_TRIES = 200
 const REMOVAL_PAUSE_MS = 50
 
 /** The kernel's own account of what a sandbox's processes take together. */
-interface ControlGroup {
+export interface ControlGroup {
   /** Moves a process into it; what the process starts from then on belongs to it, too. */
   add(pid: number): Promise<void>
   /** Once its processes have ended. */

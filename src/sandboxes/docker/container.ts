@@ -87,8 +87,10 @@ export async function startContainer(
       ...{ stream: true, hijack: true },
       ...{ stdin: true, stdout: true, stderr: true },
     })
+    // Before the start: a connection may break at any moment.
+    const channel = join(engine, container, stream)
     await container.start()
-    return join(engine, container, stream)
+    return channel
   } catch (error) {
     await removeContainer(container)
     throw error

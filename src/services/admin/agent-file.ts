@@ -2,8 +2,13 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../errors.ts'
 import { isMissing } from '../../lib/files.ts'
-import type { AgentCheck, AgentFile, AgentSaved, AgentVersions } from '../../schemas/admin.ts'
 import { invalidRequest } from '../../schemas/invalid-request.ts'
+import type {
+  AgentCheck,
+  AgentFile,
+  AgentSaved,
+  AgentVersions,
+} from '../../schemas/operator/admin.ts'
 import {
   type AgentConfiguration,
   differentFields,
@@ -92,12 +97,11 @@ export function createAgentFile({ path, directory, changedFields, catalogue }: D
 export function configurationOf(text: string): AgentConfiguration {
   const { configuration, mistakes, cause } = readConfiguration(text)
   if (configuration) return configuration
-  throw invalidRequest(mistakes.map(underText), cause)
-}
-
-/** A mistake of the configuration, by the field of the request that holds it. */
-function underText({ field, message }: { field: string; message: string }) {
-  return { field: field ? `text.${field}` : 'text', message }
+  const underText = mistakes.map(({ field, message }) => ({
+    field: field ? `text.${field}` : 'text',
+    message,
+  }))
+  throw invalidRequest(underText, cause)
 }
 
 async function listVersions(directory: string) {

@@ -1,9 +1,14 @@
 import { AppError } from '../../errors.ts'
 import { withDeadline } from '../../lib/abort.ts'
-import type { ChatModel, ModelEvent, ModelRequest, ModelTool } from '../../models/chat-model.ts'
+import type { ChatModel, ModelRequest, ModelTool } from '../../models/chat-model.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import { type Reranker, RerankerError } from '../../models/reranker.ts'
-import type { ModelKind, ModelList, ModelTest, ModelTestRequest } from '../../schemas/admin.ts'
+import type {
+  ModelKind,
+  ModelList,
+  ModelTest,
+  ModelTestRequest,
+} from '../../schemas/operator/admin.ts'
 import type { SettingsService } from './settings.ts'
 
 /** For everything that is asked of one model; one that is loaded first may take most of a minute. */
@@ -93,9 +98,8 @@ const WEATHER: ModelTool = {
 }
 
 async function tryChat(model: ChatModel, signal: AbortSignal): Promise<ModelTest['chat']> {
-  const counted = await ask(model, requestOf(COUNT), signal)
-  const { answer, firstMilliseconds, batches } = counted
-  const first = firstMilliseconds === undefined ? {} : { firstMilliseconds }
+  const { answer, firstMilliseconds, batches } = await ask(model, requestOf(COUNT), signal)
+  const first = firstMilliseconds !== undefined && { firstMilliseconds }
   const plain = { answer, ...first, streams: batches > 1 }
   if (!model.supportsTools) return { ...plain, tools: 'none' }
   const request = { ...requestOf('What is the weather in Oslo? Look it up.'), tools: [WEATHER] }
@@ -114,17 +118,15 @@ async function ask(model: ChatModel, request: ModelRequest, signal: AbortSignal)
   const found = { answer: '', batches: 0, calls: 0 }
   let firstMilliseconds: number | undefined
   for await (const events of model.stream(request, signal)) {
-    const text = events.map(textOf).join('')
-    if (text) firstMilliseconds ??= Math.round(performance.now() - begun)
-    if (text) found.batches += 1
+    const text = events.map((one) => (one.type === 'text-delta' ? one.text : '')).join('')
+    if (text) {
+      firstMilliseconds ??= Math.round(performance.now() - begun)
+      found.batches += 1
+    }
     found.answer = (found.answer + text).slice(0, MAX_ANSWER)
     found.calls += events.filter(({ type }) => type === 'tool-call').length
   }
   return { ...found, firstMilliseconds }
-}
-
-function textOf(event: ModelEvent): string {
-  return event.type === 'text-delta' ? event.text : ''
 }
 
 async function tryEmbedder(embedder: Embedder, signal: AbortSignal) {

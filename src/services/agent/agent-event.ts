@@ -1,10 +1,10 @@
 import type { Shortcut } from '../../lib/shortcut.ts'
 import type { ModelTool, ModelToolCall, Sampling } from '../../models/chat-model.ts'
-import type { Caller } from '../../schemas/api-key.ts'
 import type { Artifact } from '../../schemas/artifact.ts'
 import type { Approval, Resume, RunFinishReason, Usage } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { Filter } from '../../schemas/metadata.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { Hit, SearchMode } from '../../schemas/query.ts'
 import type { Conversation } from './prompt.ts'
 

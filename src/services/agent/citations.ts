@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Hit } from '../../schemas/query.ts'
 import { type CitationCheck, createCitationCheck } from './citation-check.ts'
 
@@ -10,13 +10,13 @@ export interface NumberedHit {
 
 export type Citations = ReturnType<typeof createCitations>
 
-/** More guesses than any text has room for. */
-const KEY_BYTES = 6
+/** Of 48 random bits, the end of a UUID: more guesses than any text has room for. */
+const KEY_DIGITS = 12
 
 /** The hits of one run, which goes on where it was paused. A chunk found twice keeps its first number. */
 export function createCitations(before?: { key: string; hits: readonly Hit[] }) {
   const all: Hit[] = []
-  const key = before?.key ?? `source-${randomBytes(KEY_BYTES).toString('hex')}`
+  const key = before?.key ?? `source-${randomUUID().slice(-KEY_DIGITS)}`
   const byChunk = new Map<string, NumberedHit>()
   const unknown = new Set<number>()
 
@@ -100,7 +100,6 @@ function goesOn(run: readonly Hit[], hit: Hit): boolean {
   return (
     place.revision === before.revision &&
     place.ordinal === before.ordinal + 1 &&
-    hit.documentId === last.documentId &&
     hit.start - last.end <= WIDEST_GAP &&
     hit.end > last.end &&
     hit.end - first.start <= MAX_JOINED &&

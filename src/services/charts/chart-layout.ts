@@ -7,7 +7,7 @@ const BAR = 22
 const TALLEST = 2_000
 const LEGEND_ROW = 17
 /** Longer labels are cut off. */
-const LONGEST_LABEL = 360
+const MAX_LABEL_PIXELS = 360
 /** More slices have no room for their values. */
 const MAX_LABELLED_SLICES = 8
 
@@ -108,7 +108,7 @@ function axisOf(
   if (names.length > 0) {
     const isCrowded = name === 'x' && !fits(names, width)
     const slope = isCrowded ? { labelAngle: -35, labelOverlap: 'greedy' } : { labelAngle: 0 }
-    return { labelLimit: LONGEST_LABEL, ...(name === 'x' && slope) }
+    return { labelLimit: MAX_LABEL_PIXELS, ...(name === 'x' && slope) }
   }
   return isWhole(channel, rows) ? { tickMinStep: 1 } : undefined
 }
@@ -128,9 +128,9 @@ function legendOf(
 ): Record<string, unknown> | undefined {
   const names = namesIn(channel, rows)
   if (names.length === 0) return undefined
-  const shared = { labelLimit: LONGEST_LABEL, symbolLimit: names.length }
+  const shared = { labelLimit: MAX_LABEL_PIXELS, symbolLimit: names.length }
   const columns = Math.ceil((names.length + 1) / Math.max(1, Math.floor(height / LEGEND_ROW)))
-  const label = Math.min(longest(names) * LETTER, LONGEST_LABEL) + 30
+  const label = Math.min(longest(names) * LETTER, MAX_LABEL_PIXELS) + 30
   if (columns * label <= width / 2) return { ...shared, columns }
   return { ...shared, orient: 'bottom', columns: Math.max(1, Math.floor(width / label)) }
 }
@@ -159,12 +159,9 @@ export function pieLayers(
   const mark = { type: 'arc', outerRadius: radius }
   if (!theta || slices === 0 || slices > MAX_LABELLED_SLICES) return { mark, encoding }
   const { field, aggregate } = theta
-  const text = {
-    ...(field !== undefined && { field: plainField(encoding) }),
-    aggregate,
-    type: 'quantitative',
-  }
   const { theta: angle, ...others } = encoding
+  const plainField = field !== undefined && { field: Object(angle).field }
+  const text = { ...plainField, aggregate, type: 'quantitative' }
   return {
     encoding: { theta: { ...Object(angle), stack: true }, ...others },
     layer: [
@@ -173,5 +170,3 @@ export function pieLayers(
     ],
   }
 }
-
-const plainField = (encoding: Record<string, unknown>) => Object(encoding.theta).field

@@ -3,11 +3,11 @@ import * as vega from 'vega'
 import { expressionInterpreter } from 'vega-interpreter'
 import { compile } from 'vega-lite'
 import { JobRefusal } from '../../lib/processes/job.ts'
-import { fontsFor } from './chart-fonts.ts'
+import { FONT_FILES, fontHint, listSigns, loadFont } from '../../lib/text/fonts.ts'
 import { CHART_FONT, type ChartSpecification } from './specification.ts'
 
 /** Pixels of the SVG, either way; many small charts side by side can be wider than any of them. */
-const LARGEST_SIDE = 6_000
+const MAX_SIDE_PIXELS = 6_000
 const MAX_SVG_CHARACTERS = 10_000_000
 /** Pixels of the picture for one of the SVG, where that is not too many. */
 const SCALE = 2
@@ -23,7 +23,7 @@ export async function renderChart(specification: ChartSpecification): Promise<Re
   const svg = await draw(specification)
   const [, width = 0, height = 0] =
     /width="([\d.]+)" height="([\d.]+)"/.exec(svg)?.map(Number) ?? []
-  if (Math.max(width, height) > LARGEST_SIDE || svg.length > MAX_SVG_CHARACTERS) {
+  if (Math.max(width, height) > MAX_SIDE_PIXELS || svg.length > MAX_SVG_CHARACTERS) {
     throw new JobRefusal('The chart is too large: take fewer rows or fewer values of `column`')
   }
   const fonts = await fontsFor(svg)
@@ -55,4 +55,31 @@ function refusingLoader(): ReturnType<typeof vega.loader> {
   // An address that is refused rather than emptied would end the process within the library.
   const sanitize = () => Promise.resolve({ href: '' })
   return { ...vega.loader(), load: refuse, sanitize, http: refuse, file: refuse }
+}
+
+const USUAL = [FONT_FILES.sans, FONT_FILES.sansBold]
+/** Large files, which are read only for what the usual fonts lack. */
+const OTHERS = [FONT_FILES.chinese, FONT_FILES.korean].filter((path) => path !== undefined)
+/** Choices of form, joiners and direction marks, which have no sign of their own. */
+const WITHOUT_SIGN = /[\s\p{Cc}\p{Cf}\p{Variation_Selector}]/u
+
+/**
+ * The font files that hold every sign of the texts in a drawing. Throws `JobRefusal` with the signs that none
+ * has: they would be boxes, or nothing at all.
+ */
+export async function fontsFor(svg: string): Promise<string[]> {
+  const texts = svg.replaceAll(/<[^>]*>/g, '')
+  let missing = [...new Set(texts)].filter((sign) => !WITHOUT_SIGN.test(sign))
+  const files: string[] = []
+  for (const file of [...USUAL, ...OTHERS]) {
+    if (missing.length === 0 && files.length >= USUAL.length) break
+    const font = await loadFont(file)
+    const left = missing.filter((sign) => !font.has(sign))
+    if (USUAL.includes(file) || left.length < missing.length) files.push(file)
+    missing = left
+  }
+  if (missing.length === 0) return files
+  throw new JobRefusal(
+    `There is no sign for ${listSigns(missing)} to draw the chart with: name these things otherwise${fontHint(missing)}`,
+  )
 }

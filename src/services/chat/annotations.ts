@@ -1,6 +1,6 @@
-import type { UrlCitation } from '../../schemas/completion.ts'
+import type { UrlCitation } from '../../schemas/openai/completion.ts'
+import type { FileCitation } from '../../schemas/openai/response-object.ts'
 import type { Hit } from '../../schemas/query.ts'
-import type { FileCitation } from '../../schemas/response-object.ts'
 import { citationsIn } from '../agent/citation-check.ts'
 
 /** For each mark in an answer the hit that it cites, and where the mark stands. */

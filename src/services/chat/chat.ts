@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { alongside, type Shortcut } from '../../lib/shortcut.ts'
-import type { Caller } from '../../schemas/api-key.ts'
 import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import type {
   Completion,
@@ -9,7 +8,8 @@ import type {
   CompletionRequest,
   Model,
   ModelList,
-} from '../../schemas/completion.ts'
+} from '../../schemas/openai/completion.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type AgentEvent, asksForJson } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
 import { limitNames } from '../keys/limited.ts'

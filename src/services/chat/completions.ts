@@ -1,5 +1,6 @@
 import type { ModelMessage, ModelToolCall, Sampling } from '../../models/chat-model.ts'
 import type { ChatRequest, RunFinishReason, Usage } from '../../schemas/chat.ts'
+import { within } from '../../schemas/metadata.ts'
 import {
   type Completion,
   type CompletionChunk,
@@ -8,8 +9,7 @@ import {
   imagesOf,
   toPlain,
   type UrlCitation,
-} from '../../schemas/completion.ts'
-import { within } from '../../schemas/metadata.ts'
+} from '../../schemas/openai/completion.ts'
 import type { AgentEvent, AgentRequest, RunEnd } from '../agent/agent-event.ts'
 import type { Conversation } from '../agent/prompt.ts'
 import { toUrlCitations } from './annotations.ts'

@@ -1,9 +1,13 @@
 import { AppError } from '../../errors.ts'
-import type { Caller } from '../../schemas/api-key.ts'
 import { MAX_MESSAGES } from '../../schemas/chat.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import type { InputItem, InputItemsQuery, ResponseRequest } from '../../schemas/response.ts'
-import type { InputItemList, OutputItem, ResponseObject } from '../../schemas/response-object.ts'
+import type { InputItem, InputItemsQuery, ResponseRequest } from '../../schemas/openai/response.ts'
+import type {
+  InputItemList,
+  OutputItem,
+  ResponseObject,
+} from '../../schemas/openai/response-object.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { ArtifactStore } from '../../stores/artifact-store.ts'
 
 /** What is kept of a response. */

@@ -1,8 +1,8 @@
-import type { CompletionMessage, CompletionRequest } from '../../schemas/completion.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Filter } from '../../schemas/metadata.ts'
-import type { InputItem, ResponseRequest } from '../../schemas/response.ts'
-import { toFilter, withinStores } from '../../schemas/vector-store.ts'
+import type { CompletionMessage, CompletionRequest } from '../../schemas/openai/completion.ts'
+import type { InputItem, ResponseRequest } from '../../schemas/openai/response.ts'
+import { toFilter, withinStores } from '../../schemas/openai/vector-store.ts'
 
 type AssistantMessage = Extract<CompletionMessage, { role: 'assistant' }>
 type Message = Extract<InputItem, { role: string }>

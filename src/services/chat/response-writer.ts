@@ -1,7 +1,11 @@
 import type { ModelToolCall } from '../../models/chat-model.ts'
 import type { ErrorDetail } from '../../schemas/error.ts'
+import type {
+  OutputItem,
+  ResponseEvent,
+  ResponseObject,
+} from '../../schemas/openai/response-object.ts'
 import type { Hit } from '../../schemas/query.ts'
-import type { OutputItem, ResponseEvent, ResponseObject } from '../../schemas/response-object.ts'
 import type { AgentEvent, RunEnd } from '../agent/agent-event.ts'
 import { toFileCitations } from './annotations.ts'
 import {

@@ -2,7 +2,7 @@ import { createSemaphore } from '../../lib/semaphore.ts'
 import { askModel, type Reader } from '../../models/ask-model.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 
-const AT_ONCE = 4
+const MAX_CONCURRENT_PARTS = 4
 const NOTE_TOKENS = 300
 const ANSWER_TOKENS = 1_500
 /** UTF-16 code units that one call reads. */
@@ -25,7 +25,7 @@ export async function mapReduce(
   documents: readonly ReadDocument[],
   signal: AbortSignal,
 ) {
-  const semaphore = createSemaphore(AT_ONCE)
+  const semaphore = createSemaphore(MAX_CONCURRENT_PARTS)
   const ask = (prompt: string, tokens: number) =>
     semaphore.run(() => askModel(reader, { rules: RULES, prompt, tokens }, signal), signal)
   const batches = grouped(documents, PART_CHARACTERS, ({ text }) => text.length)

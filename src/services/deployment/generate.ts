@@ -1,8 +1,15 @@
 import { isSecret } from '../../lib/environment.ts'
-import { writeGuide } from './guide.ts'
 import { planDeployment } from './plan.ts'
 import { refusalsOf, warningsOf } from './problems.ts'
-import type { AgentSource, Command, DeploymentSettings, Problem, Target } from './target.ts'
+import type {
+  AgentSource,
+  Command,
+  DeploymentSettings,
+  Plan,
+  Problem,
+  Rendering,
+  Target,
+} from './target.ts'
 import { aws } from './targets/aws.ts'
 import { azure } from './targets/azure.ts'
 import { cloudRun } from './targets/cloud-run.ts'
@@ -38,7 +45,7 @@ const IMPOSSIBLE: Readonly<Record<string, Omit<Problem, 'field'>>> = {
 }
 
 /** Shorter values, such as `x` for a server that asks for no key, stand in other words by chance. */
-const LEAST_SECRET = 8
+const MIN_SECRET_CHARACTERS = 8
 
 export type Deployment =
   | {
@@ -89,11 +96,64 @@ function leaksOf(
 ): Problem[] {
   const texts = Object.entries(files)
   return Object.entries(variables)
-    .filter(([name, value]) => isSecret(name, value) && value.length >= LEAST_SECRET)
+    .filter(([name, value]) => isSecret(name, value) && value.length >= MIN_SECRET_CHARACTERS)
     .flatMap(([field, value]) => {
       const [file] = texts.find(([, text]) => text.includes(value)) ?? []
       if (file === undefined) return []
       const message = `has a value that would stand in ${file}, because something else has it, too`
       return [{ field, message, remedy: 'give it a value of its own' }]
     })
+}
+
+/** DEPLOY.md: what to do in which order. It names secrets, and holds none. */
+function writeGuide(
+  target: Target,
+  plan: Plan,
+  { prepare = [], deploy, update, rollback, backup, costs }: Omit<Rendering, 'files'>,
+  warnings: readonly Problem[],
+): string {
+  const { domain, secrets } = plan
+  const url = `https://${domain ?? 'ADDRESS'}`
+  const format = ({ title, run }: Command) => `${title}.\n\n${shell(run)}`
+  const steps = [
+    ...prepare.map(format),
+    `Set the secrets: ${secrets.join(', ')}. Only their names are here.\n\n${shell(...secrets.map((name) => target.setSecret(name, plan)))}`,
+    ...deploy.map(format),
+    `See whether it works, with the project's own client. The key is the SERVER_API_KEY of the deployment.\n\n${shell(`AGENT_SERVER_KEY=… npm run deploy -- verify ${url}`)}`,
+  ]
+  const known = warnings.map(
+    ({ field, message, remedy }) => `- \`${field}\` ${message}. Remedy: ${remedy}.\n`,
+  )
+  return `# Agent Server on ${target.title}
+
+Made by \`npm run deploy -- ${target.name}\`; make it again after a change, rather than editing it. Run the commands in the project's folder.
+
+${known.length > 0 ? `## To be known\n\n${known.join('')}\n` : ''}## First time
+
+${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}
+## Update
+
+${shell(update)}
+## Back to what ran before
+
+${shell(rollback)}
+A server does not open data that a newer one has migrated: then restore the backup, too.
+
+## Backup
+
+${shell(backup)}
+See docs/operations.md for how to restore.
+
+## What it costs
+
+${sentence(costs)} Beside it the model's tokens, and E2B's seconds where code is run there.
+`
+}
+
+function shell(...commands: string[]): string {
+  return `\`\`\`sh\n${commands.join('\n')}\n\`\`\`\n`
+}
+
+function sentence(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`
 }

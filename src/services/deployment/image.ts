@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { isRemoteSource } from '../skills/remote.ts'
 import { fromProject } from './problems.ts'
-import type { AgentSource, Plan } from './target.ts'
+import type { AgentSource, Command, Plan } from './target.ts'
 
 /** What the project's own .dockerignore lets in anyway. */
 const USUAL = ['agent.json', 'skills', 'plugins', 'forms']
@@ -28,9 +28,14 @@ function ownFiles({ configuration, path }: AgentSource): string[] {
   return [...new Set(named.map((name) => posix.normalize(name).replace(/\/$/, '')))]
 }
 
-/** Builds the image, from the project's folder. */
-export function buildCommand({ folder }: Plan, tag: string): string {
-  return `docker build --platform linux/amd64 --file ${folder}/Dockerfile --tag ${tag} .`
+/** Builds the image, from the project's folder, and pushes it to its registry. */
+export function buildAndPush({ folder }: Plan, tag: string): string {
+  return `docker build --platform linux/amd64 --file ${folder}/Dockerfile --tag ${tag} . && docker push ${tag}`
+}
+
+/** The step that makes the volume, where documents are on one. */
+export function makeVolume({ isShared }: Plan, run: string): Command[] {
+  return isShared ? [] : [{ title: 'Make the volume that the documents are on', run }]
 }
 
 /** Where nothing of worth is on the servers. */

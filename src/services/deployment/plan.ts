@@ -5,7 +5,7 @@ import type { AgentSource, DeploymentSettings, Engine, Plan, Target } from './ta
 const FIXED = ['HOST', 'PORT', 'DATA_DIR', 'AGENT_CONFIG', 'DOCKER_HOST']
 const URL_OF: Record<Engine, string> = { postgres: 'DATABASE_URL', qdrant: 'QDRANT_URL' }
 /** What closing takes beside `SHUTDOWN_GRACE`, and what it may take where the platform allows it. */
-export const LEAST_CLOSING_SECONDS = 4
+export const MIN_CLOSING_SECONDS = 4
 const CLOSING_SECONDS = 20
 /** How long the model has for its answer once `limits.seconds` are over. */
 export const ANSWER_SECONDS = 60
@@ -19,29 +19,29 @@ export function planDeployment(
 ): Plan {
   const { variables } = settings
   const set = Object.entries(variables).filter(([name]) => !FIXED.includes(name))
-  const [secret, open] = [true, false].map((wanted) =>
-    set.filter(([name, value]) => isSecret(name, value) === wanted),
+  const { secret = [], open = [] } = Object.groupBy(set, ([name, value]) =>
+    isSecret(name, value) ? 'secret' : 'open',
   )
-  const grace = Math.min(settings.grace, facts.killSeconds - LEAST_CLOSING_SECONDS)
+  const grace = Math.min(settings.grace, facts.killSeconds - MIN_CLOSING_SECONDS)
   const fileLimit = Math.min(settings.fileLimit, facts.bodyBytes ?? Number.POSITIVE_INFINITY)
-  const plain = Object.fromEntries(open ?? [])
+  const plain = Object.fromEntries(open)
   if (grace !== DEFAULT_GRACE) plain.SHUTDOWN_GRACE = String(grace)
   if (fileLimit !== settings.fileLimit) plain.FILE_LIMIT = String(fileLimit)
   if (facts.proxies !== undefined) plain.TRUST_PROXY ??= String(facts.proxies)
   if (agent.path !== undefined && agent.path !== 'agent.json') {
     plain.AGENT_CONFIG = `/app/${agent.path}`
   }
-  const engines = facts.engines.filter(
+  const engines = (facts.engines ?? []).filter(
     (engine) => URL.parse(variables[URL_OF[engine]] ?? '')?.hostname === engine,
   )
-  const names = (secret ?? []).map(([name]) =>
+  const names = secret.map(([name]) =>
     name === 'DATABASE_URL' && engines.includes('postgres') ? 'POSTGRES_PASSWORD' : name,
   )
   const ofAgent = variablesIn(JSON.stringify(agent.configuration.mcpServers))
   return {
     ...settings,
     agent,
-    plain: Object.fromEntries(Object.entries(plain).toSorted(byName)),
+    plain: Object.fromEntries(Object.entries(plain).toSorted(([a], [b]) => (a < b ? -1 : 1))),
     secrets: [...new Set(['SERVER_API_KEY', ...names, ...ofAgent])].toSorted(),
     engines,
     isShared: variables.DATABASE_URL !== undefined,
@@ -49,8 +49,4 @@ export function planDeployment(
     killSeconds: Math.min(grace + CLOSING_SECONDS, facts.killSeconds),
     requestSeconds: agent.configuration.limits.seconds + ANSWER_SECONDS,
   }
-}
-
-function byName([a]: [string, string], [b]: [string, string]): number {
-  return a < b ? -1 : 1
 }

@@ -3,7 +3,7 @@ import { createOutboundPolicy, literalAddress } from '../../lib/outbound/policy.
 import { SECRET_HEADER } from '../mcp/settings.ts'
 import { readSandboxSettings } from '../sandbox/code-sandbox.ts'
 import { isRemoteSource } from '../skills/remote.ts'
-import { ANSWER_SECONDS, LEAST_CLOSING_SECONDS } from './plan.ts'
+import { ANSWER_SECONDS, MIN_CLOSING_SECONDS } from './plan.ts'
 import type { AgentSource, DeploymentSettings, Facts, Problem, Target } from './target.ts'
 
 /** The server shows life this often in a stream, in seconds. */
@@ -23,18 +23,14 @@ type Check = (question: Question) => Problem[]
 
 /** All that stands against a deployment, so that one look is enough. */
 export function refusalsOf(agent: AgentSource, settings: DeploymentSettings, target: Target) {
-  return run([secrets, storage, instances, addresses, requests, sandbox, files], {
-    ...{ agent, settings, target, facts: target.facts },
-  })
+  const checks = [secrets, storage, instances, addresses, requests, sandbox, files]
+  return checks.flatMap((check) => check({ agent, settings, target, facts: target.facts }))
 }
 
 /** What does not stand against a deployment, but is to be known. */
 export function warningsOf(agent: AgentSource, settings: DeploymentSettings, target: Target) {
-  return run([doubts, lowered], { agent, settings, target, facts: target.facts })
-}
-
-function run(checks: readonly Check[], question: Question): Problem[] {
-  return checks.flatMap((check) => check(question))
+  const question = { agent, settings, target, facts: target.facts }
+  return [...doubts(question), ...lowered(question)]
 }
 
 const secrets: Check = ({ agent: { configuration } }) =>
@@ -98,7 +94,7 @@ const addresses: Check = ({ agent: { configuration }, settings: { variables }, t
 
 const policy = createOutboundPolicy([])
 
-function isPrivate(text: string, hasServiceNames: boolean): boolean {
+function isPrivate(text: string, hasServiceNames = false): boolean {
   const hostname = URL.parse(text)?.hostname ?? ''
   const address = literalAddress(hostname)
   if (address !== undefined) return !policy.allowsAddress(address)
@@ -121,9 +117,9 @@ const requests: Check = ({ agent, settings: { variables, grace, fileLimit }, tar
     const message = `${title} ends a connection that is silent for ${silenceSeconds} s, and a stream may be for ${HEARTBEAT_SECONDS}`
     refuse('target', message, 'take another target')
   }
-  if (variables.SHUTDOWN_GRACE !== undefined && grace + LEAST_CLOSING_SECONDS > facts.killSeconds) {
+  if (variables.SHUTDOWN_GRACE !== undefined && grace + MIN_CLOSING_SECONDS > facts.killSeconds) {
     const message = `is too long for ${title}, which kills a server ${facts.killSeconds} s after it was told to stop`
-    refuse('SHUTDOWN_GRACE', message, `at most ${facts.killSeconds - LEAST_CLOSING_SECONDS}`)
+    refuse('SHUTDOWN_GRACE', message, `at most ${facts.killSeconds - MIN_CLOSING_SECONDS}`)
   }
   if (variables.FILE_LIMIT !== undefined && bodyBytes !== undefined && fileLimit > bodyBytes) {
     const message = `is more than ${title} lets through`
@@ -138,15 +134,10 @@ const sandbox: Check = ({ agent: { configuration }, settings: { variables }, tar
   const field = 'sandbox'
   const hasRemote = variables.E2B_API_KEY !== undefined
   const { title } = target
-  if (kind === 'e2b' || (kind === 'auto' && hasRemote)) {
-    if (hasRemote) return []
-    return [
-      {
-        field: 'E2B_API_KEY',
-        message: 'is not set, and code is to be run at E2B',
-        remedy: 'set it',
-      },
-    ]
+  if (hasRemote && (kind === 'e2b' || kind === 'auto')) return []
+  if (kind === 'e2b') {
+    const message = 'is not set, and code is to be run at E2B'
+    return [{ field: 'E2B_API_KEY', message, remedy: 'set it' }]
   }
   if (facts.isServerless) {
     const message = `would run code on ${title}, which is serverless: that takes a remote sandbox`
@@ -160,31 +151,26 @@ const sandbox: Check = ({ agent: { configuration }, settings: { variables }, tar
 
 const files: Check = ({ agent, settings: { folder } }) => {
   const { configuration, path = 'agent.json', missing } = agent
-  const local = [
-    ...configuration.skills.sources
-      .filter((source) => !isRemoteSource(source))
-      .map((source) => ['skills.sources', source] as const),
-    ...configuration.plugins.map((plugin) => ['plugins', plugin] as const),
-  ]
+  const local = configuration.skills.sources.filter((source) => !isRemoteSource(source))
   const named = [
-    ['AGENT_CONFIG', path] as const,
-    ...local.map(([field, name]) => [field, fromProject(path, name)] as const),
-    ['--out', folder] as const,
+    { field: 'AGENT_CONFIG', name: path },
+    ...local.map((source) => ({ field: 'skills.sources', name: fromProject(path, source) })),
+    ...configuration.plugins.map((own) => ({ field: 'plugins', name: fromProject(path, own) })),
+    { field: '--out', name: folder },
   ]
-  const outside = named.filter(([, name]) => isOutside(name))
+  const outside = named.filter(({ name }) => isOutside(name))
+  const lost = named.filter(({ name }) => missing.includes(name))
   return [
-    ...outside.map(([field, name]) => ({
+    ...outside.map(({ field, name }) => ({
       field,
       message: `${name} lies outside the project, so no image can hold it`,
       remedy: 'move it into the project, and name it by its path there',
     })),
-    ...named
-      .filter(([, name]) => missing.includes(name))
-      .map(([field, name]) => ({
-        field,
-        message: `${name} is not there`,
-        remedy: 'mend its path',
-      })),
+    ...lost.map(({ field, name }) => ({
+      field,
+      message: `${name} is not there`,
+      remedy: 'mend its path',
+    })),
   ]
 }
 
@@ -242,7 +228,7 @@ const doubts: Check = ({ agent, settings: { variables, instances: count }, targe
 
 const lowered: Check = ({ settings: { grace, fileLimit }, target: { title }, facts }) => {
   const found: Problem[] = []
-  const longest = facts.killSeconds - LEAST_CLOSING_SECONDS
+  const longest = facts.killSeconds - MIN_CLOSING_SECONDS
   if (grace > longest) {
     const message = `is set to ${longest}: ${title} kills a server ${facts.killSeconds} s after it was told to stop`
     found.push({ field: 'SHUTDOWN_GRACE', message, remedy: 'nothing; longer streams are cut' })

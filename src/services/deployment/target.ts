@@ -18,11 +18,11 @@ export interface Facts {
   bodyBytes?: number
   sandboxes: readonly SandboxKind[]
   /** Machines come and go with the requests, so code is run elsewhere. */
-  isServerless: boolean
+  isServerless?: boolean
   /** Whether a host name without dots can be another service. */
-  hasServiceNames: boolean
+  hasServiceNames?: boolean
   /** Engines that are deployed beside the server where a URL has their name as its host. */
-  engines: readonly Engine[]
+  engines?: readonly Engine[]
   instances: number
   /** How many proxies of the platform each add an address to `X-Forwarded-For`; nothing where that is not known. */
   proxies?: number
@@ -110,11 +110,15 @@ export function dashed(variable: string): string {
   return variable.toLowerCase().replaceAll('_', '-')
 }
 
+/** A command that takes the value of a secret: the server's own key is made up, any other is asked for. */
+export function withSecret(name: string, command: (value: string) => string): string {
+  if (name === 'SERVER_API_KEY') return command('$(openssl rand -hex 24)')
+  return `read -rs value && ${command('$value')}`
+}
+
 /** The command that adds a secret to the file `.env` of the folder, there as `entry`. */
 export function setInFile(name: string, folder: string, entry = name): string {
-  return name === 'SERVER_API_KEY'
-    ? `echo "${entry}=$(openssl rand -hex 24)" >> ${folder}/.env`
-    : `read -rs value && echo "${entry}=$value" >> ${folder}/.env`
+  return withSecret(name, (value) => `echo "${entry}=${value}" >> ${folder}/.env`)
 }
 
 export const YAML_OPTIONS = { lineWidth: 0, aliasDuplicateObjects: false }

@@ -1,9 +1,9 @@
 import { AppError } from '../../errors.ts'
 import { EmbedderError } from '../../models/embedder.ts'
 import { BYTES_PER_TOKEN } from '../../models/token-estimate.ts'
-import type { Caller } from '../../schemas/api-key.ts'
-import type { Embeddings, EmbeddingsRequest } from '../../schemas/embeddings.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
+import type { Embeddings, EmbeddingsRequest } from '../../schemas/openai/embeddings.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { Embedding } from './embedding.ts'
 
 /** Makes vectors for clients with the model that the documents are embedded with, if there is one. */

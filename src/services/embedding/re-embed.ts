@@ -1,6 +1,6 @@
 import { pause } from '../../lib/abort.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
-import type { Readiness } from '../../schemas/ops.ts'
+import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
 import type { VectorReplacement } from '../../stores/vector-replacement.ts'
 import { joinVectors, toEmbeddedText } from './embedding.ts'

@@ -1,4 +1,5 @@
 import { mediaTypeOf, UNKNOWN_MEDIA_TYPE } from '../../lib/media-types.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import {
   type Extracted,
   ExtractionError,
@@ -30,8 +31,7 @@ async function extractKnown(file: SourceFile, recognition?: Recognition): Promis
     if (!recognition) throw unsupported('it is an image, and OCR is off')
     return (await import('./formats/image.ts')).extractImage(file.bytes, picture, recognition)
   }
-  const signature = signatureOf(file.bytes)
-  switch (signature) {
+  switch (signatureOf(file.bytes)) {
     case 'pdf':
       return (await import('./formats/pdf.ts')).extractPdf(file.bytes, recognition)
     case 'zip':
@@ -40,8 +40,6 @@ async function extractKnown(file: SourceFile, recognition?: Recognition): Promis
       return (await import('./formats/parquet.ts')).extractParquet(file)
     case 'none':
       return extractText(file, recognition)
-    default:
-      return signature satisfies never
   }
 }
 
@@ -61,7 +59,7 @@ async function extractZip(
   return (await import('./formats/pptx.ts')).extractPptx(zip, see)
 }
 
-function zipKindOf(zip: ZipArchive): FileKind | undefined {
+function zipKindOf(zip: ZipArchive) {
   if (zip.has('word/document.xml')) return 'docx'
   if (zip.has('ppt/presentation.xml')) return 'pptx'
   if (zip.has('xl/workbook.xml')) return 'xlsx'
@@ -74,8 +72,7 @@ async function extractText(file: SourceFile, recognition?: Recognition): Promise
   const { decodeText } = await import('./decode-text.ts')
   const text = decodeText(file.bytes.subarray(0, maxBytes))
   if (text === undefined) throw unsupported('it is neither a document nor text')
-  const kind = textKindOf(text, file.name)
-  switch (kind) {
+  switch (textKindOf(text, file.name)) {
     case 'html':
       return (await import('./formats/html.ts')).extractHtml(text)
     case 'mail':
@@ -91,8 +88,6 @@ async function extractText(file: SourceFile, recognition?: Recognition): Promise
     case 'markdown':
     case 'text':
       return { text }
-    default:
-      return kind satisfies never
   }
 }
 
@@ -120,7 +115,6 @@ function isOwnMistake(error: unknown): boolean {
 
 /** How a file is read. `code` keeps its lines as they are. */
 type TextKind = 'html' | 'markdown' | 'mail' | 'csv' | 'json' | 'code' | 'text'
-type FileKind = TextKind | 'pdf' | 'docx' | 'pptx' | 'xlsx' | 'epub' | 'parquet'
 
 const EXTENSIONS: readonly (readonly [TextKind, string])[] = [
   [
@@ -185,13 +179,7 @@ function isMail(text: string): boolean {
 }
 
 function isJson(text: string): boolean {
-  if (!/^\s*[[{]/.test(text)) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return /^\s*[[{]/.test(text) && parseJson(text) !== undefined
 }
 
 /** What a file is by its first bytes. A text has no such mark. */
@@ -204,12 +192,8 @@ function pictureKind(content: Buffer): PictureKind | undefined {
   if (startsWith(content, Buffer.from('RIFF'))) {
     return content.toString('latin1', 8, 12) === 'WEBP' ? 'webp' : undefined
   }
-  if (
-    startsWith(content, Buffer.from('BM')) &&
-    content.length > 26 &&
-    content.readUInt32LE(2) === content.length
-  )
-    return 'bmp'
+  const isBitmap = startsWith(content, Buffer.from('BM')) && content.length > 26
+  if (isBitmap && content.readUInt32LE(2) === content.length) return 'bmp'
   return PICTURE_MARKS.find(([, mark]) => startsWith(content, mark))?.[0]
 }
 
@@ -255,14 +239,9 @@ export function signatureOf(content: Buffer): Signature {
   if (startsWith(content, ZIP_MARK)) return 'zip'
   if (startsWith(content, Buffer.from('PAR1'))) return 'parquet'
   if (startsWith(content, OFFICE_97)) throw refuseOffice97(content)
-  const kind = kindNotRead(content)
+  const [kind] = REFUSED.find(([, mark]) => startsWith(content, mark)) ?? []
   if (kind !== undefined) throw unsupported(`it is ${kind}`)
   return 'none'
-}
-
-/** What a file is, where its first bytes tell that it is of a kind which is not read: `an image`. */
-function kindNotRead(content: Buffer): string | undefined {
-  return REFUSED.find(([, mark]) => startsWith(content, mark))?.[0]
 }
 
 function unsupported(why: string): ExtractionError {

@@ -1,4 +1,5 @@
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
+import { createNextAnswer } from '../../lib/next-answer.ts'
 import { type ProcessLimits, startProcess } from '../../lib/processes/child-process.ts'
 import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
 import { JobCrashed, JobExhausted } from '../../lib/processes/job.ts'
@@ -165,19 +166,15 @@ type FileToRead = StoredFile & { languages: readonly string[] }
 function startReader(limits: ProcessLimits) {
   let texts: ReadText['pieces'] = []
   let onPage: OnPage = () => undefined
-  let waiting: PromiseWithResolvers<Exclude<FromReader, { kind: 'text' | 'page' }>> | undefined
-  let ended: Error | undefined
+  const answers = createNextAnswer<Exclude<FromReader, { kind: 'text' | 'page' }>>()
   const { send, isAlive, memory, kill } = startProcess<FromReader>({ entry: ENTRY }, limits, {
     onMessage(message) {
       if (message.kind === 'page') return onPage(message.page)
-      if (message.kind !== 'text') return waiting?.resolve(message)
+      if (message.kind !== 'text') return void answers.give(message)
       texts.push(ownPacked(message.text))
       freeYoungMemory()
     },
-    onEnd(error) {
-      ended = error
-      waiting?.reject(error)
-    },
+    onEnd: answers.end,
   })
   const ask = (message: ToReader) => send(message)
 
@@ -187,10 +184,7 @@ function startReader(limits: ProcessLimits) {
     async read(file: FileToRead, pieces: AsyncIterable<Uint8Array>, ofPage: OnPage) {
       texts = []
       onPage = ofPage
-      if (ended) throw ended
-      waiting = Promise.withResolvers()
-      // It is awaited below, but may come to its end before all was sent.
-      waiting.promise.catch(() => undefined)
+      const answered = answers.next()
       const growth = limits.residentMegabytes * BYTES_PER_MEGABYTE + COPIES * file.size
       memory.bound(memory.bytes() + growth)
       await ask({ kind: 'begin', ...file })
@@ -199,7 +193,7 @@ function startReader(limits: ProcessLimits) {
         await ask({ kind: 'piece', bytes })
       }
       await ask({ kind: 'end' })
-      return { answer: await waiting.promise, texts }
+      return { answer: await answered, texts }
     },
   }
 }

@@ -6,9 +6,9 @@ export const ZIP_MARK = Buffer.from('PK\x03\x04')
 const MAX_ENTRIES = 20_000
 const MAX_UNPACKED = 1_000_000_000
 /** One entry that is read as a whole. */
-const LARGEST_ENTRY = 256 * 2 ** 20
+const MAX_ENTRY_BYTES = 256 * 2 ** 20
 /** Office files reach 20 or so; only beyond this size is it worth asking. */
-const HIGHEST_RATIO = 100
+const MAX_RATIO = 100
 const HARMLESS_UNPACKED = 100_000_000
 /** A document type declaration stands in the first bytes. */
 const PROLOG_BYTES = 4_096
@@ -26,7 +26,7 @@ export async function openZip(bytes: Buffer) {
   const readBytes = async (name: string): Promise<Buffer> => {
     const entry = entries.get(name)
     if (!entry) throw damaged(`it lacks ${name}`)
-    if (entry.uncompressedSize > LARGEST_ENTRY) throw tooLarge()
+    if (entry.uncompressedSize > MAX_ENTRY_BYTES) throw tooLarge()
     const parts: Buffer[] = []
     await eachPart(zip, entry, (part) => parts.push(part))
     return Buffer.concat(parts)
@@ -71,10 +71,12 @@ async function readDirectory(bytes: Buffer) {
     if (zip.entryCount > MAX_ENTRIES) throw tooLarge()
     for await (const entry of zip.eachEntry()) {
       unpacked += entry.uncompressedSize
-      if (entry.isEncrypted()) throw encrypted()
+      if (entry.isEncrypted()) {
+        throw new ExtractionError('encrypted_file', 'The file is protected with a password')
+      }
       if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry)
     }
-    const isBomb = unpacked > HARMLESS_UNPACKED && unpacked / bytes.length > HIGHEST_RATIO
+    const isBomb = unpacked > HARMLESS_UNPACKED && unpacked / bytes.length > MAX_RATIO
     if (isBomb || unpacked > MAX_UNPACKED) throw tooLarge()
     return { zip, entries }
   } catch (error) {
@@ -102,10 +104,6 @@ function refuseEntities(prolog: Buffer): void {
 
 function damaged(why: string, cause?: unknown): ExtractionError {
   return new ExtractionError('damaged_file', `The file is damaged: ${why}`, cause)
-}
-
-function encrypted(): ExtractionError {
-  return new ExtractionError('encrypted_file', 'The file is protected with a password')
 }
 
 function tooLarge(): ExtractionError {

@@ -5,7 +5,7 @@ import { type FormValues, fillPlaceholders, type OpenedForm, placeholdersIn } fr
 
 const NOT_ONE = 'The file is not a Word document'
 /** Bytes of one part of the archive, unpacked. */
-const LARGEST_PART = 50_000_000
+const MAX_PART_BYTES = 50_000_000
 const TEXTS = /^word\/(?:document|header\d*|footer\d*)\.xml$/
 const PARAGRAPH = /<w:p[ >][\s\S]*?<\/w:p>/g
 const RUN_TEXT = /(<w:t(?: [^>]*)?>)([^<]*)(<\/w:t>)/g
@@ -17,7 +17,9 @@ export async function openDocxForm(bytes: Uint8Array): Promise<OpenedForm> {
     TEXTS.test(name) ? [{ name, xml: strFromU8(part) }] : [],
   )
   if (texts.length === 0) throw new JobRefusal(NOT_ONE)
-  const names = texts.flatMap(({ xml }) => placeholdersIn(plainText(xml)))
+  const names = texts.flatMap(({ xml }) =>
+    placeholdersIn(Array.from(xml.matchAll(PARAGRAPH), ([one]) => textOf(one)).join('\n')),
+  )
   return {
     fields: [...new Set(names)].map((name) => ({ name, kind: 'text' as const })),
     async fill(values) {
@@ -32,7 +34,7 @@ async function unpack(bytes: Uint8Array): Promise<Record<string, Uint8Array>> {
   try {
     return unzipSync(bytes, {
       filter({ originalSize }) {
-        if (originalSize <= LARGEST_PART) return true
+        if (originalSize <= MAX_PART_BYTES) return true
         throw new JobRefusal('The document is too large')
       },
     })
@@ -42,12 +44,8 @@ async function unpack(bytes: Uint8Array): Promise<Record<string, Uint8Array>> {
   }
 }
 
-function plainText(xml: string): string {
-  return [...xml.matchAll(PARAGRAPH)].map(([paragraph]) => textOf(paragraph)).join('\n')
-}
-
 function textOf(paragraph: string): string {
-  return [...paragraph.matchAll(RUN_TEXT)].map(([, , text]) => text).join('')
+  return Array.from(paragraph.matchAll(RUN_TEXT), ([, , text]) => text).join('')
 }
 
 /** A placeholder may be spread over runs: their text then moves into the first. */

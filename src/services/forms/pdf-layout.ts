@@ -15,15 +15,15 @@ import {
   setFontAndSize,
   showText,
 } from '@cantoo/pdf-lib'
-import type { default as CreateBidi, EmbeddingLevels } from 'bidi-js'
+import type { default as CreateBidi } from 'bidi-js'
 import type { LoadedFont } from '../../lib/text/fonts.ts'
 import { type FormFonts, toDrawn } from './form-fonts.ts'
 
 /** Points of the font, where the form leaves them open. */
-const LARGEST_OF_LINES = 12
-const SMALLEST = 4
+const MAX_FONT_POINTS = 12
+const MIN_FONT_POINTS = 4
 /** Of the height of a frame: a larger font of this design would lose what goes below the line. */
-const LARGEST_SHARE = 0.57
+const MAX_FONT_SHARE = 0.57
 const LINE_HEIGHT = 1.2
 /** Points between the frame of a field and its text. */
 const PADDING = 3
@@ -168,7 +168,7 @@ function layOut(
     const isLow = lines.length * font.heightAtSize(size) * LINE_HEIGHT <= height
     return field.isMultiline() ? isLow : isWithin(text, size)
   }
-  const most = field.isMultiline() ? LARGEST_OF_LINES : Math.floor(frame.height * LARGEST_SHARE)
+  const most = field.isMultiline() ? MAX_FONT_POINTS : Math.floor(frame.height * MAX_FONT_SHARE)
   const size = largestThatFits(
     field.isMultiline() ? given || most : Math.min(given || most, most),
     fits,
@@ -185,8 +185,8 @@ function sizeOf(field: PDFTextField): number {
 }
 
 function largestThatFits(largest: number, fits: (size: number) => boolean): number {
-  for (let size = largest; size > SMALLEST; size -= 1) if (fits(size)) return size
-  return SMALLEST
+  for (let size = largest; size > MIN_FONT_POINTS; size -= 1) if (fits(size)) return size
+  return MIN_FONT_POINTS
 }
 
 /** Signs of scripts that are written without spaces. */
@@ -250,7 +250,7 @@ export function visualRuns(line: string): string[] {
   if (!RIGHT_TO_LEFT.test(line)) return [line]
   // Halves of a sign would pass for letters.
   const resolved = bidi.getEmbeddingLevels(line.replaceAll(PICTURE, NEUTRAL))
-  const isBackward = (index: number) => isOdd(resolved, index)
+  const isBackward = (index: number) => (resolved.levels[index] ?? 0) % 2 === 1
   const mirrored = bidi.getMirroredCharactersMap(line, resolved.levels)
   const charactersOf = (places: readonly number[]) =>
     places.map((place) => mirrored.get(place) ?? line[place] ?? '').join('')
@@ -289,8 +289,4 @@ function runsOf(order: readonly number[], isBackward: (index: number) => boolean
     else runs.push([place])
   }
   return runs
-}
-
-function isOdd({ levels }: EmbeddingLevels, index: number): boolean {
-  return (levels[index] ?? 0) % 2 === 1
 }

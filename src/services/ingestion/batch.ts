@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
 import { type Line, readLines } from '../../lib/text/lines.ts'
+import type { DocumentCreated } from '../../schemas/document.ts'
 import { DocumentLine, LINES, type LineResult } from '../../schemas/document-batch.ts'
 import { refusalOf } from '../../schemas/invalid-request.ts'
 import type { Documents } from './documents.ts'
@@ -43,11 +44,11 @@ export function createLineIngestion({ documents, log, maxWaitMs = MAX_WAIT_MS }:
       answer: (result: LineResult) => void,
       signal: AbortSignal,
     ): Promise<void> {
-      const waiting = createWaiting(maxWaitMs)
+      const storeOnceThereIsRoom = createWaiting(maxWaitMs)
       const take = async ({ number: line, bytes }: Line): Promise<LineResult> => {
         try {
           if (!bytes) throw tooLong()
-          return { line, ...(await waiting.forRoom(() => store(bytes), signal)) }
+          return { line, ...(await storeOnceThereIsRoom(() => store(bytes), signal)) }
         } catch (error) {
           signal.throwIfAborted()
           if (!(error instanceof AppError)) log.error({ err: error, line }, 'a line was not stored')
@@ -80,7 +81,7 @@ async function inOrder(
   try {
     for await (const line of lines) {
       signal.throwIfAborted()
-      if (isBlank(line)) continue
+      if (line.bytes?.toString().trim() === '') continue
       await budget.room(ended)
       begin(line)
     }
@@ -89,10 +90,6 @@ async function inOrder(
     await Promise.allSettled([last])
   }
   await last
-}
-
-function isBlank({ bytes }: Line): boolean {
-  return bytes?.toString().trim() === ''
 }
 
 /** The lines up to the bounds of a request; what comes after them is read and answered once. */
@@ -112,38 +109,34 @@ async function* boundedLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** Room in the queue, for as long as it goes on moving. */
+/** Stores as soon as there is room in the queue, for as long as it goes on moving. */
 function createWaiting(maxWaitMs: number) {
   let lastStored = performance.now()
-  return {
-    async forRoom<Result>(store: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
-      for (;;) {
-        try {
-          const result = await store()
-          lastStored = performance.now()
-          return result
-        } catch (error) {
-          const isFull = error instanceof AppError && error.code === 'queue_full'
-          if (!isFull || performance.now() - lastStored > maxWaitMs) throw error
-        }
-        await pause(POLL_MS, undefined, { signal })
+  return async (store: () => Promise<DocumentCreated>, signal: AbortSignal) => {
+    for (;;) {
+      try {
+        const created = await store()
+        lastStored = performance.now()
+        return created
+      } catch (error) {
+        const isFull = error instanceof AppError && error.code === 'queue_full'
+        if (!isFull || performance.now() - lastStored > maxWaitMs) throw error
       }
-    },
+      await pause(POLL_MS, undefined, { signal })
+    }
   }
 }
 
 function parseLine(bytes: Buffer): DocumentLine {
-  const { data, error } = DocumentLine.safeParse(parseJson(bytes))
-  if (error) throw refusalOf(error)
-  return data
-}
-
-function parseJson(bytes: Buffer): unknown {
+  let line: unknown
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    line = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     throw new AppError('invalid_request', 'The line is not valid JSON', { cause: error })
   }
+  const { data, error } = DocumentLine.safeParse(line)
+  if (error) throw refusalOf(error)
+  return data
 }
 
 function tooLong(): AppError {

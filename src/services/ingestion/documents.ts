@@ -1,4 +1,4 @@
-import { createHash, randomUUIDv7 } from 'node:crypto'
+import { hash, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { COLLECTION } from '../../schemas/bounds.ts'
 import type {
@@ -104,7 +104,9 @@ export function createDocuments(dependencies: Dependencies): Documents {
   const create: Documents['create'] = async (given, key, digest) => {
     const content = placed(given)
     const idempotency = key && { key, digest: digest ?? digestOf([content.text], content) }
-    const stored = await store.add({ id: newDocumentId(), ...content }, idempotency || undefined)
+    // Identifiers sort by time, which keeps inserts into the store's index local.
+    const id = `doc_${randomUUIDv7().replaceAll('-', '')}`
+    const stored = await store.add({ id, ...content }, idempotency || undefined)
     wake()
     return toCreated(stored)
   }
@@ -160,9 +162,8 @@ export async function storeAll(
   const storeItem = async ({ id, idempotencyKey, ...input }: DocumentBatch[number]) =>
     id === undefined ? create(input, idempotencyKey) : put(id, input)
   const settled = await Promise.allSettled(items.map(storeItem))
-  const [first] = settled
-  const isNothingStored = settled.every(({ status }) => status === 'rejected')
-  if (isNothingStored && first?.status === 'rejected') throw first.reason
+  const failures = settled.filter((outcome) => outcome.status === 'rejected')
+  if (failures[0] && failures.length === settled.length) throw failures[0].reason
   return { results: settled.map(toResult) }
 }
 
@@ -174,7 +175,10 @@ function createDocumentReads(
   const text: Documents['text'] = async (id, { start = 0, end }, signal) => {
     for (;;) {
       const { servedRevision: revision, status, ...document } = await found(store, id)
-      if (revision === undefined) throw unread(id, status)
+      if (revision === undefined) {
+        const message = `The document "${id}" cannot be read: it is ${status}, and has no text yet`
+        throw new AppError('document_not_found', message, { param: 'id' })
+      }
       const part = await lookup.readPart({ documentId: id, start, end }, signal)
       const after = await store.get(id)
       // Replaced meanwhile: which of the two texts it is, nobody knows.
@@ -247,19 +251,13 @@ async function found(store: Pick<DocumentStore, 'get'>, id: string): Promise<Sto
   return document
 }
 
-function unread(id: string, status: string): AppError {
-  const message = `The document "${id}" cannot be read: it is ${status}, and has no text yet`
-  return new AppError('document_not_found', message, { param: 'id' })
-}
-
 /** Equal for what would be stored as the same document, whatever the order of its metadata. */
 export function digestOf(
   body: readonly string[],
   { title, url, metadata = {} }: Pick<NewDocument, 'title' | 'url' | 'metadata'>,
 ): string {
   const facts = Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1))
-  const content = JSON.stringify([...body, title, url, facts])
-  return createHash('sha256').update(content).digest('base64url')
+  return hash('sha256', JSON.stringify([...body, title, url, facts]), 'base64url')
 }
 
 /** Throws what is no failure that a client may see. */
@@ -268,9 +266,4 @@ function toResult(outcome: PromiseSettledResult<DocumentCreated>) {
   const { reason } = outcome
   if (!(reason instanceof AppError)) throw reason
   return { error: { code: reason.code, message: reason.message } }
-}
-
-/** Identifiers sort by time, which keeps inserts into the store's index local. */
-function newDocumentId(): string {
-  return `doc_${randomUUIDv7().replaceAll('-', '')}`
 }

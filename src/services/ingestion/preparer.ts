@@ -17,6 +17,8 @@ export interface PreparerOptions {
   deadlineMs: number
   /** The most memory one segment may make the thread take. */
   heapMegabytes?: number
+  /** A thread without work is ended after so long. */
+  idleMs?: number
   log?: { warn(fields: object, message: string): void }
 }
 
@@ -106,15 +108,18 @@ export function createPrepareQueue(thread: PrepareThread) {
 }
 
 const START_DEADLINE_MS = 30_000
+/** It holds about 12 MB; the next document then waits a twentieth of a second for a new one. */
+const IDLE_MS = 60_000
 /** Half of what there would be by itself: terms and chunks are many and short-lived. */
 const YOUNG_MEGABYTES = 24
 
 /** A thread that is started when it is needed and replaced when a call takes too long or ends it. */
 function superviseThread(options: PreparerOptions) {
-  const { language, deadlineMs, heapMegabytes = HEAP_MEGABYTES, log } = options
+  const { language, deadlineMs, heapMegabytes = HEAP_MEGABYTES, idleMs = IDLE_MS, log } = options
   const data: PrepareThreadData = { language }
   const crashes = new WeakSet()
   let current: Thread<PrepareMethods> | undefined
+  let idleTimer: NodeJS.Timeout | undefined
 
   const drop = async () => {
     const dropped = current
@@ -147,6 +152,7 @@ function superviseThread(options: PreparerOptions) {
      * AppError `internal` when the thread cannot be started.
      */
     async run<Output>(call: (thread: Thread<PrepareMethods>) => Promise<Output>): Promise<Output> {
+      clearTimeout(idleTimer)
       const thread = current ?? (await start())
       using deadline = startDeadline(deadlineMs)
       try {
@@ -159,6 +165,8 @@ function superviseThread(options: PreparerOptions) {
         log?.warn({ err: failure }, 'the thread that splits documents is replaced')
         await drop()
         throw failure
+      } finally {
+        idleTimer = setTimeout(() => void drop(), idleMs).unref()
       }
     },
     terminate: drop,

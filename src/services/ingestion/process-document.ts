@@ -88,34 +88,28 @@ export function createDocumentIngestion(dependencies: Dependencies) {
     return end
   }
 
-  const release = async (job: IngestionJob): Promise<ClaimEnd> => {
-    try {
-      await store.releaseJob(job)
-    } catch (error) {
-      log.warn({ err: error, ...describe(job) }, 'claim not given back; the next start does it')
-    }
-    return { status: 'released' }
-  }
-
   return async function ingest(job: IngestionJob, signal: AbortSignal): Promise<ClaimEnd> {
     try {
       return await attempt(job, signal)
     } catch (error) {
       if (!signal.aborted) log.error({ err: error, ...describe(job) }, 'ingestion went astray')
-      return release(job)
+      await store.releaseJob(job).catch((err: unknown) => {
+        log.warn({ err, ...describe(job) }, 'claim not given back; the next start does it')
+      })
+      return { status: 'released' }
     }
   }
 }
 
 async function makeReady(
-  { openSource, publisher, ...parts }: Dependencies,
+  { openSource, publisher, preparer }: Dependencies,
   job: IngestionJob,
   signal: AbortSignal,
 ): Promise<ClaimEnd> {
   const source = await openSource(job, signal)
   const { characters } = source
   try {
-    const segments = preparedSegments(parts, job.title, source, signal)
+    const segments = preparedSegments(preparer, job.title, source, signal)
     const chunks = await publisher.publish(job, segments, characters, signal)
     return chunks === undefined ? { status: 'superseded' } : { status: 'ready', chunks, characters }
   } finally {
@@ -129,12 +123,8 @@ function untilAnswered<Output>(
   log: IngestionLog,
   signal: AbortSignal,
 ): Promise<Output> {
-  return untilAvailable(
-    () => untilAborted(ask(), signal),
-    log,
-    signal,
-    () => true,
-  )
+  const answer = () => untilAborted(ask(), signal)
+  return untilAvailable(answer, log, signal, () => true)
 }
 
 function describe({ documentId, revision, attempt }: IngestionJob) {

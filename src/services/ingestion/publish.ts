@@ -84,12 +84,7 @@ export function createPublisher({ index, onPublished, countedAs, log, ...given }
     const { number: file } = await store.stageFile(pack())
     let published: Published
     try {
-      const staged = {
-        file,
-        count,
-        characters,
-        terms: counter.total(),
-      }
+      const staged = { file, count, characters, terms: counter.total() }
       const publishing = withFreshKeys(() => publishStaged(store, additions, job, staged))
       published = await untilAborted(publishing, signal)
     } finally {
@@ -188,8 +183,7 @@ async function publishRound(
       const extracted = job.file && segment.text
       const counter = createTermCounter(countedAs)
       counter.add(segment.terms)
-      const completing = store.completeJob(job, chunks, extracted, counter.total())
-      const replaced = await completing
+      const replaced = await store.completeJob(job, chunks, extracted, counter.total())
       resolve(replaced && keys.length)
       return replaced ?? keys
     } catch (cause) {
@@ -231,12 +225,13 @@ async function publishStaged(
       freeYoungMemory()
     }
   })
-  const completing = store.completeStaged(job, { ...staged, firstKey }, counts)
-  const replaced = await completing.catch(async (cause: unknown) => {
-    if (!(cause instanceof StaleKeysError)) throw new UnconfirmedError(keys, cause)
-    await forget(keys)
-    throw cause
-  })
+  const replaced = await store
+    .completeStaged(job, { ...staged, firstKey }, counts)
+    .catch(async (cause: unknown) => {
+      if (!(cause instanceof StaleKeysError)) throw new UnconfirmedError(keys, cause)
+      await forget(keys)
+      throw cause
+    })
   await forget(replaced ?? keys)
   return replaced && keys.length
 }

@@ -50,18 +50,16 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof ExtractionError || error instanceof PreparationError) {
     return { code: error.code, message: error.message }
   }
-  if (error instanceof IndexError) return indexFailure(error)
+  if (error instanceof IndexError) {
+    return isOutage(error)
+      ? { code: 'index_unavailable', message: 'The search index does not work at the moment' }
+      : { code: 'index_failed', message: 'The search index did not take the document' }
+  }
   if (error instanceof AppError) {
     const { code, message } = error
     if (code === 'store_unavailable' || code === 'storage_full') return { code, message }
   }
   return { code: 'internal', message: 'Ingestion failed; the log of the server says why' }
-}
-
-function indexFailure(error: IndexError): Failure {
-  return isOutage(error)
-    ? { code: 'index_unavailable', message: 'The search index does not work at the moment' }
-    : { code: 'index_failed', message: 'The search index did not take the document' }
 }
 
 export function exhausted(attempts: number): Failure {

@@ -1,4 +1,5 @@
 import type { TermBatch } from '../../indexes/term-batch.ts'
+import { lowerBound } from '../../lib/lower-bound.ts'
 import { atCodePoint } from '../../lib/markdown/characters.ts'
 import { freeAllMemory } from '../../lib/processes/free-memory.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
@@ -33,16 +34,12 @@ export interface Segment extends ChunkBatch {
 /** What was made of so many segments, a few megabytes, may wait to be collected. */
 const SEGMENTS_BETWEEN_COLLECTIONS = 8
 
-interface Dependencies {
-  preparer: Pick<Preparer, 'prepare'>
-}
-
 /**
  * Splits and analyses a text segment by segment, each taken when it is asked for. Throws what
  * preparing throws, and `ExtractionError` in the end where there was no text.
  */
 export async function* preparedSegments(
-  { preparer }: Dependencies,
+  preparer: Pick<Preparer, 'prepare'>,
   title: string | undefined,
   source: Source,
   signal: AbortSignal,
@@ -124,12 +121,5 @@ export function numberPages(
 
 /** The last page that begins at or before the offset; an empty page begins where the next one does. */
 function pageAt(starts: readonly number[], offset: number): number {
-  let low = 0
-  let high = starts.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((starts[middle] ?? 0) <= offset) low = middle + 1
-    else high = middle
-  }
-  return low
+  return lowerBound(starts, offset + 1, 0, starts.length)
 }

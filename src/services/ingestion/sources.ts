@@ -54,11 +54,7 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
       signal,
     )
     await notes.end(warnings)
-    return {
-      ...{ characters, pageStarts },
-      pieces: () => takeOut(pieces),
-      close: budget.hold(characters),
-    }
+    return { characters, pageStarts, pieces: () => takeOut(pieces), close: budget.hold(characters) }
   }
 }
 

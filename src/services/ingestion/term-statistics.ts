@@ -22,7 +22,7 @@ const CONCURRENCY = 4
 const CHUNKS = 512
 /** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
 const USUAL_LENGTH = 167
-const FEWEST = 100
+const MIN_CHUNKS = 100
 
 interface Dependencies {
   store: Pick<DocumentStore, 'terms' | 'listChunks'>
@@ -74,7 +74,7 @@ export function createTermStatistics(dependencies: Dependencies) {
         sum(held(), (counts) => holdingIn(counts, term)),
       ),
     /** What an index that keeps the mean length of a chunk begins with, in terms. */
-    meanLength: () => (chunks() < FEWEST ? USUAL_LENGTH : length() / chunks() || USUAL_LENGTH),
+    meanLength: () => (chunks() < MIN_CHUNKS ? USUAL_LENGTH : length() / chunks() || USUAL_LENGTH),
     /** Says that documents have come, changed or gone. */
     changed: notifier.notify,
 

@@ -19,7 +19,7 @@ interface Dependencies {
   documents: Pick<Documents, 'create' | 'put' | 'get'>
 }
 
-export type Files = Omit<ReturnType<typeof createFiles>, 'into'>
+export type Uploads = Omit<ReturnType<typeof createFiles>, 'into'>
 
 /** What clients do with documents that are files. */
 export function createFiles({ store, documents }: Dependencies) {
@@ -30,7 +30,10 @@ export function createFiles({ store, documents }: Dependencies) {
     parts: AsyncIterable<FormPart>,
     take: (received: ReceivedFile) => Promise<DocumentCreated>,
   ) => {
-    if (uploads >= MAX_UPLOADS) throw tooManyUploads()
+    if (uploads >= MAX_UPLOADS) {
+      const message = 'Too many files are being sent at the same time'
+      throw new AppError('too_many_uploads', message, { retryAfter: RETRY_SECONDS })
+    }
     uploads++
     try {
       const received = await receiveFile(parts, store)
@@ -65,12 +68,6 @@ export function createFiles({ store, documents }: Dependencies) {
   return { ...filesOf(documents), into: filesOf }
 }
 
-function tooManyUploads(): AppError {
-  return new AppError('too_many_uploads', 'Too many files are being sent at the same time', {
-    retryAfter: RETRY_SECONDS,
-  })
-}
-
 const MAX_NAME = 255
 /** What of an upload may wait to be collected. */
 const BYTES_BETWEEN_COLLECTIONS = 8 * 2 ** 20
@@ -83,6 +80,7 @@ interface ReceivedFile {
 }
 
 type FilePart = Extract<FormPart, { kind: 'file' }>
+type FieldPart = Extract<FormPart, { kind: 'field' }>
 
 /**
  * Stages the file of a form, and reads the fields beside it. Nothing is left of a form that is not whole or
@@ -97,9 +95,10 @@ export async function receiveFile(
   let file: NewFile | undefined
   try {
     for await (const part of parts) {
-      if (part.kind === 'field') setField(fields, part.name, part.value)
-      else if (file || part.name !== 'file') throw notOneFile(part.name)
-      else file = await stage(part, hash, store)
+      if (part.kind === 'field') setField(fields, part)
+      else if (file || part.name !== 'file') {
+        throw invalid(part.name, 'must be the only part with a file, and its name must be "file"')
+      } else file = await stage(part, hash, store)
     }
     if (!file) throw invalid('file', 'is required: a part with the bytes of the file')
     if (file.size === 0) throw invalid('file', 'must not be empty')
@@ -147,7 +146,7 @@ function plainName(name = ''): string {
   return printable.slice(0, MAX_NAME).toWellFormed() || 'file'
 }
 
-function setField(fields: Map<string, string>, name: string, value: string): void {
+function setField(fields: Map<string, string>, { name, value }: FieldPart): void {
   if (fields.has(name)) throw invalid(name, 'must be sent once')
   fields.set(name, value)
 }
@@ -157,10 +156,6 @@ function readFields(fields: ReadonlyMap<string, string>): FileFields {
   if (result.success) return result.data
   const [issue] = result.error.issues
   throw invalid(issue?.path.join('.') ?? '', issue?.message ?? 'is invalid')
-}
-
-function notOneFile(name: string): AppError {
-  return invalid(name, 'must be the only part with a file, and its name must be "file"')
 }
 
 function invalid(param: string, message: string): AppError {

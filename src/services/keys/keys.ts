@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import type { ApiKey, ApiKeyCreated, Caller, NewApiKey } from '../../schemas/api-key.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
+import type { ApiKey, ApiKeyCreated, Caller, NewApiKey } from '../../schemas/operator/api-key.ts'
 import type { LockFile } from '../../stores/lock-file.ts'
 import {
   isSecretOf,
@@ -20,6 +20,7 @@ const FRESH_MS = 2_000
 const UNKNOWN_MS = 250
 /** Between two notes of what keys were used for. */
 const NOTE_MS = 10_000
+const TOO_MANY = `There are ${MAX_KEYS} keys already: revoke one first`
 
 interface Dependencies {
   /** As `KeyFile` has it. */
@@ -81,11 +82,12 @@ export function createKeys({ file, log, now = Date.now }: Dependencies) {
       const record = { ...toRecord(wanted, now(), maker?.id), id, digest }
       await file.update((content) => {
         if (maker) refuseWider(record, findMaker(content.keys, maker.id, now()))
-        if (content.keys.length >= MAX_KEYS) throw tooManyKeys()
+        if (content.keys.length >= MAX_KEYS) throw new AppError('too_many_keys', TOO_MANY)
         return { ...content, keys: [...content.keys, record] }
       })
       known.changed()
-      log.info({ made: describe(record), by: maker?.id }, 'API key made')
+      const { name, scopes, collections } = record
+      log.info({ made: { id, name, scopes, collections }, by: maker?.id }, 'API key made')
       return { ...toApiKey(record, 0), secret: token }
     },
 
@@ -222,11 +224,3 @@ function keyNotFound(id: string): AppError {
 function revokedKey(): AppError {
   return new AppError('unauthorized', 'The key was revoked, or has expired')
 }
-
-function tooManyKeys(): AppError {
-  return new AppError('too_many_keys', `There are ${MAX_KEYS} keys already: revoke one first`)
-}
-
-const describe = ({ id, name, scopes, collections }: KeyRecord) => ({
-  ...{ id, name, scopes, collections },
-})

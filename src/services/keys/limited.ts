@@ -1,5 +1,4 @@
 import { AppError } from '../../errors.ts'
-import type { Caller } from '../../schemas/api-key.ts'
 import { COLLECTION } from '../../schemas/bounds.ts'
 import {
   DEFAULT_COLLECTION,
@@ -9,10 +8,11 @@ import {
   takes,
   withinAny,
 } from '../../schemas/metadata.ts'
-import { type Among, documentNotFound } from '../../stores/document-store.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
+import { documentNotFound } from '../../stores/document-store.ts'
 import { createLineIngestion, type LineIngestion } from '../ingestion/batch.ts'
 import { type Content, type Documents, storeAll } from '../ingestion/documents.ts'
-import type { createFiles, Files } from '../ingestion/uploads.ts'
+import type { createFiles, Uploads } from '../ingestion/uploads.ts'
 import { createFileSearch, type FileSearch } from '../retrieval/file-search.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 import type { createPages, Pages } from '../web/pages.ts'
@@ -20,7 +20,7 @@ import type { createPages, Pages } from '../web/pages.ts'
 /** What clients do with the corpus. */
 interface CorpusServices {
   documents: Documents
-  files: Files
+  files: Uploads
   pages: Pages
   lines: LineIngestion
   retrieval: Retrieval
@@ -45,7 +45,7 @@ interface Dependencies extends CorpusServices {
 export function limitTo({ key, ...caller }: Caller, services: Dependencies): CorpusServices {
   if (!key) return services
   const { retrieval, files, log } = services
-  const documents = limitDocuments(services.documents, { ...caller, keyId: key.id })
+  const documents = limitDocuments(services.documents, key.id, caller)
   const limited: Retrieval = {
     search: (query, signal) =>
       retrieval.search({ ...query, filter: withinAny(caller.collections, query.filter) }, signal),
@@ -73,7 +73,7 @@ export function limitNames(
 }
 
 /** Of a document that was never ready, the newest file may be one that is to go elsewhere. */
-function limitFiles(files: Files, documents: Pick<Documents, 'get'>): Files {
+function limitFiles(files: Uploads, documents: Pick<Documents, 'get'>): Uploads {
   return {
     ...files,
     async read(id) {
@@ -84,13 +84,13 @@ function limitFiles(files: Files, documents: Pick<Documents, 'get'>): Files {
   }
 }
 
-interface Holder extends Pick<Caller, 'collections' | 'verify'> {
-  keyId: string
-}
-
-function limitDocuments(documents: Documents, { collections, verify, keyId }: Holder): Documents {
+function limitDocuments(
+  documents: Documents,
+  keyId: string,
+  { collections, verify }: Pick<Caller, 'collections' | 'verify'>,
+): Documents {
   const only = withinAny(collections)
-  const among = collections && placesOf(collections)
+  const among = collections?.map((name) => (name === DEFAULT_COLLECTION ? null : name))
   const scoped = (filter: Filter | undefined) => withinAny(collections, filter)
 
   /** Throws `document_not_found`. */
@@ -99,6 +99,12 @@ function limitDocuments(documents: Documents, { collections, verify, keyId }: Ho
     if (!isTaken(only, document.metadata)) throw documentNotFound(id)
     return document
   }
+  const ofSeen =
+    <Rest extends unknown[], Result>(use: (id: string, ...rest: Rest) => Promise<Result>) =>
+    async (id: string, ...rest: Rest) => {
+      await get(id)
+      return use(id, ...rest)
+    }
   // A stream or an upload may outlive its key.
   const create: Documents['create'] = async (content, idempotencyKey, digest) => {
     await verify()
@@ -115,18 +121,10 @@ function limitDocuments(documents: Documents, { collections, verify, keyId }: Ho
     awaitCompletion: documents.awaitCompletion,
     list: ({ filter, ...query }, signal) =>
       documents.list({ ...query, filter: scoped(filter) }, signal),
-    async chunks(id, page) {
-      await get(id)
-      return documents.chunks(id, page)
-    },
-    async text(id, range, signal) {
-      await get(id)
-      return documents.text(id, range, signal)
-    },
-    async openText(id, range, signal) {
-      await get(id)
-      return documents.openText(id, range, signal)
-    },
+    chunks: ofSeen(documents.chunks),
+    text: ofSeen(documents.text),
+    openText: ofSeen(documents.openText),
+    retry: ofSeen(documents.retry),
     remove: (id) => documents.remove(id, among),
     removeAll: ({ filter, ...query }, signal) =>
       documents.removeAll({ ...query, filter: scoped(filter), among }, signal),
@@ -135,10 +133,6 @@ function limitDocuments(documents: Documents, { collections, verify, keyId }: Ho
       const after = place === null ? {} : { [COLLECTION]: place ?? '' }
       if (place !== undefined && !isTaken(only, after)) throw elsewhere(collections)
       return documents.patch(id, { metadata, among }, signal)
-    },
-    async retry(id) {
-      await get(id)
-      return documents.retry(id)
     },
   }
 }
@@ -158,10 +152,6 @@ function placeIn(
 
 function isTaken(only: Filter | undefined, metadata: Metadata | undefined): boolean {
   return !only || takes(only, metadata)
-}
-
-function placesOf(collections: readonly string[]): Among {
-  return collections.map((name) => (name === DEFAULT_COLLECTION ? null : name))
 }
 
 function elsewhere(collections: readonly string[] = []): AppError {

@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { type ApiKey, SCOPES } from '../../schemas/api-key.ts'
+import { type ApiKey, SCOPES } from '../../schemas/operator/api-key.ts'
 
 /** Keys that there may be at a time, expired ones included. */
 export const MAX_KEYS = 200

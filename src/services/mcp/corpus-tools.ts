@@ -104,9 +104,9 @@ function addSearchAndFetch(
   { retrieval, documents }: McpCorpus,
   guarded: Guarded,
 ): void {
-  const inJson = (structured: Record<string, unknown>): Answered => ({
-    ...{ text: JSON.stringify(structured), structured },
-  })
+  const inJson = (structured: Answered['structured']): Answered => {
+    return { text: JSON.stringify(structured), structured }
+  }
   server.registerTool(
     'search',
     {
@@ -180,9 +180,8 @@ export async function readDocument(
   const range = { start, end: start + MAX_PIECE }
   const { title, url, text, length } = await documents.text(id, range, signal)
   const origin = { title, url, documentId: id }
-  const piece = { text, start, characters: length }
   return {
     text: `${sourceOf(origin)}\n\n${withMore({ text, length }, start)}`,
-    structured: { ...toSource(origin), ...piece },
+    structured: { ...toSource(origin), text, start, characters: length },
   }
 }

@@ -25,7 +25,9 @@ export function addDocumentResources(
       return await work()
     } catch (error) {
       if (error instanceof ProtocolError) throw error
-      if (error instanceof AppError) throw toProtocolError(error)
+      if (error instanceof AppError) {
+        throw error.code === 'invalid_request' ? invalidParams(error.message) : error
+      }
       log.error({ err: error }, 'an MCP resource failed')
       throw new Error('It failed for a reason that is in the log')
     }
@@ -70,21 +72,19 @@ async function listPage(
   signal: AbortSignal,
 ) {
   const [, number = '1', cursor] = /^(\d{1,2})\.(.+)$/s.exec(given ?? '') ?? []
-  if (given !== undefined && cursor === undefined) throw unknownCursor()
+  if (given !== undefined && cursor === undefined) {
+    throw invalidParams('The cursor is not one of this list')
+  }
   const query = { limit: PAGE, status: 'ready' as const, cursor }
   const { documents: listed, nextCursor } = await documents.list(query, signal)
-  const resources = listed.map(({ id, title }) => ({
-    ...{ uri: uriOf(id), name: title || id, ...(title && { title }), mimeType: 'text/plain' },
-  }))
+  const resources = listed.map(({ id, title }) => {
+    const uri = uriOf(id)
+    return { uri, name: title || id, ...(title && { title }), mimeType: 'text/plain' }
+  })
   const page = Number(number)
   const goesOn = nextCursor !== undefined && page < MAX_PAGES
   return { resources, ...(goesOn && { nextCursor: `${page + 1}.${nextCursor}` }) }
 }
 
-const unknownCursor = () =>
-  new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one of this list')
-
-function toProtocolError(error: AppError): Error {
-  if (error.code !== 'invalid_request') return error
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
-}
+const invalidParams = (message: string) =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, message)

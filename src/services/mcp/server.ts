@@ -1,9 +1,9 @@
 import { type AuthInfo, createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
-import type { Caller } from '../../schemas/api-key.ts'
 import type { ChatFrame, ChatRequest } from '../../schemas/chat.ts'
 import { filledText } from '../../schemas/fields.ts'
+import type { Caller } from '../../schemas/operator/api-key.ts'
 import type { Chat } from '../chat/chat.ts'
 import {
   type Answered,
@@ -77,7 +77,7 @@ function createServer(dependencies: McpDependencies, caller: Caller): McpServer 
     addCorpusTools(server, corpus, guarded)
     addDocumentResources(server, corpus.documents, log)
   }
-  if (caller.scopes.includes('chat')) addAgentTool(server, { chat, caller, guarded })
+  if (caller.scopes.includes('chat')) addAgentTool(server, chat, caller, guarded)
   return server
 }
 
@@ -87,13 +87,12 @@ const AgentAnswer = z.object({
   files: z.array(z.object({ name: z.string(), mediaType: z.string(), url: z.string() })),
 })
 
-interface AgentParts {
-  chat: McpDependencies['chat']
-  caller: Caller
-  guarded: Guarded
-}
-
-function addAgentTool(server: McpServer, { chat, caller, guarded }: AgentParts): void {
+function addAgentTool(
+  server: McpServer,
+  chat: McpDependencies['chat'],
+  caller: Caller,
+  guarded: Guarded,
+): void {
   server.registerTool(
     'ask',
     {

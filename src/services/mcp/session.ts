@@ -145,16 +145,12 @@ function toSession(transport: TransportKind, client: Client, events: SessionEven
       return (await client.listTools({}, options)).tools
     },
     callTool({ tool, input, idleMs }: RemoteCall, signal: AbortSignal): Promise<CallToolResult> {
-      return client.callTool(
-        { name: tool.name, arguments: input },
-        {
-          ...{ signal, toolDefinition: tool, timeout: idleMs },
-          // Asked for, so that the server tells and the time begins anew.
-          onprogress: () => undefined,
-          resetTimeoutOnProgress: true,
-          maxTotalTimeout: MAX_CALL_MS,
-        },
-      )
+      const options = {
+        ...{ signal, toolDefinition: tool, timeout: idleMs, maxTotalTimeout: MAX_CALL_MS },
+        // Asked for, so that the server tells and the time begins anew.
+        ...{ onprogress: () => undefined, resetTimeoutOnProgress: true },
+      }
+      return client.callTool({ name: tool.name, arguments: input }, options)
     },
     readResource: (uri: string, signal: AbortSignal): Promise<ReadResourceResult> =>
       client.readResource({ uri }, { signal, timeout: READ_MS }),

@@ -113,10 +113,10 @@ export async function readResult(
   async function readContents(resource: ReadResourceResult['contents'][number]): Promise<string> {
     const { uri, mimeType } = resource
     if ('blob' in resource) {
-      return keep(uri, mimeType ?? 'application/octet-stream', fromBase64(resource.blob))
+      return keep(uri, mimeType ?? 'application/octet-stream', Buffer.from(resource.blob, 'base64'))
     }
     if (resource.text.length <= MAX_INLINE) return `${uri}:\n${resource.text}`
-    return keep(uri, mimeType ?? 'text/plain', new TextEncoder().encode(resource.text))
+    return keep(uri, mimeType ?? 'text/plain', Buffer.from(resource.text))
   }
 
   async function readBlock(block: ContentBlock): Promise<string> {
@@ -125,28 +125,21 @@ export async function readResult(
         return block.text
       case 'image':
       case 'audio':
-        return keep(block.type, block.mimeType, fromBase64(block.data))
+        return keep(block.type, block.mimeType, Buffer.from(block.data, 'base64'))
       case 'resource':
         return readContents(block.resource)
       case 'resource_link':
         return `${block.name} (${block.uri})\n${await follow(block.uri)}`
-      default:
-        return block satisfies never
     }
   }
 
-  const parts: string[] = []
   // One after the other: files are to be numbered in their order.
-  for (const block of content.slice(0, MAX_PARTS)) parts.push(await readBlock(block))
+  const parts = await Array.fromAsync(content.slice(0, MAX_PARTS), readBlock)
   const rest = content.length - MAX_PARTS
   if (rest > 0) parts.push(`[cut: ${rest} more parts]`)
   const text = parts.join('\n\n')
   if (text !== '' || structuredContent === undefined) return text || 'The tool answered nothing.'
   return JSON.stringify(structuredContent)
-}
-
-function fromBase64(data: string): Uint8Array {
-  return Buffer.from(data, 'base64')
 }
 
 function lastPart(uri: string): string {

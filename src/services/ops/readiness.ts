@@ -1,6 +1,6 @@
 import { AppError } from '../../errors.ts'
 import { startDeadline, untilAborted } from '../../lib/abort.ts'
-import type { Readiness } from '../../schemas/ops.ts'
+import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
 const DEADLINE_MS = 2_000

@@ -1,4 +1,4 @@
-import type { Sample } from '../../schemas/activity.ts'
+import type { Sample } from '../../schemas/operator/activity.ts'
 
 const NOTHING = {
   ...{ requests: 0, failedRequests: 0, requestMilliseconds: 0 },

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
 import type { ChunkIndex, Feedback, IndexMatch, IndexQuery } from '../../indexes/chunk-index.ts'
 import { keepFirst } from '../../indexes/feedback-terms.ts'
 import { joinTermBatches, type TermBatch } from '../../indexes/term-batch.ts'
-import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
+import type { DocumentStore } from '../../stores/document-store.ts'
 
 // Measured on many judged collections, see docs/retrieval-quality.md.
 /** The best chunks of a search, which are taken to answer the query. */
@@ -14,11 +15,20 @@ const SHARE = 0.5
 /** Chunks that are scored again, at least: what stands below them hardly ever came among the best ten. */
 export const MIN_RESCORED = 100
 
+/** What feedback learns from a chunk. */
+interface ChunkTerms {
+  key: number
+  /** The same for chunks of the same text. */
+  digest: string
+  terms: TermBatch
+}
+
+/** What is learned from the chunks with these keys, in their order; of those that do not exist nothing. */
+type TermsOf = (keys: readonly number[]) => Promise<ChunkTerms[]>
+
 interface Dependencies {
   index: Pick<ChunkIndex, 'search'>
-  store: Pick<DocumentStore, 'readChunks'>
-  /** The terms of a chunk. */
-  termsOf: (chunk: StoredChunk) => TermBatch
+  termsOf: TermsOf
 }
 
 export type WordQuery = Omit<IndexQuery, 'feedback'>
@@ -28,7 +38,7 @@ export type WordQuery = Omit<IndexQuery, 'feedback'>
  * The very best one keeps its place, for it is what was asked for where anything is that alone. A query that few
  * chunks match is answered as it is: it names something, and what it does not name would only push it down.
  */
-export function createFeedback({ index, store, termsOf }: Dependencies) {
+export function createFeedback({ index, termsOf }: Dependencies) {
   return {
     /** The same search as the index's, with feedback. */
     async search(query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]> {
@@ -36,25 +46,21 @@ export function createFeedback({ index, store, termsOf }: Dependencies) {
       const found = await index.search({ ...query, limit: Math.max(limit, MIN_RESCORED) }, signal)
       const [best] = found
       if (!best || found.length < FEEDBACK_CHUNKS) return found.slice(0, limit)
-      const chunks = await store.readChunks(found.slice(0, FEEDBACK_CHUNKS).map(({ key }) => key))
-      const feedback = learnFrom(found, chunks, termsOf)
+      const chunks = await termsOf(found.slice(0, FEEDBACK_CHUNKS).map(({ key }) => key))
+      const feedback = learnFrom(found, chunks)
       return keepFirst(best.key, await index.search({ terms, feedback, limit }, signal), limit)
     },
   }
 }
 
-function learnFrom(
-  found: readonly IndexMatch[],
-  chunks: readonly StoredChunk[],
-  termsOf: (chunk: StoredChunk) => TermBatch,
-): Feedback {
+function learnFrom(found: readonly IndexMatch[], chunks: readonly ChunkTerms[]): Feedback {
   const scores = new Map(found.map(({ key, score }) => [key, score]))
   const best = found[0]?.score ?? 0
   // The same chunk in several documents would count for each of them.
-  const distinct = [...new Map(chunks.map((chunk) => [chunk.text, chunk])).values()]
+  const distinct = [...new Map(chunks.map((chunk) => [chunk.digest, chunk])).values()]
   return {
     keys: Uint32Array.from(distinct, ({ key }) => key),
-    terms: joinTermBatches(distinct.map(termsOf)),
+    terms: joinTermBatches(distinct.map(({ terms }) => terms)),
     weights: Float32Array.from(distinct, ({ key }) => ((scores.get(key) ?? 0) / best) ** STEEPNESS),
     share: SHARE,
     found: { keys: Uint32Array.from(scores.keys()), scores: Float64Array.from(scores.values()) },
@@ -64,25 +70,42 @@ function learnFrom(
 /** Chunks whose terms are remembered; one takes about two kilobytes. */
 const MAX_REMEMBERED = 8_192
 
-/**
- * The terms of single chunks, those last asked for remembered: to analyse a chunk takes some fifty
- * microseconds of the event loop, and good chunks are found again and again. A chunk never changes
- * under its key, so nothing is ever out of date.
- */
-export function rememberTerms(
-  analyser: Pick<Analyser, 'batch'>,
-): (chunk: StoredChunk) => TermBatch {
-  const remembered = new Map<number, TermBatch>()
+interface Sources {
+  store: Pick<DocumentStore, 'readChunks'>
+  analyser: Pick<Analyser, 'batch'>
+}
 
-  return (chunk) => {
-    const terms = remembered.get(chunk.key) ?? analyser.batch([chunk])
-    // Set anew, it is the last of the map, whose first is forgotten.
-    remembered.delete(chunk.key)
-    remembered.set(chunk.key, terms)
+/**
+ * Reads and analyses chunks, and remembers those last asked for: good chunks are found again and again, and to read
+ * and analyse one takes some fifty microseconds of the event loop. A chunk never changes under its key, so nothing is
+ * ever out of date; one that was deleted may be learned from while the index still finds it.
+ */
+export function rememberTerms({ store, analyser }: Sources): TermsOf {
+  const remembered = new Map<number, ChunkTerms>()
+
+  const learn = async (keys: readonly number[]): Promise<ChunkTerms[]> => {
+    const chunks = keys.length > 0 ? await store.readChunks(keys) : []
+    return chunks.map((chunk) => ({
+      key: chunk.key,
+      digest: hash('sha1', chunk.text, 'base64'),
+      terms: analyser.batch([chunk]),
+    }))
+  }
+
+  return async (keys) => {
+    const known = keys.map((key) => remembered.get(key))
+    const learned = await learn(keys.filter((_, place) => !known[place]))
+    const byKey = new Map(learned.map((chunk) => [chunk.key, chunk]))
+    const chunks = keys.flatMap((key, place) => known[place] ?? byKey.get(key) ?? [])
+    for (const chunk of chunks) {
+      // Set anew, it is the last of the map, whose first is forgotten.
+      remembered.delete(chunk.key)
+      remembered.set(chunk.key, chunk)
+    }
     for (const key of remembered.keys()) {
       if (remembered.size <= MAX_REMEMBERED) break
       remembered.delete(key)
     }
-    return terms
+    return chunks
   }
 }

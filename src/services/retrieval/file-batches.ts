@@ -1,20 +1,20 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { z } from 'zod'
 import { DocumentId } from '../../schemas/document.ts'
+import { invalidRequest, refusal } from '../../schemas/invalid-request.ts'
 import {
   type FileBatch,
   MAX_BATCH_ID,
   MAX_FILES,
   type NewFileBatch,
-} from '../../schemas/file-batch.ts'
-import { invalidRequest, refusal } from '../../schemas/invalid-request.ts'
+} from '../../schemas/openai/file-batch.ts'
 import type {
   FileObject,
   StoreFile,
   StoreFileInput,
   StoreFileList,
   StoreFileListQuery,
-} from '../../schemas/vector-store.ts'
+} from '../../schemas/openai/vector-store.ts'
 
 interface StoreFiles {
   /** Throws `document_not_found`. */

@@ -3,7 +3,6 @@ import { COLLECTION } from '../../schemas/bounds.ts'
 import { type Document, DocumentStatus } from '../../schemas/document.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import { placedIn, takes, within } from '../../schemas/metadata.ts'
-import type { Hit } from '../../schemas/query.ts'
 import {
   collectionOf,
   type FileList,
@@ -20,7 +19,8 @@ import {
   toFilter,
   type VectorStore,
   WHOLE_CORPUS,
-} from '../../schemas/vector-store.ts'
+} from '../../schemas/openai/vector-store.ts'
+import type { Hit } from '../../schemas/query.ts'
 import type { Documents, DocumentsQuery } from '../ingestion/documents.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 import { createFileBatches } from './file-batches.ts'

@@ -9,7 +9,6 @@ import {
   type SandboxRecord,
   type SandboxReport,
 } from '../../schemas/sandbox.ts'
-import { createSandboxChoice, SWITCHED_OFF } from './choose-sandbox.ts'
 import { createSandboxSessions } from './sessions.ts'
 import { createSandboxVerification } from './verify.ts'
 
@@ -17,6 +16,12 @@ import { createSandboxVerification } from './verify.ts'
 const PREPARE_DELAY_MS = 5_000
 /** All probes together. */
 const VERIFY_MS = 300_000
+/** For each kind that is tried. */
+const CHECK_MS = 10_000
+/** How long it is believed that none works. */
+const RETRY_MS = 30_000
+
+const SWITCHED_OFF = 'agent.json switches the sandbox off'
 
 interface Dependencies {
   settings: SandboxSettings
@@ -96,6 +101,50 @@ export function createCodeSandbox({ settings, candidates, log }: Dependencies) {
       closing.abort(new AppError('shutting_down', 'The server is being stopped'))
       await sessions.close()
       await Promise.all(candidates.map((sandbox) => sandbox.close()))
+    },
+  }
+}
+
+/** Asks each sandbox whether it works; the answer is kept. */
+function createSandboxChoice({ candidates, log }: Pick<Dependencies, 'candidates' | 'log'>) {
+  let chosen: Promise<Sandbox> | undefined
+  let failure: string | undefined
+  let failedAt = Number.NEGATIVE_INFINITY
+
+  async function tryAll(): Promise<Sandbox> {
+    let last: unknown
+    for (const sandbox of candidates) {
+      try {
+        const deadline = AbortSignal.timeout(CHECK_MS)
+        await untilAborted(sandbox.check(deadline), deadline)
+        failure = undefined
+        log.info({ kind: sandbox.kind }, 'sandbox chosen')
+        return sandbox
+      } catch (error) {
+        last = error
+        log.info({ err: error, kind: sandbox.kind }, 'this kind of sandbox does not work here')
+      }
+    }
+    const message = candidates.length === 0 ? SWITCHED_OFF : 'The sandbox does not answer'
+    const unknown = () => new AppError('sandbox_unavailable', message, { cause: last })
+    const refusal = last instanceof AppError ? last : unknown()
+    failure = refusal.message
+    failedAt = Date.now()
+    throw refusal
+  }
+
+  return {
+    /** The first that works; throws `sandbox_unavailable`, with the reason of the last one, where none does. */
+    choose(signal: AbortSignal): Promise<Sandbox> {
+      if (failure !== undefined && Date.now() - failedAt > RETRY_MS) chosen = undefined
+      chosen ??= tryAll()
+      return untilAborted(chosen, signal)
+    },
+    /** The failure that was seen last, if none has worked since. */
+    failure: () => failure,
+    /** Looks again next time: what was chosen does not work any more. */
+    forget(): void {
+      chosen = undefined
     },
   }
 }

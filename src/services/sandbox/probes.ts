@@ -30,6 +30,11 @@ const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|DATABASE|CHAT_|SERVER_/
 /** In Python's own images: the fingerprint of whoever signed the release. */
 const HARMLESS_NAMES = ['GPG_KEY']
 
+/** For code that prints something where it is not kept from what it tries. */
+const unlessSilent = (fault: string): Probe['findFault'] => {
+  return ({ stdout }) => (stdout === '' ? undefined : fault)
+}
+
 export const PROBES: readonly Probe[] = [
   {
     name: 'computation',
@@ -64,7 +69,7 @@ export const PROBES: readonly Probe[] = [
   {
     name: 'host-files',
     request: ({ hostFile }) => ({ code: `print(len(open(${JSON.stringify(hostFile)}).read()))` }),
-    findFault: ({ stdout }) => (stdout === '' ? undefined : 'Code can read files of the server'),
+    findFault: unlessSilent('Code can read files of the server'),
     remedy: `${ISOLATION}, or install the server outside of /usr`,
   },
   {
@@ -79,22 +84,19 @@ export const PROBES: readonly Probe[] = [
     request: ({ limits }) => ({
       code: HOG.replace('MEGABYTES', String(limits.memoryMegabytes * 3)),
     }),
-    findFault: ({ stdout }) =>
-      stdout === '' ? undefined : 'Code can take more memory than its limit allows',
+    findFault: unlessSilent('Code can take more memory than its limit allows'),
     remedy: GROUPS,
   },
   {
     name: 'total-memory',
     request: ({ limits }) => ({ code: hogs(Math.ceil(limits.memoryMegabytes * 0.75)) }),
-    findFault: ({ stdout }) =>
-      stdout === '' ? undefined : 'Processes can take more memory together than the limit allows',
+    findFault: unlessSilent('Processes can take more memory together than the limit allows'),
     remedy: GROUPS,
   },
   {
     name: 'processes',
     request: ({ limits }) => ({ code: forks(limits.processes) }),
-    findFault: ({ stdout }) =>
-      stdout === '' ? undefined : 'Code can start more processes than the limit allows',
+    findFault: unlessSilent('Code can start more processes than the limit allows'),
     remedy: GROUPS,
   },
   {
@@ -109,8 +111,7 @@ export const PROBES: readonly Probe[] = [
   {
     name: 'file-space',
     request: ({ limits }) => ({ code: files(Math.ceil(limits.fileMegabytes * 0.75)) }),
-    findFault: ({ stdout }) =>
-      stdout === '' ? undefined : 'Files can take more room together than the limit allows',
+    findFault: unlessSilent('Files can take more room together than the limit allows'),
     remedy: 'Take another kind of sandbox',
   },
   {

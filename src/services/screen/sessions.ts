@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { readIfPresent, replaceFile } from '../../lib/files.ts'
 import { isSameSecret } from '../../lib/same-secret.ts'
+import { parseJson } from '../../lib/text/json.ts'
 
 /** Of a session, counted from the sign-in; using it does not prolong it. */
 export const SESSION_SECONDS = 7 * 24 * 3_600
@@ -108,14 +109,6 @@ async function readSessions(file: string): Promise<Map<string, number>> {
   const text = await readIfPresent(file).catch(() => undefined)
   const kept = Kept.safeParse(parseJson(text?.toString() ?? '[]'))
   return new Map((kept.data ?? []).map(({ mac, endsAt }) => [mac, endsAt]))
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 async function writeSessions(file: string, kept: z.output<typeof Kept>): Promise<void> {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { defineTool, type Tool, type ToolContext } from '../tools/define-tool.ts'
 import { ToolFailure } from '../tools/tool-error.ts'
@@ -56,20 +57,12 @@ function activation(skill: Skill, active: ActiveSkills, context: ToolContext): s
 function readResource({ files }: Skill, wanted: string, offset: number): string {
   const bytes = files.get(wanted.replace(/^(?:\.\/)+/, ''))
   if (!bytes) throw new ToolFailure(`The skill has no resource "${wanted}"`)
-  const text = decode(bytes)
-  if (text === undefined) throw new ToolFailure(`"${wanted}" is no text: ${bytes.length} bytes`)
+  if (!isUtf8(bytes)) throw new ToolFailure(`"${wanted}" is no text: ${bytes.length} bytes`)
+  const text = new TextDecoder().decode(bytes)
   const end = offset + MAX_PIECE
   const rest = text.length - end
   const more = rest > 0 ? `\n[${rest} more characters: read on with offset ${end}]` : ''
   return `${text.slice(offset, end)}${more}`
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
 }
 
 type ActiveSkills = ReturnType<typeof createActiveSkills>

@@ -27,10 +27,7 @@ export type ReadSource = (
 interface Dependencies {
   settings: SkillSettings
   read: ReadSource
-  log: {
-    info(fields: object, message: string): void
-    warn(fields: object, message: string): void
-  }
+  log: Record<'info' | 'warn', (fields: object, message: string) => void>
 }
 
 type SkillRecord = Capabilities['skills'][number]

@@ -41,13 +41,9 @@ export async function unpackTar(
     for await (const entry of archive) {
       const { name, size, type } = entry.header
       const path = placeOf(name, part)
-      if (path === undefined || type === 'directory') {
-        entry.resume()
-      } else if (type === 'file') {
-        await unpacking.add(path, size, entry)
-      } else {
-        throw new SkillError('The archive holds a link')
-      }
+      if (path === undefined || type === 'directory') entry.resume()
+      else if (type === 'file') await unpacking.add(path, size, entry)
+      else throw new SkillError('The archive holds a link')
     }
   } catch (error) {
     throw asSkillError(error, 'The archive is broken')

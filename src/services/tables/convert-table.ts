@@ -15,7 +15,7 @@ import {
 } from '../extraction/sheet-tables.ts'
 import { refuseBadZip } from '../extraction/zip-archive.ts'
 import { distinctNames } from './catalogue.ts'
-import { quoteName, quoteText, withDatabase } from './duckdb.ts'
+import { quoteName, quoteText, rowsOf, withDatabase } from './duckdb.ts'
 import type { ConvertJob, Sheet } from './table-job.ts'
 import { typeColumns } from './type-columns.ts'
 
@@ -39,35 +39,25 @@ interface Part {
 /** Reads a file into typed tables of a database file. Throws `JobRefusal` for a file that is none. */
 export async function convertTable(job: ConvertJob): Promise<{ sheets: Sheet[] }> {
   const parts = await partsOf(job)
-  return withDatabase(job.target, async (connection) => {
-    const sheets: Sheet[] = []
-    for (const [index, part] of parts.entries()) {
-      sheets.push(await loadPart(connection, part, `table${index}`))
-    }
-    return { sheets }
-  })
+  return withDatabase(job.target, async (connection) => ({
+    sheets: await Array.fromAsync(parts, (part, n) => loadPart(connection, part, `table${n}`)),
+  }))
 }
 
 async function loadPart(connection: DuckDBConnection, part: Part, table: string): Promise<Sheet> {
   await load(connection, table, part.source)
   const read = await describe(connection, table)
   if (!part.texts) return { name: part.name, table, ...read }
-  const columns = read.columns.map(({ name }) => name)
-  const { guesses, notes } = await typeColumns({ connection, table, columns }, part.texts)
+  const names = read.columns.map(({ name }) => name)
+  const { guesses, notes } = await typeColumns({ connection, table, columns: names }, part.texts)
   await narrowDecimals(connection, table)
-  const typed = await describe(connection, table)
-  const guessed = typed.columns.map(({ name, type }) => {
-    const guess = guesses.get(name)
-    return { name, type, ...(guess !== undefined && { guess }) }
+  const { rows, columns: typed } = await describe(connection, table)
+  const columns = typed.map((column) => {
+    const guess = guesses.get(column.name)
+    return guess === undefined ? column : { ...column, guess }
   })
   const listed = [...part.notes.slice(0, MAX_NOTES), ...notes]
-  return {
-    name: part.name,
-    table,
-    rows: typed.rows,
-    columns: guessed,
-    ...(listed[0] && { notes: listed }),
-  }
+  return { name: part.name, table, rows, columns, ...(listed[0] && { notes: listed }) }
 }
 
 /** What is tried in turn where the rows of a text do not fit together: fill up short ones, then take all as it stands. */
@@ -92,17 +82,15 @@ async function load(connection: DuckDBConnection, table: string, source: string)
 }
 
 async function describe(connection: DuckDBConnection, table: string) {
-  const described = await connection.runAndReadAll(
+  const columns = await rowsOf(
+    connection,
     `SELECT column_name, data_type FROM information_schema.columns
      WHERE table_name = ${quoteText(table)} ORDER BY ordinal_position`,
   )
-  const counted = await connection.runAndReadAll(`SELECT count(*) FROM ${quoteName(table)}`)
+  const [counted] = await rowsOf(connection, `SELECT count(*) FROM ${quoteName(table)}`)
   return {
-    rows: Number(counted.getRows()[0]?.[0] ?? 0),
-    columns: described.getRows().map(([name, type]) => ({
-      name: String(name),
-      type: String(type),
-    })),
+    rows: Number(counted?.[0]),
+    columns: columns.map(([name, type]) => ({ name: String(name), type: String(type) })),
   }
 }
 
@@ -193,17 +181,12 @@ async function workbookParts(source: string): Promise<Part[]> {
   return parts
 }
 
-interface LaidOut {
-  sheet: string
-  tables: SheetTable[]
-}
-
 const hasColumns = ({ head, rows }: SheetTable) => head !== undefined || rows.length > 0
 
 /** Each table as plain CSV; of several on a sheet each is named by what stands over it. */
 async function writeParts(
   path: string,
-  sheets: readonly LaidOut[],
+  sheets: readonly { sheet: string; tables: SheetTable[] }[],
   hasDecimalComma: boolean,
 ): Promise<Part[]> {
   const named = sheets.flatMap(({ sheet, tables }) => {
@@ -217,8 +200,14 @@ async function writeParts(
   for (const [index, { name, table }] of named.slice(0, MAX_SHEETS).entries()) {
     const { head, rows, notes } = table
     const own = `${path}.${index}.csv`
-    const names = columnNames(head ?? rows[0]?.map(() => '') ?? [])
-    await writeFile(own, [names, ...rows.filter(isFilled)].map(toLine).join('\n'))
+    const cells: TableRow = head ?? rows[0]?.map(() => '') ?? []
+    const names = distinctNames(
+      cells.map((cell, n) => String(cell ?? '').trim() || `column${n + 1}`),
+    )
+    await writeFile(
+      own,
+      [names, ...rows.filter(isFilled)].map((row) => row.map(toField).join(',')).join('\n'),
+    )
     const source = `read_csv(${quoteText(own)}, ${READ_TEXTS}, delim = ',')`
     parts.push({ name, source, notes, texts: { plain: plainColumns(rows), hasDecimalComma } })
   }
@@ -227,19 +216,10 @@ async function writeParts(
 
 const isFilled = (row: TableRow) => row.some((cell) => cell !== null && cell !== '')
 
-/** As many names as columns, each once. */
-function columnNames(head: TableRow): string[] {
-  return distinctNames(head.map((cell, index) => String(cell ?? '').trim() || `column${index + 1}`))
-}
-
 /** Those with numbers and days that are none of texts. */
 function plainColumns(rows: readonly TableRow[]): Set<number> {
   const isTyped = (cell: Cell) => typeof cell === 'number' || cell instanceof Date
   return new Set(rows.flatMap((row) => row.flatMap((cell, i) => (isTyped(cell) ? [i] : []))))
-}
-
-function toLine(row: TableRow): string {
-  return row.map(toField).join(',')
 }
 
 function toField(value: Cell): string {
@@ -265,27 +245,30 @@ function unreadable(error: unknown): JobRefusal {
 const DIGITS = 18
 const MAX_DECIMALS = 6
 /** Whole digits that are left beside the decimals. */
-const LARGEST = 10 ** (DIGITS - MAX_DECIMALS - 1)
+const MAX_FIXED = 10 ** (DIGITS - MAX_DECIMALS - 1)
 
 /**
  * Makes columns of binary fractions decimal where every value is one of few decimals, as amounts of money
  * are: sums of them are exact then.
  */
 async function narrowDecimals(connection: DuckDBConnection, table: string): Promise<void> {
-  const doubles = await connection.runAndReadAll(
+  const doubles = await rowsOf(
+    connection,
     `SELECT column_name FROM information_schema.columns
      WHERE table_name = ${quoteText(table)} AND data_type = 'DOUBLE'`,
   )
-  for (const [column] of doubles.getRows()) {
+  for (const [column] of doubles) {
     const name = quoteName(String(column))
     const written = `CAST(${name} AS VARCHAR)`
-    const measured = await connection.runAndReadAll(
+    const [measured = []] = await rowsOf(
+      connection,
       `SELECT max(length(split_part(${written}, '.', 2))), max(abs(${name})),
          bool_or(contains(${written}, 'e') OR NOT isfinite(${name}))
        FROM ${quoteName(table)}`,
     )
-    const [decimals, largest, isOther] = measured.getRows()[0] ?? []
-    const fits = Number(decimals) <= MAX_DECIMALS && Number(largest) < LARGEST && isOther === false
+    const [decimals, largest, isOther] = measured
+    const fits =
+      Number(decimals) <= MAX_DECIMALS && Number(largest) < MAX_FIXED && isOther === false
     if (!fits) continue
     const type = `DECIMAL(${DIGITS}, ${Number(decimals)})`
     await connection.run(`ALTER TABLE ${quoteName(table)} ALTER ${name} TYPE ${type}`)

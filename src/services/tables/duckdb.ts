@@ -40,6 +40,11 @@ export async function lockDown(connection: DuckDBConnection): Promise<void> {
   for (const statement of LOCKED) await connection.run(statement)
 }
 
+/** All rows that a statement answers, few enough to be held. */
+export async function rowsOf(connection: DuckDBConnection, sql: string, values: string[] = []) {
+  return (await connection.runAndReadAll(sql, values)).getRows()
+}
+
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

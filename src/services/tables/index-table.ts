@@ -9,13 +9,8 @@ const MAX_CELLS = 10_000_000
 const MAX_COLUMNS = 200
 
 /** Writes the rows of a table into a file with an ordered index for each column. Throws `JobRefusal` for too large a one. */
-export async function indexTable({
-  source,
-  table,
-  rows,
-  columns,
-  target,
-}: IndexJob): Promise<void> {
+export async function indexTable(job: IndexJob): Promise<void> {
+  const { source, table, rows, columns, target } = job
   if (rows * columns.length > MAX_CELLS || columns.length > MAX_COLUMNS) {
     throw new JobRefusal(
       `The table is too large to look up single rows (more than ${MAX_CELLS} cells or ${MAX_COLUMNS} columns): take query_table`,
@@ -26,11 +21,11 @@ export async function indexTable({
     await lockDown(connection)
     const from = `source.main.${quoteName(table)}`
     const read = await connection.stream(`SELECT rowid, * FROM ${from}`)
-    await writeRowFile(target, columns.length, rowsOf(read, columns))
+    await writeRowFile(target, columns.length, chunksOf(read, columns))
   })
 }
 
-async function* rowsOf(
+async function* chunksOf(
   from: DuckDBResult,
   columns: readonly Column[],
 ): AsyncGenerator<StoredRow[]> {

@@ -73,7 +73,7 @@ const NUMBER = /^(?:U?(?:TINY|SMALL|BIG|HUGE)?INT(?:EGER)?|FLOAT|DOUBLE|DECIMAL\
 const TIME = /^(?:DATE|TIMESTAMP[\w ]*)$/
 /** UTF-16 code units of a text that are compared. */
 const MAX_KEY = 1_000
-const LARGEST_INTEGER = 2n ** 63n
+const MAX_BIGINT = 2n ** 63n
 
 /** By the column's type in the database of tables. */
 export function keyKindOf(type: string): KeyKind {
@@ -100,5 +100,5 @@ function toNumber(text: string): number | bigint | null {
   if (!Number.isFinite(number)) return null
   if (!/^-?\d+$/.test(text) || Number.isSafeInteger(number)) return number
   const exact = BigInt(text)
-  return exact < LARGEST_INTEGER && exact >= -LARGEST_INTEGER ? exact : number
+  return exact < MAX_BIGINT && exact >= -MAX_BIGINT ? exact : number
 }

@@ -5,7 +5,7 @@ import {
   StatementType,
 } from '@duckdb/node-api'
 import { JobRefusal } from '../../lib/processes/job.ts'
-import { lockDown, quoteName, quoteText, toCell, withDatabase } from './duckdb.ts'
+import { lockDown, quoteName, quoteText, rowsOf, toCell, withDatabase } from './duckdb.ts'
 import type { Cell, QueryJob, QueryResult } from './table-job.ts'
 
 /** Rows past the cap that are still counted. */
@@ -80,9 +80,9 @@ async function checkSources(
   sql: string,
   views: QueryJob['views'],
 ): Promise<boolean> {
-  const reader = await connection.runAndReadAll('SELECT json_serialize_sql($1::VARCHAR)', [sql])
+  const [serialized] = await rowsOf(connection, 'SELECT json_serialize_sql($1::VARCHAR)', [sql])
   const nodes: Node[] = []
-  const tree = JSON.parse(String(reader.getRows()[0]?.[0]), (_key, value) => {
+  const tree = JSON.parse(String(serialized?.[0]), (_key, value) => {
     if (typeof value === 'object' && value !== null) nodes.push(value)
     return value
   })

@@ -135,21 +135,15 @@ function createRefusals() {
   }
 }
 
-interface Conversion {
-  document: StoredDocument
-  format: TableFormat
-  key: string
-}
-
 async function convert(
   parts: Dependencies,
-  { document, format, key }: Conversion,
+  { document, format, key }: { document: StoredDocument; format: TableFormat; key: string },
   signal: AbortSignal,
 ): Promise<TableFile> {
   const file = join(parts.directory, `${key}.duckdb`)
   const description = join(parts.directory, `${key}.json`)
-  const known = await readKnown(file, description)
-  if (known) return known
+  const known = (await exists(file)) && (await readDescription(description, Converted))
+  if (known) return { file, sheets: known.sheets }
   return inWorkDirectory(parts, key, async (work, run) => {
     const source = join(work, 'source')
     const target = join(work, 'tables.duckdb')
@@ -229,7 +223,7 @@ async function removeStale({ directory, store }: Dependencies): Promise<void> {
   if (!(await exists(directory))) return
   const names = await readdir(directory)
   for (const name of names.filter((one) => KEPT.test(one) && one.endsWith('.json'))) {
-    const owner = await ownerOf(join(directory, name))
+    const owner = await readDescription(join(directory, name), Owner)
     const document = owner && (await store.get(owner.document))
     if (document && document.servedRevision === owner.revision) continue
     const stale = names.filter((one) => KEPT.test(one) && descriptionOf(one) === name)
@@ -237,22 +231,11 @@ async function removeStale({ directory, store }: Dependencies): Promise<void> {
   }
 }
 
-async function ownerOf(description: string) {
+/** What a description says; nothing where it is missing, half written, or of a version that said less: it is made again. */
+async function readDescription<Schema extends z.ZodType>(path: string, schema: Schema) {
   try {
-    return Owner.parse(JSON.parse(await readFile(description, 'utf8')))
+    return schema.parse(JSON.parse(await readFile(path, 'utf8')))
   } catch {
-    // Half written, or of a version that named no owner: it is made again.
-    return undefined
-  }
-}
-
-async function readKnown(file: string, description: string): Promise<TableFile | undefined> {
-  try {
-    await stat(file)
-    const { sheets } = Converted.parse(JSON.parse(await readFile(description, 'utf8')))
-    return { file, sheets }
-  } catch {
-    // Missing, or half written: it is made again.
     return undefined
   }
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 
-const TABLE_FORMATS = ['csv', 'tsv', 'xlsx', 'parquet', 'jsonl'] as const
-export type TableFormat = (typeof TABLE_FORMATS)[number]
+export type TableFormat = 'csv' | 'tsv' | 'xlsx' | 'parquet' | 'jsonl'
 
 export const Column = z.object({
   name: z.string(),
@@ -79,19 +78,12 @@ export interface LookUpJob {
 }
 
 export interface QueryJob {
-  views: TableView[]
+  /** What the statement calls each table, and where it is: in which database file, and under which name. */
+  views: { name: string; file: string; table: string }[]
   sql: string
   maximumRows: number
   /** True for statements of our own. */
   isTrusted: boolean
-}
-
-interface TableView {
-  /** What the statement calls it. */
-  name: string
-  /** The database file that holds it. */
-  file: string
-  table: string
 }
 
 export type Column = z.output<typeof Column>

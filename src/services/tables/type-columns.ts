@@ -8,7 +8,7 @@ import {
   type Reading,
   readingsOf,
 } from './column-readings.ts'
-import { quoteName, quoteText } from './duckdb.ts'
+import { quoteName, quoteText, rowsOf } from './duckdb.ts'
 
 const SAMPLE_ROWS = 1_000
 /** Rows that are looked at as totals. */
@@ -66,10 +66,10 @@ async function candidatesOf(
   { plain, hasDecimalComma }: Kinds,
 ): Promise<Reading[][]> {
   const name = quoteName(table)
-  const sampled = await connection.runAndReadAll(
+  const rows = await rowsOf(
+    connection,
     `SELECT * FROM ${name} WHERE rowid % greatest(1, (SELECT count(*) FROM ${name}) // ${SAMPLE_ROWS}) = 0`,
   )
-  const rows = sampled.getRows()
   const samples: string[][] = []
   for (const [index, column] of columns.entries()) {
     const texts = rows.flatMap((row) => asText(row[index]))
@@ -91,10 +91,11 @@ const first = (values: readonly (boolean | undefined)[]) =>
 const isTotal = (text: string) => TOTAL.includes(text.toLowerCase().replace(/:$/, ''))
 
 async function firstTexts(connection: DuckDBConnection, name: string, column: string) {
-  const found = await connection.runAndReadAll(
+  const found = await rowsOf(
+    connection,
     `SELECT ${column} FROM ${name} WHERE ${column} IS NOT NULL LIMIT ${SAMPLE_ROWS}`,
   )
-  return found.getRows().flatMap(([value]) => asText(value))
+  return found.flatMap(([value]) => asText(value))
 }
 
 const trimmed = (name: string) => `trim(${quoteName(name)})`
@@ -128,10 +129,10 @@ async function verified(
       `count(*) FILTER (${missing(name)} AND ${trimmed(name)} <> '')`,
     ])
     const where = aside.length > 0 ? ` WHERE rowid NOT IN (${aside.join(', ')})` : ''
-    const counted = await connection.runAndReadAll(
+    const [row = []] = await rowsOf(
+      connection,
       `SELECT ${counts.join(', ')} FROM ${quoteName(table)}${where}`,
     )
-    const row = counted.getRows()[0] ?? []
     for (const [place, { index, reading }] of tried.entries()) {
       const fits = Number(row[place * 2]) === 0
       if (fits) found.set(index, { reading, missing: Number(row[place * 2 + 1]) })
@@ -146,10 +147,11 @@ async function labelledRows({ connection, table, columns }: Texts): Promise<numb
     .map(quoteText)
     .join(', ')
   const tests = columns.map((name) => `lower(${trimmed(name)}) IN (${labels})`)
-  const found = await connection.runAndReadAll(
+  const found = await rowsOf(
+    connection,
     `SELECT rowid FROM ${quoteName(table)} WHERE ${tests.join(' OR ')} ORDER BY rowid LIMIT ${MAX_LABELLED + 1}`,
   )
-  const rows = found.getRows().map(([row]) => Number(row))
+  const rows = found.map(([row]) => Number(row))
   return rows.length > MAX_LABELLED ? [] : rows
 }
 
@@ -164,17 +166,18 @@ async function provenTotals(
   const values = numbers.map(([index, { reading }]) => readAs(columns[index] ?? '', reading))
   const places = labelled.join(', ')
   const name = quoteName(table)
-  const stated = await connection.runAndReadAll(
+  const texts = await rowsOf(
+    connection,
     `SELECT ${values.map((value) => `(${value})::DOUBLE`).join(', ')} FROM ${name}
      WHERE rowid IN (${places}) ORDER BY rowid`,
   )
   const group = labelled.map((row) => `(rowid > ${row})::INT`).join(' + ')
-  const summed = await connection.runAndReadAll(
+  const summed = await rowsOf(
+    connection,
     `SELECT ${group} AS part, ${values.map((value) => `sum(${value})::DOUBLE`).join(', ')}
      FROM ${name} WHERE rowid NOT IN (${places}) GROUP BY part`,
   )
-  const sums = new Map(summed.getRows().map(([part, ...each]) => [Number(part), each.map(Number)]))
-  const texts = stated.getRows()
+  const sums = new Map(summed.map(([part, ...each]) => [Number(part), each.map(Number)]))
   return labelled.filter((_, place) =>
     texts[place]?.some((value, column) => {
       const parts = Array.from({ length: place + 1 }, (__, part) => sums.get(part)?.[column] ?? 0)
@@ -192,8 +195,8 @@ function isNear(value: number, sum: number): boolean {
 async function takeOut({ connection, table }: Texts, totals: readonly number[]): Promise<string[]> {
   if (totals.length === 0) return []
   const where = `${quoteName(table)} WHERE rowid IN (${totals.join(', ')})`
-  const rows = await connection.runAndReadAll(`SELECT * FROM ${where} ORDER BY rowid LIMIT 3`)
-  const shown = rows.getRows().map((row) =>
+  const rows = await rowsOf(connection, `SELECT * FROM ${where} ORDER BY rowid LIMIT 3`)
+  const shown = rows.map((row) =>
     row
       .filter((value) => value !== null)
       .join(' | ')

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ChatModel } from '../../models/chat-model.ts'
 import { filledText } from '../../schemas/fields.ts'
-import { Filter } from '../../schemas/metadata.ts'
+import { allOf, Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
@@ -59,7 +59,7 @@ export function analyseCorpus(parts: Dependencies): Tool {
     input: Input,
     deadlineMs: DEADLINE_MS,
     async run(input, context, signal) {
-      const filter = both(input.filter, context.filter)
+      const filter = allOf(input.filter, context.filter)
       const total = await parts.lookup.countDocuments(filter, signal)
       const analysis = { ...parts, ...{ input, filter, total, context, signal } }
       switch (input.task) {
@@ -76,8 +76,6 @@ export function analyseCorpus(parts: Dependencies): Tool {
           return duplicates(analysis)
         case 'question':
           return question(analysis)
-        default:
-          return input.task satisfies never
       }
     },
   })
@@ -108,7 +106,7 @@ async function values({ lookup, input, filter, total, signal }: Analysis): Promi
   const characters = inOrder ? CHARACTERS[per] : undefined
   const query = { field, filter, limit, inOrder, characters }
   const counts = await lookup.metadataValues(query, signal)
-  const covered = await lookup.countDocuments(both(filter, present(field)), signal)
+  const covered = await lookup.countDocuments(allOf(filter, present(field)), signal)
   const lines = counts.map(({ value, documents }) => `${value}: ${documents}`)
   return `${covered} of ${total} documents have the field ${field}.\n${lines.join('\n')}`
 }
@@ -206,11 +204,6 @@ async function readEach(
     if (take({ document, text }) === false) break
   }
   return read
-}
-
-function both(first: Filter | undefined, second: Filter | undefined): Filter | undefined {
-  if (!first || !second) return first ?? second
-  return { and: [first, second] }
 }
 
 /** Any value is more, less or equal to something of its kind. */

@@ -1,14 +1,9 @@
+import type { Hit } from '../../schemas/query.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { Citations } from '../agent/citations.ts'
 
-interface Source {
-  /** The same for the same content, so that it gets one number. */
-  id: string
-  text: string
-  end?: number
-  row?: number
-  sheet?: string
-}
+/** Its identifier is the same for the same content, so that it gets one number. */
+type Source = Pick<Hit, 'id' | 'text' | 'row' | 'sheet'> & Partial<Pick<Hit, 'end'>>
 
 /** Makes what a tool has read of a document a source that the answer can cite; answers how its number is written. */
 export function cite(

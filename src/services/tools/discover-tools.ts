@@ -7,15 +7,8 @@ const MAX_OFFERED = 40
 /** Tools that a run may have found. */
 const MAX_FOUND = 60
 
-interface Discovery {
-  /** What the model may call at this moment: grows with what it finds. */
-  offered(): readonly Tool[]
-  /** The tool that finds the others; nothing where all are offered. */
-  readonly search: Tool | undefined
-}
-
-/** Offers all tools where they are few; else the server's own, and one that finds the others. */
-export function createDiscovery(tools: readonly Tool[]): Discovery {
+/** Offers all tools where they are few; else the server's own, those that were found, and `search`, which finds them. */
+export function createDiscovery(tools: readonly Tool[]) {
   if (tools.length <= MAX_OFFERED) return { offered: () => tools, search: undefined }
   const always = tools.filter(({ source }) => source === 'builtin' || source === 'skill')
   const hidden = tools.filter((tool) => !always.includes(tool))
@@ -37,7 +30,9 @@ function searchTools(hidden: readonly Tool[], found: Set<Tool>): Tool {
       const ranked = rank(query, hidden).slice(0, limit)
       for (const tool of ranked) if (found.size < MAX_FOUND) found.add(tool)
       if (ranked.length === 0) return 'No tool fits. Try other words.'
-      const lines = ranked.map(({ name, description }) => `- ${name}: ${firstLine(description)}`)
+      const lines = ranked.map(
+        ({ name, description }) => `- ${name}: ${description.split('\n', 1)[0]?.slice(0, 200)}`,
+      )
       return `You can call these now:\n${lines.join('\n')}`
     },
   })
@@ -66,8 +61,4 @@ function wordsOf(text: string): string[] {
   const parted = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2').toLowerCase()
   const words = parted.match(/[\p{L}\p{N}]+/gu) ?? []
   return words.filter((word) => word.length > 2).map((word) => word.replace(/(?<=\w{3})s$/, ''))
-}
-
-function firstLine(text: string): string {
-  return (text.split('\n')[0] ?? '').slice(0, 200).toWellFormed()
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { filledText } from '../../schemas/fields.ts'
-import type { Filter } from '../../schemas/metadata.ts'
+import { allOf, type Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
@@ -60,7 +60,7 @@ export function lookupData({ lookup, tables }: Dependencies): Tool {
         return lookUpTable(tables, query, citations, signal)
       }
       if (conditions.length === 0) return listFields(lookup, filter, signal)
-      const wanted = joined([...conditions.map(toFilter), ...(filter ? [filter] : [])])
+      const wanted = allOf(...conditions.map(toFilter), filter)
       const [{ documents }, count] = await Promise.all([
         lookup.findDocuments({ filter: wanted, limit }, signal),
         lookup.countDocuments(wanted, signal),
@@ -87,18 +87,13 @@ async function listFields(
 }
 
 /** All that begins with a text comes from it on, and before its continuation with the last character there is. */
-function toFilter({ field, equals, prefix, from, to }: Condition): Filter {
-  return joined([
-    ...(equals === undefined ? [] : [{ field, eq: equals }]),
-    ...(prefix === undefined ? [] : [{ field, gte: prefix, lt: `${prefix}\u{10ffff}` }]),
-    ...(from === undefined ? [] : [{ field, gte: from }]),
-    ...(to === undefined ? [] : [{ field, lte: to }]),
-  ])
-}
-
-function joined(filters: readonly Filter[]): Filter {
-  const [only] = filters
-  return filters.length === 1 && only ? only : { and: [...filters] }
+function toFilter({ field, equals, prefix, from, to }: Condition): Filter | undefined {
+  return allOf(
+    equals === undefined ? undefined : { field, eq: equals },
+    prefix === undefined ? undefined : { field, gte: prefix, lt: `${prefix}\u{10ffff}` },
+    from === undefined ? undefined : { field, gte: from },
+    to === undefined ? undefined : { field, lte: to },
+  )
 }
 
 function render(document: StoredDocument, citations: Citations): string {

@@ -39,8 +39,7 @@ export function makeChart({ charts, tables }: Dependencies): Tool {
         { name: `${name}.svg`, mediaType: 'image/svg+xml', bytes: Buffer.from(svg) },
         { name: `${name}.vl.json`, mediaType: 'application/json', bytes: Buffer.from(json) },
       ]
-      const made = []
-      for (const file of files) made.push(await context.artifacts.add(file))
+      const made = await Array.fromAsync(files, (file) => context.artifacts.add(file))
       const { data: _rows, ...withoutData } = specification
       return [
         `The chart of ${rows.length} rows is made. The user is given these files:`,

@@ -30,18 +30,12 @@ interface Dependencies {
 export type ToolRegistry = ReturnType<typeof createToolRegistry>
 export type RunTools = ReturnType<ToolRegistry['open']>
 
-export function createToolRegistry({
-  sources,
-  isEnabled,
-  refuse,
-  log,
-  deadlineMs = DEADLINE_MS,
-}: Dependencies) {
-  const load = () =>
-    withStates(
-      sources.flatMap((source) => source()),
-      isEnabled,
-    )
+export function createToolRegistry(dependencies: Dependencies) {
+  const { sources, isEnabled, refuse, log, deadlineMs = DEADLINE_MS } = dependencies
+  const load = () => {
+    const tools = sources.flatMap((source) => source())
+    return withStates(tools, isEnabled)
+  }
 
   return {
     /** Every loaded tool, with its state. */

@@ -44,8 +44,7 @@ export function runPython({ sandbox, readFiles }: Dependencies): Tool {
     async run({ code, stdin, files: names }, context, signal) {
       const files = await readFiles(names, context, fileMegabytes * BYTES_PER_MEGABYTE)
       const result = await sandbox.run(context.conversation, { code, stdin, files }, signal)
-      const made: string[] = []
-      for (const file of result.files) made.push(await keepFile(file, context.artifacts))
+      const made = await Array.fromAsync(result.files, (file) => keepFile(file, context.artifacts))
       const lacking = /No module named '([\w.]+)'/.exec(result.stderr)?.[1]
       const description = describeRun(result, files, made, seconds)
       return lacking

@@ -28,9 +28,10 @@ export function createToolFiles({ documents, artifacts }: Dependencies) {
     if (!document.file) {
       throw new ToolInputError(`files: the document "${name}" was sent as text, it has no file`)
     }
+    if (document.file.size > most) throw tooLarge(most)
     const pieces = await documents.readFile(id)
     if (!pieces) throw new ToolInputError(`files: the file of "${name}" is not there any more`)
-    return { name: document.file.name, bytes: await collect(pieces, most) }
+    return { name: document.file.name, bytes: Buffer.concat(await Array.fromAsync(pieces)) }
   }
 
   async function readArtifact(id: string, { owner }: Scope): Promise<SandboxFile> {
@@ -79,17 +80,6 @@ export function documentId(name: string, scope: Scope, field: string): string {
   return name
 }
 
-async function collect(pieces: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const piece of pieces) {
-    size += piece.byteLength
-    if (size > most) throw tooLarge(most)
-    parts.push(piece)
-  }
-  return Buffer.concat(parts)
-}
-
 const tooLarge = (most: number) =>
   new ToolInputError(`files: more than ${most} bytes; take fewer or smaller ones`)
 
@@ -97,9 +87,8 @@ const tooLarge = (most: number) =>
 function freeName(wanted: string, taken: readonly SandboxFile[]): string {
   const plain = wanted.replaceAll(/[\p{C}\\/]/gu, '_').replace(/^\.+/, '')
   const name = isFileName(plain) ? plain : `file${/\.\w{1,8}$/.exec(plain)?.[0] ?? ''}`
-  const isTaken = (candidate: string) => taken.some((file) => file.name === candidate)
-  for (let number = 1; ; number += 1) {
-    const candidate = number === 1 ? name : `${number}-${name}`
-    if (!isTaken(candidate)) return candidate
-  }
+  let free = name
+  for (let number = 2; taken.some((file) => file.name === free); number++)
+    free = `${number}-${name}`
+  return free
 }

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createZstdCompress, createZstdDecompress } from 'node:zlib'
 import { z } from 'zod'
 import { exists } from '../../lib/files.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import { type Line, readLines } from '../../lib/text/lines.ts'
 import type { CorpusRecord } from '../../stores/corpus.ts'
 import {
@@ -77,22 +78,16 @@ async function* unpackedLines(file: string, signal: AbortSignal): AsyncGenerator
     await reading
   } catch (error) {
     signal.throwIfAborted()
-    if (isUnpacking(error)) throw damaged(file, 'cannot be unpacked', error)
-    throw isFolder(error) ? damaged(file, 'is a folder') : error
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (code === 'Z_BUF_ERROR' || code.startsWith('ZSTD')) {
+      throw damaged(file, 'cannot be unpacked', error)
+    }
+    // Found out as it is read, without its path.
+    throw code === 'EISDIR' ? damaged(file, 'is a folder') : error
   } finally {
     unpacked.destroy()
     await Promise.allSettled([reading])
   }
-}
-
-/** Found out as it is read, without its path. */
-function isFolder(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EISDIR'
-}
-
-function isUnpacking(error: unknown): boolean {
-  if (!(error instanceof Error && 'code' in error)) return false
-  return error.code === 'Z_BUF_ERROR' || String(error.code).startsWith('ZSTD')
 }
 
 function readHeader(file: string, bytes: Buffer): CorpusRecord {
@@ -110,12 +105,7 @@ function readHeader(file: string, bytes: Buffer): CorpusRecord {
 }
 
 function parse<Schema extends z.ZodType>(schema: Schema, bytes: Buffer) {
-  try {
-    return schema.safeParse(JSON.parse(bytes.toString())).data
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  return schema.safeParse(parseJson(bytes.toString())).data
 }
 
 function damaged(file: string, how: string, cause?: unknown): Error {

@@ -20,7 +20,7 @@ const absent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.optional().transform((value) => value)
 
 const StoredFile = z.object({ name: z.string(), mediaType: z.string(), size: count })
-const Embedding = z.object({ model: z.string(), dimension: z.int().min(1) })
+const EmbeddingModel = z.object({ model: z.string(), dimension: z.int().min(1) })
 const Content = {
   title: absent(z.string()),
   url: absent(z.string()),
@@ -33,7 +33,7 @@ export const HeaderLine = z.object({
   format: z.literal(FORMAT),
   version: z.literal(FORMAT_VERSION),
   createdAt: z.string(),
-  embedding: absent(Embedding),
+  embedding: absent(EmbeddingModel),
   documents: count,
   chunks: count,
   nextChunkKey: count,

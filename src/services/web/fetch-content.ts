@@ -17,7 +17,7 @@ const MAX_TITLE = 1_000
 const MAX_NAME = 200
 const PAGE_TYPES = ['text/html', 'application/xhtml+xml']
 
-type Files = Pick<DocumentStore, 'stageFile' | 'dropStaged'>
+type StagedFiles = Pick<DocumentStore, 'stageFile' | 'dropStaged'>
 
 type Wanted = Pick<StoredSource, 'url' | 'title' | 'refresh'> & Partial<StoredSource>
 
@@ -30,7 +30,7 @@ interface Fetched {
 }
 
 /** Gets what a source has now, and stages it where it is not what was kept. */
-export function createFetchContent(store: Files, fetchPage: FetchPage) {
+export function createFetchContent(store: StagedFiles, fetchPage: FetchPage) {
   return (wanted: Wanted, signal: AbortSignal): Promise<Fetched> =>
     fetchPage.get(
       wanted.url,
@@ -40,7 +40,11 @@ export function createFetchContent(store: Files, fetchPage: FetchPage) {
     )
 }
 
-async function readAnswer(store: Files, wanted: Wanted, response: Response): Promise<Fetched> {
+async function readAnswer(
+  store: StagedFiles,
+  wanted: Wanted,
+  response: Response,
+): Promise<Fetched> {
   const { url } = wanted
   const source = answeredBy(wanted, response)
   const isKept = response.status === NOT_MODIFIED || !response.body
@@ -91,7 +95,7 @@ function describe({ url, headers }: Response) {
 }
 
 /** Keeps the body of an answer, and answers the first bytes of it and the digest of all. */
-async function stage(store: Files, response: Response) {
+async function stage(store: StagedFiles, response: Response) {
   const hash = createHash('sha256')
   const first: Uint8Array[] = []
   let bytes = 0

@@ -25,15 +25,11 @@ export class FetchError extends AppError {
   constructor(
     code: 'fetch_failed' | 'fetch_not_allowed',
     message: string,
-    {
-      answered,
-      waitMs,
-      cause,
-    }: { answered?: number; waitMs?: number | undefined; cause?: unknown } = {},
+    known: { answered?: number; waitMs?: number | undefined; cause?: unknown } = {},
   ) {
-    super(code, message, { param: 'url', cause })
-    this.answered = answered
-    this.waitMs = waitMs
+    super(code, message, { param: 'url', cause: known.cause })
+    this.answered = known.answered
+    this.waitMs = known.waitMs
   }
 }
 
@@ -108,10 +104,8 @@ function parse(url: string): URL {
 function refusalOf({ status, headers }: Response, url: string): FetchError {
   const gone = status === 404 || status === 410 ? ': the page is not there' : ''
   const message = `${URL.parse(url)?.host} answered ${status}${gone}`
-  return new FetchError('fetch_failed', message, {
-    answered: status,
-    waitMs: retryAfterOf(headers),
-  })
+  const known = { answered: status, waitMs: retryAfterOf(headers) }
+  return new FetchError('fetch_failed', message, known)
 }
 
 function explain(error: unknown): unknown {

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { pause } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { Document, DocumentCreated } from '../../schemas/document.ts'
-import type { SiteInput } from '../../schemas/document-batch.ts'
+import type { SiteInput, SiteLine } from '../../schemas/document-batch.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
 import type { Page } from '../../schemas/new-document.ts'
 import { intervalMs } from '../../schemas/web.ts'
@@ -11,15 +12,18 @@ import type { StoredSource } from '../../stores/source-store.ts'
 import { type Content, type Documents, digestOf } from '../ingestion/documents.ts'
 import { afterAbout, createFetchContent } from './fetch-content.ts'
 import { FetchError, type FetchPage } from './fetch-page.ts'
-import { addSite } from './site.ts'
+import { readSitemap } from './sitemap.ts'
 
 /** Documents that one server fetches again at the same time. */
 const REFRESHES = 4
+/** Pages of a site that are fetched at the same time. */
+const PAGES = 3
 const POLL_MS = 15_000
 /** Above what a fetch may take with its wait for a turn: whoever took a document and is gone loses it then. */
 const TAKEN_MS = 900_000
 /** After a failure; never longer than the document is left alone anyway. */
 const RETRIES = { firstMs: 60_000, maxMs: 86_400_000, factor: 4 }
+const CHANGED = 'The document was changed while its page was fetched'
 
 interface Dependencies {
   store: Pick<
@@ -37,14 +41,8 @@ interface Dependencies {
 export type Pages = Omit<ReturnType<typeof createPages>, 'into' | 'run'>
 
 /** Documents that are fetched from the web. */
-export function createPages({
-  store,
-  documents,
-  fetchPage,
-  wake,
-  log,
-  pollMs = POLL_MS,
-}: Dependencies) {
+export function createPages(dependencies: Dependencies) {
+  const { store, documents, fetchPage, wake } = dependencies
   const fetchContent = createFetchContent(store, fetchPage)
 
   /** Throws as `fetchContent`; nothing is left of what `keep` refuses. */
@@ -53,10 +51,8 @@ export function createPages({
     keep: (content: Content) => Promise<DocumentCreated>,
     signal: AbortSignal,
   ) => {
-    const { file, ...facts } = await fetchContent(
-      { url: page.url, title: page.title, refresh },
-      signal,
-    )
+    const { url, title } = page
+    const { file, ...facts } = await fetchContent({ url, title, refresh }, signal)
     if (!file) throw new FetchError('fetch_failed', 'The answer was 304, which nobody asked for')
     return keep({ ...page, text: '', file, ...facts }).catch(async (error: unknown) => {
       await store.dropStaged(file.number)
@@ -75,7 +71,8 @@ export function createPages({
       const content = { id, text: '', file, metadata, ...facts }
       await store.put(content, undefined, { revision, metadata }).catch(async (error: unknown) => {
         await store.dropStaged(file.number)
-        throw isMissing(error) ? changedMeanwhile() : error
+        const isGone = error instanceof AppError && error.code === 'document_not_found'
+        throw isGone ? new AppError('changed_meanwhile', CHANGED) : error
       })
       wake()
     } catch (error) {
@@ -118,17 +115,16 @@ export function createPages({
     /** Does the same with documents as somebody may see them, within the same bounds. */
     into: sitesOf,
     /** Fetches again what is due, of all servers one at a time each, until `signal` is aborted. */
-    run: (signal: AbortSignal) => runDue({ store, log, pollMs, refresh }, signal),
+    run: (signal: AbortSignal) => runDue(dependencies, refresh, signal),
   }
 }
 
-interface Schedule extends Pick<Dependencies, 'store' | 'log'> {
-  pollMs: number
-  refresh: (id: string, signal: AbortSignal) => Promise<void>
-}
-
-async function runDue({ store, log, pollMs, refresh }: Schedule, signal: AbortSignal) {
-  const refreshDue = async (id: string) =>
+async function runDue(
+  { store, log, pollMs = POLL_MS }: Dependencies,
+  refresh: (id: string, signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+) {
+  const refreshDue = (id: string) =>
     refresh(id, signal).catch((error: unknown) => {
       if (!signal.aborted) log.warn({ err: error, documentId: id }, 'a page was not fetched again')
     })
@@ -155,10 +151,49 @@ function failed(source: StoredSource, { message, answered, waitMs = 0 }: FetchEr
   }
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'document_not_found'
+interface PagesOfSite {
+  put(id: string, page: Page, signal: AbortSignal): Promise<DocumentCreated>
+  refresh(id: string, signal: AbortSignal): Promise<Document>
 }
 
-function changedMeanwhile(): AppError {
-  return new AppError('changed_meanwhile', 'The document was changed while its page was fetched')
+/** See `Pages.addSite`. */
+async function* addSite(
+  { url: sitemap, limit, ...facts }: SiteInput,
+  {
+    fetchPage,
+    documents,
+    pages,
+  }: Pick<Dependencies, 'fetchPage' | 'documents'> & { pages: PagesOfSite },
+  signal: AbortSignal,
+): AsyncGenerator<SiteLine[]> {
+  const site = await readSitemap(fetchPage, sitemap, limit, signal)
+  yield [{ pages: site.pages.length, left: site.left }]
+
+  const addPage = async (url: string, page: number): Promise<SiteLine> => {
+    const id = idOf(url, facts.collection)
+    try {
+      const known = await documents.get(id).catch(() => undefined)
+      const isScheduled = known?.source && known.source.refresh === facts.refresh
+      if (!isScheduled) {
+        const { status } = await pages.put(id, { ...facts, url }, signal)
+        return { page, url, id, status, unchanged: false }
+      }
+      const { status, revision } = await pages.refresh(id, signal)
+      return { page, url, id, status, unchanged: revision === known.revision }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return { page, url, error: { code: error.code, message: error.message } }
+    }
+  }
+
+  for (let first = 0; first < site.pages.length; first += PAGES) {
+    signal.throwIfAborted()
+    const urls = site.pages.slice(first, first + PAGES)
+    yield await Promise.all(urls.map((url, place) => addPage(url, first + place + 1)))
+  }
+}
+
+/** The same for the same page of a collection, so that a site can be added again. */
+function idOf(url: string, collection = ''): string {
+  return `web_${hash('sha256', `${collection}\n${url}`).slice(0, 32)}`
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '../../errors.ts'
 import { readIfPresent } from '../../lib/files.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import {
   ARTIFACT_BOUNDS,
   type ArtifactBounds,
@@ -129,12 +130,4 @@ async function readArtifactFile(path: string): Promise<ArtifactFile | undefined>
   const bytes = content.subarray(end + 1)
   if (!header.success || header.data.size !== bytes.length) return undefined
   return { ...header.data, bytes }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -6,9 +6,8 @@ import {
   type ArtifactStore,
   describeArtifact,
 } from '../artifact-store.ts'
-import type { OpenLockFile } from '../lock-file.ts'
+import { type OpenLockFile, parseLockFile } from '../lock-file.ts'
 import type { SkillCopies } from '../skill-copies.ts'
-import type { Query } from '../sql/query.ts'
 import { integer, optionalText, text } from '../sql/rows.ts'
 import { readSlices, SLICE_BYTES } from './codec.ts'
 import type { Database } from './database.ts'
@@ -16,22 +15,12 @@ import { unavailable } from './error.ts'
 
 const LONG_MS = 30_000
 
-const ADD: Query = {
-  name: 'add_artifact',
-  text: 'SELECT agent_server.add_artifact($1, $2, $3, $4, $5, $6, $7, $8, $9) AS created_at',
-  milliseconds: LONG_MS,
-}
-const SLICE: Query = {
-  name: 'artifact_slice',
-  text: `SELECT name, media_type, size, created_at, substring(bytes FROM $3 FOR ${SLICE_BYTES}) AS bytes
-    FROM agent_server.artifacts WHERE id = $1 AND kind = $4 AND created_at > agent_server.now_ms() - $2
-      AND ($5::text IS NULL OR owner = $5)`,
-}
-const REMOVE: Query = {
-  name: 'remove_artifact',
-  text: `DELETE FROM agent_server.artifacts
-    WHERE id = $1 AND kind = $2 AND created_at > agent_server.now_ms() - $3 RETURNING id`,
-}
+const ADD = 'SELECT agent_server.add_artifact($1, $2, $3, $4, $5, $6, $7, $8, $9) AS created_at'
+const SLICE = `SELECT name, media_type, size, created_at, substring(bytes FROM $3 FOR ${SLICE_BYTES}) AS bytes
+  FROM agent_server.artifacts WHERE id = $1 AND kind = $4 AND created_at > agent_server.now_ms() - $2
+    AND ($5::text IS NULL OR owner = $5)`
+const REMOVE = `DELETE FROM agent_server.artifacts
+  WHERE id = $1 AND kind = $2 AND created_at > agent_server.now_ms() - $3 RETURNING id`
 
 /** Artifacts of one kind that every server on the database can read. The bounds are those of all servers together. */
 export function createArtifacts(
@@ -50,10 +39,14 @@ export function createArtifacts(
     async add(file) {
       const described = describeArtifact(file, maximumBytes)
       const { id, name, mediaType } = described
-      const [row] = await database.write(ADD, [
-        ...[id, name, mediaType, file.bytes],
-        ...[maximumCount, maximumTotalBytes, maximumAgeMs, kind, file.owner],
-      ])
+      const [row] = await database.write(
+        ADD,
+        [
+          ...[id, name, mediaType, file.bytes],
+          ...[maximumCount, maximumTotalBytes, maximumAgeMs, kind, file.owner],
+        ],
+        LONG_MS,
+      )
       return { ...described, expiresAt: integer(row, 'created_at') + maximumAgeMs }
     },
 
@@ -78,33 +71,23 @@ const PAUSE_MS = 20
 /** Of what is not there yet. */
 const NEW = 0
 
-const READ: Query = {
-  name: 'lock_file',
-  text: 'SELECT version, content FROM agent_server.ledgers WHERE name = $1',
-}
-const WRITE: Query = {
-  name: 'write_ledger',
-  text: `INSERT INTO agent_server.ledgers AS known (name, version, content)
-    VALUES ($1, $2::bigint + 1, $3)
-    ON CONFLICT (name) DO UPDATE SET version = excluded.version, content = excluded.content
-      WHERE known.version = $2::bigint
-    RETURNING version`,
-}
+const READ = 'SELECT version, content FROM agent_server.ledgers WHERE name = $1'
+const WRITE = `INSERT INTO agent_server.ledgers AS known (name, version, content)
+  VALUES ($1, $2::bigint + 1, $3)
+  ON CONFLICT (name) DO UPDATE SET version = excluded.version, content = excluded.content
+    WHERE known.version = $2::bigint
+  RETURNING version`
 
 /** Lock files that all servers on the database share. A change is made to what it was reckoned from, or reckoned anew. */
 export function createLockFiles(database: Database): OpenLockFile {
   return async (name, schema, initial) => {
+    const refusal = `${name} in the table agent_server.ledgers is not of this version`
     const find = async () => {
       const [row] = await database.read(READ, [name])
       if (!row) return { version: NEW, content: initial }
-      return { version: integer(row, 'version'), content: parse(text(row, 'content')) }
-    }
-    const parse = (content: string) => {
-      try {
-        return schema.parse(JSON.parse(content))
-      } catch (error) {
-        const message = `${name} in the table agent_server.ledgers is not of this version; mend it or remove it`
-        throw new Error(message, { cause: error })
+      return {
+        version: integer(row, 'version'),
+        content: parseLockFile(text(row, 'content'), schema, refusal),
       }
     }
     await find()
@@ -128,24 +111,14 @@ export function createLockFiles(database: Database): OpenLockFile {
 /** A copy may hold a whole repository. */
 const COPY_MS = 60_000
 
-const ACCEPTED: Query = {
-  name: 'accepted_skills',
-  text: 'SELECT digest FROM agent_server.skill_copies WHERE source = $1',
-}
+const ACCEPTED = 'SELECT digest FROM agent_server.skill_copies WHERE source = $1'
 // The digest keeps slices of two copies apart, where one takes the place of the other meanwhile.
-const COPY_SLICE: Query = {
-  name: 'skill_copy_slice',
-  text: `SELECT digest, length(bytes) AS size, substring(bytes FROM $3 FOR ${SLICE_BYTES}) AS bytes
-    FROM agent_server.skill_copies WHERE source = $1 AND digest = $2`,
-}
-const KEEP: Query = {
-  name: 'keep_skills',
-  text: `INSERT INTO agent_server.skill_copies AS kept (source, digest, bytes) VALUES ($1, $2, $3)
-    ON CONFLICT (source) DO UPDATE SET digest = excluded.digest, bytes = excluded.bytes
-      WHERE kept.digest = $4
-    RETURNING digest`,
-  milliseconds: COPY_MS,
-}
+const COPY_SLICE = `SELECT digest, length(bytes) AS size, substring(bytes FROM $3 FOR ${SLICE_BYTES}) AS bytes
+  FROM agent_server.skill_copies WHERE source = $1 AND digest = $2`
+const KEEP = `INSERT INTO agent_server.skill_copies AS kept (source, digest, bytes) VALUES ($1, $2, $3)
+  ON CONFLICT (source) DO UPDATE SET digest = excluded.digest, bytes = excluded.bytes
+    WHERE kept.digest = $4
+  RETURNING digest`
 
 /** Copies that all servers on the database share. */
 export function createSkillCopies(database: Database): SkillCopies {
@@ -168,7 +141,7 @@ export function createSkillCopies(database: Database): SkillCopies {
     async keep(source, { digest, bytes }, known) {
       const name = nameOf(source)
       if (digest === known && (await accepted(name)) === known) return true
-      return (await database.write(KEEP, [name, digest, bytes, known])).length > 0
+      return (await database.write(KEEP, [name, digest, bytes, known], COPY_MS)).length > 0
     },
   }
 }

@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { untilAborted } from '../../lib/abort.ts'
-import type { Query, Value } from '../sql/query.ts'
+import type { Statement, Value } from '../sql/query.ts'
 import { integer, type Row } from '../sql/rows.ts'
 import { toParameter } from './codec.ts'
 import { connectionSettings } from './connection.ts'
@@ -50,9 +51,9 @@ export function openDatabase({ url, size, log }: PoolOptions) {
 
   return {
     /** May be sent twice. */
-    read: (query: Query, values: readonly Value[] = []) =>
+    read: (statement: Statement, values: readonly Value[] = [], milliseconds = ANSWER_MS) =>
       track(() => {
-        const run = () => readers.run(query, values.map(toParameter))
+        const run = () => readers.run(statement, values.map(toParameter), milliseconds)
         const begun = performance.now()
         return run().catch((error: unknown) => {
           // A connection that has died while it was idle is found out by the first who uses it.
@@ -62,8 +63,8 @@ export function openDatabase({ url, size, log }: PoolOptions) {
       }),
 
     /** Is sent again only where it is known to have done nothing. */
-    write: (query: Query, values: readonly Value[] = []) =>
-      track(() => again(() => writers.run(query, values.map(toParameter)))),
+    write: (statement: Statement, values: readonly Value[] = [], milliseconds = ANSWER_MS) =>
+      track(() => again(() => writers.run(statement, values.map(toParameter), milliseconds))),
 
     /** Refuses what comes from now on, and waits for what is under way. */
     async close() {
@@ -116,7 +117,7 @@ function createPool({ url, size, log }: PoolOptions) {
   }
 
   return {
-    async run({ milliseconds = ANSWER_MS, ...query }: Query, values: unknown[]): Promise<Row[]> {
+    async run(statement: Statement, values: unknown[], milliseconds: number): Promise<Row[]> {
       if (pool.waitingCount >= MAX_WAITING) {
         throw unavailable('Too many statements wait for the document store')
       }
@@ -124,8 +125,8 @@ function createPool({ url, size, log }: PoolOptions) {
       const begun = performance.now()
       const client = await used.connect()
       try {
-        const bounded = { ...query, values, query_timeout: milliseconds }
-        const { rows } = await client.query<Row>(bounded)
+        const query = { ...toQuery(statement), values, query_timeout: milliseconds }
+        const { rows } = await client.query<Row>(query)
         answeredAt = performance.now()
         client.release()
         return rows
@@ -141,23 +142,21 @@ function createPool({ url, size, log }: PoolOptions) {
   }
 }
 
+/** Under its name a statement is prepared once on each connection. */
+function toQuery(statement: Statement) {
+  if (typeof statement !== 'string') return { text: statement.made }
+  return { name: hash('sha1', statement), text: statement }
+}
+
 const CHECK_MS = 5_000
-const WRITE_CHECK: Query = {
-  name: 'check',
-  text: `UPDATE agent_server.meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`,
-  milliseconds: CHECK_MS,
-}
-const READ_CHECK: Query = {
-  name: 'last_check',
-  text: `SELECT value FROM agent_server.meta WHERE name = 'last_check'`,
-  milliseconds: CHECK_MS,
-}
+const WRITE_CHECK = `UPDATE agent_server.meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`
+const READ_CHECK = `SELECT value FROM agent_server.meta WHERE name = 'last_check'`
 
 /** Throws `store_unavailable` when the database does not take a write and give it back in time. */
 export async function checkDatabase(database: Database, signal: AbortSignal): Promise<void> {
   const check = async () => {
-    const [written] = await database.write(WRITE_CHECK)
-    const [seen] = await database.read(READ_CHECK)
+    const [written] = await database.write(WRITE_CHECK, [], CHECK_MS)
+    const [seen] = await database.read(READ_CHECK, [], CHECK_MS)
     if (integer(seen, 'value') < integer(written, 'value')) throw new Error('A check was not read')
   }
   try {

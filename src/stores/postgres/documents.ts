@@ -2,8 +2,15 @@ import { AppError } from '../../errors.ts'
 import { MAX_METADATA_FIELDS } from '../../schemas/bounds.ts'
 import { type DocumentStore, documentNotFound, type NewDocument } from '../document-store.ts'
 import type { SourceStore } from '../source-store.ts'
-import type { Query } from '../sql/query.ts'
-import { fileToJson, type Row, sourceToJson, text, toDocument, toJson } from '../sql/rows.ts'
+import {
+  fileToJson,
+  integer,
+  type Row,
+  sourceToJson,
+  text,
+  toDocument,
+  toJson,
+} from '../sql/rows.ts'
 import type { Database } from './database.ts'
 
 /** The document with the id `$1`, held, where it is in one of the collections of a parameter. */
@@ -28,55 +35,34 @@ function withSource(stored: string): string {
     SELECT * FROM stored`
 }
 
-const ADD: Query = {
-  name: 'add_document',
-  text: withSource(
-    'SELECT * FROM agent_server.add_document($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
-  ),
-}
+const ADD = withSource(
+  'SELECT * FROM agent_server.add_document($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+)
 const PUT_AMONG = 'agent_server.put_document_among($3, $4, $5, $6, $7, $8, $9, $10, $11, $12)'
-const PUT: Query = { name: 'put_document', text: withSource(`SELECT * FROM ${PUT_AMONG}`) }
-const REPLACE: Query = {
-  name: 'replace_document',
-  text: withSource(`
-    SELECT stored.* FROM (
-      SELECT FROM agent_server.documents 
-      WHERE id = $3 AND revision = $13 AND metadata::jsonb IS NOT DISTINCT FROM $14::jsonb FOR UPDATE
-    ) AS before CROSS JOIN LATERAL ${PUT_AMONG} AS stored`),
-}
-const PATCH: Query = {
-  name: 'patch_metadata',
-  text: `SELECT patched.* FROM (${lockAmong('$5')}) AS own
-    CROSS JOIN LATERAL agent_server.patch_metadata(own.id, $2, $3, $4) AS patched
-    WHERE patched.number IS NOT NULL`,
-}
-const DELETE: Query = {
-  name: 'delete_document',
-  text: `SELECT agent_server.delete_document(own.id) AS keys FROM (${lockAmong('$2')}) AS own`,
-}
-const RETRY: Query = {
-  name: 'retry_document',
-  text: 'SELECT * FROM agent_server.retry_document($1)',
-}
+const PUT = withSource(`SELECT * FROM ${PUT_AMONG}`)
+const REPLACE = withSource(`
+  SELECT stored.* FROM (
+    SELECT FROM agent_server.documents 
+    WHERE id = $3 AND revision = $13 AND metadata::jsonb IS NOT DISTINCT FROM $14::jsonb FOR UPDATE
+  ) AS before CROSS JOIN LATERAL ${PUT_AMONG} AS stored`)
+const PATCH = `SELECT patched.* FROM (${lockAmong('$5')}) AS own
+  CROSS JOIN LATERAL agent_server.patch_metadata(own.id, $2, $3, $4) AS patched
+  WHERE patched.number IS NOT NULL`
+const DELETE = `SELECT agent_server.delete_document(own.id) AS keys FROM (${lockAmong('$2')}) AS own`
+const RETRY = 'SELECT * FROM agent_server.retry_document($1)'
 
-const TAKE_SOURCES: Query = {
-  name: 'take_sources',
-  text: `WITH due AS (
-      SELECT document, fetch_at FROM agent_server.sources WHERE fetch_at <= agent_server.now_ms()
-      ORDER BY fetch_at LIMIT $1 FOR UPDATE SKIP LOCKED
-    ), taken AS (
-      UPDATE agent_server.sources AS each SET fetch_at = agent_server.now_ms() + $2
-      FROM due WHERE each.document = due.document
-      RETURNING each.document, due.fetch_at
-    )
-    SELECT id FROM taken JOIN agent_server.documents ON number = document
-    ORDER BY fetch_at, document`,
-}
-const NOTE_SOURCE: Query = {
-  name: 'note_source',
-  text: `UPDATE agent_server.sources SET source = $1, fetch_at = $2
-    WHERE document = (SELECT number FROM agent_server.documents WHERE id = $3 AND revision = $4)`,
-}
+const TAKE_SOURCES = `WITH due AS (
+    SELECT document, fetch_at FROM agent_server.sources WHERE fetch_at <= agent_server.now_ms()
+    ORDER BY fetch_at LIMIT $1 FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE agent_server.sources AS each SET fetch_at = agent_server.now_ms() + $2
+    FROM due WHERE each.document = due.document
+    RETURNING each.document, due.fetch_at
+  )
+  SELECT id FROM taken JOIN agent_server.documents ON number = document
+  ORDER BY fetch_at, document`
+const NOTE_SOURCE = `UPDATE agent_server.sources SET source = $1, fetch_at = $2
+  WHERE document = (SELECT number FROM agent_server.documents WHERE id = $3 AND revision = $4)`
 
 /** A document's text may be as long as a request's body. */
 const LONG_MS = 30_000
@@ -104,14 +90,14 @@ export function createDocumentWrites({
   return {
     add(document, idempotency) {
       const values = [...toValues(document), idempotency?.key, idempotency?.digest, queueLimit]
-      return withJob(database.write({ ...ADD, milliseconds: LONG_MS }, values))
+      return withJob(database.write(ADD, values, LONG_MS))
     },
     async put(document, among, before) {
       const as = before && [before.revision, toJson(before.metadata)]
       const values = [...toValues(document), queueLimit, among, ...(as ?? [])]
       const { id } = document
-      const query = { ...(as ? REPLACE : PUT), milliseconds: LONG_MS }
-      const rows = await database.write(query, values).catch(nameMissing(id))
+      const written = database.write(as ? REPLACE : PUT, values, LONG_MS)
+      const rows = await written.catch(nameMissing(id))
       if (rows.length === 0) throw documentNotFound(id)
       return withJob(rows)
     },
@@ -165,5 +151,34 @@ function nameMissing(id: string) {
   return (error: unknown): never => {
     const isMissing = error instanceof AppError && error.code === 'document_not_found'
     throw isMissing ? documentNotFound(id) : error
+  }
+}
+
+/** A file that no document has taken is given up so long after its last piece came. */
+const FORGOTTEN_MS = 24 * 3_600_000
+
+const BEGIN = `INSERT INTO agent_server.files (touched_at) VALUES (agent_server.now_ms()) RETURNING number`
+const ADD_PIECE = `WITH touched AS (UPDATE agent_server.files SET touched_at = agent_server.now_ms() WHERE number = $1)
+  INSERT INTO agent_server.file_pieces (file, ordinal, bytes) VALUES ($1, $2, $3)`
+const DROP = 'DELETE FROM agent_server.files WHERE number = $1 AND document IS NULL'
+const DROP_FORGOTTEN = `DELETE FROM agent_server.files
+  WHERE document IS NULL AND touched_at < agent_server.now_ms() - $1`
+/** How the bytes of a file come in. */
+export function createFileWrites(database: Database) {
+  return {
+    async beginFile() {
+      const [row] = await database.write(BEGIN)
+      return integer(row, 'number')
+    },
+    async addPiece(file: number, ordinal: number, bytes: Uint8Array) {
+      await database.write(ADD_PIECE, [file, ordinal, bytes])
+    },
+    async dropStaged(number: number) {
+      await database.write(DROP, [number])
+    },
+    /** Removes what was being sent when a server ended. */
+    async dropForgotten() {
+      await database.write(DROP_FORGOTTEN, [FORGOTTEN_MS])
+    },
   }
 }

@@ -3,14 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StaleKeysError } from '../chunk-keys.ts'
 import type { Claim, DocumentStore, IngestionJob, NewChunk } from '../document-store.ts'
 import type { FileStore } from '../file-store.ts'
-import type { Query } from '../sql/query.ts'
 import { integer, toJob } from '../sql/rows.ts'
 import type { CountedTerms } from '../term-counts.ts'
-import { chunkColumns } from './chunks.ts'
+import { chunkColumns, termColumns } from './chunks.ts'
 import { gatherChunkBatches } from './codec.ts'
 import type { Database } from './database.ts'
 import { keysIn } from './documents.ts'
-import { termColumns } from './term-counts.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
@@ -18,43 +16,26 @@ const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 /** A large document brings tens of thousands of chunks. */
 const LONG_MS = 60_000
 
-const CLAIM: Query = {
-  name: 'claim_documents',
-  text: 'SELECT * FROM agent_server.claim_documents($1, $2, $3, $4::bigint[], $5)',
-  milliseconds: LONG_MS,
-}
-const RECOVER: Query = { text: 'SELECT agent_server.recover_jobs($1) AS jobs' }
-const COMPLETE: Query = {
-  name: 'complete_job',
-  text: `SELECT agent_server.with_terms(
-    agent_server.complete_job($1, $2, $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::text[],
-      $8::text[], $9::integer[], $10::integer[], NULL, NULL, NULL, $11, $12),
-    $1, $13, $14, $15, $16, $17) AS keys`,
-  milliseconds: LONG_MS,
-}
-const FAIL: Query = {
-  name: 'fail_job',
-  text: 'SELECT agent_server.fail_job($1, $2, $3, $4, $5) AS done',
-}
+const CLAIM = 'SELECT * FROM agent_server.claim_documents($1, $2, $3, $4::bigint[], $5)'
+const RECOVER = 'SELECT agent_server.recover_jobs($1) AS jobs'
+const COMPLETE = `SELECT agent_server.with_terms(
+  agent_server.complete_job($1, $2, $3::bigint[], $4::integer[], $5::integer[], $6::integer[], $7::text[],
+    $8::text[], $9::integer[], $10::integer[], NULL, NULL, NULL, $11, $12),
+  $1, $13, $14, $15, $16, $17) AS keys`
+const FAIL = 'SELECT agent_server.fail_job($1, $2, $3, $4, $5) AS done'
 /** Of a replacement the file is kept beside that of the document. */
-const NOTE: Query = {
-  name: 'note_file',
-  text: `WITH job AS (
-      SELECT jobs.document FROM agent_server.documents
-      JOIN agent_server.jobs ON jobs.document = documents.number
-      WHERE documents.id = $1 AND jobs.claim = $2
-    ), replaced AS (
-      UPDATE agent_server.replacements AS new
-      SET file = jsonb_set(new.file::jsonb, '{notes}', $3::jsonb)::text
-      FROM job WHERE new.document = job.document RETURNING new.document
-    )
-    UPDATE agent_server.documents SET file = jsonb_set(file::jsonb, '{notes}', $3::jsonb)::text
-    FROM job WHERE number = job.document AND NOT EXISTS (SELECT FROM replaced)`,
-}
-const RELEASE: Query = {
-  name: 'release_job',
-  text: 'SELECT agent_server.release_job($1, $2, $3, $4)',
-}
+const NOTE = `WITH job AS (
+    SELECT jobs.document FROM agent_server.documents
+    JOIN agent_server.jobs ON jobs.document = documents.number
+    WHERE documents.id = $1 AND jobs.claim = $2
+  ), replaced AS (
+    UPDATE agent_server.replacements AS new
+    SET file = jsonb_set(new.file::jsonb, '{notes}', $3::jsonb)::text
+    FROM job WHERE new.document = job.document RETURNING new.document
+  )
+  UPDATE agent_server.documents SET file = jsonb_set(file::jsonb, '{notes}', $3::jsonb)::text
+  FROM job WHERE number = job.document AND NOT EXISTS (SELECT FROM replaced)`
+const RELEASE = 'SELECT agent_server.release_job($1, $2, $3, $4)'
 
 interface Dependencies {
   database: Database
@@ -97,7 +78,7 @@ export function createJobWrites({
       ...[job.documentId, job.claim, ...chunkColumns(chunks)],
       ...[readText, characters, ...termColumns(terms)],
     ]
-    const [row] = await database.write(COMPLETE, values).catch((error: unknown) => {
+    const [row] = await database.write(COMPLETE, values, LONG_MS).catch((error: unknown) => {
       if (error instanceof StaleKeysError) dropKeys()
       throw error
     })
@@ -118,7 +99,7 @@ export function createJobWrites({
       if (most === 0) return []
       const { owner, milliseconds } = leases
       const values = [most, MAX_CHARACTERS_PER_CLAIM, owner, leases.held(), milliseconds]
-      const jobs = (await database.write(CLAIM, values)).map(toJob)
+      const jobs = (await database.write(CLAIM, values, LONG_MS)).map(toJob)
       leases.hold(jobs)
       return jobs
     },
@@ -159,12 +140,10 @@ export function createJobWrites({
 const LEASE_MS = 30_000
 /** So that two renewals may fail before a lease ends. */
 const RENEWALS_PER_LEASE = 4
+const END_MS = 2_000
 
-const RENEW: Query = {
-  name: 'renew_claims',
-  text: 'SELECT claim FROM agent_server.renew_claims($1::bigint[], $2, $3) AS claim',
-}
-const END: Query = { text: 'SELECT agent_server.end_leases($1)', milliseconds: 2_000 }
+const RENEW = 'SELECT claim FROM agent_server.renew_claims($1::bigint[], $2, $3) AS claim'
+const END = 'SELECT agent_server.end_leases($1)'
 
 type Leases = ReturnType<typeof createLeases>
 
@@ -220,7 +199,7 @@ export function createLeases({ database, log, milliseconds = LEASE_MS }: LeaseDe
       stopped.abort()
       await renewing
       claims.clear()
-      await database.write(END, [owner]).catch((error: unknown) => {
+      await database.write(END, [owner], END_MS).catch((error: unknown) => {
         log.warn({ err: error }, 'leases not ended; others take over when they end by themselves')
       })
     },

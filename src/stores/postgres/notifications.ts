@@ -3,8 +3,8 @@ import pg from 'pg'
 import { z } from 'zod'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createCoalescingQueue } from '../../lib/coalesce.ts'
+import { parseJson } from '../../lib/text/json.ts'
 import type { StoreListener } from '../outbox.ts'
-import type { Query } from '../sql/query.ts'
 import { connectionSettings } from './connection.ts'
 import type { Database } from './database.ts'
 
@@ -97,10 +97,7 @@ const MAX_IDS_PER_MESSAGE = 20
 /** When more have ended at once, all who wait look for themselves. */
 const MAX_MESSAGES = 50
 
-const NOTIFY: Query = {
-  name: 'notify',
-  text: `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)`,
-}
+const NOTIFY = `SELECT pg_notify(channel, payload) FROM unnest($1::text[], $2::text[]) AS sent (channel, payload)`
 
 /** No ids stand for any. */
 const Message = z.object({ from: z.string(), ids: z.array(z.string()).optional() })
@@ -133,7 +130,8 @@ export function createChangeNotifications({ url, database, owner, log }: Depende
   let last: Promise<void> | undefined
 
   const hear = (channel: string, payload: string) => {
-    const message = parse(payload)
+    // Anyone may notify on a channel.
+    const { data: message } = Message.safeParse(parseJson(payload))
     if (message && message.from !== owner) {
       for (const listener of listeners) deliver(channel, message.ids, listener)
     }
@@ -177,15 +175,6 @@ function toMessages(changes: readonly Change[], from: string): [string[], string
     [...ends.map(() => ENDED), ...jobs.map(() => JOBS)],
     [...ends, ...jobs],
   ]
-}
-
-/** Anyone may notify on a channel. */
-function parse(payload: string): z.output<typeof Message> | undefined {
-  try {
-    return Message.parse(JSON.parse(payload))
-  } catch {
-    return undefined
-  }
 }
 
 function deliver(channel: string, ids: readonly string[] | undefined, to: StoreListener): void {

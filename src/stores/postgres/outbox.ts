@@ -1,35 +1,25 @@
 import type { Outbox } from '../outbox.ts'
-import type { Query } from '../sql/query.ts'
 import { toOutboxEvent } from '../sql/rows.ts'
 import type { Database } from './database.ts'
 
 /** As long as what cannot be sent is tried again, so that nothing is missed while all who want it are down. */
 const WANTED_MS = 3 * 24 * 3_600_000
 
-const WANT: Query = { text: 'SELECT agent_server.want_announcements($1, $2)' }
-const WANT_NONE: Query = { text: 'SELECT agent_server.want_no_announcements($1)' }
-const TAKE: Query = {
-  name: 'take_announcements',
-  text: `WITH due AS (
-      SELECT document, due_at FROM agent_server.announcements WHERE due_at <= agent_server.now_ms()
-      ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-    ), taken AS (
-      UPDATE agent_server.announcements AS event
-      SET attempts = attempts + 1, due_at = agent_server.now_ms() + $2
-      FROM due WHERE event.document = due.document
-      RETURNING event.*, due.due_at AS was_due_at
-    )
-    SELECT taken.*, documents.id AS document_id
-    FROM taken JOIN agent_server.documents ON number = document ORDER BY was_due_at, document`,
-}
-const PUT_OFF: Query = {
-  name: 'put_off_announcement',
-  text: 'UPDATE agent_server.announcements SET due_at = $2 WHERE id = $1',
-}
-const DROP: Query = {
-  name: 'drop_announcement',
-  text: 'DELETE FROM agent_server.announcements WHERE id = $1',
-}
+const WANT = 'SELECT agent_server.want_announcements($1, $2)'
+const WANT_NONE = 'SELECT agent_server.want_no_announcements($1)'
+const TAKE = `WITH due AS (
+    SELECT document, due_at FROM agent_server.announcements WHERE due_at <= agent_server.now_ms()
+    ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+  ), taken AS (
+    UPDATE agent_server.announcements AS event
+    SET attempts = attempts + 1, due_at = agent_server.now_ms() + $2
+    FROM due WHERE event.document = due.document
+    RETURNING event.*, due.due_at AS was_due_at
+  )
+  SELECT taken.*, documents.id AS document_id
+  FROM taken JOIN agent_server.documents ON number = document ORDER BY was_due_at, document`
+const PUT_OFF = 'UPDATE agent_server.announcements SET due_at = $2 WHERE id = $1'
+const DROP = 'DELETE FROM agent_server.announcements WHERE id = $1'
 
 /** What is to be sent outside, as far as any server wants it; a trigger writes it down. Servers that take some at the same time take different ones. */
 export function createOutbox(database: Database, owner: string): Outbox {

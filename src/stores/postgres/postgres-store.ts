@@ -1,44 +1,35 @@
 import { untilAborted } from '../../lib/abort.ts'
-import { type ArtifactStore, RESPONSE_BOUNDS } from '../artifact-store.ts'
+import { RESPONSE_BOUNDS } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
-import type { DocumentStore } from '../document-store.ts'
-import type { OpenLockFile } from '../lock-file.ts'
-import type { DocumentLookup } from '../lookup.ts'
-import type { ChangeNotifications, Outbox } from '../outbox.ts'
-import type { SkillCopies } from '../skill-copies.ts'
+import type { SharedStore } from '../opened-store.ts'
 import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
 import { createDocumentReads } from '../sql/documents.ts'
 import { createFiles } from '../sql/files.ts'
 import { createLookup } from '../sql/lookup.ts'
-import type { Query } from '../sql/query.ts'
 import { integer } from '../sql/rows.ts'
-import type { VectorReplacement } from '../vector-replacement.ts'
 import { createArtifacts, createLockFiles, createSkillCopies } from './artifacts.ts'
-import { matchingKeys, readAllKeys } from './chunks.ts'
+import {
+  createLaterVectors,
+  createTermCountStore,
+  createVectorWrites,
+  matchingKeys,
+  readAllKeys,
+} from './chunks.ts'
 import { awaitDatabase, type Session, type StartDeadline, withSession } from './connection.ts'
-import { refuseHalfCorpus } from './corpus-copies.ts'
+import { refuseHalfCorpus } from './corpus.ts'
 import { checkDatabase, openDatabase } from './database.ts'
 import { POSTGRES } from './dialect.ts'
-import { createDocumentWrites } from './documents.ts'
-import { createFileWrites } from './files.ts'
+import { createDocumentWrites, createFileWrites } from './documents.ts'
 import { createJobWrites, createLeases } from './jobs.ts'
 import { migrate } from './migrate.ts'
 import { createChangeNotifications } from './notifications.ts'
 import { createOutbox } from './outbox.ts'
-import { createTermCountStore } from './term-counts.ts'
-import { createLaterVectors, createVectorWrites } from './vectors.ts'
 
-const RESERVE: Query = {
-  name: 'reserve_chunk_keys',
-  text: 'SELECT agent_server.reserve_chunk_keys($1) AS first',
-}
+const RESERVE = 'SELECT agent_server.reserve_chunk_keys($1) AS first'
 
 // A claim of another server is due when its lease ends: it may be the last that is heard of it.
-const NEXT_JOB: Query = {
-  name: 'next_job',
-  text: `SELECT due_at FROM agent_server.jobs WHERE claim IS NULL OR owner <> $1
-    ORDER BY due_at LIMIT 1`,
-}
+const NEXT_JOB = `SELECT due_at FROM agent_server.jobs WHERE claim IS NULL OR owner <> $1
+  ORDER BY due_at LIMIT 1`
 
 const LOOKUP_MS = 30_000
 
@@ -77,27 +68,11 @@ interface PostgresStoreOptions {
   log: Log
 }
 
-export interface PostgresStore extends DocumentStore, ChangeNotifications {
-  /** Makes all vectors anew. */
-  readonly replacement: VectorReplacement
-  /** As `replacement.alone`, for whoever makes the vectors that are missing. */
-  readonly backlogAlone: VectorReplacement['alone']
-  readonly lookup: DocumentLookup
-  readonly outbox: Outbox
-  /** What the agents of all servers keep. */
-  readonly agent: {
-    artifacts: ArtifactStore
-    responses: ArtifactStore
-    openLockFile: OpenLockFile
-    skillCopies: SkillCopies
-  }
-}
-
 /**
  * Opens the document store in a PostgreSQL database, which any number of servers may share; its schema is made or
  * migrated if need be. Throws `store_unavailable`, saying what to do.
  */
-export async function createPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+export async function createPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { url, poolSize, queueLimit, leaseMs, deadline, log } = options
   await awaitDatabase({ url, log, deadline })
   const migration = await migrate(url)
@@ -115,11 +90,10 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     const [row] = await database.write(RESERVE, [count])
     return integer(row, 'first')
   }, KEY_BLOCKS)
-  const { list, countListed, ...lookup } = createLookup(async (query, values, signal) => {
-    signal?.throwIfAborted()
-    const reading = read({ milliseconds: LOOKUP_MS, ...query }, values)
-    return signal ? untilAborted(reading, signal) : reading
-  }, POSTGRES)
+  const { list, countListed, ...lookup } = createLookup(
+    (statement, values, signal) => unlessAborted(() => read(statement, values, LOOKUP_MS), signal),
+    POSTGRES,
+  )
   let closing: Promise<void> | undefined
 
   const close = async () => {
@@ -139,11 +113,7 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     ...files,
     chunkKeys: () => readAllKeys(database, 'chunks'),
     vectorKeys: () => readAllKeys(database, 'vectors'),
-    async matchingKeys(filter, signal) {
-      signal?.throwIfAborted()
-      const reading = matchingKeys(database, filter)
-      return signal ? untilAborted(reading, signal) : reading
-    },
+    matchingKeys: (filter, signal) => unlessAborted(() => matchingKeys(database, filter), signal),
     async nextJobAt() {
       const [row] = await read(NEXT_JOB, [leases.owner])
       return row && integer(row, 'due_at')
@@ -165,4 +135,9 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
     subscribe: notifications.subscribe,
     close: () => (closing ??= close()),
   }
+}
+
+async function unlessAborted<Result>(begin: () => Promise<Result>, signal?: AbortSignal) {
+  signal?.throwIfAborted()
+  return signal ? untilAborted(begin(), signal) : begin()
 }

@@ -19,19 +19,13 @@ export function createChunkReads(
   read: Read,
   { schema, isInFirst }: SqlDialect,
 ): Pick<DocumentStore, 'readChunks' | 'listChunks'> {
-  const CHUNKS = {
-    name: 'chunks',
-    text: `SELECT ${COLUMNS} FROM ${schema}.chunks JOIN ${schema}.documents ON number = document
-      WHERE chunks.key ${isInFirst}`,
-  }
+  const CHUNKS = `SELECT ${COLUMNS} FROM ${schema}.chunks JOIN ${schema}.documents ON number = document
+    WHERE chunks.key ${isInFirst}`
   // A document without chunks to show gives one row, with no key.
-  const CHUNKS_OF_DOCUMENT = {
-    name: 'chunks_of_document',
-    text: `SELECT ${COLUMNS}, served_revision
-      FROM ${schema}.documents LEFT JOIN ${schema}.chunks
-        ON document = number AND chunks.revision = served_revision AND ordinal > $1
-      WHERE documents.id = $2 ORDER BY ordinal LIMIT $3`,
-  }
+  const CHUNKS_OF_DOCUMENT = `SELECT ${COLUMNS}, served_revision
+    FROM ${schema}.documents LEFT JOIN ${schema}.chunks
+      ON document = number AND chunks.revision = served_revision AND ordinal > $1
+    WHERE documents.id = $2 ORDER BY ordinal LIMIT $3`
 
   return {
     async readChunks(keys) {
@@ -74,54 +68,30 @@ export function createVectorReads(
   { schema, isInFirst }: SqlDialect,
 ): Pick<DocumentStore, 'embedding' | 'vectorsGeneration' | 'readVectors' | 'countWithoutVector'> &
   Pick<VectorReplacement, 'begun' | 'chunksWithout'> {
-  const EMBEDDING = {
-    name: 'embedding',
-    text: `SELECT model, dimension FROM ${schema}.embeddings WHERE vectors = 'current'`,
-  }
-  const GENERATION = {
-    name: 'vectors_generation',
-    text: `SELECT value FROM ${schema}.meta WHERE name = 'vectors_generation'`,
-  }
-  const VECTORS = {
-    name: 'vectors',
-    text: `SELECT key, vector FROM ${schema}.vectors WHERE key ${isInFirst} ORDER BY key`,
-  }
-  const WITHOUT_VECTOR = {
-    name: 'count_without_vector',
-    text: `SELECT count(*) AS n FROM ${schema}.documents JOIN ${schema}.chunks ON document = number
-      WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM ${schema}.vectors WHERE vectors.key = chunks.key)`,
-  }
-  const BEGUN = {
-    name: 'begun_vectors',
-    text: `SELECT model, dimension, (SELECT count(*) FROM ${schema}.next_vectors) AS vectors
-      FROM ${schema}.embeddings WHERE vectors = 'next'`,
-    milliseconds: REPLACEMENT_MS,
-  }
-  const CHUNKS_WITHOUT = {
-    name: 'chunks_without_next',
-    text: `SELECT ${COLUMNS} FROM ${schema}.chunks JOIN ${schema}.documents ON number = document
-      WHERE chunks.key > $1
-        AND NOT EXISTS (SELECT 1 FROM ${schema}.next_vectors WHERE next_vectors.key = chunks.key)
-      ORDER BY chunks.key LIMIT $2`,
-    milliseconds: REPLACEMENT_MS,
-  }
+  const EMBEDDING = `SELECT model, dimension FROM ${schema}.embeddings WHERE vectors = 'current'`
+  const GENERATION = `SELECT value FROM ${schema}.meta WHERE name = 'vectors_generation'`
+  const VECTORS = `SELECT key, vector FROM ${schema}.vectors WHERE key ${isInFirst} ORDER BY key`
+  const WITHOUT_VECTOR = `SELECT count(*) AS n FROM ${schema}.documents JOIN ${schema}.chunks ON document = number
+    WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM ${schema}.vectors WHERE vectors.key = chunks.key)`
+  const BEGUN = `SELECT model, dimension, (SELECT count(*) FROM ${schema}.next_vectors) AS vectors
+    FROM ${schema}.embeddings WHERE vectors = 'next'`
+  const CHUNKS_WITHOUT = `SELECT ${COLUMNS} FROM ${schema}.chunks JOIN ${schema}.documents ON number = document
+    WHERE chunks.key > $1
+      AND NOT EXISTS (SELECT 1 FROM ${schema}.next_vectors WHERE next_vectors.key = chunks.key)
+    ORDER BY chunks.key LIMIT $2`
 
   return {
-    async embedding() {
-      const [row] = await read(EMBEDDING)
-      return toEmbedding(row)
-    },
-    async vectorsGeneration() {
-      const [row] = await read(GENERATION)
-      return integer(row, 'value')
-    },
+    embedding: async () => toEmbedding((await read(EMBEDDING))[0]),
+    vectorsGeneration: async () => integer((await read(GENERATION))[0], 'value'),
     readVectors: async (keys) => toVectors(await read(VECTORS, [keys])),
     countWithoutVector: async (id) => integer((await read(WITHOUT_VECTOR, [id]))[0], 'n'),
     async begun() {
-      const [row] = await read(BEGUN)
+      const [row] = await read(BEGUN, [], REPLACEMENT_MS)
       const embedding = toEmbedding(row)
       return embedding && { ...embedding, vectors: integer(row, 'vectors') }
     },
-    chunksWithout: async (key, limit) => (await read(CHUNKS_WITHOUT, [key, limit])).map(toChunk),
+    async chunksWithout(key, limit) {
+      return (await read(CHUNKS_WITHOUT, [key, limit], REPLACEMENT_MS)).map(toChunk)
+    },
   }
 }

@@ -6,19 +6,10 @@ type DocumentReads = Pick<DocumentStore, 'get' | 'hasKey' | 'identity' | 'counts
 
 /** What is asked of documents. Each query is one statement, and so sees one moment. */
 export function createDocumentReads(read: Read, { schema, counts }: SqlDialect): DocumentReads {
-  const DOCUMENT = {
-    name: 'document',
-    text: `SELECT documents.*, source FROM ${schema}.documents
-      LEFT JOIN ${schema}.sources ON document = number WHERE id = $1`,
-  }
-  const KEY = {
-    name: 'idempotency_key',
-    text: `SELECT 1 AS one FROM ${schema}.idempotency_keys WHERE key = $1`,
-  }
-  const IDENTITY = {
-    name: 'identity',
-    text: `SELECT value FROM ${schema}.meta WHERE name = 'identity'`,
-  }
+  const DOCUMENT = `SELECT documents.*, source FROM ${schema}.documents
+    LEFT JOIN ${schema}.sources ON document = number WHERE id = $1`
+  const KEY = `SELECT 1 AS one FROM ${schema}.idempotency_keys WHERE key = $1`
+  const IDENTITY = `SELECT value FROM ${schema}.meta WHERE name = 'identity'`
 
   return {
     async get(id) {
@@ -28,13 +19,10 @@ export function createDocumentReads(read: Read, { schema, counts }: SqlDialect):
 
     hasKey: async (key) => (await read(KEY, [key])).length > 0,
 
-    async identity() {
-      const [row] = await read(IDENTITY)
-      return String(integer(row, 'value'))
-    },
+    identity: async () => String(integer((await read(IDENTITY))[0], 'value')),
 
     async counts() {
-      const [row] = await read({ name: 'counts', text: counts })
+      const [row] = await read(counts)
       const count = (name: string) => integer(row, name)
       return {
         documents: {

@@ -23,20 +23,14 @@ export function createFiles(
   { schema }: SqlDialect,
   { beginFile, addPiece, dropStaged }: FileWriter,
 ): Omit<FileStore, 'noteFile'> {
-  const FILE_OF = {
-    name: 'file_of',
-    text: `SELECT files.number FROM ${schema}.documents
-      JOIN ${schema}.files ON files.document = documents.number
-      WHERE documents.id = $1
-        AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`,
-  }
+  const FILE_OF = `SELECT files.number FROM ${schema}.documents
+    JOIN ${schema}.files ON files.document = documents.number
+    WHERE documents.id = $1
+      AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`
   // One row where there is the file, whether or not it has such a piece.
-  const PIECE = {
-    name: 'piece',
-    text: `SELECT bytes FROM ${schema}.files
-      LEFT JOIN ${schema}.file_pieces ON file = number AND ordinal = $2
-      WHERE number = $1`,
-  }
+  const PIECE = `SELECT bytes FROM ${schema}.files
+    LEFT JOIN ${schema}.file_pieces ON file = number AND ordinal = $2
+    WHERE number = $1`
 
   const addPieces = async (file: number, pieces: AsyncIterable<Uint8Array>) => {
     let size = 0

@@ -1,7 +1,7 @@
 import { decodeCursor, decodeSortedCursor, encodeCursor, encodeSortedCursor } from '../cursor.ts'
 import type { DocumentPage, DocumentSelection, ListQuery } from '../document-store.ts'
 import { type Condition, toCondition } from './filter.ts'
-import type { Query, SqlDialect, Value } from './query.ts'
+import type { SqlDialect, Statement, Value } from './query.ts'
 import { integer, type Row, text, toDocument } from './rows.ts'
 
 const MAX_PAGE = 1_000
@@ -9,7 +9,11 @@ const NEWEST_FIRST = '-createdAt'
 /** Of a title that is sorted by, so that cursors stay short. */
 const SORTED_CHARACTERS = 60
 
-export type Ask = (query: Query, values: readonly Value[], signal?: AbortSignal) => Promise<Row[]>
+export type Ask = (
+  statement: Statement,
+  values: readonly Value[],
+  signal?: AbortSignal,
+) => Promise<Row[]>
 
 /** Lists of documents, page by page; each page is one statement. */
 export function createLists(ask: Ask, dialect: SqlDialect) {
@@ -38,27 +42,27 @@ export function createLists(ask: Ask, dialect: SqlDialect) {
     const order = sort.startsWith('-') ? 'DESC' : 'ASC'
     const query = `SELECT *, ${key} AS sort_key FROM ${table} WHERE ${conditions.join(' AND ')}
       ORDER BY ${key} ${order}, number ${order} LIMIT $${all.push(length + 1)}`
-    const rows = await ask({ text: query }, all, signal)
+    const rows = await ask({ made: query }, all, signal)
     const shown = rows.slice(0, length)
     const last = rows.length > length ? shown.at(-1) : undefined
     return { documents: shown.map(toDocument), nextCursor: last && cursorAfter(sort, last) }
   }
 
+  const countOf = async ({ sql, values }: Condition, signal?: AbortSignal) => {
+    const made = `SELECT count(*) AS n FROM ${table} WHERE ${sql}`
+    const [row] = await ask({ made }, values, signal)
+    return integer(row, 'n')
+  }
+
   return {
     pageOf,
+    countOf,
 
     list: (query: ListQuery, signal?: AbortSignal) =>
       pageOf(toListCondition(query, dialect), query, signal),
 
-    async countListed(selection: DocumentSelection, signal?: AbortSignal) {
-      const { sql, values } = toListCondition(selection, dialect)
-      const [row] = await ask(
-        { text: `SELECT count(*) AS n FROM ${table} WHERE ${sql}` },
-        values,
-        signal,
-      )
-      return integer(row, 'n')
-    },
+    countListed: (selection: DocumentSelection, signal?: AbortSignal) =>
+      countOf(toListCondition(selection, dialect), signal),
   }
 }
 

@@ -26,7 +26,7 @@ const SERVED = 'served_revision IS NOT NULL'
 /** Questions about the whole of the corpus; `ask` hears of the signal. */
 export function createLookup(ask: Ask, dialect: SqlDialect) {
   const { schema, number, string } = dialect
-  const { pageOf, ...lists } = createLists(ask, dialect)
+  const { pageOf, countOf, ...lists } = createLists(ask, dialect)
   return {
     ...lists,
     ...createTextReads(ask, dialect),
@@ -39,9 +39,7 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
 
     async countDocuments(filter: Filter | undefined, signal?: AbortSignal) {
       const { sql, values } = toCondition(filter, dialect)
-      const query = `SELECT count(*) AS n FROM ${schema}.documents WHERE ${SERVED} AND ${sql}`
-      const [row] = await ask({ text: query }, values, signal)
-      return integer(row, 'n')
+      return countOf({ sql: `${SERVED} AND ${sql}`, values }, signal)
     },
 
     async metadataFields({ filter, limit }: LookupQuery, signal?: AbortSignal) {
@@ -52,14 +50,14 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
         FROM ${schema}.metadata
         WHERE document IN (SELECT number FROM ${schema}.documents WHERE ${SERVED} AND ${sql})
         GROUP BY name, kind ORDER BY documents DESC, name LIMIT $${values.length + 1}`
-      return (await ask({ text: query }, [...values, limit], signal)).map(toField)
+      return (await ask({ made: query }, [...values, limit], signal)).map(toField)
     },
 
     async metadataValues(query: ValueQuery, signal?: AbortSignal) {
       const { field, filter, characters, inOrder, limit } = query
       const { sql, values } = toCondition(filter, dialect)
       const counted = characters ? `substr(${string}, 1, ${Math.trunc(characters)})` : string
-      const text = `SELECT kind, ${number} AS counted_number, ${counted} AS counted_string,
+      const made = `SELECT kind, ${number} AS counted_number, ${counted} AS counted_string,
           count(*) AS documents
         FROM ${schema}.metadata
         WHERE name = $${values.length + 1} AND document IN (
@@ -67,7 +65,7 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
         GROUP BY kind, counted_number, counted_string
         ORDER BY ${inOrder ? '' : 'documents DESC,'} counted_number NULLS LAST, counted_string
         LIMIT $${values.length + 2}`
-      const rows = await ask({ text }, [...values, field, limit], signal)
+      const rows = await ask({ made }, [...values, field, limit], signal)
       return rows.map((row) => ({
         value: toValue(row, 'counted', kindOf(row)),
         documents: integer(row, 'documents'),
@@ -78,26 +76,14 @@ export function createLookup(ask: Ask, dialect: SqlDialect) {
 
 /** The texts of documents as they are served. */
 function createTextReads(ask: Ask, { schema }: SqlDialect) {
-  const TEXT = {
-    name: 'served_text',
-    text: `SELECT number, contents.text FROM ${schema}.documents
-      JOIN ${schema}.contents ON document = number AND contents.revision = served_revision
-      WHERE id = $1`,
-  }
+  const TEXT = `SELECT number, contents.text FROM ${schema}.documents
+    JOIN ${schema}.contents ON document = number AND contents.revision = served_revision
+    WHERE id = $1`
   // Of a long text there are the chunks alone: see `completeStaged`.
-  const CHUNKS = {
-    name: 'served_chunks',
-    text: `SELECT start, "end", text FROM ${schema}.chunks WHERE document = $1 ORDER BY ordinal`,
-  }
-  const LENGTH = {
-    name: 'served_length',
-    text: `SELECT max("end") AS length FROM ${schema}.chunks WHERE document = $1`,
-  }
-  const CHUNKS_WITHIN = {
-    name: 'served_chunks_within',
-    text: `SELECT start, "end", text FROM ${schema}.chunks
-      WHERE document = $1 AND "end" > $2 AND start < $3 ORDER BY ordinal`,
-  }
+  const CHUNKS = `SELECT start, "end", text FROM ${schema}.chunks WHERE document = $1 ORDER BY ordinal`
+  const LENGTH = `SELECT max("end") AS length FROM ${schema}.chunks WHERE document = $1`
+  const CHUNKS_WITHIN = `SELECT start, "end", text FROM ${schema}.chunks
+    WHERE document = $1 AND "end" > $2 AND start < $3 ORDER BY ordinal`
 
   return {
     async readText(documentId: string, signal?: AbortSignal) {

@@ -3,17 +3,18 @@ import type { Row } from './rows.ts'
 
 export type Value = string | number | boolean | null | undefined | Uint8Array | readonly Value[]
 
-/** One statement in the SQL that both databases take; `$1` is its first parameter. */
-export interface Query {
-  /** Prepared under this name on each connection; without, planned anew each time. */
-  name?: string
-  text: string
-  /** After which the answer is not waited for any more. */
-  milliseconds?: number
-}
+/**
+ * One statement in the SQL that both databases take; `$1` is its first parameter. Each connection keeps it prepared,
+ * but for one that is `made` for what is asked, of which there are too many.
+ */
+export type Statement = string | { made: string }
 
-/** Runs a query that sees what was committed before it. */
-export type Read = (query: Query, values?: readonly Value[]) => Promise<Row[]>
+/** Runs a query that sees what was committed before it. After so many milliseconds the answer is not waited for any more. */
+export type Read = (
+  statement: Statement,
+  values?: readonly Value[],
+  milliseconds?: number,
+) => Promise<Row[]>
 
 /** Runs a statement inside the transaction that the caller has begun. */
 export type Run = (text: string, values?: readonly Value[]) => Promise<Row[]>

@@ -6,7 +6,7 @@ import {
   type Among,
   DOCUMENT_STATUSES,
   type DocumentFailure,
-  type Embedding,
+  type EmbeddingModel,
   type IngestionJob,
   type KeyedVectors,
   type NewChunk,
@@ -111,7 +111,7 @@ export function toMetadata(row: Row | undefined): Metadata | undefined {
 }
 
 /** Reads a row of `embeddings`. */
-export function toEmbedding(row: Row | undefined): Embedding | undefined {
+export function toEmbedding(row: Row | undefined): EmbeddingModel | undefined {
   return row && { model: text(row, 'model'), dimension: integer(row, 'dimension') }
 }
 

@@ -11,31 +11,20 @@ export function createTermReads(
   read: Read,
   { schema, isInFirst }: SqlDialect,
 ): Pick<TermCountStore, 'entries' | 'readEntries' | 'uncounted'> {
-  const ENTRIES = {
-    name: 'term_entries',
-    text: `SELECT number FROM ${schema}.term_entries WHERE analyser = $1`,
-  }
-  const READ = {
-    name: 'read_term_entries',
-    text: `SELECT number, sign, chunks, length, terms, holding FROM ${schema}.term_entries
-      WHERE number ${isInFirst}`,
-    milliseconds: LOOKING_MS,
-  }
-  const UNCOUNTED = {
-    name: 'uncounted_documents',
-    text: `SELECT number, id, served_revision FROM ${schema}.documents
-      WHERE number > $2 AND served_revision IS NOT NULL AND NOT EXISTS (
-        SELECT 1 FROM ${schema}.document_terms WHERE document = number AND analyser = $1)
-      ORDER BY number LIMIT $3`,
-    milliseconds: LOOKING_MS,
-  }
+  const ENTRIES = `SELECT number FROM ${schema}.term_entries WHERE analyser = $1`
+  const READ = `SELECT number, sign, chunks, length, terms, holding FROM ${schema}.term_entries
+    WHERE number ${isInFirst}`
+  const UNCOUNTED = `SELECT number, id, served_revision FROM ${schema}.documents
+    WHERE number > $2 AND served_revision IS NOT NULL AND NOT EXISTS (
+      SELECT 1 FROM ${schema}.document_terms WHERE document = number AND analyser = $1)
+    ORDER BY number LIMIT $3`
 
   return {
     async entries(analyser) {
       return (await read(ENTRIES, [analyser])).map((row) => integer(row, 'number'))
     },
     async readEntries(numbers) {
-      return (await read(READ, [numbers])).map((row) => {
+      return (await read(READ, [numbers], LOOKING_MS)).map((row) => {
         const sign = integer(row, 'sign')
         return {
           number: integer(row, 'number'),
@@ -46,7 +35,7 @@ export function createTermReads(
       })
     },
     async uncounted(analyser, after, limit) {
-      return (await read(UNCOUNTED, [analyser, after, limit])).map((row) => ({
+      return (await read(UNCOUNTED, [analyser, after, limit], LOOKING_MS)).map((row) => ({
         number: integer(row, 'number'),
         id: text(row, 'id'),
         revision: integer(row, 'served_revision'),

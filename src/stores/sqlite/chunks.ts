@@ -1,7 +1,8 @@
 import type { SQLTagStore } from 'node:sqlite'
 import { toHalfFloats } from '../chunk-codec.ts'
-import type { Embedding, KeyedVectors, NewChunk } from '../document-store.ts'
+import type { EmbeddingModel, KeyedVectors, NewChunk } from '../document-store.ts'
 import { integer, toEmbedding } from '../sql/rows.ts'
+import { type CountedTerms, packTerms, type UncountedDocument } from '../term-counts.ts'
 
 /** Adds a chunk to a document, by its number. */
 export function insertChunk(
@@ -43,7 +44,7 @@ export function createVectorWrites(sql: SQLTagStore) {
     },
 
     /** Begins a set of next vectors, or goes on with the one of the same embedding. */
-    beginVectors({ model, dimension }: Embedding): number {
+    beginVectors({ model, dimension }: EmbeddingModel): number {
       const begun = toEmbedding(
         sql.get`SELECT model, dimension FROM embeddings WHERE vectors = 'next'`,
       )
@@ -88,7 +89,7 @@ export function createVectorWrites(sql: SQLTagStore) {
   }
 }
 
-function keepEmbedding(sql: SQLTagStore, { model, dimension }: Embedding): void {
+function keepEmbedding(sql: SQLTagStore, { model, dimension }: EmbeddingModel): void {
   const kept = toEmbedding(
     sql.get`SELECT model, dimension FROM embeddings WHERE vectors = 'current'`,
   )
@@ -104,4 +105,40 @@ function keepEmbedding(sql: SQLTagStore, { model, dimension }: Embedding): void 
 
 function vectorAt(values: Float32Array, position: number, dimension: number): Float32Array {
   return values.subarray(position * dimension, (position + 1) * dimension)
+}
+
+/** Counts a document, by its number. */
+export function insertTerms(sql: SQLTagStore, document: number, counted: CountedTerms): void {
+  const { terms, holding } = packTerms(counted)
+  sql.run`
+    INSERT INTO document_terms (document, analyser, chunks, length, terms, holding)
+    VALUES (${document}, ${counted.analyser}, ${counted.chunks}, ${counted.length}, ${terms}, ${holding})`
+}
+
+/** What changes the term counts beside ingestion. Each write runs inside a transaction of the caller's. */
+export function createTermWrites(sql: SQLTagStore) {
+  return {
+    countTerms({ id, revision }: Omit<UncountedDocument, 'number'>, counted: CountedTerms): void {
+      const row = sql.get`
+        SELECT number FROM documents WHERE id = ${id} AND served_revision = ${revision}
+          AND NOT EXISTS (SELECT 1 FROM document_terms
+            WHERE document = number AND analyser = ${counted.analyser})`
+      if (row) insertTerms(sql, integer(row, 'number'), counted)
+    },
+
+    foldTerms(numbers: readonly number[], sum: CountedTerms): number | undefined {
+      const folded = JSON.stringify(numbers)
+      const { changes } = sql.run`
+        DELETE FROM term_entries WHERE number IN (SELECT value FROM json_each(${folded}))
+          AND ${numbers.length} = (SELECT count(*) FROM term_entries
+            WHERE number IN (SELECT value FROM json_each(${folded})))`
+      if (Number(changes) !== numbers.length) return undefined
+      const { terms, holding } = packTerms(sum)
+      const row = sql.get`
+        INSERT INTO term_entries (analyser, sign, chunks, length, terms, holding)
+        VALUES (${sum.analyser}, 1, ${sum.chunks}, ${sum.length}, ${terms}, ${holding})
+        RETURNING number`
+      return integer(row, 'number')
+    },
+  }
 }

@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
-import type { Query, Value } from '../sql/query.ts'
+import type { Statement, Value } from '../sql/query.ts'
 import { integer, type Row, text } from '../sql/rows.ts'
 import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
@@ -19,7 +19,7 @@ const CACHE_KIBIBYTES = 32_768
 const READ_CACHE_KIBIBYTES = 4_096
 const SMALL_CACHE_KIBIBYTES = 2_048
 const CHECKPOINT_PAGES = 2_000
-const LARGEST_IDLE_LOG_BYTES = 64 * 2 ** 20
+const MAX_IDLE_LOG_BYTES = 64 * 2 ** 20
 
 /** Opens the file, made if it is missing, so that a commit returns only when it is on the disk. Throws as `schemaVersion`. */
 export function openForWriting(file: string): DatabaseSync {
@@ -41,7 +41,7 @@ export function openForWriting(file: string): DatabaseSync {
       PRAGMA foreign_keys = ON;
       PRAGMA cache_size = -${CACHE_KIBIBYTES};
       PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
-      PRAGMA journal_size_limit = ${LARGEST_IDLE_LOG_BYTES};
+      PRAGMA journal_size_limit = ${MAX_IDLE_LOG_BYTES};
     `)
     return database
   } catch (error) {
@@ -122,14 +122,20 @@ function setCache(database: DatabaseSync, kibibytes: number): void {
   database.exec(`PRAGMA cache_size = -${kibibytes}`)
 }
 
-/** Runs statements on a connection. Those with a name stay prepared. */
+/** Runs statements on a connection. */
 export function createRunner(database: DatabaseSync) {
   const prepared = new Map<string, StatementSync>()
 
-  return ({ name, text }: Query, values: readonly Value[] = []): Row[] => {
-    const statement = (name && prepared.get(name)) || database.prepare(text)
-    if (name) prepared.set(name, statement)
-    return statement.all(Object.fromEntries(values.map((value, i) => [`$${i + 1}`, bound(value)])))
+  const prepare = (text: string) => {
+    const statement = prepared.get(text) ?? database.prepare(text)
+    prepared.set(text, statement)
+    return statement
+  }
+
+  return (statement: Statement, values: readonly Value[] = []): Row[] => {
+    const isKept = typeof statement === 'string'
+    const ready = isKept ? prepare(statement) : database.prepare(statement.made)
+    return ready.all(Object.fromEntries(values.map((value, i) => [`$${i + 1}`, bound(value)])))
   }
 }
 

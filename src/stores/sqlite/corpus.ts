@@ -141,8 +141,7 @@ async function removeDatabase(file: string): Promise<void> {
 
 function runOn(database: DatabaseSync): Run {
   const run = createRunner(database)
-  // There are few statements, each run many times.
-  return async (text, values) => run({ name: text, text }, values)
+  return async (text, values) => run(text, values)
 }
 
 /** What triggers count of chunks is only what a document's row changes by, not what it begins with. */

@@ -212,3 +212,49 @@ function createRevisions(sql: SQLTagStore, queueLimit: number) {
 
   return { insert, replace }
 }
+
+/** Where documents come from. Each write runs inside a transaction of the caller's. */
+export function createSourceWrites(sql: SQLTagStore) {
+  return {
+    takeSources(limit: number, milliseconds: number): string[] {
+      const now = Date.now()
+      const due = sql.all`
+        SELECT id, number FROM sources JOIN documents ON number = document
+        WHERE fetch_at <= ${now} ORDER BY fetch_at LIMIT ${limit}`
+      for (const row of due) {
+        sql.run`
+          UPDATE sources SET fetch_at = ${now + milliseconds}
+          WHERE document = ${integer(row, 'number')}`
+      }
+      return due.map((row) => text(row, 'id'))
+    },
+
+    noteSource(id: string, revision: number, source: StoredSource): void {
+      sql.run`
+        UPDATE sources SET source = ${sourceToJson(source)}, fetch_at = ${source.dueAt ?? null}
+        WHERE document = (SELECT number FROM documents WHERE id = ${id} AND revision = ${revision})`
+    },
+  }
+}
+
+/** So many pieces fill the writer's cache with what nobody reads again soon. */
+const PIECES_BETWEEN_SHRINKS = 4
+
+/** How the bytes of a file come in. Each write runs inside a transaction of the caller's. */
+export function createFileWrites(sql: SQLTagStore) {
+  return {
+    beginFile(): number {
+      const row = sql.get`INSERT INTO files (document) VALUES (NULL) RETURNING number`
+      return integer(row, 'number')
+    },
+
+    addPiece(file: number, ordinal: number, bytes: Uint8Array): void {
+      sql.run`INSERT INTO file_pieces (file, ordinal, bytes) VALUES (${file}, ${ordinal}, ${bytes})`
+      if (ordinal % PIECES_BETWEEN_SHRINKS === 0) sql.run`PRAGMA shrink_memory`
+    },
+
+    dropStaged(number: number): void {
+      sql.run`DELETE FROM files WHERE number = ${number} AND document IS NULL`
+    },
+  }
+}

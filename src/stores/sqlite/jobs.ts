@@ -11,9 +11,8 @@ import type {
 import type { FileNotes } from '../file-store.ts'
 import { bytes, integer, toJob } from '../sql/rows.ts'
 import type { CountedTerms } from '../term-counts.ts'
-import { insertChunk } from './chunks.ts'
+import { insertChunk, insertTerms } from './chunks.ts'
 import { withSmallCache } from './connection.ts'
-import { insertTerms } from './term-counts.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256

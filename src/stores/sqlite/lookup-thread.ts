@@ -4,7 +4,7 @@ import { serveThread } from '../../lib/processes/thread.ts'
 import type { Filter } from '../../schemas/metadata.ts'
 import { toCondition } from '../sql/filter.ts'
 import { createLookup } from '../sql/lookup.ts'
-import type { Query, Value } from '../sql/query.ts'
+import type { Statement, Value } from '../sql/query.ts'
 import { integer, type Row } from '../sql/rows.ts'
 import { createRunner, openForReading } from './connection.ts'
 import { FOLD, SQLITE, toKeys } from './dialect.ts'
@@ -22,10 +22,10 @@ const MAX_ANSWERS_KEPT = 100
 const { file }: { file: string } = workerData
 let run: ReturnType<typeof createRunner> | undefined
 
-function ask(query: Query, values: readonly Value[] = []): Row[] {
+function ask(statement: Statement, values: readonly Value[] = []): Row[] {
   try {
     run ??= createRunner(open())
-    return run(query, values)
+    return run(statement, values)
   } catch (error) {
     throw toStoreError(error)
   }
@@ -50,13 +50,13 @@ const methods = {
     const known = kept.get(name)
     if (known) return known
     const { sql, values } = toCondition(filter, SQLITE)
-    const [row] = ask({ text: `${MATCHING}${sql})` }, values)
+    const [row] = ask({ made: `${MATCHING}${sql})` }, values)
     const keys = toKeys(row)
     keep(name, keys)
     return keys
   },
 
-  ...createLookup(async (query, values) => ask(query, values), SQLITE),
+  ...createLookup(async (statement, values) => ask(statement, values), SQLITE),
 }
 
 export type LookupMethods = typeof methods
@@ -65,7 +65,7 @@ serveThread(methods)
 
 /** https://sqlite.org/pragma.html#pragma_data_version changes with every commit of another connection. */
 function forgetIfChanged(): void {
-  const [row] = ask({ name: 'version', text: 'PRAGMA data_version' })
+  const [row] = ask('PRAGMA data_version')
   const version = integer(row, 'data_version')
   if (version !== seenVersion) forget()
   seenVersion = version

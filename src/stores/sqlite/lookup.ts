@@ -7,6 +7,8 @@ import type { LookupMethods } from './lookup-thread.ts'
 
 const DEADLINE_MS = 30_000
 const MAX_WAITING = 1_000
+/** A thread that nothing was asked for so long is ended: it holds about 8 MB. */
+const IDLE_MS = 60_000
 
 interface Lookups extends Pick<DocumentStore, 'matchingKeys' | 'list' | 'countListed'> {
   lookup: DocumentLookup
@@ -17,10 +19,10 @@ interface Lookups extends Pick<DocumentStore, 'matchingKeys' | 'list' | 'countLi
  * Answers what may have to read all of a large corpus, outside of this thread. `refuse` throws while nothing
  * may be asked.
  */
-export function createLookups(file: string, refuse: () => void): Lookups {
+export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS): Lookups {
   // Two threads, so that no search waits for a long look-up.
-  const filters = createAsker(file, refuse)
-  const lookups = createAsker(file, refuse)
+  const filters = createAsker(file, refuse, idleMs)
+  const lookups = createAsker(file, refuse, idleMs)
   const { ask } = lookups
 
   return {
@@ -43,9 +45,10 @@ export function createLookups(file: string, refuse: () => void): Lookups {
 }
 
 /** Asks a thread that the first question starts. */
-function createAsker(file: string, refuse: () => void) {
+function createAsker(file: string, refuse: () => void, idleMs: number) {
   let thread: Thread<LookupMethods> | undefined
   let waiting = 0
+  let idleTimer: NodeJS.Timeout | undefined
 
   const start = () =>
     startThread<LookupMethods>(new URL('./lookup-thread.ts', import.meta.url), {
@@ -55,6 +58,11 @@ function createAsker(file: string, refuse: () => void) {
         thread = undefined
       },
     })
+  const end = async () => {
+    const ended = thread
+    thread = undefined
+    await ended?.terminate()
+  }
 
   return {
     async ask<T>(
@@ -64,6 +72,7 @@ function createAsker(file: string, refuse: () => void) {
       refuse()
       if (waiting >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
       waiting++
+      clearTimeout(idleTimer)
       try {
         thread ??= start()
         const answer = question(thread)
@@ -72,10 +81,9 @@ function createAsker(file: string, refuse: () => void) {
         return await withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)
       } finally {
         waiting--
+        if (waiting === 0) idleTimer = setTimeout(() => void end(), idleMs).unref()
       }
     },
-    async close() {
-      await thread?.terminate()
-    },
+    close: end,
   }
 }

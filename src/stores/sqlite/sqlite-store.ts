@@ -5,9 +5,8 @@ import type { AppError } from '../../errors.ts'
 import { untilAborted } from '../../lib/abort.ts'
 import { startThread } from '../../lib/processes/thread.ts'
 import { createChunkKeyAllocator, StaleKeysError } from '../chunk-keys.ts'
-import type { Claim, DocumentStore } from '../document-store.ts'
-import type { DocumentLookup } from '../lookup.ts'
-import type { Outbox } from '../outbox.ts'
+import type { Claim } from '../document-store.ts'
+import type { OpenedStore } from '../opened-store.ts'
 import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
 import { createDocumentReads } from '../sql/documents.ts'
 import { createFiles } from '../sql/files.ts'
@@ -50,19 +49,11 @@ interface SqliteStoreOptions {
   onCrash: (error: Error) => void
 }
 
-export interface SqliteStore extends DocumentStore {
-  /** Makes all vectors anew. For a process that has the store to itself. */
-  readonly replacement: VectorReplacement
-  readonly backlogAlone: VectorReplacement['alone']
-  readonly outbox: Outbox
-  readonly lookup: DocumentLookup
-}
-
 /**
  * Opens the document store in a directory on this machine's disk, made or migrated if need be.
  * Throws `store_unavailable`, saying what to do, when the directory is in use or of a newer server.
  */
-export async function createSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
+export async function createSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
   const { directory, queueLimit, log, onCrash } = options
   const file = join(directory, FILE)
   await makeDirectory(directory)
@@ -166,7 +157,7 @@ function createWrites(write: WriteQueue['write']) {
       postponeEvent: (id, dueAt) => write('postponeEvent', id, dueAt),
       removeEvent: (id) => write('removeEvent', id),
     },
-  } satisfies Partial<SqliteStore>
+  } satisfies Partial<OpenedStore>
 }
 
 /** Without the text of the job, which need not travel. */
@@ -195,17 +186,17 @@ function openReaders(file: string, write: WriteQueue['write'], refuse: () => voi
 
   const readOn = (database: DatabaseSync): Read => {
     const run = createRunner(database)
-    return async (query, values) => {
+    return async (statement, values) => {
       refuse()
       try {
-        return run(query, values)
+        return run(statement, values)
       } catch (error) {
         throw toStoreError(error)
       }
     }
   }
   const read = readOn(reader)
-  const readOne = async (text: string) => (await read({ name: text, text }))[0]
+  const readOne = async (text: string) => (await read(text))[0]
   const { begun, chunksWithout, ...vectors } = createVectorReads(read, SQLITE)
   return {
     ...createDocumentReads(read, SQLITE),

@@ -1,16 +1,13 @@
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
 import { type PackedError, packError } from '../../lib/processes/thread.ts'
-import { integer } from '../sql/rows.ts'
-import { createVectorWrites } from './chunks.ts'
+import type { OutboxEvent } from '../outbox.ts'
+import { integer, toOutboxEvent } from '../sql/rows.ts'
+import { createTermWrites, createVectorWrites } from './chunks.ts'
 import { directoryOf, LEFT_FREE_BYTES, requireRoom, withRoom } from './connection.ts'
-import { createDocumentWrites } from './documents.ts'
+import { createDocumentWrites, createFileWrites, createSourceWrites } from './documents.ts'
 import { isStorageFull, toStoreError } from './error.ts'
-import { createFileWrites } from './files.ts'
 import { createJobWrites } from './jobs.ts'
-import { createOutboxWrites } from './outbox.ts'
-import { createSourceWrites } from './sources.ts'
-import { createTermWrites } from './term-counts.ts'
 
 /** Everything that changes the database, by name. */
 export function createWrites(database: DatabaseSync, queueLimit: number) {
@@ -118,7 +115,7 @@ function failed(thrown: unknown): Outcome {
   return { error: packError(toStoreError(thrown)) }
 }
 
-const LARGEST_CHUNK_KEY = 2 ** 32 - 1
+const MAX_CHUNK_KEY = 2 ** 32 - 1
 
 /** What the store keeps for itself. Each write runs inside a transaction of the caller's. */
 function createMetaWrites(sql: SQLTagStore) {
@@ -128,7 +125,7 @@ function createMetaWrites(sql: SQLTagStore) {
       const row = sql.get`
         UPDATE meta SET value = value + ${count} WHERE name = 'next_chunk_key' RETURNING value`
       const next = integer(row, 'value')
-      if (next - 1 <= LARGEST_CHUNK_KEY) return next - count
+      if (next - 1 <= MAX_CHUNK_KEY) return next - count
       throw new AppError('storage_full', 'The document store has used up its chunk keys')
     },
 
@@ -136,6 +133,38 @@ function createMetaWrites(sql: SQLTagStore) {
     check(): number {
       const row = sql.get`UPDATE meta SET value = value + 1 WHERE name = 'last_check' RETURNING value`
       return integer(row, 'value')
+    },
+  }
+}
+
+/** The events of the outbox, which a trigger writes down. Each write runs inside a transaction of the caller's. */
+function createOutboxWrites(sql: SQLTagStore) {
+  return {
+    enable(isEnabled: boolean): void {
+      sql.run`UPDATE meta SET value = ${isEnabled ? 1 : 0} WHERE name = 'announcing'`
+      if (!isEnabled) sql.run`DELETE FROM announcements`
+    },
+
+    takeEvents(limit: number, milliseconds: number): OutboxEvent[] {
+      const now = Date.now()
+      const due = sql.all`
+        SELECT announcements.*, documents.id AS document_id
+        FROM announcements JOIN documents ON number = document
+        WHERE due_at <= ${now} ORDER BY due_at LIMIT ${Math.max(0, limit)}`
+      for (const row of due) {
+        sql.run`
+          UPDATE announcements SET attempts = attempts + 1, due_at = ${now + milliseconds}
+          WHERE document = ${integer(row, 'document')}`
+      }
+      return due.map((row) => toOutboxEvent({ ...row, attempts: integer(row, 'attempts') + 1 }))
+    },
+
+    postponeEvent(id: string, dueAt: number): void {
+      sql.run`UPDATE announcements SET due_at = ${dueAt} WHERE id = ${id}`
+    },
+
+    removeEvent(id: string): void {
+      sql.run`DELETE FROM announcements WHERE id = ${id}`
     },
   }
 }

@@ -2,7 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, stepCountIs, streamText, tool } from 'ai'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Completion, CompletionChunk } from '../../../src/schemas/completion.ts'
+import { Completion, CompletionChunk } from '../../../src/schemas/openai/completion.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import {
   chunk,

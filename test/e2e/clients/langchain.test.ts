@@ -2,7 +2,7 @@ import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Completion, CompletionChunk } from '../../../src/schemas/completion.ts'
+import { Completion, CompletionChunk } from '../../../src/schemas/openai/completion.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import {
   chunk,

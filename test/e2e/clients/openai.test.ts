@@ -7,7 +7,7 @@ import OpenAI, {
 import { zodResponseFormat } from 'openai/helpers/zod'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Completion, CompletionChunk } from '../../../src/schemas/completion.ts'
+import { Completion, CompletionChunk } from '../../../src/schemas/openai/completion.ts'
 import { TEST_KEY } from '../../support/server.ts'
 import {
   chunk,

@@ -34,7 +34,7 @@ function describeChunks(chunks: ReadonlyMap<number, Chunk>) {
     new Map(Object.entries(chunks.get(key) ?? {}).map(([word, count]) => [termOf(word), count]))
   return {
     norm: lengthNorm(chunks.size, total),
-    idf: ({ term }: { term: number }) => inverseFrequency(chunks.size, holding.get(term) ?? 0),
+    idf: (term: number) => inverseFrequency(chunks.size, holding.get(term) ?? 0),
     countsOf,
     lengthOf: (key: number) => lengthOf(chunks.get(key) ?? {}),
   }
@@ -53,7 +53,7 @@ function liftByDefinition(
     let score = feedback.found.scores[place] ?? 0
     added.terms.forEach((term, i) => {
       const count = counts.get(term) ?? 0
-      const bound = (added.counts[i] ?? 0) * idf({ term }) * (K1 + 1)
+      const bound = (added.counts[i] ?? 0) * idf(term) * (K1 + 1)
       if (count > 0) {
         score += (bound * count) / (count + (norm.base + norm.slope * chunks.lengthOf(key)))
       }

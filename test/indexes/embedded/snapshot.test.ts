@@ -10,12 +10,15 @@ import { temporaryDirectory } from '../../support/temporary-files.ts'
 const MANIFEST = 'manifest.json'
 
 /** The parts of the index's thread, in this one. */
-async function open(directory: string, fingerprint = 'english-1') {
+async function open(directory: string, fingerprint = 'english-1', quietMs?: number) {
   const warnings: string[] = []
   const notify = ({ message }: { message: string }) => warnings.push(message)
   const snapshot = await openSnapshot({ directory, fingerprint, notify })
   const index = createLexicalIndex(snapshot.loaded)
-  const { flush, wake } = createMaintenance({ index, snapshot, notify })
+  const { flush, wake } = createMaintenance({
+    ...{ index, snapshot, notify },
+    ...(quietMs && { quietMs }),
+  })
   const add = (chunks: Record<number, Terms>) => {
     const keys = Uint32Array.from(Object.keys(chunks), Number)
     index.add(keys, batchOf(Object.values(chunks)), 0, keys.length)
@@ -66,6 +69,20 @@ const contentOf = ({ index, warnings }: Opened) => ({
 })
 
 describe('The snapshot of the embedded index', () => {
+  it('holds all that came once nothing has come for a while, so that a crash costs nothing', async () => {
+    const directory = await temporaryDirectory()
+    const { add } = await open(directory, undefined, 20)
+    const written = async () => {
+      const text = await readFile(join(directory, MANIFEST), 'utf8').catch(() => '')
+      return text.match(/\d\.segment/g)?.length
+    }
+    add(chunksFrom(1))
+    await expect.poll(written).toBe(1)
+    add(chunksFrom(1_001))
+    await expect.poll(written).toBe(2)
+    expect((await open(directory)).index.keys().length).toBe(200)
+  })
+
   it('opens as it was closed, removals included, with no file written twice', async () => {
     const directory = await temporaryDirectory()
     const before = await using(directory, async (opened) => {

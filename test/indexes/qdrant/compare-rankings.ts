@@ -6,8 +6,8 @@ import type { ChunkIndex, IndexMatch } from '../../../src/indexes/chunk-index.ts
 import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { DEPTH, measure } from '../../../src/lib/evaluation.ts'
 import { createFeedback, rememberTerms } from '../../../src/services/retrieval/feedback.ts'
+import { DEPTH, measure } from '../../../ui/search/evaluation.ts'
 import { readStoredChunks } from './judged-chunks.ts'
 
 const CRANFIELD = new URL('../../../../shared/data/cranfield', import.meta.url)
@@ -33,13 +33,13 @@ export async function compareRankings(open: () => Promise<QdrantIndex>, step = 1
 
   const chunks = readStoredChunks(documents)
   const store = { readChunks: async (wanted: readonly number[]) => chunks(wanted) }
-  const termsOf = rememberTerms(analyser)
+  const termsOf = rememberTerms({ store, analyser })
   const results = { embedded: 0, shared: 0, same: 0 }
   const queries = (await readQueries(folder)).filter((_, place) => place % step === 0)
   for (const { text, relevant } of queries) {
     const rank = async (index: Pick<ChunkIndex, 'search'>) => {
       const query = { terms: analyser.query(text), limit: DEPTH }
-      const found = await createFeedback({ index, store, termsOf }).search(query)
+      const found = await createFeedback({ index, termsOf }).search(query)
       return found.map(({ key }) => documents[key]?._id ?? '')
     }
     const [ours, theirs] = [await rank({ search: searchBy(embedded) }), await rank(shared)]

@@ -167,6 +167,11 @@ describe('A guarded fetch', () => {
     expect([kind, message]).toEqual(['unreachable', '127.0.0.1 could not be reached'])
   })
 
+  it('says that a name has no address', async () => {
+    const { kind, message } = await fails(open([])('http://no..name/'))
+    expect([kind, message]).toEqual(['unreachable', 'no..name could not be reached'])
+  })
+
   it('passes an answer without a body', async () => {
     const { port } = await serve((_request, response) => response.writeHead(204).end())
     const response = await open(['127.0.0.1'])(`http://127.0.0.1:${port}/`)

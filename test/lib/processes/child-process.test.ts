@@ -48,6 +48,10 @@ describe('A job', () => {
     expect(crash).toMatchObject({ message: words })
   })
 
+  it('with an input that cannot be sent fails', async () => {
+    await expect(run({ what: 'echo', value: () => 1 })).rejects.toThrow(/could not be cloned/)
+  })
+
   it('that is not there is a fault of ours', async () => {
     await expect(run({}, { run: 'nothing' })).rejects.toThrow(/The job failed: TypeError/)
   })

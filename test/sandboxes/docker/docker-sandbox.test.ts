@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import { containerOptions } from '../../../src/sandboxes/docker/container.ts'
+import { setTimeout } from 'node:timers/promises'
+import Docker from 'dockerode'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { containerOptions, startContainer } from '../../../src/sandboxes/docker/container.ts'
 import { createDockerSandbox, engineOptions } from '../../../src/sandboxes/docker/docker-sandbox.ts'
 import { SandboxLimits } from '../../../src/schemas/sandbox.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
@@ -35,6 +40,30 @@ describe('A sandbox in containers', () => {
 })
 
 describe('The engine', () => {
+  it('may break the connection to a container before it has started', async () => {
+    const attached = Promise.withResolvers<Socket>()
+    const answer = async (url: string, response: ServerResponse) => {
+      if (url.endsWith('/start')) {
+        const socket = await attached.promise
+        socket.resetAndDestroy()
+        // Until the caller has seen it.
+        await setTimeout(50)
+      }
+      response.writeHead(url.includes('/create') ? 201 : 204).end('{"Id": "x"}')
+    }
+    const engine = createServer(({ url = '' }, response) => void answer(url, response))
+    engine.on('upgrade', (_request, socket: Socket) => {
+      socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n')
+      attached.resolve(socket)
+    })
+    onTestFinished(() => void engine.close())
+    await once(engine.listen(0, '127.0.0.1'), 'listening')
+    const { port } = engine.address() as AddressInfo
+    const docker = new Docker({ host: '127.0.0.1', port, protocol: 'http' })
+    const channel = await startContainer(docker, {})
+    expect(await channel.ended).toMatch(/^the connection to the container broke: /)
+  })
+
   it.each([
     [undefined, { socketPath: '/var/run/docker.sock' }],
     ['unix:///run/user/1000/docker.sock', { socketPath: '/run/user/1000/docker.sock' }],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  citationsIn,
   createCitationCheck,
   withoutCitations,
 } from '../../../src/services/agent/citation-check.ts'
@@ -160,4 +161,12 @@ describe('The text of an earlier answer', () => {
   ])('loses its numbers, but for code and links: %s', (text, expected) => {
     expect(withoutCitations(text)).toBe(expected)
   })
+})
+
+it('What a text cites is found at its place, and no number that was given to nothing', () => {
+  expect(citationsIn('Owls [2], 🦉 [0], [4] and [1, 3], not `[1]`.', 3, false)).toEqual([
+    { number: 2, index: 5 },
+    { number: 1, index: 26 },
+    { number: 3, index: 29 },
+  ])
 })

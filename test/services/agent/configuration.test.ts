@@ -82,13 +82,13 @@ describe('the agent configuration', () => {
   })
 
   it.each([
-    ['broken', '{"name":'],
-    ['empty', ''],
-    ['not JSON', 'name: agent'],
-  ])('is refused when the file is %s', async (_case, text) => {
+    ['broken', '{\n"name":', 'line 2, column 8'],
+    ['empty', '', 'line 1, column 1'],
+    ['not JSON', 'name: agent', 'line 1, column 2'],
+  ])('is refused when the file is %s, and says where', async (_case, text, place) => {
     const path = await newPath(text)
     await expect(loadConfiguration(path)).rejects.toThrow(
-      `${path} is not a valid agent configuration:\n  is not valid JSON`,
+      `${path} is not a valid agent configuration:\n  is not valid JSON at ${place}: `,
     )
   })
 

@@ -51,6 +51,11 @@ describe('results of tools', () => {
     expect(sizeOfMessages(fitted)).toBeLessThan(ROOM * 1.05)
   })
 
+  it('that are short stay whole beside long ones of the same round', () => {
+    const [, short] = fitResults([...round(100, 20_000)], WINDOW)
+    expect(short?.content).toBe('x'.repeat(100))
+  })
+
   it('say how much of them is missing', () => {
     const [, , result] = fitResults([question, ...round(20_000)], WINDOW)
     expect(result?.content).toMatch(/\[cut to fit the model's window: \d+ more characters\]$/)

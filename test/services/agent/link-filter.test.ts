@@ -25,6 +25,7 @@ const UNTOUCHED = [
   'Mail <me@example.org> or see <https://example.org/b>.',
   '| a | b |\n|---|---|\n| `c` | d |',
   'A \\![literal\\](mark) and a \\` tick.',
+  '[A part](/guide#part-2), [another](#top) and [a][r].\n\n[r]: https://example.org/r\n[s]: https://example.org',
 ]
 
 const IMAGES: [string, string][] = [
@@ -46,6 +47,7 @@ const IMAGES: [string, string][] = [
   ['- ```\n![x](https://evil.test)', '- ```\n[x](https://evil.test)'],
   ['- a\n  ```\n![x](https://evil.test)', '- a\n  ```\n[x](https://evil.test)'],
   ['``` a`\n![x](https://evil.test)', '``` a`\n[x](https://evil.test)'],
+  ['``` a` ![x](https://evil.test)\n', '``` a` [x](https://evil.test)\n'],
   ['```\ncode\n```\n![x](https://evil.test)', '```\ncode\n```\n[x](https://evil.test)'],
 ]
 
@@ -101,6 +103,7 @@ describe('The links of an answer', () => {
   it('hold nothing back of plain text', () => {
     const links = createLinkFilter('no-images', () => false)
     expect(links.write('At nine on weekdays.')).toBe('At nine on weekdays.')
+    expect(links.write('See ![a](/b.svg) and')).toBe('See ![a](/b.svg) and')
   })
 
   it('are read in time that grows with the answer and no faster', () => {

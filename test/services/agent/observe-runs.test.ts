@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import type { ModelEvent } from '../../../src/models/chat-model.ts'
 import type { FinishedRun } from '../../../src/services/agent/run-gate.ts'
-import { createAgentForTest } from './agent-for-test.ts'
-import { finish, toDelta } from './scripted-model.ts'
+import { createAgentForTest, toolAnswering } from './agent-for-test.ts'
+import { asks, finish, says, toDelta, toolCall } from './scripted-model.ts'
 
 const DELTA = toDelta('a')
 const END = finish('length')
@@ -41,6 +41,17 @@ describe('a finished run', () => {
     expect(outcome).toBe('length')
     expect(firstDelta).toBeGreaterThan(15)
     expect(milliseconds).toBeGreaterThan(firstDelta + 15)
+  })
+
+  it('is told with how often it called each tool', async () => {
+    const ended: FinishedRun[] = []
+    const { events } = createAgentForTest({
+      tools: [toolAnswering('look', ''), toolAnswering('ask', '')],
+      answers: [asks(toolCall('look'), toolCall('ask')), asks(toolCall('look')), says('Done.')],
+      observer: { runStarted: () => undefined, runEnded: (run) => void ended.push(run) },
+    })
+    await events()
+    expect(ended.map(({ tools }) => tools)).toEqual([{ look: 2, ask: 1 }])
   })
 
   it('without a text has no time to its first text', async () => {

@@ -93,6 +93,17 @@ describe('What an answer has taken', () => {
   })
 })
 
+it('What an answer takes is what was sent and what came, where the model does not say', async () => {
+  const budget = createRunBudget(LIMITS)
+  await Array.fromAsync(
+    countedAnswer(budget, 4_000, async function* () {
+      yield []
+      return { ...answerOf(), text: 'ö'.repeat(1_000) }
+    }),
+  )
+  expect(budget.spent().tokens).toBe(1_500)
+})
+
 describe('The calls for the client', () => {
   it('are those of its tools, in their order', () => {
     const calls = [toolCall('look'), toolCall('lamp', {}, 'a'), toolCall('lamp', {}, 'b')]

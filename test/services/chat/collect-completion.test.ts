@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { Completion } from '../../../src/schemas/completion.ts'
+import { Completion } from '../../../src/schemas/openai/completion.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
 import { collectCompletion } from '../../../src/services/chat/completions.ts'
 import { inBatches } from '../../support/batches.ts'

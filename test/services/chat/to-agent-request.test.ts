@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ChatRequest } from '../../../src/schemas/chat.ts'
-import { CompletionRequest } from '../../../src/schemas/completion.ts'
+import { CompletionRequest } from '../../../src/schemas/openai/completion.ts'
 import { fromChat, fromCompletion } from '../../../src/services/chat/completions.ts'
 
 const user = { role: 'user', content: 'When?' }

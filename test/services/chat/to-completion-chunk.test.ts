@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { FINISH_REASONS } from '../../../src/schemas/chat.ts'
-import { CompletionChunk } from '../../../src/schemas/completion.ts'
+import { CompletionChunk } from '../../../src/schemas/openai/completion.ts'
 import type { AgentEvent } from '../../../src/services/agent/agent-event.ts'
 import {
   FINISH_REASON,

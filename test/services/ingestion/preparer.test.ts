@@ -3,6 +3,7 @@ import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import { createPreparer, type PreparerOptions } from '../../../src/services/ingestion/preparer.ts'
 import { splitText } from '../../../src/services/ingestion/split/split-text.ts'
 import { processorMs } from '../../support/processor-time.ts'
+import { countThreads } from '../../support/threads.ts'
 import { randomText, seededRandom } from './random-text.ts'
 
 const GENEROUS = 20_000
@@ -47,6 +48,14 @@ describe('preparing a document', () => {
       texts.map((text) => preparer.prepare({ title: 'Title', text })),
     )
     expect(prepared.map(({ chunks }) => chunks.length)).toEqual([1, 0, 1])
+  })
+
+  it('ends its thread where there is no work, and begins another', async () => {
+    const before = countThreads()
+    const preparer = openPreparer({ idleMs: 20 })
+    const [first] = (await preparer.prepare({ title: 'Boats', text: TEXT })).chunks
+    await expect.poll(countThreads).toBeLessThanOrEqual(before)
+    expect((await preparer.prepare({ title: 'Boats', text: TEXT })).chunks[0]).toEqual(first)
   })
 
   it('goes on where the piece before it ended', async () => {

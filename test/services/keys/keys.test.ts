@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Caller, MASTER, type NewApiKey } from '../../../src/schemas/api-key.ts'
+import { type Caller, MASTER, type NewApiKey } from '../../../src/schemas/operator/api-key.ts'
 import { createKeys } from '../../../src/services/keys/keys.ts'
 import { EMPTY_KEY_FILE, KEY_FILE, KeyFile } from '../../../src/services/keys/record.ts'
 import { fileLockFiles } from '../../../src/stores/files/lock-file.ts'

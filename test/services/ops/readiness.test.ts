@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { Readiness } from '../../../src/schemas/ops.ts'
+import { Readiness } from '../../../src/schemas/operator/ops.ts'
 import { createReadiness, type ReadinessCheck } from '../../../src/services/ops/readiness.ts'
 import type { StoreCounts } from '../../../src/stores/document-store.ts'
 

@@ -16,7 +16,10 @@ const query = { terms: analyser.query('turbine'), limit: 3 }
 function createForTest(matching: number, textOf = (key: number) => `text ${key}`) {
   const searches: IndexQuery[] = []
   const index = createFeedback({
-    termsOf: rememberTerms(analyser),
+    termsOf: rememberTerms({
+      analyser,
+      store: { readChunks: async (keys) => keys.map((key) => chunkOf(key, textOf(key))) },
+    }),
     index: {
       async search(asked, signal): Promise<IndexMatch[]> {
         signal?.throwIfAborted()
@@ -28,7 +31,6 @@ function createForTest(matching: number, textOf = (key: number) => `text ${key}`
         return [{ ...second, score: 2_000 }, first, ...others]
       },
     },
-    store: { readChunks: async (keys) => keys.map((key) => chunkOf(key, textOf(key))) },
   })
   return { index, searches }
 }
@@ -51,7 +53,8 @@ it('orders what it found anew by what the best chunks hold, the better ones coun
   expect(first).toMatchObject({ limit: MIN_RESCORED })
   expect(first?.feedback).toBeUndefined()
   expect(second).toMatchObject({ limit: 3, terms: query.terms })
-  const { weights, found } = second?.feedback ?? {}
+  const { keys, weights, found } = second?.feedback ?? {}
+  expect([...(keys ?? [])]).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   expect(weights).toHaveLength(FEEDBACK_CHUNKS)
   expect([...(weights ?? [])]).toEqual([...(weights ?? [])].toSorted((a, b) => b - a))
   expect(weights?.[0]).toBe(1)

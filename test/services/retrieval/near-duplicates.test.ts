@@ -46,6 +46,25 @@ describe('a text', () => {
       true,
       false,
     ])
+    const [twenty, other] = [WORDS.slice(0, 20), [...WORDS.slice(0, 19), 'cat']]
+    expect(takes(text(twenty), text(other))).toEqual([true, true])
+  })
+
+  it('that is a part of one that was taken says something new', () => {
+    expect(takes(text(), text(WORDS.slice(0, 40)))).toEqual([true, true])
+  })
+
+  it.each([
+    ['Hiragana', 0x3041],
+    ['Katakana', 0x30a1],
+    ['Thai', 0x0e01],
+    ['Lao', 0x0e94],
+    ['Khmer', 0x1780],
+    ['Burmese', 0x1000],
+  ])('without blanks is compared character by character: %s', (_script, first) => {
+    const letters = String.fromCharCode(...Array.from({ length: 40 }, (_, i) => first + i))
+    const others = [...letters].toReversed().join('')
+    expect(takes(letters, `${letters}!`, others)).toEqual([true, false, true])
   })
 
   it('without blanks is compared character by character', () => {

@@ -337,8 +337,8 @@ describe('a search by words and meaning', () => {
         return [{ key: 4, score: 1 }]
       },
     }
-    const termsOf = rememberTerms(createAnalyser('english'))
-    const feedback = createFeedback({ index, store, termsOf })
+    const termsOf = rememberTerms({ store, analyser: createAnalyser('english') })
+    const feedback = createFeedback({ index, termsOf })
     const hybrid = {
       embed: () => vector,
       search: createHybridSearch({ index, feedback, store }),

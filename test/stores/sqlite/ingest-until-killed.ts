@@ -10,7 +10,15 @@ const onCrash = (error: Error) => {
 }
 const store = await createSqliteStore({ directory, queueLimit: 10_000, onCrash })
 // `process.stdout` would write later what a slow reader has no room for, and a kill would lose it: here the program waits.
-const report = (...words: (string | number)[]) => writeSync(1, `${words.join(' ')}\n`)
+const report = (...words: (string | number)[]) => {
+  for (;;) {
+    try {
+      return writeSync(1, `${words.join(' ')}\n`)
+    } catch (error) {
+      if (Object(error).code !== 'EAGAIN') throw error
+    }
+  }
+}
 
 async function client(name: number): Promise<never> {
   for (let position = 0; ; position += 1) {

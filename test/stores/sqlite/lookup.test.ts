@@ -1,5 +1,8 @@
-import { onTestFinished } from 'vitest'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { createLookups } from '../../../src/stores/sqlite/lookup.ts'
 import { describeDocumentLookup } from '../../contracts/document-lookup.contract.ts'
+import { countThreads } from '../../support/threads.ts'
 import { createSqliteData } from './store-data.ts'
 
 describeDocumentLookup('SQLite', {
@@ -12,4 +15,20 @@ describeDocumentLookup('SQLite', {
     })
     return store
   },
+})
+
+it('A thread for look-ups ends where nothing is asked, and the next question begins another', async () => {
+  const data = await createSqliteData()
+  const store = await data.open()
+  const { signal } = new AbortController()
+  const before = countThreads()
+  const lookups = createLookups(join(data.directory, 'agent-server.db'), () => undefined, 20)
+  onTestFinished(async () => {
+    await lookups.close()
+    await store.close()
+    await data.remove()
+  })
+  expect(await lookups.lookup.countDocuments(undefined, signal)).toBe(0)
+  await expect.poll(countThreads).toBeLessThanOrEqual(before)
+  expect(await lookups.lookup.countDocuments(undefined, signal)).toBe(0)
 })

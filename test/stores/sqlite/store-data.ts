@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createSqliteStore, type SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import type { OpenedStore } from '../../../src/stores/opened-store.ts'
+import { createSqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
 import type { StoreData } from '../../contracts/document-store.fixture.ts'
 
 export interface SqliteData extends StoreData {
   directory: string
-  open(options?: { queueLimit: number }): Promise<SqliteStore>
+  open(options?: { queueLimit: number }): Promise<OpenedStore>
   /** Opens the database beside the store, as an operator with a shell might. */
   database(): DatabaseSync
 }

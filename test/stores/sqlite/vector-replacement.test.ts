@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { SqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts'
+import type { OpenedStore } from '../../../src/stores/opened-store.ts'
 import { createSqliteData, type SqliteData } from './store-data.ts'
 
 describe('Vectors made anew', () => {
   let data: SqliteData
-  let store: SqliteStore
+  let store: OpenedStore
   let keys: number[]
   beforeEach(async () => {
     data = await createSqliteData()
@@ -97,7 +97,7 @@ describe('Vectors made anew', () => {
   })
 })
 
-async function addReady(store: SqliteStore, id: string): Promise<number> {
+async function addReady(store: OpenedStore, id: string): Promise<number> {
   await store.add({ id, text: `Text of ${id}` })
   const [job] = await store.claimJobs(1)
   if (!job) throw new Error('No job is due')

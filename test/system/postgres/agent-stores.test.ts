@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { SharedStore } from '../../../src/stores/opened-store.ts'
 import { createArtifacts } from '../../../src/stores/postgres/artifacts.ts'
 import { openDatabase } from '../../../src/stores/postgres/database.ts'
-import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import {
   describeArtifactStore,
   describeKeptArtifacts,
@@ -15,7 +15,7 @@ import { createPostgresData, hasPostgres } from './store-data.ts'
 async function createData() {
   const data = await createPostgresData()
   onTestFinished(data.remove)
-  const open = async (): Promise<PostgresStore['agent']> => {
+  const open = async (): Promise<SharedStore['agent']> => {
     const store = await data.open()
     onTestFinished(store.close)
     return store.agent

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import type { SharedStore } from '../../../src/stores/opened-store.ts'
 import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import {
@@ -18,7 +18,7 @@ const range = (length: number) => Array.from({ length }, (_, position) => positi
 describe.skipIf(!hasPostgres)('While PostgreSQL is away, the store (needs PostgreSQL)', () => {
   let data: PostgresData
   let proxy: TcpProxy
-  let store: PostgresStore
+  let store: SharedStore
   beforeEach(async () => {
     data = await createPostgresData()
     const { hostname: host, port } = new URL(SERVER_URL)

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { IngestionJob, NewChunk } from '../../../src/stores/document-store.ts'
-import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import type { SharedStore } from '../../../src/stores/opened-store.ts'
 import { startTcpProxy } from '../../support/tcp-proxy.ts'
 import { createPostgresData, hasPostgres, type PostgresData, SERVER_URL } from './store-data.ts'
 
@@ -20,9 +20,9 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     onTestFinished(() => store.close())
     return store
   }
-  const addAll = (store: PostgresStore, count: number) =>
+  const addAll = (store: SharedStore, count: number) =>
     Promise.all(range(count).map((i) => store.add({ id: `document-${i}`, text: `Text ${i}` })))
-  const chunkOf = async (store: PostgresStore): Promise<NewChunk> => {
+  const chunkOf = async (store: SharedStore): Promise<NewChunk> => {
     const key = await store.reserveChunkKeys(1)
     return { key, ordinal: 0, text: 'x', heading: '', start: 0, end: 1 }
   }
@@ -30,14 +30,14 @@ describe.skipIf(!hasPostgres)('Servers that share a database (needs PostgreSQL)'
     Promise.all(range(count).map(() => open(options)))
   /** As many calls at the same time, each on the next store. */
   const inTurn = <Result>(
-    stores: readonly PostgresStore[],
+    stores: readonly SharedStore[],
     calls: number,
-    call: (store: PostgresStore, turn: number) => Promise<Result>,
+    call: (store: SharedStore, turn: number) => Promise<Result>,
   ): Promise<Result>[] => {
     const rounds = range(Math.ceil(calls / stores.length)).flatMap(() => stores)
     return rounds.slice(0, calls).map(call)
   }
-  const claimOne = async (store: PostgresStore): Promise<IngestionJob> =>
+  const claimOne = async (store: SharedStore): Promise<IngestionJob> =>
     vi.waitUntil(async () => (await store.claimJobs(1))[0], { timeout: 10_000, interval: 50 })
 
   it('start together on a new database, and make its schema once', async () => {

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import {
-  createPostgresStore,
-  type PostgresStore,
-} from '../../../src/stores/postgres/postgres-store.ts'
+import type { SharedStore } from '../../../src/stores/opened-store.ts'
+import { createPostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
 import type { StoreData } from '../../contracts/document-store.fixture.ts'
 
 /** A PostgreSQL server on which databases may be made; `.ci/run` starts one. */
@@ -15,7 +13,7 @@ const SILENT = { info: () => undefined, warn: () => undefined }
 export interface PostgresData extends StoreData {
   /** Of a database of its own, empty at first. */
   url: string
-  open(options?: { queueLimit?: number; url?: string; leaseMs?: number }): Promise<PostgresStore>
+  open(options?: { queueLimit?: number; url?: string; leaseMs?: number }): Promise<SharedStore>
   /** Runs a statement beside the stores, as an operator with a shell might. */
   sql(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>
 }

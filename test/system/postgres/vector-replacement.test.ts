@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { untilAborted } from '../../../src/lib/abort.ts'
-import type { PostgresStore } from '../../../src/stores/postgres/postgres-store.ts'
+import type { SharedStore } from '../../../src/stores/opened-store.ts'
 import { createPostgresData, hasPostgres, type PostgresData } from './store-data.ts'
 
 const NEXT = { model: 'new', dimension: 3 }
 
-async function addReady(store: PostgresStore, id: string): Promise<number> {
+async function addReady(store: SharedStore, id: string): Promise<number> {
   await store.add({ id, text: `Text of ${id}` })
   const [job] = await store.claimJobs(1)
   if (!job) throw new Error('No job is due')
@@ -19,7 +19,7 @@ async function addReady(store: PostgresStore, id: string): Promise<number> {
 
 describe.skipIf(!hasPostgres)('Vectors made anew in a database (needs PostgreSQL)', () => {
   let data: PostgresData
-  let store: PostgresStore
+  let store: SharedStore
   let keys: number[]
   beforeEach(async () => {
     data = await createPostgresData()

@@ -1,5 +1,5 @@
-import { buildCommand, DATABASE_BACKUP, imageFiles } from '../image.ts'
-import { IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
+import { buildAndPush, DATABASE_BACKUP, imageFiles } from '../image.ts'
+import { IMAGE, type Plan, type Rendering, type Target, toYaml, withSecret } from '../target.ts'
 
 export const aws: Target = {
   name: 'aws',
@@ -10,17 +10,12 @@ export const aws: Target = {
     silenceSeconds: 60,
     killSeconds: 30,
     sandboxes: ['embedded', 'e2b'],
-    isServerless: false,
-    hasServiceNames: false,
-    engines: [],
     instances: 100,
     proxies: 1,
   },
   setSecret: (name) => {
     const put = `aws ssm put-parameter --overwrite --type SecureString --name /${IMAGE}/${name} --value`
-    return name === 'SERVER_API_KEY'
-      ? `${put} "$(openssl rand -hex 24)"`
-      : `read -rs value && ${put} "$value"`
+    return withSecret(name, (value) => `${put} "${value}"`)
   },
   render,
 }
@@ -29,7 +24,7 @@ const REGISTRY = '$ACCOUNT.dkr.ecr.$REGION.amazonaws.com'
 
 function render(plan: Plan): Rendering {
   const tag = `export IMAGE=${REGISTRY}/${IMAGE}:$(git rev-parse --short HEAD)`
-  const deploy = `${buildCommand(plan, '"$IMAGE"')} && docker push "$IMAGE"\naws cloudformation deploy --stack-name ${IMAGE} --template-file ${plan.folder}/template.yaml --capabilities CAPABILITY_IAM --parameter-overrides Image="$IMAGE"`
+  const deploy = `${buildAndPush(plan, '"$IMAGE"')}\naws cloudformation deploy --stack-name ${IMAGE} --template-file ${plan.folder}/template.yaml --capabilities CAPABILITY_IAM --parameter-overrides Image="$IMAGE"`
   return {
     files: { ...imageFiles(plan), 'template.yaml': toYaml(template(plan)) },
     prepare: [

@@ -1,5 +1,13 @@
-import { buildCommand, DATABASE_BACKUP, imageFiles } from '../image.ts'
-import { dashed, IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
+import { buildAndPush, DATABASE_BACKUP, imageFiles } from '../image.ts'
+import {
+  dashed,
+  IMAGE,
+  type Plan,
+  type Rendering,
+  type Target,
+  toYaml,
+  withSecret,
+} from '../target.ts'
 
 export const azure: Target = {
   name: 'azure',
@@ -13,16 +21,12 @@ export const azure: Target = {
     killSeconds: 600,
     sandboxes: ['e2b'],
     isServerless: true,
-    hasServiceNames: false,
-    engines: [],
     instances: 100,
     proxies: 1,
   },
   setSecret: (name) => {
     const set = `az containerapp secret set --name ${IMAGE} --resource-group "$GROUP" --secrets`
-    return name === 'SERVER_API_KEY'
-      ? `${set} "${dashed(name)}=$(openssl rand -hex 24)"`
-      : `read -rs value && ${set} "${dashed(name)}=$value"`
+    return withSecret(name, (value) => `${set} "${dashed(name)}=${value}"`)
   },
   render,
 }
@@ -31,7 +35,7 @@ const TAG = '$REGISTRY.azurecr.io/agent-server:$(git rev-parse --short HEAD)'
 
 function render(plan: Plan): Rendering {
   const app = `--name ${IMAGE} --resource-group "$GROUP"`
-  const deploy = `${buildCommand(plan, '"$IMAGE"')} && docker push "$IMAGE"\naz containerapp update ${app} --yaml <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/containerapp.yaml)`
+  const deploy = `${buildAndPush(plan, '"$IMAGE"')}\naz containerapp update ${app} --yaml <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/containerapp.yaml)`
   return {
     files: {
       ...imageFiles(plan),

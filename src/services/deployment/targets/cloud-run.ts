@@ -1,4 +1,4 @@
-import { buildCommand, DATABASE_BACKUP, imageFiles } from '../image.ts'
+import { buildAndPush, DATABASE_BACKUP, imageFiles } from '../image.ts'
 import { dashed, IMAGE, type Plan, type Rendering, type Target, toYaml } from '../target.ts'
 
 export const cloudRun: Target = {
@@ -11,8 +11,6 @@ export const cloudRun: Target = {
     bodyBytes: 32_000_000,
     sandboxes: ['e2b'],
     isServerless: true,
-    hasServiceNames: false,
-    engines: [],
     instances: 100,
     proxies: 1,
   },
@@ -27,7 +25,7 @@ const TAG =
   '$REGION-docker.pkg.dev/$PROJECT/agent-server/agent-server:$(git rev-parse --short HEAD)'
 
 function render(plan: Plan): Rendering {
-  const deploy = `${buildCommand(plan, '"$IMAGE"')} && docker push "$IMAGE"\ngcloud run services replace <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/service.yaml) --region "$REGION"`
+  const deploy = `${buildAndPush(plan, '"$IMAGE"')}\ngcloud run services replace <(sed "s|image: .*|image: $IMAGE|" ${plan.folder}/service.yaml) --region "$REGION"`
   return {
     files: { ...imageFiles(plan), 'service.yaml': toYaml(service(plan)) },
     prepare: [

@@ -20,7 +20,6 @@ export const compose: Target = {
     storage: 'disk',
     killSeconds: 600,
     sandboxes: ['embedded', 'docker', 'e2b'],
-    isServerless: false,
     hasServiceNames: true,
     engines: ['postgres', 'qdrant'],
     instances: 1,

@@ -1,4 +1,4 @@
-import { buildCommand, DATABASE_BACKUP, imageFiles } from '../image.ts'
+import { buildAndPush, DATABASE_BACKUP, imageFiles } from '../image.ts'
 import { IMAGE, type Plan, type Rendering, setInFile, type Target, toYaml } from '../target.ts'
 
 export const digitalocean: Target = {
@@ -8,9 +8,6 @@ export const digitalocean: Target = {
     storage: 'none',
     killSeconds: 600,
     sandboxes: ['embedded', 'e2b'],
-    isServerless: false,
-    hasServiceNames: false,
-    engines: [],
     instances: 100,
   },
   setSecret: (name, { folder }) => setInFile(name, folder),
@@ -20,7 +17,7 @@ export const digitalocean: Target = {
 function render(plan: Plan): Rendering {
   const { folder, secrets, agent } = plan
   const image = `registry.digitalocean.com/$REGISTRY/${IMAGE}:${agent.project.version}`
-  const push = `${buildCommand(plan, image)} && docker push ${image}`
+  const push = buildAndPush(plan, image)
   // Read line by line, as a shell would take the signs in a URL for its own; no other dollar is touched.
   const filled = `(while IFS= read -r line; do export "$line"; done < ${folder}/.env; envsubst '${secrets.map((name) => `$${name}`).join(' ')}' < ${folder}/app.yaml)`
   return {

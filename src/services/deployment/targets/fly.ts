@@ -1,5 +1,5 @@
-import { DATABASE_BACKUP, imageFiles } from '../image.ts'
-import { IMAGE, type Plan, type Rendering, type Target } from '../target.ts'
+import { DATABASE_BACKUP, imageFiles, makeVolume } from '../image.ts'
+import { IMAGE, type Plan, type Rendering, type Target, withSecret } from '../target.ts'
 
 /** What `http_options.idle_timeout` may be at most, in seconds. */
 const MAX_IDLE = 900
@@ -12,16 +12,13 @@ export const fly: Target = {
     silenceSeconds: MAX_IDLE,
     killSeconds: 300,
     sandboxes: ['embedded', 'e2b'],
-    isServerless: false,
-    hasServiceNames: false,
-    engines: [],
     instances: 100,
     proxies: 2,
   },
-  setSecret: (name, { folder }) =>
-    name === 'SERVER_API_KEY'
-      ? `echo "${name}=$(openssl rand -hex 24)" | fly secrets import --stage --config ${folder}/fly.toml`
-      : `read -rs value && echo "${name}=$value" | fly secrets import --stage --config ${folder}/fly.toml`,
+  setSecret: (name, { folder }) => {
+    const importing = `fly secrets import --stage --config ${folder}/fly.toml`
+    return withSecret(name, (value) => `echo "${name}=${value}" | ${importing}`)
+  },
   render,
 }
 
@@ -33,14 +30,7 @@ function render(plan: Plan): Rendering {
     files: { ...imageFiles(plan), 'fly.toml': flyToml(plan) },
     prepare: [
       { title: 'Make the app; its name is part of its address', run: `fly apps create ${IMAGE}` },
-      ...(isShared
-        ? []
-        : [
-            {
-              title: 'Make the volume that the documents are on',
-              run: `fly volumes create data --size 10 ${config}`,
-            },
-          ]),
+      ...makeVolume(plan, `fly volumes create data --size 10 ${config}`),
     ],
     deploy: [
       { title: 'Build and start it', run: deploy },

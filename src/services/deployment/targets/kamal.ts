@@ -9,9 +9,6 @@ export const kamal: Target = {
     storage: 'none',
     killSeconds: 600,
     sandboxes: ['embedded', 'e2b'],
-    isServerless: false,
-    hasServiceNames: false,
-    engines: [],
     // Its certificates are for one machine.
     instances: 1,
     proxies: 1,

@@ -1,5 +1,5 @@
 import { type Document, parse, parseAllDocuments } from 'yaml'
-import { buildCommand, DATABASE_BACKUP, imageFiles } from '../image.ts'
+import { buildAndPush, DATABASE_BACKUP, imageFiles } from '../image.ts'
 import {
   dashed,
   IMAGE,
@@ -19,7 +19,6 @@ export const kubernetes: Target = {
     storage: 'disk',
     killSeconds: 600,
     sandboxes: ['embedded', 'e2b'],
-    isServerless: false,
     hasServiceNames: true,
     engines: ['qdrant'],
     instances: 100,
@@ -59,7 +58,7 @@ function render(plan: Plan): Rendering {
       {
         title:
           'Put your own registry in the place of registry.example.org, here and in kustomization.yaml, and build the image',
-        run: `${buildCommand(plan, image)} && docker push ${image}`,
+        run: buildAndPush(plan, image),
       },
       {
         title: 'Hand the secrets over',
@@ -75,7 +74,7 @@ function render(plan: Plan): Rendering {
         run: `kubectl ${own} port-forward service/${IMAGE} 3000:80`,
       },
     ],
-    update: `${buildCommand(plan, image)} && docker push ${image}\n${apply} && kubectl ${own} rollout restart deployment/${IMAGE}`,
+    update: `${buildAndPush(plan, image)}\n${apply} && kubectl ${own} rollout restart deployment/${IMAGE}`,
     rollback: `kubectl ${own} rollout undo deployment/${IMAGE}`,
     backup: plan.isShared
       ? DATABASE_BACKUP

@@ -1,5 +1,5 @@
-import { DATABASE_BACKUP, imageFiles } from '../image.ts'
-import type { Plan, Rendering, Target } from '../target.ts'
+import { DATABASE_BACKUP, imageFiles, makeVolume } from '../image.ts'
+import { type Plan, type Rendering, type Target, withSecret } from '../target.ts'
 
 export const railway: Target = {
   name: 'railway',
@@ -10,15 +10,9 @@ export const railway: Target = {
     silenceSeconds: 300,
     killSeconds: 300,
     sandboxes: ['embedded', 'e2b'],
-    isServerless: false,
-    hasServiceNames: false,
-    engines: [],
     instances: 50,
   },
-  setSecret: (name) =>
-    name === 'SERVER_API_KEY'
-      ? `railway variables --set "${name}=$(openssl rand -hex 24)"`
-      : `read -rs value && railway variables --set "${name}=$value"`,
+  setSecret: (name) => withSecret(name, (value) => `railway variables --set "${name}=${value}"`),
   render,
 }
 
@@ -38,14 +32,7 @@ function render(plan: Plan): Rendering {
         title: `Open the service's settings, and give ${folder}/railway.json as its configuration file`,
         run: 'railway open',
       },
-      ...(isShared
-        ? []
-        : [
-            {
-              title: 'Make the volume that the documents are on',
-              run: 'railway volume add --mount-path /data',
-            },
-          ]),
+      ...makeVolume(plan, 'railway volume add --mount-path /data'),
     ],
     deploy: [
       ...(settings.length === 0

@@ -9,9 +9,7 @@ export const render: Target = {
     // Without a disk it may be up to 300.
     killSeconds: 30,
     sandboxes: ['embedded', 'e2b'],
-    isServerless: false,
     hasServiceNames: true,
-    engines: [],
     instances: 100,
   },
   setSecret: (name) =>

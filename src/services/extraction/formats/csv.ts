@@ -29,17 +29,14 @@ export function parseRows(text: string, to = MAX_ROWS + 1): string[][] {
 
 /** The one that divides the first lines most evenly. */
 export function delimiterOf(text: string): string {
-  const lines = text.slice(0, 65_536).split('\n', SAMPLE_LINES).map(withoutQuoted).filter(Boolean)
-  const best: { delimiter: string; score: number } = { delimiter: ',', score: 0 }
+  const sample = text.slice(0, 65_536).split('\n', SAMPLE_LINES)
+  const lines = sample.map((line) => line.replaceAll(/"[^"]*"/g, '')).filter(Boolean)
+  let best = { delimiter: ',', score: 0 }
   for (const delimiter of DELIMITERS) {
     const counts = lines.map((line) => line.split(delimiter).length - 1)
     const least = Math.min(...counts)
     const score = least > 0 ? least * lines.length : counts.filter(Boolean).length / 2
-    if (score > best.score) Object.assign(best, { delimiter, score })
+    if (score > best.score) best = { delimiter, score }
   }
   return best.delimiter
-}
-
-function withoutQuoted(line: string): string {
-  return line.replaceAll(/"[^"]*"/g, '')
 }

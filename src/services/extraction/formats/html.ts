@@ -15,8 +15,7 @@ const MAX_SEARCHED = 2_000_000
 /** The main content of a page, without its navigation, under its title. */
 export function extractHtml(html: string): Extracted {
   const page = parsePage(html)
-  const titleText = page.querySelector('title')?.textContent ?? ''
-  const title = titleText.replaceAll(/\s+/g, ' ').trim()
+  const title = page.querySelector('title')?.textContent?.replaceAll(/\s+/g, ' ').trim() ?? ''
   const text = mainContent(html, page) ?? bodyOf(page)
   return { text: title === '' || text.startsWith('# ') ? text : `# ${title}\n\n${text}` }
 }
@@ -159,18 +158,10 @@ function withoutFrame(html: string): string {
 
 function refuseDepth(html: string): void {
   let depth = 0
-  const parser = new Parser({
-    onopentagname() {
-      depth++
-      if (depth > DEEPEST) throw tooDeep()
-    },
-    onclosetag() {
-      depth--
-    },
-  })
-  parser.end(html)
-}
-
-function tooDeep(): ExtractionError {
-  return new ExtractionError('file_too_complex', 'The page is nested too deeply')
+  const onopentagname = () => {
+    depth++
+    if (depth <= DEEPEST) return
+    throw new ExtractionError('file_too_complex', 'The page is nested too deeply')
+  }
+  new Parser({ onopentagname, onclosetag: () => void depth-- }).end(html)
 }

@@ -114,9 +114,12 @@ function readable<Result>(read: () => Result): Result {
 
 const firstOf = (value: unknown) => Number(Array.isArray(value) ? value[0] : value)
 
-interface GifReader {
+interface Size {
   width: number
   height: number
+}
+
+interface GifReader extends Size {
   decodeAndBlitFrameRGBA(frame: number, pixels: Uint8Array): void
 }
 
@@ -131,10 +134,7 @@ function gifPicture(bytes: Buffer): Uint8Array {
 }
 
 /** What the head of the file says, before any of it is unpacked. Throws `damaged_file`. */
-function sizeOf(
-  bytes: Buffer,
-  kind: Exclude<PictureKind, 'tiff'>,
-): { width: number; height: number } {
+function sizeOf(bytes: Buffer, kind: Exclude<PictureKind, 'tiff'>): Size {
   return readable(() => {
     switch (kind) {
       case 'png':
@@ -147,13 +147,11 @@ function sizeOf(
         return webpSize(bytes)
       case 'jpeg':
         return jpegSize(bytes)
-      default:
-        return kind satisfies never
     }
   })
 }
 
-function webpSize(bytes: Buffer): { width: number; height: number } {
+function webpSize(bytes: Buffer): Size {
   const form = bytes.toString('latin1', 12, 16)
   if (form === 'VP8X')
     return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 }
@@ -165,7 +163,7 @@ function webpSize(bytes: Buffer): { width: number; height: number } {
 }
 
 /** The frame of a JPEG comes after segments of any length. */
-function jpegSize(bytes: Buffer): { width: number; height: number } {
+function jpegSize(bytes: Buffer): Size {
   for (let at = 2; at < bytes.length; at += 2 + bytes.readUInt16BE(at + 2)) {
     const marker = bytes[at + 1] ?? 0
     const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)

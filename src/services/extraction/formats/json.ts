@@ -7,7 +7,9 @@ export function extractJson(source: string): Extracted {
   const value = parse(source) ?? parseLines(source)
   if (value === undefined) return { text: fenced(source, 'json') }
   const text = createBoundedText()
-  addValue(text, value)
+  if (Array.isArray(value)) addRecords(text, value)
+  else if (typeof value === 'object' && value !== null) addSections(text, value)
+  else text.add(`${value}\n`)
   return { text: text.toString() }
 }
 
@@ -28,12 +30,6 @@ function parseLines(source: string): Json[] | undefined {
     records.push(record)
   }
   return records
-}
-
-function addValue(text: BoundedText, value: Json): void {
-  if (Array.isArray(value)) addRecords(text, value)
-  else if (isObject(value)) addSections(text, value)
-  else text.add(`${value}\n`)
 }
 
 function addRecords(text: BoundedText, records: readonly Json[]): void {
@@ -61,27 +57,21 @@ function addSections(text: BoundedText, object: { [name: string]: Json }): void 
 function* pairs(value: Json, path: string): Generator<string> {
   if (value === null) return
   if (typeof value !== 'object') yield withPath(path, String(value))
-  else if (isObject(value)) yield* pairsOfObject(value, path)
-  else yield* pairsOfList(value, path)
-}
-
-function* pairsOfObject(object: { [name: string]: Json }, path: string): Generator<string> {
-  for (const [name, inner] of Object.entries(object)) {
-    yield* pairs(inner, path === '' ? name : `${path}.${name}`)
+  else if (Array.isArray(value)) yield* pairsOfList(value, path)
+  else {
+    for (const [name, inner] of Object.entries(value)) {
+      yield* pairs(inner, path === '' ? name : `${path}.${name}`)
+    }
   }
 }
 
 function* pairsOfList(list: readonly Json[], path: string): Generator<string> {
-  const isFlat = list.every((inner) => typeof inner !== 'object')
-  if (isFlat && list.length > 0) yield withPath(path, list.join(', '))
-  if (!isFlat) for (const inner of list) yield* pairs(inner, path)
+  const isFlat = list.length > 0 && list.every((inner) => typeof inner !== 'object')
+  if (isFlat) yield withPath(path, list.join(', '))
+  else for (const inner of list) yield* pairs(inner, path)
 }
 
 function withPath(path: string, value: string): string {
   const line = value.replaceAll(/\s+/g, ' ').trim()
   return path === '' ? line : `${path}: ${line}`
-}
-
-function isObject(value: Json): value is { [name: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

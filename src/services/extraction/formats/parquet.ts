@@ -30,10 +30,6 @@ async function firstRows(file: ArrayBuffer): Promise<string> {
 
 function toCell(value: unknown): Cell {
   if (value === null || value === undefined || value instanceof Date) return value
-  if (typeof value === 'object') return JSON.stringify(value, (_, each) => printable(each))
-  return String(value)
-}
-
-function printable(value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
+  if (typeof value !== 'object') return String(value)
+  return JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? String(each) : each))
 }

@@ -12,7 +12,6 @@ import {
   MAX_PIXELS,
   MAX_RECOGNISED_PAGES,
   nothingRead,
-  type Recognised,
   recogniserOf,
   tooManyPages,
 } from '../pictures/recognise.ts'
@@ -24,7 +23,7 @@ const QUIET = 0
 /** Of fewer pages one long list takes no time worth speaking of. */
 const MANY_PAGES = 2_000
 /** Of a larger file there is no room for the copies that a better list takes. */
-const LARGEST_COPIED = 100_000_000
+const MAX_COPIED_BYTES = 100_000_000
 const PARSER = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'))
 
 type Pdf = PDFDocumentProxy
@@ -72,20 +71,16 @@ function createSight(recognition: Recognition | undefined): Sight {
     if (++pages > MAX_RECOGNISED_PAGES) throw tooManyPages()
     recognition.onPage()
     const recogniser = recogniserOf(recognition.languages)
-    const read: Recognised[] = []
-    for (const picture of files) read.push(await recogniser.read(picture))
-    const text = read
-      .map((each) => each.text)
-      .join('\n\n')
-      .trim()
+    const read = await Array.fromAsync(files, (picture) => recogniser.read(picture))
     if (read.some(({ isUnreadable }) => isUnreadable)) recognition.onUnreadable(`page ${number}`)
-    return text
+    const texts = read.map(({ text }) => text)
+    return texts.join('\n\n').trim()
   }
 }
 
 /** The parser takes the memory that it is given. */
 async function openWithShortLists(bytes: Buffer): Promise<Pdf> {
-  if (bytes.length > LARGEST_COPIED) return open(bytes)
+  if (bytes.length > MAX_COPIED_BYTES) return open(bytes)
   const pdf = await open(Buffer.from(bytes))
   const isLong = pdf.numPages > MANY_PAGES && pdf.numPages <= MAX_PAGES
   const better = isLong ? await withShortLists(bytes) : undefined
@@ -211,10 +206,10 @@ function tidy(text: string): string {
 /** The height that most characters have. */
 function usualHeight(lines: readonly Line[]): number {
   const characters = new Map<number, number>()
+  let usual = 0
   for (const { text, height } of lines) {
     characters.set(height, (characters.get(height) ?? 0) + text.length)
   }
-  let usual = 0
   for (const [height, count] of characters) {
     if (count > (characters.get(usual) ?? 0)) usual = height
   }

@@ -59,8 +59,10 @@ function addRows(text: BoundedText, { rows, head, first }: SheetTable, level: st
   for (const [position, row] of rows.entries()) {
     if (text.length > MAX_CHARACTERS) return position
     if (position % ROWS_PER_SECTION === 0) text.add(sectionAt(position, rows.length, first, level))
-    const cells = row.map(toText)
-    const named = cells.flatMap((cell, i) => (cell === '' ? [] : [withName(cell, head?.[i])]))
+    const named = row.map(toText).flatMap((cell, i) => {
+      if (cell === '') return []
+      return head?.[i] ? `${head[i]}: ${cell}` : cell
+    })
     if (named.length > 0) text.add(`- ${named.join('; ')}\n`)
   }
   return rows.length
@@ -71,8 +73,4 @@ function sectionAt(position: number, rows: number, first: number, level: string)
   if (rows <= ROWS_PER_SECTION) return ''
   const last = Math.min(position + ROWS_PER_SECTION, rows)
   return `\n${level} Rows ${first + position + 1} to ${first + last}\n\n`
-}
-
-function withName(cell: string, name: string | undefined): string {
-  return name ? `${name}: ${cell}` : cell
 }

@@ -45,14 +45,9 @@ export async function pagePictures(page: PdfPage): Promise<{ files: Uint8Array[]
 
 const isStrip = ({ width, height }: Picture) => width >= 600 && height >= 4
 
-interface PlacedPicture {
-  top: number
-  picture: Picture
-}
-
 async function placedPictures(page: PdfPage) {
   const { fnArray, argsArray } = await page.getOperatorList()
-  const placed: PlacedPicture[] = []
+  const placed: { top: number; picture: Picture }[] = []
   let lost = false
   const topAfter = createTops()
   for (const [index, operator] of fnArray.entries()) {

@@ -2,8 +2,8 @@ import { isBlank, isDigit, isLineBreak } from '../../../lib/markdown/characters.
 
 /** Full stops after which no blank is needed: CJK, and those of Arabic, Indic, Ethiopic, Burmese, Khmer, Tibetan. */
 const FREE_STANDING = '。！？．｡।॥۔؟።၊။។༎།'
-const WESTERN = '.!?…‽'
-const CLOSING = '"\'”’»›)]}」』）】》〉*_`'
+/** Marks that may follow a terminator and belong to its sentence. */
+const CONTINUES_END = `${FREE_STANDING}.!?…‽"'”’»›)]}」』）】》〉*_\``
 
 const NO_END_BEFORE_ANYTHING = new Set(
   'dr mr mrs ms prof st jr vs cf approx ca bzw hr fr mme mlle sra gen col capt lt sgt rev hon gov sen rep dept est viz resp incl excl bd hrsg'.split(
@@ -33,7 +33,7 @@ export function findSentenceEnd(text: string, index: number, limit: number): num
   const latest = Math.min(limit, index + 1 + MAX_CLOSING_MARKS)
   let end = index + 1
   let freeStanding = FREE_STANDING_CODES.has(text.charCodeAt(index))
-  while (end < latest && continuesEnd(text.charAt(end))) {
+  while (end < latest && CONTINUES_END.includes(text.charAt(end))) {
     if (FREE_STANDING_CODES.has(text.charCodeAt(end))) freeStanding = true
     end++
   }
@@ -45,17 +45,7 @@ export function findSentenceEnd(text: string, index: number, limit: number): num
 /** Whether what looks like an end is an abbreviation or a quotation within a sentence. */
 function goesOn(text: string, index: number, end: number): boolean {
   if (end === index + 1) return text[index] === '.' && isAbbreviation(text, index)
-  return isQuote(text.charAt(end - 1)) && isLowerCase(followingCharacter(text, end))
-}
-
-function isQuote(character: string): boolean {
-  return '"\'”’»'.includes(character)
-}
-
-function continuesEnd(character: string): boolean {
-  return (
-    CLOSING.includes(character) || WESTERN.includes(character) || FREE_STANDING.includes(character)
-  )
+  return `"'”’»`.includes(text.charAt(end - 1)) && isLowerCase(followingCharacter(text, end))
 }
 
 function isAbbreviation(text: string, stop: number): boolean {

@@ -1,6 +1,6 @@
 import { type Block, scanBlocks } from '../../../lib/markdown/blocks.ts'
+import { atCodePoint } from '../../../lib/markdown/characters.ts'
 import type { Fence } from '../../../lib/markdown/lines.ts'
-import { createHeadingPath, type HeadingStep } from './heading-path.ts'
 import {
   BOUNDARY,
   createUnitPacker,
@@ -48,12 +48,9 @@ export function splitPiece(
     }
     last = block
   }
-  const fence = last ? fenceAfter(last) : before?.fence
+  const closing = last?.kind === 'code' ? last.open : undefined
+  const fence = last ? closing : before?.fence
   return { chunks: packer.finish(), context: { headings: path.steps(), fence } }
-}
-
-function fenceAfter(block: Block): Fence | undefined {
-  return block.kind === 'code' ? block.open : undefined
 }
 
 function boundaryBetween(text: string, before: Block | undefined, block: Block): number {
@@ -62,4 +59,47 @@ function boundaryBetween(text: string, before: Block | undefined, block: Block):
   const isIntroduced = before !== undefined && text[before.end - 1] === ':'
   if (isIntroduced) return BOUNDARY.sentence
   return block.kind === 'prose' ? BOUNDARY.paragraph : BOUNDARY.block
+}
+
+const SEPARATOR = ' > '
+/** With six levels at most, this bounds the whole path. */
+const MAX_STEP = 120
+
+interface HeadingStep {
+  level: number
+  title: string
+}
+
+/** The headings that stand above a place in a text, below those of `above`. */
+function createHeadingPath(above: readonly HeadingStep[] = []) {
+  const steps = [...above]
+  let current = joined(steps)
+  return {
+    enter(level: number, title: string): void {
+      while ((steps.at(-1)?.level ?? 0) >= level) steps.pop()
+      const plain = toPlainTitle(title)
+      if (plain) steps.push({ level, title: plain })
+      current = joined(steps)
+    },
+    /** Outermost first; empty above the first heading. */
+    current: () => current,
+    steps: () => [...steps],
+  }
+}
+
+function joined(steps: readonly HeadingStep[]): string {
+  return steps.map(({ title }) => title).join(SEPARATOR)
+}
+
+/** The words of a heading without its marks: closing hashes, tags, link targets, emphasis, code. */
+function toPlainTitle(title: string): string {
+  const plain = title
+    .replace(/<[^<>]*>/g, '')
+    .replace(/!?\[([^[\]]*)\]\([^()\s]*\)/g, '$1')
+    .replace(/[*`]/g, '')
+    .trim()
+    .replace(/(^|\s)#+$/, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  return plain.slice(0, atCodePoint(plain, MAX_STEP)).trimEnd()
 }

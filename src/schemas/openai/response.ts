@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from './chat.ts'
+import { AgentFields, MAX_MESSAGE, MAX_MESSAGES } from '../chat.ts'
+import { boundedText, freeObject, optional, optionalOr, unsupported } from '../fields.ts'
 import { ExtraContent, ImageSettings, MAX_TOOLS, Reasoning } from './completion.ts'
-import { boundedText, freeObject, optional, optionalOr, unsupported } from './fields.ts'
 import { AttributeFilter, VectorStoreId } from './vector-store.ts'
 
 // Shapes of the Responses protocol: https://github.com/openai/openai-openapi.

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
-import { filledText, optional } from './fields.ts'
-import { CollectionName } from './metadata.ts'
+import { AppError } from '../../errors.ts'
+import { filledText, optional } from '../fields.ts'
+import { CollectionName } from '../metadata.ts'
 
 /** What a key lets its holder do: search, ask the agent, change documents, run the server. */
 export const SCOPES = ['query', 'chat', 'ingest', 'admin'] as const

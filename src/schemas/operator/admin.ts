@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { filledText, optionalOr } from './fields.ts'
+import { filledText, optionalOr } from '../fields.ts'
 
 /** UTF-16 code units; ten times the longest prompt. */
 const MAX_AGENT_TEXT = 1_000_000

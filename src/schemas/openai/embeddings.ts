@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { filledText, optional, optionalOr, unsupported } from './fields.ts'
+import { filledText, optional, optionalOr, unsupported } from '../fields.ts'
 
 const Text = filledText(200_000)
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { RetrievalMode } from './agent.ts'
-import { DEGRADED } from './query.ts'
+import { RetrievalMode } from '../agent.ts'
+import { DEGRADED } from '../query.ts'
 
 export const Health = z.object({ status: z.literal('ok') }).meta({ id: 'Health' })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { boundedText, optional, optionalOr } from './fields.ts'
+import { boundedText, optional, optionalOr } from '../fields.ts'
 
 export const DeploymentTargets = z
   .object({ targets: z.array(z.object({ name: z.string(), title: z.string() })) })

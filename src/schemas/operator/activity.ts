@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ErrorFrame } from './chat.ts'
-import { Flag } from './fields.ts'
+import { ErrorFrame } from '../chat.ts'
+import { Flag } from '../fields.ts'
 
 const common = {
   id: z.int().describe('Greater than that of every event before it.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { DocumentId } from './document.ts'
-import { optional, unsupported } from './fields.ts'
-import { Metadata } from './metadata.ts'
+import { DocumentId } from '../document.ts'
+import { optional, unsupported } from '../fields.ts'
+import { Metadata } from '../metadata.ts'
 import { FileCounts, StoreFileInput, StoreFileListQuery, VectorStoreId } from './vector-store.ts'
 
 /** Files of one batch: each is read when it is asked how the batch goes. */

@@ -1,4 +1,4 @@
-import type { Ranking } from '../chunk-index.ts'
+import type { Ranking } from './chunk-index.ts'
 
 export type TopHits = ReturnType<typeof createTopHits>
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { ErrorDetail } from '../error.ts'
+import { freeObject } from '../fields.ts'
 import { AgentExtra } from './completion.ts'
-import { ErrorDetail } from './error.ts'
-import { freeObject } from './fields.ts'
 
 // What the Responses protocol answers: https://github.com/openai/openai-openapi.
 

@@ -6,9 +6,9 @@ import {
   MAX_MESSAGE,
   MAX_MESSAGES,
   RUN_OUTCOME,
-} from './chat.ts'
-import { boundedText, freeObject, optional } from './fields.ts'
-import { Hit } from './query.ts'
+} from '../chat.ts'
+import { boundedText, freeObject, optional } from '../fields.ts'
+import { Hit } from '../query.ts'
 
 // Shapes of the chat-completions protocol: https://github.com/openai/openai-openapi.
 // Unknown fields are ignored, as its clients expect: each sends extras of its own.

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { DocumentId } from './document.ts'
-import { DocumentForm } from './document-file.ts'
-import { boundedText, filledText, optional, optionalOr, unsupported } from './fields.ts'
-import { refusal } from './invalid-request.ts'
-import { CollectionName, Filter, Metadata, within } from './metadata.ts'
+import { DocumentId } from '../document.ts'
+import { DocumentForm } from '../document-file.ts'
+import { boundedText, filledText, optional, optionalOr, unsupported } from '../fields.ts'
+import { refusal } from '../invalid-request.ts'
+import { CollectionName, Filter, Metadata, within } from '../metadata.ts'
 
 // Shapes of OpenAI's file search: https://github.com/openai/openai-openapi.
 
@@ -198,7 +198,7 @@ const OrderedPage = z.object({
   order: z.enum(['asc', 'desc']).default('desc').describe('By age.'),
   after: DocumentId.optional().describe('The last file of the page before.'),
 })
-const MOST_FILES = 1_000
+const MAX_LISTED_FILES = 1_000
 
 export const FileListQuery = OrderedPage.extend({
   limit: z.coerce
@@ -206,8 +206,8 @@ export const FileListQuery = OrderedPage.extend({
     .int()
     .min(1)
     .max(10_000)
-    .default(MOST_FILES)
-    .transform((limit) => Math.min(limit, MOST_FILES))
+    .default(MAX_LISTED_FILES)
+    .transform((limit) => Math.min(limit, MAX_LISTED_FILES))
     .describe('A page has 1,000 files at most.'),
   purpose: z.string().max(64).optional().describe('All files are for `assistants`.'),
 })

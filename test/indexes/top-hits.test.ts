@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createTopHits } from '../../../src/indexes/embedded/top-hits.ts'
-import { createRandom } from './random-chunks.ts'
+import { createTopHits } from '../../src/indexes/top-hits.ts'
+import { createRandom } from './embedded/random-chunks.ts'
 
 describe('The top hits', () => {
   it.each([1, 2, 7, 100, 1_000])(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mean, measure, percentile, readJudged, writeJudged } from '../../src/lib/evaluation.ts'
+import { mean, measure, percentile, readJudged, writeJudged } from '../../ui/search/evaluation.ts'
 
 describe('Judged queries', () => {
   it('are read as they were written', () => {

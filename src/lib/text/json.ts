@@ -1,0 +1,8 @@
+/** The parsed value; nothing where the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
