@@ -35,7 +35,7 @@ export function useSettings() {
       settings.value = saved.settings
       note.value =
         saved.changed.length > 0 ? `Saved: ${saved.changed.join(', ')}.` : 'Nothing changed.'
-      await readServerState()
+      void readServerState()
       return true
     } catch (error) {
       failure.value = messageOf(error)
@@ -45,7 +45,11 @@ export function useSettings() {
     }
   }
   const save = async () => {
-    if (await saveChanges(changesOf(draft.value))) draft.value = {}
+    const saved = draft.value
+    if (!(await saveChanges(changesOf(saved)))) return
+    // What was typed meanwhile is still to be saved.
+    const left = Object.entries(draft.value).filter(([name, value]) => value !== saved[name])
+    draft.value = Object.fromEntries(left)
   }
   return { settings, draft, failure, note, save, saveChanges }
 }

@@ -2,6 +2,7 @@ import type { CollectionSettings } from '../qdrant-settings.ts'
 import {
   type Collections,
   DENSE,
+  identityOf,
   isWeighedHere,
   TERMS,
   TermsMetadata,
@@ -90,9 +91,11 @@ export function createServedCollections(options: Options) {
       )
     },
 
-    /** A collection for vectors of this dimension, in the place of the one there may be. */
-    async makeVectors(dimension: number) {
+    /** A collection for vectors of this dimension, in the place of the one last seen; where another server was faster, its own stays. */
+    async makeVectors(dimension: number, seen: Pick<VectorsMetadata, 'made'> | undefined) {
       const former = await collections.behind(vectorsAlias)
+      const made = former === undefined ? undefined : await identityOf(collections, former)
+      if (made !== seen?.made) return
       const name = nameAfter(vectorsAlias, former)
       await kinds.createVectors(name, dimension)
       await collections.serve({ [vectorsAlias]: name })

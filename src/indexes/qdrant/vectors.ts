@@ -21,22 +21,33 @@ export function createVectorsPart(
   quantisation: Quantisation,
 ) {
   let held: VectorsMetadata | undefined
+  let making: Promise<void> | undefined
 
   /** The dimension. Another server may have made the collection since. */
   const find = async (signal?: AbortSignal) => {
-    held ??= await served.vectors(signal)
+    if (held) return held.dimension
+    const found = await served.vectors(signal)
+    // Meanwhile it may have been made.
+    held ??= found
     return held?.dimension
   }
 
-  const readyFor = async (wanted: number) => {
-    const dimension = await find()
-    if (dimension === wanted) return
-    if (dimension !== undefined && (await points.count()) > 0) {
-      throw new RangeError(`The index holds vectors of ${dimension}, not ${wanted}`)
-    }
-    await served.makeVectors(wanted)
+  const makeFor = async (wanted: number) => {
+    if (held?.dimension === wanted || (held && (await points.count()) > 0)) return
+    await served.makeVectors(wanted, held)
     indexes.forget()
     held = await served.vectors()
+  }
+
+  const readyFor = async (wanted: number) => {
+    if ((await find()) === wanted) return
+    // Shared: another one would put an empty collection in the place of the first.
+    making ??= makeFor(wanted).finally(() => {
+      making = undefined
+    })
+    await making
+    if (held?.dimension === wanted) return
+    throw new RangeError(`The index holds vectors of ${held?.dimension}, not ${wanted}`)
   }
 
   return {

@@ -77,6 +77,22 @@ describe('Opening an index on a Qdrant', () => {
     },
   )
 
+  it('makes one collection of vectors for all that comes at once, and keeps what each put into it', async () => {
+    const servers = [qdrantIndexAt(fake.url), qdrantIndexAt(fake.url)]
+    for (const server of servers) await server.open()
+    const keys = Array.from({ length: 12 }, (_, place) => place)
+    // All see that there is none; then the first makes it before the others have looked a second time.
+    let asked = 0
+    fake.delay = ({ call }) => {
+      if (call !== 'GET /aliases') return 0
+      asked++
+      return asked > keys.length + 1 && asked <= 2 * keys.length ? 100 : 0
+    }
+    await Promise.all(keys.map((key) => servers[key % 2]?.addVectors(vectorBatch([key]), [])))
+    expect([...fake.store.collections.keys()]).toEqual(['test-terms-1', 'test-meaning-1'])
+    for (const server of servers) expect([...(await server.vectorKeys())]).toEqual(keys)
+  })
+
   it('finds what another server has made and filled, also vectors that came later', async () => {
     const [one, other] = [qdrantIndexAt(fake.url), qdrantIndexAt(fake.url)]
     await Promise.all([one.open(), other.open()])
