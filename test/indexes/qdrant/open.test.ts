@@ -88,7 +88,7 @@ describe('Opening an index on a Qdrant', () => {
       asked++
       return asked > keys.length + 1 && asked <= 2 * keys.length ? 100 : 0
     }
-    await Promise.all(keys.map((key) => servers[key % 2]?.addVectors(vectorBatch([key]), [])))
+    await Promise.all(keys.map(async (key) => servers[key % 2]?.addVectors(vectorBatch([key]), [])))
     expect([...fake.store.collections.keys()]).toEqual(['test-terms-1', 'test-meaning-1'])
     for (const server of servers) expect([...(await server.vectorKeys())]).toEqual(keys)
   })
