@@ -62,8 +62,11 @@ const MODELS = { object: 'list', data: [{ id: 'scripted', object: 'model', owned
 /**
  * A chat-completions server on 127.0.0.1 that plays what a test scripts; see `upstream-replies.ts`
  * for ready-made answers. Closes itself when started inside a test; elsewhere, call `close`.
+ * `keepAliveTimeout` is how long a connection waits for its next request, in milliseconds.
  */
-export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+export async function startScriptedUpstream({
+  keepAliveTimeout = 5_000,
+} = {}): Promise<ScriptedUpstream> {
   const requests: RecordedRequest[] = []
   const scripts: Script[] = []
   const waiting: ((request: RecordedRequest) => void)[] = []
@@ -82,7 +85,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     await play(typeof script === 'function' ? script(request) : script, request, response)
   }
   // A script that throws is a broken test: the socket dies and the rejection fails the run.
-  const server = createServer((incoming, response) => {
+  const server = createServer({ keepAliveTimeout }, (incoming, response) => {
     void answer(incoming, response).finally(() => response.writableEnded || response.destroy())
   })
   server.on('connection', () => {

@@ -5,8 +5,19 @@ import { readerOf, readText } from './body-reader.ts'
 import { failureOfStatus, toUpstreamFailure, UpstreamFailure } from './failures.ts'
 
 // An import would load all of Node's own fetch, which hangs on it: 16 MB, and as long as Node itself takes to start.
-const { request: requestHttp } = process.getBuiltinModule('node:http')
-const { request: requestHttps } = process.getBuiltinModule('node:https')
+const http = process.getBuiltinModule('node:http')
+const https = process.getBuiltinModule('node:https')
+
+/**
+ * How long a connection waits for the next request, where its server does not name a shorter time: longer than people
+ * read an answer, shorter than the idle limit of common load balancers (60 s). By itself Node waits 5 s, after which
+ * the next chat would pay for TCP and TLS again.
+ */
+const KEEP_ALIVE_MS = 55_000
+/** With what Node's own agents know of proxies (`NODE_USE_ENV_PROXY`), which the types do not know. */
+const keepLonger = (agent: object) => ({ ...Object(agent).options, timeout: KEEP_ALIVE_MS })
+const httpAgent = new http.Agent(keepLonger(http.globalAgent))
+const httpsAgent = new https.Agent(keepLonger(https.globalAgent))
 
 const MAX_ERROR_BYTES = 64 * 2 ** 10
 
@@ -82,11 +93,20 @@ export async function send(
     'user-agent': 'agent-server',
     ...traceHeaders(),
   }
-  const request = url.protocol === 'https:' ? requestHttps : requestHttp
-  const message = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(url, { method, headers, signal }, resolve).on('error', reject).end(body)
-  }).catch((error: unknown) => {
-    throw toUpstreamFailure(error, 'unreachable')
+  const [client, agent] = url.protocol === 'https:' ? [https, httpsAgent] : [http, httpAgent]
+  let isReused = false
+  const ask = () =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const request = client.request(url, { agent, method, headers, signal }, resolve)
+      request.end(body).on('error', (error) => {
+        isReused = request.reusedSocket
+        reject(toUpstreamFailure(error, 'unreachable'))
+      })
+    })
+  const message = await ask().catch((failure: UpstreamFailure) => {
+    // Its server has closed a connection that waited, just when it was used again: that is no failure, and needs no pause.
+    if (isReused && failure.facts.kind === 'connection') return ask()
+    throw failure
   })
   const status = message.statusCode ?? 0
   if (status >= 200 && status <= 299) return message

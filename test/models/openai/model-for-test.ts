@@ -37,8 +37,9 @@ export interface TestModel {
 /** The model under test before a scripted upstream that ends with the test. */
 export async function startModel(
   options: { idleTimeoutMs?: number; apiKey?: string; model?: string } = {},
+  server: { keepAliveTimeout?: number } = {},
 ): Promise<TestModel> {
-  const upstream = await startScriptedUpstream()
+  const upstream = await startScriptedUpstream(server)
   const logged: LogEntry[] = []
   const model = createOpenAiModel({
     apiKey: API_KEY,

@@ -1,8 +1,18 @@
+import { execFile } from 'node:child_process'
 import { getEventListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { eachEvent } from '../../support/batches.ts'
-import { chunk, DONE, hangReply, streamReply, textReply } from '../../support/upstream-replies.ts'
+import { onlyLong } from '../../support/long.ts'
+import {
+  chunk,
+  cutReply,
+  DONE,
+  hangReply,
+  streamReply,
+  textReply,
+} from '../../support/upstream-replies.ts'
 import { question, readAnswer, startModel } from './model-for-test.ts'
 
 const IDLE = 150
@@ -150,4 +160,48 @@ describe('connections', () => {
     // The next call may begin a moment before the last one's connection is free.
     expect(upstream.connections).toBeLessThanOrEqual(2)
   })
+
+  it('serve a call after a longer rest than Node itself waits', onlyLong, async () => {
+    expect(await connectionsWithRest(6_000, 60_000)).toBe(1)
+  })
+
+  it('are given up before the server closes them, where it says when', async () => {
+    expect(await connectionsWithRest(1_200, 2_000)).toBe(2)
+  })
+
+  it('that break when they are used again cost no call and no wait', async () => {
+    const { upstream, ask, logged } = await startModel()
+    upstream.script(textReply('At nine'), cutReply(), textReply('At ten'))
+    await ask()
+    await upstream.requests[0]?.closed
+    expect(await ask()).toMatchObject({ text: 'At ten' })
+    expect([upstream.requests.length, logged]).toEqual([3, []])
+  })
+
+  it('go through the proxy that the environment names', async () => {
+    const { upstream } = await startModel()
+    const program = `
+      const { requestJson } = await import(${JSON.stringify(CONNECTION)})
+      const server = { apiKey: 'key', baseUrl: 'http://model.invalid/v1', path: '/models' }
+      const limits = { deadlineMs: 5_000, maxAnswerBytes: 1_000 }
+      console.log(await requestJson({ ...server, ...limits }, new AbortController().signal))`
+    const { origin } = new URL(upstream.url)
+    const env = { NODE_USE_ENV_PROXY: '1', HTTP_PROXY: origin }
+    const node = [process.execPath, ['--input-type=module', '--eval', program], { env }] as const
+    expect(await promisify(execFile)(...node)).toMatchObject({
+      stdout: expect.stringContaining('scripted'),
+    })
+  })
 })
+
+const CONNECTION = new URL('../../../src/models/openai/connection.ts', import.meta.url).href
+
+/** How many connections two calls take that lie so far apart, where the server keeps them so long. */
+async function connectionsWithRest(restMs: number, keepAliveTimeout: number): Promise<number> {
+  const { upstream, ask } = await startModel({}, { keepAliveTimeout })
+  upstream.always(textReply('At nine'))
+  await ask()
+  await pause(restMs)
+  await ask()
+  return upstream.connections
+}
