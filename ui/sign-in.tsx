@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { messageOf } from './api.ts'
 import { ErrorNote } from './parts/notes.tsx'
 import { signIn, signInNote } from './session.ts'
@@ -8,7 +8,8 @@ export function SignIn() {
   const failure = useSignal('')
   const busy = useSignal(false)
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => field.current?.focus(), [])
+  // Before it is painted: who types at once loses no letter.
+  useLayoutEffect(() => field.current?.focus(), [])
 
   const submit = async (event: Event) => {
     event.preventDefault()

@@ -3,8 +3,9 @@ import { verifies } from '../requirements.ts'
 import { readBlocks } from '../support/event-stream-reader.ts'
 import { onlyLong } from '../support/long.ts'
 import { connections, mcpTools, poll, settled, startWith } from '../support/mcp-connections.ts'
-import { freePort, startEverything, startHungServer, startWebPage } from '../support/mcp-servers.ts'
+import { startEverything, startHungServer, startWebPage } from '../support/mcp-servers.ts'
 import type { TestServer } from '../support/server.ts'
+import { freePort } from '../support/server-process.ts'
 import { textReply } from '../support/upstream-replies.ts'
 
 const ROUNDS = 3

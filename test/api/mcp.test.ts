@@ -12,7 +12,6 @@ import {
   testOf,
 } from '../support/mcp-connections.ts'
 import {
-  freePort,
   type StartedServer,
   startEverything,
   startHungServer,
@@ -20,6 +19,7 @@ import {
   startWebPage,
 } from '../support/mcp-servers.ts'
 import { modelRequest } from '../support/model-request.ts'
+import { freePort } from '../support/server-process.ts'
 import { textReply, toolCallReply } from '../support/upstream-replies.ts'
 
 let everything: StartedServer

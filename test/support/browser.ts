@@ -39,6 +39,8 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ) {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  // On a busy machine, too.
+  context.setDefaultTimeout(60_000)
   onTestFinished(() => context.close())
   const page = await context.newPage()
   const complaints: string[] = []

@@ -13,6 +13,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { createMcpHandler, type McpServer } from '@modelcontextprotocol/server'
 import { onTestFinished, TestRunner } from 'vitest'
+import { freePort } from './server-process.ts'
 
 const EVERYTHING = new URL(
   '../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
@@ -29,7 +30,7 @@ export interface StartedServer {
 /** The reference server from npm, which speaks the older protocol, in a process of its own. */
 export async function startEverything(
   transport: 'streamableHttp' | 'sse',
-  port?: number,
+  port?: number | string,
 ): Promise<StartedServer> {
   const listen = port ?? (await freePort())
   const child = spawn(process.execPath, [fileURLToPath(EVERYTHING), transport], {
@@ -61,7 +62,7 @@ export interface ModernServer extends StartedServer {
 /** A server of the current protocol; `build` is asked anew for each request. */
 export async function startModernServer(
   build: () => McpServer,
-  port?: number,
+  port?: number | string,
 ): Promise<ModernServer> {
   const handler = createMcpHandler(() => build())
   const requests: ModernServer['requests'] = []
@@ -100,8 +101,11 @@ export async function startModernServer(
 }
 
 /** Any HTTP server on the loopback. */
-export async function startHttp(listener: RequestListener, port = 0): Promise<StartedServer> {
-  const server = createServer(listener).listen(port, HOST)
+export async function startHttp(
+  listener: RequestListener,
+  port: number | string = 0,
+): Promise<StartedServer> {
+  const server = createServer(listener).listen(Number(port), HOST)
   await once(server, 'listening')
   const stop = async () => {
     if (!server.listening) return
@@ -181,16 +185,6 @@ export const startWebPage = () =>
   startHttp((_incoming, response) => {
     response.setHeader('content-type', 'text/html').end('<!doctype html><p>Welcome</p>')
   })
-
-/** A port that nobody listens on at this moment. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, HOST)
-  await once(server, 'listening')
-  const port = portOf(server)
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 function portOf(server: Server): number {
   const address = server.address()

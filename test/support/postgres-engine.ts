@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { onTestFinished } from 'vitest'
-import { freePort } from './mcp-servers.ts'
+import { freePort } from './server-process.ts'
 
 const START = fileURLToPath(new URL('../../.ci/start-postgres.sh', import.meta.url))
 const PROGRAMS = '/usr/lib/postgresql'
@@ -34,7 +34,7 @@ export async function startPostgresEngine(): Promise<PostgresEngine> {
   const base = await mkdtemp(join(tmpdir(), 'agent-server-postgres-'))
   const directory = join(base, 'engine')
   const data = join(directory, 'data')
-  const port = String(await freePort())
+  const port = await freePort()
   const [newest = ''] = (await readdir(PROGRAMS)).toSorted((a, b) => Number(b) - Number(a))
   const control = async (...parameters: string[]) => {
     const program = join(PROGRAMS, newest, 'bin', 'pg_ctl')

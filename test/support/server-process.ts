@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -130,11 +131,17 @@ export async function startServerProcess(
 
 /** A port that a process keeps when it begins anew; one that it chose itself would be another each time. */
 export async function freePort(): Promise<string> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
+  // Below those that a system gives away by itself, which another test could be given before it is taken.
+  const port = randomInt(10_000, 32_000)
+  const probe = createServer().listen(port, '127.0.0.1')
+  const isFree = await once(probe, 'listening').then(
+    () => true,
+    () => false,
+  )
+  if (!isFree) return freePort()
   probe.close()
-  return String(typeof address === 'object' && address?.port)
+  await once(probe, 'close')
+  return String(port)
 }
 
 /** The least that a start needs. */

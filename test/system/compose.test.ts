@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { ingester, requester } from '../support/server.ts'
+import { freePort } from '../support/server-process.ts'
 import { COMPOSE, docker, hasEngine, runCommand } from './docker.ts'
 
 /** From 2.20 on it knows `required`, by which the server waits for engines that may not be there. */
@@ -106,7 +105,7 @@ describe.skipIf(!COMPOSE || isFirst || !hasEngine())(
   () => {
     it('is built, becomes healthy, answers on this machine, and keeps its documents when it is started anew', async () => {
       const project = `agent-server-test-${randomUUID().slice(0, 8)}`
-      const port = String(await freePort())
+      const port = await freePort()
       const settings = { ...SETTINGS, CHAT_MODEL: 'extractive', PORT: port }
       const compose = async (...parameters: string[]) => {
         const { code, stderr } = await run(['--project-name', project, ...parameters], settings)
@@ -126,11 +125,3 @@ describe.skipIf(!COMPOSE || isFirst || !hasEngine())(
     })
   },
 )
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address ? address.port : 0
-}

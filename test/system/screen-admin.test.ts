@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { AgentFile } from '../../src/schemas/operator/admin.ts'
 import { expectAccessible, hasBrowser, openScreen, useBrowser } from '../support/browser.ts'
-import type { TestServer } from '../support/server.ts'
+import { startServer, type TestServer } from '../support/server.ts'
 import { freePort, startServerProcess } from '../support/server-process.ts'
 
 const SECRET = 'sk-a-secret-that-nobody-may-see-1234'
@@ -62,11 +62,35 @@ describe.skipIf(!hasBrowser)('Agent, settings and restart (needs Chromium)', () 
     await expectAccessible(page)
     expect(complaints).toEqual([])
 
+    // What was typed is checked after it was refused, and the refusal stays.
+    const refused = other.page.waitForResponse((answer) => answer.request().method() === 'PUT')
+    await other.page.route('**/agent/check', async (route) => {
+      await refused
+      await route.continue()
+    })
     await saveAgent(other.page, '{ "prompt": "Answer like a sailor." }')
-    await other.page.getByRole('alert').filter({ hasText: /\S/ }).waitFor()
+    const refusal = other.page.getByRole('alert').filter({ hasText: /\S/ })
+    await refusal.waitFor()
+    await other.page.getByText('All of it, with this configuration').click()
+    await other.page.locator('pre', { hasText: 'Answer like a sailor.' }).waitFor()
+    expect(await refusal.isVisible()).toBe(true)
     expect(await (await server.request('/admin/agent')).text()).toContain('librarian')
     await goBack(page, server)
     expect(complaints).toEqual([])
+  })
+
+  it('keeps what is typed while the text before is saved', async () => {
+    const { page } = await openScreen(browser, (await startServer()).url, 'agent')
+    const field = page.getByRole('textbox', { name: /agent\.json/ })
+    const typed = '{ "prompt": "More." }'
+    await page.route('**/admin/agent', async (route) => {
+      if (route.request().method() === 'PUT') await field.fill(typed)
+      await route.continue()
+    })
+    await saveAgent(page, '{ "prompt": "First." }')
+    await page.getByText('Saved: prompt.').waitFor()
+    expect(await field.inputValue()).toBe(typed)
+    await page.getByRole('button', { name: 'Save', disabled: false }).waitFor()
   })
 
   it('sets a variable and a secret that is never shown again', async () => {

@@ -62,7 +62,8 @@ describe.skipIf(!hasBrowser)('A page of another origin (needs Chromium)', () => 
     const form = await hostPage(
       `<form method="post" enctype="text/plain" action="${server.url}/ui/session"><input name="x"></form><script>document.forms[0].submit()</script>`,
     )
-    await stranger.goto(form)
+    // It leaves by itself, perhaps before it is loaded.
+    await stranger.goto(form, { waitUntil: 'commit' })
     await stranger.waitForURL(`${server.url}/**`)
     expect(await stranger.content()).toMatch(/origin_not_allowed|unsupported_media_type/)
 

@@ -113,7 +113,8 @@ describe.skipIf(!hasBrowser || !canMount)('A full disk (needs Chromium, and name
     await page.getByText('Running, but a part fails').waitFor({ timeout: 60_000 })
     const works = page.getByRole('region', { name: 'What works' })
     const store = works.getByRole('listitem').filter({ hasText: 'Document store' })
-    expect(await store.innerText()).toMatch(/Fails[\s\S]*Look at the disk of DATA_DIR/)
+    const told = /Fails[\s\S]*Look at the disk of DATA_DIR/
+    await expect.poll(() => store.innerText(), { timeout: 60_000 }).toMatch(told)
   })
 })
 

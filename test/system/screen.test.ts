@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('The overview (needs Chromium)', () => {
     const { page } = await openScreen(browser, url)
     const works = page.getByRole('region', { name: 'What works' })
     const failing = works.getByRole('listitem').filter({ hasText: 'Reranking model' })
-    expect(await failing.innerText()).toMatch(/Fails[\s\S]*Look at RERANK_BASE_URL/)
+    await expect.poll(() => failing.innerText()).toMatch(/Fails[\s\S]*Look at RERANK_BASE_URL/)
     await page.getByText('Running, degraded').waitFor()
   })
 })

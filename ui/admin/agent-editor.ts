@@ -15,6 +15,8 @@ export function createAgentEditor() {
   const text = signal('')
   const found = signal<AgentCheck | undefined>(undefined)
   const failure = signal('')
+  /** Apart from the other: a check comes by itself, and would take away why nothing was saved. */
+  const checkFailure = signal('')
   const note = signal('')
 
   const fields = computed(() => readFields(text.value))
@@ -24,16 +26,16 @@ export function createAgentEditor() {
     found.value = read
     text.value = read.text || EMPTY
   }
-  const attempt = async (act: () => Promise<void>) => {
+  const attempt = async (act: () => Promise<void>, told = failure) => {
     try {
       await act()
-      failure.value = ''
+      told.value = ''
     } catch (error) {
-      failure.value = messageOf(error)
+      told.value = messageOf(error)
     }
   }
   return {
-    ...{ file, text, found, failure, note, fields },
+    ...{ file, text, found, failure, checkFailure, note, fields },
     /** A field of the text as it is written now. */
     field: (...path: string[]) => fieldAt(fields.value, path),
     set(path: readonly string[], value: unknown) {
@@ -50,13 +52,16 @@ export function createAgentEditor() {
         if (checked.trim() === '') return
         const result = await client.admin.agent.check(checked)
         if (checked === text.value) found.value = result
-      }),
+      }, checkFailure),
 
     save: () =>
       attempt(async () => {
         const basedOn = file.value?.digest ?? ''
-        const saved = await client.admin.agent.save({ text: text.value, basedOn })
-        take(saved.file)
+        const written = text.value
+        const saved = await client.admin.agent.save({ text: written, basedOn })
+        // What was typed meanwhile is still to be saved.
+        if (text.value === written) take(saved.file)
+        else file.value = saved.file
         note.value =
           saved.changed.length > 0
             ? `Saved: ${saved.changed.join(', ')}.`

@@ -14,7 +14,7 @@ const CHECK_MS = 500
 /** The agent configuration as text, checked while it is written; with what the model would be told. */
 export function AgentPage() {
   const editor = useMemo(createAgentEditor, [])
-  const { file, text, found, failure, note, isChanged } = editor
+  const { file, text, found, failure, checkFailure, note, isChanged } = editor
   const isSaving = useSignal(false)
   useEffect(() => void editor.read(), [])
   useEffect(() => {
@@ -44,7 +44,7 @@ export function AgentPage() {
           </button>
         </div>
       </div>
-      <ErrorNote message={failure.value} />
+      <ErrorNote message={failure.value || checkFailure.value} />
       <p role="status">{note.value}</p>
       <AgentForms editor={editor} />
       <TextField

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { ask, stop } from '../chat/answering.ts'
 import { forget, isAnswering, settings, toMarkdown, turns } from '../chat/conversation.ts'
 import { TurnView } from '../chat/turn-view.tsx'
@@ -93,7 +93,8 @@ function useReadingAlong(): void {
 function Composer() {
   const question = useSignal('')
   const field = useRef<HTMLTextAreaElement>(null)
-  useEffect(() => field.current?.focus({ preventScroll: true }), [])
+  // Before it is painted: who types at once loses no letter.
+  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), [])
   const send = () => {
     if (isAnswering.value || question.value.trim() === '') return
     void ask(question.value.trim())

@@ -5,7 +5,6 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { onlyLong } from '../../support/long.ts'
 import {
-  freePort,
   startEverything,
   startGuardedServer,
   startHttp,
@@ -13,6 +12,7 @@ import {
   startModernServer,
   startWebPage,
 } from '../../support/mcp-servers.ts'
+import { freePort } from '../../support/server-process.ts'
 import { connectTo, serverThat } from './remote-server-for-test.ts'
 
 const never = () => new Promise<never>(() => undefined)
