@@ -102,8 +102,8 @@ describe('Where the system replaces no process', () => {
         expect(await ask(action)).toBe(202)
         await expect.poll(() => state().catch(() => ''), { timeout: 60_000 }).toBe(wanted)
       }
-      const listening = server.log().filter(({ msg }) => msg.startsWith('listening'))
-      expect(new Set(listening.map(({ pid }) => pid)).size).toBe(3)
+      const listening = () => server.log().filter(({ msg }) => msg.startsWith('listening'))
+      await expect.poll(() => new Set(listening().map(({ pid }) => pid)).size).toBe(3)
       // To the whole group, as a terminal and most supervisors send it: one that counted twice would end at once.
       expect(await server.stop()).toEqual({ code: 0, signal: null })
       expect(server.log().at(-1)?.msg).toBe('closed')

@@ -74,7 +74,7 @@ describe.runIf(canReplace)('A server (needs a system that replaces processes)', 
       await writeFile(join(directory, 'agent.json'), '{"nmae": "x", "prompt": 3}')
       await writeFile(join(directory, '.env'), 'TOP_K=0\nLOG_LEVEL=info\n')
       const server = await startServerProcess({ PORT: port }, { directory, until: 'listening' })
-      expect(server.stderr).toMatch(/TOP_K must be at least 1/)
+      await expect.poll(() => server.stderr).toMatch(/TOP_K must be at least 1/)
       const state = await readState(server)
       expect(state).toMatchObject({ state: 'failed', reason: expect.stringContaining('TOP_K') })
       expect(state.mistakes.settings).toEqual([{ field: 'TOP_K', message: 'must be at least 1' }])

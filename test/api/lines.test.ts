@@ -119,13 +119,13 @@ describe('POST /documents/batch with lines', () => {
       {},
       {
         beforeListen: ({ server: http }) =>
-          Object.assign(http, { requestTimeout: 100, connectionsCheckingInterval: 20 }),
+          Object.assign(http, { requestTimeout: 800, connectionsCheckingInterval: 50 }),
       },
     )
     const { request, firstPart } = openStream(patient)
     request.write(line({ id: 'early', text: 'Early.' }))
     await firstPart
-    await pause(300)
+    await pause(1_200)
     request.end(line({ id: 'late', text: 'Late.' }))
     expect(await settledDocument(patient.request, 'early')).toMatchObject({ status: 'ready' })
     const late = async () => (await patient.request('/documents/late')).status

@@ -33,7 +33,8 @@ let upstream: ScriptedUpstream
 let server: TestServer
 
 beforeAll(async () => {
-  upstream = await startScriptedUpstream()
+  // No connection waits for the next request: one that was found broken would be replaced, which is one try more.
+  upstream = await startScriptedUpstream({ keepAliveTimeout: 1_000 })
   server = await startServer(modelAt(upstream, { CHAT_IDLE_TIMEOUT: '1' }))
   await server.ingest({ text: 'Owls hoot.' })
   return async () => {

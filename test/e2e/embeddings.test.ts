@@ -91,6 +91,7 @@ it.each(someOf(['a', 'builtin'], 1))(
     const done = { state: 'done', missing: 0, refused: 0 }
     await expect.poll(() => readMeaning(server), { timeout: 60_000 }).toEqual(done)
     expect(await titles(server, { query: 'car', topK: 100, mode: 'dense' })).toHaveLength(DOCUMENTS)
+    await server.said(/EMBEDDING_MODEL=none/)
     const [line] = server.log().filter(({ msg }) => msg.includes('EMBEDDING_MODEL=none'))
     expect(line).toMatchObject({ chunks: DOCUMENTS, seconds: expect.any(Number) })
   },

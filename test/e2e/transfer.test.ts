@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { DocumentList } from '../../src/schemas/document.ts'
 import { verifies } from '../requirements.ts'
 import { search } from '../support/knowledge.ts'
-import { onlyLong } from '../support/long.ts'
+import { long, onlyLong, someOf } from '../support/long.ts'
 import { startScriptedEmbedder } from '../support/scripted-embedder.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { defaults, type Exit, launch, startServerProcess } from '../support/server-process.ts'
@@ -39,13 +39,18 @@ async function seen(server: TestServer) {
 }
 
 describe('npm run export and npm run import', () => {
-  it.each([
-    ['import', '.', '. is a folder: nothing was imported'],
-    ['import', 'data.zst', 'data.zst is not there'],
-    ['import', 'file/data.zst', 'file/data.zst is in no folder'],
-    ['export', 'nowhere/data.zst', 'nowhere/data.zst.part is not there'],
-    ['export', 'file/data.zst', 'file/data.zst is in no folder'],
-  ])('say in words what is wrong with a path: %s %s', async (command, path, words) => {
+  it.each(
+    someOf(
+      [
+        ['import', 'data.zst', 'data.zst is not there'],
+        ['export', 'nowhere/data.zst', 'nowhere/data.zst.part is not there'],
+        ['import', '.', '. is a folder: nothing was imported'],
+        ['import', 'file/data.zst', 'file/data.zst is in no folder'],
+        ['export', 'file/data.zst', 'file/data.zst is in no folder'],
+      ] as const,
+      2,
+    ),
+  )('say in words what is wrong with a path: %s %s', long, async (command, path, words) => {
     const directory = await temporaryDirectory()
     await writeFile(join(directory, 'file'), '')
     if (command === 'export') {

@@ -5,7 +5,7 @@ import { installBodyDeadline } from '../../src/http/request-body.ts'
 import { ERROR_LEVEL, open, openApp } from './open-app.ts'
 import { connectRaw } from './raw-client.ts'
 
-const MILLISECONDS = 50
+const MILLISECONDS = 200
 
 function routes(app: FastifyInstance): void {
   installBodyDeadline(app, MILLISECONDS)

@@ -1,12 +1,12 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { watchArrival } from '../../src/http/request-body.ts'
 import { CallerLeft } from '../../src/http/shutdown.ts'
 
-/** In milliseconds; a busy machine may sleep through a quarter of it and more. */
-const SILENCE = 400
+/** In milliseconds. */
+const SILENCE = 100
 
 function watched({ flowing }: { flowing: boolean }) {
   const message = new IncomingMessage(new Socket())
@@ -32,10 +32,12 @@ describe('A request that is arriving', () => {
   })
 
   it('is not given up while it comes, however slowly', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
     const { message, failures } = watched({ flowing: true })
     for (let i = 0; i < 6; i++) {
       message.push('x')
-      await pause(SILENCE / 4)
+      await vi.advanceTimersByTimeAsync(SILENCE - 1)
     }
     expect(failures).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { startDeadline } from '../../src/lib/abort.ts'
 
 describe('A deadline', () => {
@@ -22,13 +22,16 @@ describe('A deadline', () => {
     expect(late.signal.reason).toBe(reason)
   })
 
-  it('may be given anew, until it is over', async () => {
+  it('may be given anew, until it is over', () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
     using deadline = startDeadline(400)
-    await delay(250)
+    vi.advanceTimersByTime(399)
     deadline.renew()
-    await delay(250)
+    vi.advanceTimersByTime(399)
     expect(deadline.isOver).toBe(false)
-    await expect.poll(() => deadline.isOver).toBe(true)
+    vi.advanceTimersByTime(1)
+    expect(deadline.isOver).toBe(true)
   })
 
   it('leaves nothing behind when it is disposed of', async () => {

@@ -47,8 +47,8 @@ describe('a silent upstream', () => {
 
   it('is kept waiting for by comments, and by reasoning that is no part of the answer', async () => {
     // Together longer than the limit, and each far enough below it for a busy machine.
-    const { upstream, ask } = await startModel({ idleTimeoutMs: 400 })
-    const rest = { pauseMs: 160 }
+    const { upstream, ask } = await startModel({ idleTimeoutMs: 1_500 })
+    const rest = { pauseMs: 600 }
     upstream.script(
       streamReply(
         { send: ': OPENROUTER PROCESSING\n\n' },
@@ -66,14 +66,15 @@ describe('a silent upstream', () => {
   })
 
   it('is not blamed for a reader that takes its time', async () => {
-    const { upstream, model } = await startModel({ idleTimeoutMs: IDLE })
+    const idleTimeoutMs = 600
+    const { upstream, model } = await startModel({ idleTimeoutMs })
     const reader = Promise.withResolvers<void>()
     const rest = [chunk({ content: ' nine' }), chunk({}, 'stop'), DONE]
     upstream.script(streamReply(chunk({ content: 'At' }), { until: reader.promise }, ...rest))
     let text = ''
     for await (const event of eachEvent(model.stream(question(), new AbortController().signal))) {
       if (event.type === 'text-delta') text += event.text
-      if (text === 'At') await pause(IDLE * 2)
+      if (text === 'At') await pause(idleTimeoutMs * 2)
       reader.resolve()
     }
     expect(text).toBe('At nine')
