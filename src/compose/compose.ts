@@ -20,7 +20,7 @@ import { limitTo } from '../services/keys/limited.ts'
 import { EMPTY_KEY_FILE, KEY_FILE, KeyFile } from '../services/keys/record.ts'
 import { type Activity, createActivity } from '../services/ops/activity.ts'
 import { createReadiness } from '../services/ops/readiness.ts'
-import { createFeedback, rememberTerms } from '../services/retrieval/feedback.ts'
+import { analyseChunks, createFeedback } from '../services/retrieval/feedback.ts'
 import { createFileSearch } from '../services/retrieval/file-search.ts'
 import { createHybridSearch } from '../services/retrieval/hybrid-search.ts'
 import { createReranking } from '../services/retrieval/rerank.ts'
@@ -226,7 +226,7 @@ function createSearch(
   const analyser = createAnalyser(config.SEARCH_LANGUAGE)
   const reranker = createReranker(config, log)
   const reranking = reranker && createReranking({ reranker, log })
-  const feedback = createFeedback({ index, termsOf: rememberTerms({ store, analyser }) })
+  const feedback = createFeedback({ index, termsOf: analyseChunks({ store, analyser }) })
   let hasVectors = false
   const retrieval = createRetrieval({
     index: { search: feedback.search, filters: index.filters },

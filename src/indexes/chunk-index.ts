@@ -31,7 +31,19 @@ export interface IndexQuery {
   limit: number
 }
 
-interface HybridQuery extends Omit<IndexQuery, 'feedback'> {
+export type WordQuery = Omit<IndexQuery, 'feedback'>
+
+/** What feedback learns from chunks, in columns; `digests` are the same for chunks of the same text. */
+export interface LearnedTerms {
+  keys: readonly number[]
+  digests: readonly string[]
+  terms: TermBatch
+}
+
+/** What is learned from the chunks with these keys; those that do not exist are left out. */
+export type TermsOf = (keys: readonly number[]) => Promise<LearnedTerms>
+
+interface HybridQuery extends WordQuery {
   /** A unit vector, on the way; nothing where there will be none. */
   vector: Promise<Float32Array<ArrayBuffer> | undefined>
 }
@@ -102,6 +114,11 @@ export interface ChunkIndex {
   remove(keys: readonly number[]): Promise<void>
   /** Best first; equal scores in ascending key order. Throws what `signal` was aborted with. */
   search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]>
+  /**
+   * As `search`, with feedback from the best that it finds; asks for the terms of those that it does not remember.
+   * Absent where the index remembers none. Throws what `signal` was aborted with.
+   */
+  searchLearning?(query: WordQuery, termsOf: TermsOf, signal?: AbortSignal): Promise<IndexMatch[]>
   /**
    * The chunks whose vectors are nearest to a unit vector, best first: candidates, whose scores are
    * cosines to about a hundredth. Throws what `signal` was aborted with.

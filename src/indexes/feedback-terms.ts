@@ -1,4 +1,4 @@
-import type { Feedback, IndexMatch, Ranking } from './chunk-index.ts'
+import type { Feedback, Ranking } from './chunk-index.ts'
 import { type LengthNorm, type QueryTerms, termWeight } from './term-batch.ts'
 import { createTopHits } from './top-hits.ts'
 
@@ -69,10 +69,4 @@ export function addedTerms(
   const asked = query.counts.reduce((sum, count) => sum + count, 0)
   const scale = total > 0 ? (share * asked) / total : 0
   return { terms, counts: Float32Array.from(weights, (weight) => weight * scale) }
-}
-
-/** `best` before all others, with a score that says so. */
-export function keepFirst(best: number, others: IndexMatch[], limit: number): IndexMatch[] {
-  const score = others[0]?.score ?? 0
-  return [{ key: best, score }, ...others.filter(({ key }) => key !== best)].slice(0, limit)
 }

@@ -41,6 +41,18 @@ export function joinTermBatches(batches: readonly TermBatch[]): TermBatch {
   return joined
 }
 
+/** One chunk of a batch, in arrays of its own. */
+export function chunkOf({ lengths, offsets, terms, counts }: TermBatch, chunk: number): TermBatch {
+  const [from = 0, to = 0] = offsets.subarray(chunk, chunk + 2)
+  return {
+    size: 1,
+    lengths: lengths.slice(chunk, chunk + 1),
+    offsets: Uint32Array.of(0, to - from),
+    terms: terms.slice(from, to),
+    counts: counts.slice(from, to),
+  }
+}
+
 /** The terms of a query: distinct, with how often each was asked for. */
 export interface QueryTerms {
   terms: Uint32Array<ArrayBuffer>

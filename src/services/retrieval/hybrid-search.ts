@@ -4,11 +4,12 @@ import type {
   HybridRanking,
   IndexMatch,
   NearestQuery,
+  WordQuery,
 } from '../../indexes/chunk-index.ts'
 import { rankHybrid } from '../../indexes/hybrid-ranking.ts'
 import type { SearchMode } from '../../schemas/query.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import type { createFeedback, WordQuery } from './feedback.ts'
+import type { createFeedback } from './feedback.ts'
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'searchHybrid' | 'nearest'>

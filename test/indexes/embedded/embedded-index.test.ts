@@ -4,9 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { LearnedTerms } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
+import { createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { describeChunkIndex } from '../../contracts/chunk-index.contract.ts'
-import { addTo, keysFor } from '../../contracts/chunk-index.fixture.ts'
+import { addTo, batchOf, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
 function open(directory: string) {
@@ -64,5 +66,65 @@ describe('The thread of the embedded index', () => {
     const again = await open(directory)
     expect(await keysFor(again, ['wing'])).toEqual([1])
     await again.close()
+  })
+})
+
+describe('Feedback within the thread', () => {
+  /** Chunks that all say `wing`, the later ones less; every other one says `flutter` as well. */
+  const CHUNKS = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [
+      i + 1,
+      { wing: 1, [i % 2 ? 'flutter' : 'mach']: 2, filler: i },
+    ]),
+  )
+  const query = { terms: queryOf(['wing']), limit: 20 }
+
+  async function openFilled() {
+    const index = await open(await temporaryDirectory())
+    onTestFinished(() => index.close())
+    await addTo(index, CHUNKS)
+    const asked: number[][] = []
+    const termsOf = async (keys: readonly number[]): Promise<LearnedTerms> => {
+      asked.push([...keys])
+      const held = keys.filter((key) => CHUNKS[key])
+      const digests = held.map(String)
+      return { keys: held, digests, terms: batchOf(held.map((key) => CHUNKS[key] ?? [])) }
+    }
+    return { index, asked, termsOf }
+  }
+
+  it('ranks as two searches do, and asks for the terms of a chunk once', async () => {
+    const { index, asked, termsOf } = await openFilled()
+    const twice = createFeedback({ index: { search: index.search }, termsOf })
+    const expected = await twice.search(query)
+    expect(expected).not.toEqual(await index.search(query))
+    asked.length = 0
+    expect(await index.searchLearning?.(query, termsOf)).toEqual(expected)
+    expect(await index.searchLearning?.(query, termsOf)).toEqual(expected)
+    expect(asked).toEqual([[1, 2, 3, 4, 5, 6, 7, 8]])
+  })
+
+  it('goes without the terms of chunks that are gone, and asks for no more than there is', async () => {
+    const { index, asked } = await openFilled()
+    const gone = async (keys: readonly number[]): Promise<LearnedTerms> => {
+      asked.push([...keys])
+      return { keys: [], digests: [], terms: batchOf([]) }
+    }
+    expect(await index.searchLearning?.(query, gone)).toEqual(await index.search(query))
+    const few = { ...query, only: Uint32Array.of(3, 5), limit: 1 }
+    expect(await index.searchLearning?.(few, gone)).toMatchObject([{ key: 3 }])
+    const none = { ...query, terms: queryOf(['nothing']) }
+    expect(await index.searchLearning?.(none, gone)).toEqual([])
+    expect(asked).toHaveLength(1)
+  })
+
+  it('throws the reason of a signal that is aborted while terms are learned', async () => {
+    const { index, termsOf } = await openFilled()
+    const gone = new AbortController()
+    const leaving = async (keys: readonly number[]) => {
+      gone.abort(new Error('gone'))
+      return termsOf(keys)
+    }
+    await expect(index.searchLearning?.(query, leaving, gone.signal)).rejects.toThrow('gone')
   })
 })

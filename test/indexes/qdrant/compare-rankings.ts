@@ -6,7 +6,7 @@ import type { ChunkIndex, IndexMatch } from '../../../src/indexes/chunk-index.ts
 import { MAX_CHUNKS_BUILT } from '../../../src/indexes/embedded/build-segment.ts'
 import { createLexicalIndex } from '../../../src/indexes/embedded/lexical.ts'
 import type { QdrantIndex } from '../../../src/indexes/qdrant/qdrant-index.ts'
-import { createFeedback, rememberTerms } from '../../../src/services/retrieval/feedback.ts'
+import { analyseChunks, createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { DEPTH, measure } from '../../../ui/search/evaluation.ts'
 import { readStoredChunks } from './judged-chunks.ts'
 
@@ -33,7 +33,7 @@ export async function compareRankings(open: () => Promise<QdrantIndex>, step = 1
 
   const chunks = readStoredChunks(documents)
   const store = { readChunks: async (wanted: readonly number[]) => chunks(wanted) }
-  const termsOf = rememberTerms({ store, analyser })
+  const termsOf = analyseChunks({ store, analyser })
   const results = { embedded: 0, shared: 0, same: 0 }
   const queries = (await readQueries(folder)).filter((_, place) => place % step === 0)
   for (const { text, relevant } of queries) {

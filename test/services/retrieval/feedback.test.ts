@@ -1,12 +1,8 @@
 import { expect, it } from 'vitest'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { IndexMatch, IndexQuery } from '../../../src/indexes/chunk-index.ts'
-import {
-  createFeedback,
-  FEEDBACK_CHUNKS,
-  MIN_RESCORED,
-  rememberTerms,
-} from '../../../src/services/retrieval/feedback.ts'
+import { FEEDBACK_CHUNKS, MIN_RESCORED } from '../../../src/indexes/feedback.ts'
+import { analyseChunks, createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const analyser = createAnalyser('english')
@@ -16,7 +12,7 @@ const query = { terms: analyser.query('turbine'), limit: 3 }
 function createForTest(matching: number, textOf = (key: number) => `text ${key}`) {
   const searches: IndexQuery[] = []
   const index = createFeedback({
-    termsOf: rememberTerms({
+    termsOf: analyseChunks({
       analyser,
       store: { readChunks: async (keys) => keys.map((key) => chunkOf(key, textOf(key))) },
     }),

@@ -4,7 +4,7 @@ import type { IndexMatch, IndexQuery } from '../../../src/indexes/chunk-index.ts
 import type { QueryTerms } from '../../../src/indexes/term-batch.ts'
 import type { Filter } from '../../../src/schemas/metadata.ts'
 import { Hit } from '../../../src/schemas/query.ts'
-import { createFeedback, rememberTerms } from '../../../src/services/retrieval/feedback.ts'
+import { analyseChunks, createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { createHybridSearch } from '../../../src/services/retrieval/hybrid-search.ts'
 import { createRetrieval } from '../../../src/services/retrieval/search.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
@@ -337,7 +337,7 @@ describe('a search by words and meaning', () => {
         return [{ key: 4, score: 1 }]
       },
     }
-    const termsOf = rememberTerms({ store, analyser: createAnalyser('english') })
+    const termsOf = analyseChunks({ store, analyser: createAnalyser('english') })
     const feedback = createFeedback({ index, termsOf })
     const hybrid = {
       embed: () => vector,

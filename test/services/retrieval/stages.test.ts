@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { createAnalyser } from '../../../src/indexes/analyser/analyser.ts'
 import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
-import { createFeedback, rememberTerms } from '../../../src/services/retrieval/feedback.ts'
+import { analyseChunks, createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { createHybridSearch } from '../../../src/services/retrieval/hybrid-search.ts'
 import {
   createRetrieval,
@@ -62,7 +62,7 @@ function createForTest({ count = 3, vector, nearest, searchHybrid, scores }: Par
       values: Float32Array.from(wanted, (key) => 1 / key),
     }),
   }
-  const feedback = createFeedback({ index, termsOf: rememberTerms({ store, analyser }) })
+  const feedback = createFeedback({ index, termsOf: analyseChunks({ store, analyser }) })
   const embed = async (text: string) => {
     embedded.push(text)
     return vector
