@@ -86,10 +86,8 @@ function createTally() {
     start(server: ServerProcess) {
       const recovered = sumOf(server, 'taking up interrupted ingestion', 'documents')
       count('documents interrupted', recovered)
-      count(
-        'chunks indexed again',
-        sumOf(server, 'search index lacks chunks; adding them', 'total'),
-      )
+      const lacked = 'search index lacks chunks or vectors; adding them'
+      count('chunks indexed again', sumOf(server, lacked, 'chunks'))
       count('chunks dropped', sumOf(server, 'search index rid of unknown chunks', 'chunks'))
       count('milliseconds to ready', Math.round(server.startMs))
     },

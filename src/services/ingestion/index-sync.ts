@@ -53,8 +53,9 @@ export function createReconciliation(dependencies: Dependencies) {
     const added = (count: number) => move({ done: progress.done + count })
     const begun = performance.now()
     const report = (message: string) => log.info(rate(progress, begun), message)
-    report('search index lacks chunks; adding them')
-    const timer = setInterval(report, PROGRESS_LOG_MS, 'adding chunks to the search index')
+    const lacking = { chunks: lacked.chunks.length, vectors: lacked.vectors.length }
+    log.info(lacking, 'search index lacks chunks or vectors; adding them')
+    const timer = setInterval(report, PROGRESS_LOG_MS, 'adding to the search index')
     try {
       await addAll(lacked.chunks, (keys) => addTerms(dependencies, keys), added, signal)
       if (lacked.vectors.length > 0) move({ state: 'adding-vectors' })
@@ -192,8 +193,8 @@ function* batchesOf(keys: readonly number[], size: number): Generator<number[]> 
 
 function rate({ done, total }: ReconciliationProgress, begun: number) {
   const seconds = (performance.now() - begun) / 1_000
-  const chunksPerSecond = seconds > 0 ? Math.round(done / seconds) : 0
-  return { done, total, percent: Math.floor((100 * done) / total), chunksPerSecond }
+  const perSecond = seconds > 0 ? Math.round(done / seconds) : 0
+  return { done, total, percent: Math.floor((100 * done) / total), perSecond }
 }
 
 /**
