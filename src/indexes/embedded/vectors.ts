@@ -20,10 +20,14 @@ const VECTORS_PER_STEP = 16
 /** Changes that may wait to be written, at least; and as a part of what is there, so that a large index is not written all the time. */
 const MIN_UNWRITTEN = 8_192
 const UNWRITTEN_SHARE = 1 / 4
+/** Without a change for so long a smaller part is written, so that a crash costs no more than to add that much again. */
+const QUIET_MS = 2_000
+const UNWRITTEN_SHARE_WHEN_QUIET = 1 / 20
 
 interface PartOptions extends IndexFilesOptions {
   /** How vectors are searched; where that has no build for the machine, each is looked at. */
   loadKind?: () => Promise<VectorSearchKind>
+  quietMs?: number
 }
 
 /** Vectors, and a way to find the nearest of them. */
@@ -33,8 +37,8 @@ interface Held {
 }
 
 /** The vectors of the index: made with the first of them, kept on the disk. */
-export async function openVectorPart({ loadKind = loadGraphSearch, ...options }: PartOptions) {
-  const { notify } = options
+export async function openVectorPart(options: PartOptions) {
+  const { loadKind = loadGraphSearch, notify } = options
   const kind = await loadKind().catch((error: unknown) => {
     notify({
       message: 'usearch has no build for this machine: vectors are searched one by one',
@@ -44,24 +48,7 @@ export async function openVectorPart({ loadKind = loadGraphSearch, ...options }:
   })
   const snapshot = await openVectorSnapshot(kind, options)
   let held: Held | undefined = snapshot.loaded
-  let unwritten = 0
-
-  /** Resolves when all that is held now is on the disk, where it can be kept there. */
-  const flush = async () => {
-    if (!held || unwritten === 0) return
-    unwritten = 0
-    await snapshot.save(held)
-  }
-
-  const changed = async (changes: number) => {
-    unwritten += changes
-    const limit = Math.max(MIN_UNWRITTEN, (held?.vectors.size ?? 0) * UNWRITTEN_SHARE)
-    if (unwritten <= limit) return
-    // What is added must not fail because the disk does: the next start adds it again.
-    await flush().catch((error: unknown) => {
-      notify({ message: 'the vectors could not be written', fields: { err: error } })
-    })
-  }
+  const { flush, changed } = createWriting(snapshot, () => held, options)
 
   const openFor = (dimension: number): Held => {
     if (!held || held.vectors.size === 0) held = create(kind, createQuantisedVectors(dimension))
@@ -103,6 +90,46 @@ export async function openVectorPart({ loadKind = loadGraphSearch, ...options }:
   }
 }
 
+/** Says when what is held is written. */
+function createWriting(
+  snapshot: Pick<VectorSnapshot, 'save'>,
+  heldNow: () => Held | undefined,
+  { notify, quietMs = QUIET_MS }: PartOptions,
+) {
+  let unwritten = 0
+  let saving: Promise<void> = Promise.resolve()
+  let quiet: NodeJS.Timeout | undefined
+
+  const save = async () => {
+    const held = heldNow()
+    if (!held || unwritten === 0) return
+    unwritten = 0
+    await snapshot.save(held)
+  }
+  /** Resolves when all that is held now is on the disk, where it can be kept there. */
+  const flush = () => {
+    saving = saving.then(save, save)
+    return saving
+  }
+  const flushAbove = async (share: number, least = 0) => {
+    if (unwritten <= Math.max(least, (heldNow()?.vectors.size ?? 0) * share)) return
+    // What is added must not fail because the disk does: the next start adds it again.
+    await flush().catch((error: unknown) => {
+      notify({ message: 'the vectors could not be written', fields: { err: error } })
+    })
+  }
+
+  return {
+    flush,
+    changed(changes: number): Promise<void> {
+      unwritten += changes
+      quiet ??= setTimeout(() => void flushAbove(UNWRITTEN_SHARE_WHEN_QUIET), quietMs).unref()
+      quiet.refresh()
+      return flushAbove(UNWRITTEN_SHARE, MIN_UNWRITTEN)
+    },
+  }
+}
+
 function create(kind: VectorSearchKind, vectors: QuantisedVectors, path?: string): Held {
   return { vectors, search: kind(vectors, path) }
 }
@@ -124,6 +151,8 @@ interface Manifest {
   /** Absent where the vectors are searched without a graph. */
   graphChecksum: number | undefined
 }
+
+type VectorSnapshot = Awaited<ReturnType<typeof openVectorSnapshot>>
 
 /** The vectors on the disk. Whatever is damaged, missing or of another kind is reported and left out. */
 async function openVectorSnapshot(kind: VectorSearchKind, options: IndexFilesOptions) {

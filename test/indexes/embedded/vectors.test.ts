@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { loadGraphSearch } from '../../../src/indexes/embedded/graph.ts'
 import { openVectorPart } from '../../../src/indexes/embedded/vectors.ts'
@@ -16,11 +17,10 @@ describe('The vectors of the embedded index', () => {
     directory = await temporaryDirectory()
     notices = []
   })
-  const open = (fingerprint = '1', loadKind = loadGraphSearch) =>
+  const open = (fingerprint = '1', loadKind = loadGraphSearch, quietMs?: number) =>
     openVectorPart({
-      directory,
-      fingerprint,
-      loadKind,
+      ...{ directory, fingerprint, loadKind },
+      ...(quietMs && { quietMs }),
       notify: ({ message }) => void notices.push(message),
     })
   const files = async () => (await readdir(directory)).toSorted()
@@ -54,6 +54,18 @@ describe('The vectors of the embedded index', () => {
     const vectors = await open()
     await vectors.add(vectorBatch(Array.from({ length: 8_300 }, (_, i) => i + 1)))
     expect((await open()).keys()).toHaveLength(8_300)
+  })
+
+  it('are written after a rest, but for few of many', async () => {
+    const vectors = await open('1', loadGraphSearch, 1)
+    await vectors.add(vectorBatch(Array.from({ length: 200 }, (_, i) => i + 1)))
+    await expect.poll(files).toEqual(['1.graph', '1.vectors', 'vectors.json'])
+    await vectors.add(vectorBatch([201]))
+    await setTimeout(20)
+    expect(await files()).toContain('1.graph')
+    await vectors.remove(Array.from({ length: 20 }, (_, i) => i + 1))
+    await expect.poll(files).toEqual(['2.graph', '2.vectors', 'vectors.json'])
+    expect((await open()).keys()).toHaveLength(181)
   })
 
   it('that were made anew since are left out', async () => {
