@@ -45,4 +45,4 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 STOPSIGNAL SIGTERM
 # Begins as root only to give /data to the user 1000, since platforms mount volumes as root, and goes on as that user. As
 # any other user, which --user or runAsUser says, it is that user from the beginning.
-CMD ["node", "--max-semi-space-size=16", "--heap-growing-percent=75", "src/start-container.ts", "/data"]
+CMD ["node", "--max-semi-space-size=8", "--heap-growing-percent=75", "src/start-container.ts", "/data"]

@@ -31,7 +31,7 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
     expect(environment).toEqual(expect.arrayContaining([`${NAME}=131072`, 'MALLOC_ARENA_MAX=1']))
     expect(environment).toContainEqual(expect.stringMatching(/^NODE_COMPILE_CACHE=.+agent-server$/))
     expect((await readProcess(server, 'cmdline')).slice(1, 4)).toEqual([
-      '--max-semi-space-size=16',
+      '--max-semi-space-size=8',
       '--heap-growing-percent=75',
       expect.stringMatching(/src\/main\.ts$/),
     ])
@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
     const server = await started({}, ['--stack-size=900'])
     expect((await readProcess(server, 'cmdline')).slice(1, 5)).toEqual([
       '--stack-size=900',
-      '--max-semi-space-size=16',
+      '--max-semi-space-size=8',
       '--heap-growing-percent=75',
       expect.stringMatching(/src\/main\.ts$/),
     ])
@@ -73,7 +73,7 @@ describe.skipIf(process.platform !== 'linux')('The start of the server (needs Li
   })
 
   it('takes the heap that the operator wants', onlyLong, async () => {
-    const wanted = ['--max-semi-space-size=8', '--heap_growing_percent=200']
+    const wanted = ['--max-semi-space-size=12', '--heap_growing_percent=200']
     const server = await started({}, wanted)
     expect((await readProcess(server, 'cmdline')).slice(1, 4)).toEqual([
       ...wanted,

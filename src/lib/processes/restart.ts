@@ -56,11 +56,11 @@ export function onStopSignal(stop: (name: string) => void): void {
 }
 
 /**
- * MB of each half of the young generation, where V8 would take 32, which gained nothing for streams; and by how much
- * the old one may grow between two collections, where V8 lets it multiply: docs/performance.md has what both save.
+ * MB of each half of every thread's young generation, where V8 would take 32, which gained nothing for streams; and by
+ * how much the old one may grow between two collections, where V8 lets it multiply: docs/performance.md has what both save.
  * The Dockerfile has them, too. What the operator says wins.
  */
-const HEAP_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=75']
+const HEAP_FLAGS = ['--max-semi-space-size=8', '--heap-growing-percent=75']
 
 /** Whether this process can be replaced: not where the system has no such call, nor where its parent talks to it and would lose the connection. */
 export function isReplaceable(): boolean {

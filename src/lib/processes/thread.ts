@@ -54,8 +54,6 @@ export interface ThreadOptions {
   onNotice?: (notice: Notice) => void
   /** The most memory its JavaScript heap may take, in megabytes. */
   heapMegabytes?: number
-  /** How much of it may be of objects just made, which are collected all the more often. */
-  youngMegabytes?: number
 }
 
 /** A worker thread that answers calls in the order in which they are made. */
@@ -77,14 +75,11 @@ interface Waiting {
 /** Starts the module at `url`, which must call `serveThread` with the same methods. */
 export function startThread<Methods extends ThreadMethods>(
   url: URL,
-  { data, onCrash, onNotice, heapMegabytes, youngMegabytes }: ThreadOptions = {},
+  { data, onCrash, onNotice, heapMegabytes }: ThreadOptions = {},
 ): Thread<Methods> {
   const worker = new Worker(url, {
     workerData: data,
-    resourceLimits: {
-      ...(heapMegabytes && { maxOldGenerationSizeMb: heapMegabytes }),
-      ...(youngMegabytes && { maxYoungGenerationSizeMb: youngMegabytes }),
-    },
+    resourceLimits: { ...(heapMegabytes && { maxOldGenerationSizeMb: heapMegabytes }) },
   })
   const waiting = new Map<number, Waiting>()
   let lastId = 0

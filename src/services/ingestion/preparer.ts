@@ -110,8 +110,6 @@ export function createPrepareQueue(thread: PrepareThread) {
 const START_DEADLINE_MS = 30_000
 /** It holds about 12 MB; the next document then waits a twentieth of a second for a new one. */
 const IDLE_MS = 60_000
-/** Half of what there would be by itself: terms and chunks are many and short-lived. */
-const YOUNG_MEGABYTES = 24
 
 /** A thread that is started when it is needed and replaced when a call takes too long or ends it. */
 function superviseThread(options: PreparerOptions) {
@@ -129,7 +127,8 @@ function superviseThread(options: PreparerOptions) {
 
   const start = async () => {
     const thread = startThread<PrepareMethods>(new URL('./prepare-thread.ts', import.meta.url), {
-      ...{ data, heapMegabytes, youngMegabytes: YOUNG_MEGABYTES },
+      data,
+      heapMegabytes,
       onCrash(error) {
         crashes.add(error)
         if (current === thread) current = undefined

@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import type { SQLTagStore } from 'node:sqlite'
 import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
 import { createChunkBatchReader } from '../chunk-codec.ts'
 import type {
@@ -12,15 +12,14 @@ import type { FileNotes } from '../file-store.ts'
 import { bytes, integer, toJob } from '../sql/rows.ts'
 import type { CountedTerms } from '../term-counts.ts'
 import { insertChunk, insertTerms } from './chunks.ts'
-import { withSmallCache } from './connection.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
 const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 
 /** The queue of documents to ingest. Each write runs inside a transaction of the caller's. */
-export function createJobWrites(database: DatabaseSync, sql: SQLTagStore) {
-  return { ...createClaimWrites(sql), ...createCompletionWrites(database, sql) }
+export function createJobWrites(sql: SQLTagStore) {
+  return { ...createClaimWrites(sql), ...createCompletionWrites(sql) }
 }
 
 /** Taking jobs from the queue, and how a claim ends without chunks. */
@@ -132,7 +131,7 @@ interface Completion {
 }
 
 /** How a claimed document becomes ready. */
-function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore) {
+function createCompletionWrites(sql: SQLTagStore) {
   const insert = ({ document, revision }: Completion, chunks: readonly NewChunk[]) => {
     for (const chunk of chunks) insertChunk(sql, document, revision, chunk)
   }
@@ -177,7 +176,7 @@ function createCompletionWrites(database: DatabaseSync, sql: SQLTagStore) {
     completeStaged(job: Claim, staged: StagedChunks, terms?: CountedTerms): number[] | undefined {
       const completion = begin(sql, job)
       if (!completion) return undefined
-      withSmallCache(database, () => insertStaged(completion, staged))
+      insertStaged(completion, staged)
       end(sql, completion, staged.count)
       setCharacters(sql, completion, staged.characters)
       if (terms) insertTerms(sql, completion.document, terms)

@@ -15,7 +15,7 @@ export function createWrites(database: DatabaseSync, queueLimit: number) {
   return {
     ...createDocumentWrites(sql, queueLimit),
     ...createFileWrites(sql),
-    ...createJobWrites(database, sql),
+    ...createJobWrites(sql),
     ...createMetaWrites(sql),
     ...createOutboxWrites(sql),
     ...createSourceWrites(sql),
