@@ -42,6 +42,8 @@ const HELP = `npm run bench -- [options]
   --rounds <n>     rounds of each measurement (5)
   --json <file>    write the findings there, too
   --corpus <dir>   take the text from here instead of the system's documentation
+  --load <n>       of streams only this load, from 1
+  --embedder <m>   the EMBEDDING_MODEL of first-token, such as builtin (none)
   --chroma <path>  the command of Chroma, for peers
   --keep <dir>     keep the filled data directories there, for the next run`
 
@@ -52,6 +54,8 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     json: { type: 'string' },
     corpus: { type: 'string' },
+    load: { type: 'string' },
+    embedder: { type: 'string' },
     chroma: { type: 'string' },
     keep: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -81,7 +85,7 @@ async function run(): Promise<void> {
       const rounds = Number(options.rounds)
       const findings = await measure({
         ...{ corpus, seeded, directory, rounds, sizes, progress },
-        chroma: options.chroma,
+        ...{ load: options.load, embedder: options.embedder, chroma: options.chroma },
       })
       tell('')
       process.stdout.write(`${renderTable(findings)}\n`)

@@ -32,7 +32,8 @@ export async function streams(bench: Bench): Promise<Findings> {
   const seed = await bench.seeded.of(CHUNKS)
   const upstream = await startUpstream()
   const rows: Findings['rows'] = []
-  for (const load of LOADS) {
+  const loads = LOADS.filter((_, at) => bench.load === undefined || bench.load === String(at + 1))
+  for (const load of loads) {
     const environment = modelAt(upstream.url)
     const server = await startServer({ directory: seed.directory, environment })
     rows.push(await measure(load, upstream, server, seed.queries, bench))

@@ -20,6 +20,10 @@ export interface Bench {
   rounds: number
   /** The sizes of the corpora, in chunks, ascending. */
   sizes: readonly number[]
+  /** The number of the only load of streams, from 1; all of them where there is none. */
+  load: string | undefined
+  /** The `EMBEDDING_MODEL` of first-token; by words where there is none. */
+  embedder: string | undefined
   /** The command that starts Chroma, where it is installed. */
   chroma: string | undefined
   /** Tells the person who waits what is going on. */

@@ -45,9 +45,18 @@ async function countDocuments(url: string) {
 }
 
 /** Chunks that the server holds, from its metrics. */
-export async function countChunks(url: string): Promise<number> {
+export function countChunks(url: string): Promise<number> {
+  return readMetric(url, 'agent_server_chunks')
+}
+
+/** Resolves once every chunk has its vector; of a server without an embedding model at once. */
+export async function untilEmbedded(url: string): Promise<void> {
+  while ((await readMetric(url, 'agent_server_chunks_without_vector')) > 0) await pause(POLL_MS)
+}
+
+async function readMetric(url: string, name: string): Promise<number> {
   const metrics = await clientOf(url).admin.metrics()
-  return Number(/^agent_server_chunks (\d+)/m.exec(metrics)?.[1])
+  return Number(new RegExp(`^${name} (\\d+)`, 'm').exec(metrics)?.[1])
 }
 
 function clientOf(url: string): AgentServer {

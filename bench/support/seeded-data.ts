@@ -1,7 +1,7 @@
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Corpus } from './corpus.ts'
-import { countChunks, ingest } from './ingest.ts'
+import { countChunks, ingest, untilEmbedded } from './ingest.ts'
 import { startServer } from './server-process.ts'
 
 /** A data directory filled over HTTP, its server stopped. */
@@ -15,8 +15,8 @@ export interface Seed {
 }
 
 export interface SeededData {
-  /** Made on first use, then shared. Whoever writes to it takes a copy. */
-  of(chunks: number): Promise<Seed>
+  /** Made on first use, then shared. Whoever writes to it takes a copy. `embedder` is the `EMBEDDING_MODEL` of its vectors. */
+  of(chunks: number, embedder?: string): Promise<Seed>
   copy(seed: Seed, name: string): Promise<Seed>
 }
 
@@ -34,15 +34,15 @@ interface Options {
 
 export function createSeededData({ corpus, kept, directory, progress }: Options): SeededData {
   return {
-    async of(chunks) {
-      const target = join(kept, `chunks-${chunks}`)
+    async of(chunks, embedder) {
+      const target = join(kept, `chunks-${chunks}${embedder ? `-${embedder}` : ''}`)
       const description = join(target, 'seed.json')
       try {
         return JSON.parse(await readFile(description, 'utf8'))
       } catch {
         await mkdir(join(target, 'data'), { recursive: true })
       }
-      const seed = await fill(corpus, chunks, target, progress)
+      const seed = await fill({ corpus, progress }, chunks, embedder, target)
       await writeFile(description, JSON.stringify(seed))
       return seed
     },
@@ -55,12 +55,13 @@ export function createSeededData({ corpus, kept, directory, progress }: Options)
 }
 
 async function fill(
-  corpus: Corpus,
+  { corpus, progress }: Pick<Options, 'corpus' | 'progress'>,
   chunks: number,
+  embedder: string | undefined,
   directory: string,
-  progress: (message: string) => void,
 ): Promise<Seed> {
-  const server = await startServer({ directory })
+  const environment = embedder ? { EMBEDDING_MODEL: embedder } : {}
+  const server = await startServer({ directory, environment })
   const queries = new Map<number, string>()
   let documents = 0
   const noting = function* () {
@@ -72,6 +73,7 @@ async function fill(
     }
   }
   await ingest(server.url, noting())
+  await untilEmbedded(server.url)
   const counted = await countChunks(server.url)
   await server.stop()
   return { directory, chunks: counted, documents, queries: [...queries.values()] }
