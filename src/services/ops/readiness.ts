@@ -4,8 +4,9 @@ import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
 const DEADLINE_MS = 2_000
-/** Strangers cannot make the parts work more often than this. */
+/** Strangers cannot make the parts work more often than this; a server that is about to be ready says so sooner. */
 const STRANGERS_MS = 1_000
+const STRANGERS_NOT_READY_MS = 100
 
 /** Resolves when the part works; throws what is wrong with it. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
@@ -30,7 +31,7 @@ interface Dependencies {
 /**
  * Asks every part, each with a deadline of its own; one that fails is named and makes the whole not ready,
  * but for ingestion and the models that search asks, whose failure makes it degraded. Strangers learn
- * what was found within the last second, and no counts.
+ * what was found a moment ago, and no counts.
  */
 export function createReadiness({
   checks,
@@ -99,16 +100,33 @@ export function createReadiness({
       ...(reindex && { reindex: reindex() }),
     }
   }
-  let shown: { at: number; result: Promise<Readiness> } | undefined
+  const lookForStrangers = keepForStrangers(look)
 
   return async (isTrusted = true) => {
     if (isTrusted) {
       const result = await look()
       return { ...result, ...(result.status === 'ready' && (await count())) }
     }
-    const now = performance.now()
-    if (!shown || now - shown.at > STRANGERS_MS) shown = { at: now, result: look() }
-    return shown.result
+    return lookForStrangers()
+  }
+}
+
+/** Answers all who ask meanwhile, and for a while after, with what it finds once. */
+function keepForStrangers(look: () => Promise<Readiness>): () => Promise<Readiness> {
+  let found: Promise<Readiness> | undefined
+  let until = 0
+  const keep = (milliseconds: number) => {
+    until = performance.now() + milliseconds
+  }
+  return () => {
+    if (found && performance.now() <= until) return found
+    keep(Number.POSITIVE_INFINITY)
+    found = look()
+    found.then(
+      ({ status }) => keep(status === 'ready' ? STRANGERS_MS : STRANGERS_NOT_READY_MS),
+      () => keep(0),
+    )
+    return found
   }
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
 import { Readiness } from '../../../src/schemas/operator/ops.ts'
 import { createReadiness, type ReadinessCheck } from '../../../src/services/ops/readiness.ts'
@@ -130,6 +130,60 @@ describe('a part that does not work', () => {
     expect(logged).toEqual([
       'a part of the server does not work',
       'a part of the server works again',
+    ])
+  })
+})
+
+describe('What strangers are told', () => {
+  afterEach(() => vi.useRealTimers())
+
+  it('is looked up once a second, but soon again while the server is not ready', async () => {
+    vi.useFakeTimers()
+    let asked = 0
+    let isReady = false
+    const readiness = createReadiness({
+      checks: {
+        async index() {
+          asked++
+          if (!isReady) throw new AppError('index_not_ready', '3 of 9 chunks done')
+        },
+      },
+      counts: async () => ({ documents, chunks: 0, jobs: 0 }),
+      log: { info: () => undefined, warn: () => undefined },
+    })
+    const statusAfter = async (milliseconds: number) => {
+      vi.advanceTimersByTime(milliseconds)
+      const { status } = await readiness(false)
+      return [status, asked]
+    }
+    expect(await statusAfter(0)).toEqual(['not_ready', 1])
+    isReady = true
+    expect(await statusAfter(90)).toEqual(['not_ready', 1])
+    expect(await statusAfter(20)).toEqual(['ready', 2])
+    expect(await statusAfter(990)).toEqual(['ready', 2])
+    expect(await statusAfter(20)).toEqual(['ready', 3])
+  })
+
+  it('is asked for once, however many ask while a part does not answer', async () => {
+    vi.useFakeTimers()
+    let asked = 0
+    const index: ReadinessCheck = () => {
+      asked++
+      return new Promise(() => undefined)
+    }
+    const readiness = createReadiness({
+      checks: { index },
+      counts: async () => ({ documents, chunks: 0, jobs: 0 }),
+      log: { info: () => undefined, warn: () => undefined },
+    })
+    const first = readiness(false)
+    vi.advanceTimersByTime(1_900)
+    const second = readiness(false)
+    vi.advanceTimersByTime(200)
+    expect([(await first).status, (await second).status, asked]).toEqual([
+      'not_ready',
+      'not_ready',
+      1,
     ])
   })
 })
