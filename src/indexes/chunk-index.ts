@@ -41,7 +41,7 @@ export interface LearnedTerms {
 }
 
 /** What is learned from the chunks with these keys; those that do not exist are left out. */
-export type TermsOf = (keys: readonly number[]) => Promise<LearnedTerms>
+export type LearnTerms = (keys: readonly number[]) => Promise<LearnedTerms>
 
 interface HybridQuery extends WordQuery {
   /** A unit vector, on the way; nothing where there will be none. */
@@ -118,7 +118,11 @@ export interface ChunkIndex {
    * As `search`, with feedback from the best that it finds; asks for the terms of those that it does not remember.
    * Absent where the index remembers none. Throws what `signal` was aborted with.
    */
-  searchLearning?(query: WordQuery, termsOf: TermsOf, signal?: AbortSignal): Promise<IndexMatch[]>
+  searchLearning?(
+    query: WordQuery,
+    termsOf: LearnTerms,
+    signal?: AbortSignal,
+  ): Promise<IndexMatch[]>
   /**
    * The chunks whose vectors are nearest to a unit vector, best first: candidates, whose scores are
    * cosines to about a hundredth. Throws what `signal` was aborted with.

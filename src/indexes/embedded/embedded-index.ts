@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { untilAborted } from '../../lib/abort.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
-import type { ChunkIndex, IndexMatch, TermsOf, WordQuery } from '../chunk-index.ts'
+import type { ChunkIndex, IndexMatch, LearnTerms, WordQuery } from '../chunk-index.ts'
 import { keepFirst } from '../feedback.ts'
 import { toHybridMatches, toMatches } from './columns.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
@@ -102,7 +102,7 @@ function answered<Answer>(found: Promise<Answer>, signal?: AbortSignal): Promise
 async function searchLearning(
   { call }: Thread<IndexMethods>,
   query: WordQuery,
-  termsOf: TermsOf,
+  termsOf: LearnTerms,
   signal?: AbortSignal,
 ): Promise<IndexMatch[]> {
   signal?.throwIfAborted()

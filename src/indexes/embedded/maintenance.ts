@@ -7,7 +7,7 @@ import type { Snapshot } from './snapshot.ts'
 /** Chunks that may wait to be written: what a crash costs is to index them again. */
 const MAX_UNWRITTEN = MAX_CHUNKS / 8
 /** Without a change for so long what waits is written, so that a crash costs nothing from then on. */
-const QUIET_MS = 2_000
+export const QUIET_MS = 2_000
 /** More segments slow searches down, so whoever adds then waits for merges. */
 const MAX_SEGMENTS = 128
 
@@ -88,7 +88,7 @@ export function createMaintenance({ index, snapshot, notify, quietMs = QUIET_MS 
 }
 
 /** One job after the other. */
-function createJobs(notify: Dependencies['notify']) {
+export function createJobs(notify: Dependencies['notify']) {
   let jobs: Promise<unknown> = Promise.resolve()
   const enqueue = (job: () => Promise<void>): Promise<void> => {
     const done = jobs.then(job)

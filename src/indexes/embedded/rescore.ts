@@ -1,5 +1,5 @@
 import type { Feedback, Ranking } from '../chunk-index.ts'
-import { addedTerms, candidateTerms } from '../feedback-terms.ts'
+import { addedTerms, candidateTerms } from '../feedback.ts'
 import { inverseFrequency, K1, type LengthNorm, type QueryTerms } from '../term-batch.ts'
 import { createTopHits } from '../top-hits.ts'
 import { type Postings, postingsIn, type WeightedTerm } from './score.ts'

@@ -12,6 +12,7 @@ import {
   syncToDisk,
   writeDurably,
 } from './index-files.ts'
+import { createJobs, QUIET_MS } from './maintenance.ts'
 import { createQuantisedVectors, type QuantisedVectors } from './quantised-vectors.ts'
 import { scanVectors, type VectorSearch, type VectorSearchKind } from './scan.ts'
 
@@ -20,8 +21,7 @@ const VECTORS_PER_STEP = 16
 /** Changes that may wait to be written, at least; and as a part of what is there, so that a large index is not written all the time. */
 const MIN_UNWRITTEN = 8_192
 const UNWRITTEN_SHARE = 1 / 4
-/** Without a change for so long a smaller part is written, so that a crash costs no more than to add that much again. */
-const QUIET_MS = 2_000
+/** Without a change for `QUIET_MS` a smaller part is written, so that a crash costs no more than to add that much again. */
 const UNWRITTEN_SHARE_WHEN_QUIET = 1 / 20
 
 interface PartOptions extends IndexFilesOptions {
@@ -96,8 +96,8 @@ function createWriting(
   heldNow: () => Held | undefined,
   { notify, quietMs = QUIET_MS }: PartOptions,
 ) {
+  const { enqueue } = createJobs(notify)
   let unwritten = 0
-  let saving: Promise<void> = Promise.resolve()
   let quiet: NodeJS.Timeout | undefined
 
   const save = async () => {
@@ -107,10 +107,7 @@ function createWriting(
     await snapshot.save(held)
   }
   /** Resolves when all that is held now is on the disk, where it can be kept there. */
-  const flush = () => {
-    saving = saving.then(save, save)
-    return saving
-  }
+  const flush = () => enqueue(save)
   const flushAbove = async (share: number, least = 0) => {
     if (unwritten <= Math.max(least, (heldNow()?.vectors.size ?? 0) * share)) return
     // What is added must not fail because the disk does: the next start adds it again.

@@ -1,5 +1,5 @@
 import type { ChunkMetadata, Feedback, IndexMatch, IndexQuery } from '../chunk-index.ts'
-import { addedTerms, candidateTerms } from '../feedback-terms.ts'
+import { addedTerms, candidateTerms } from '../feedback.ts'
 import {
   type CorpusStatistics,
   type QueryTerms,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
-import type { ChunkIndex, IndexMatch, TermsOf, WordQuery } from '../../indexes/chunk-index.ts'
+import type { ChunkIndex, IndexMatch, LearnTerms, WordQuery } from '../../indexes/chunk-index.ts'
 import {
   createTermMemory,
   FEEDBACK_CHUNKS,
@@ -12,7 +12,7 @@ import type { DocumentStore } from '../../stores/document-store.ts'
 
 interface Dependencies {
   index: Pick<ChunkIndex, 'search' | 'searchLearning'>
-  termsOf: TermsOf
+  termsOf: LearnTerms
 }
 
 /**
@@ -51,7 +51,7 @@ interface Sources {
 }
 
 /** Reads and analyses chunks, which takes some fifty microseconds of the event loop for each. */
-export function analyseChunks({ store, analyser }: Sources): TermsOf {
+export function analyseChunks({ store, analyser }: Sources): LearnTerms {
   return async (keys) => {
     const chunks = keys.length > 0 ? await store.readChunks(keys) : []
     return {
