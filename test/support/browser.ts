@@ -41,8 +41,13 @@ export async function openPage(
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
   // On a busy machine, too.
   context.setDefaultTimeout(60_000)
-  onTestFinished(() => context.close())
   const page = await context.newPage()
+  onTestFinished(async ({ task }) => {
+    const hasFailed = task.result?.state === 'fail'
+    const shown = hasFailed && (await page.locator('body').innerText().catch(String))
+    await context.close()
+    if (hasFailed) throw new Error(`${page.url()} showed:\n${shown}`)
+  })
   const complaints: string[] = []
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text())

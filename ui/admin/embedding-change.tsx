@@ -6,7 +6,7 @@ import { ErrorNote, Status } from '../parts/notes.tsx'
 import { usePolled } from '../poll.ts'
 import { Found } from './model-test.tsx'
 import { BUILT_IN, PRESETS } from './presets.ts'
-import { begin, serverState } from './server-state.ts'
+import { begin, serverState, transition } from './server-state.ts'
 import { useWork } from './work.ts'
 
 const POLL_MS = 3_000
@@ -30,6 +30,8 @@ export function EmbeddingChange({ all, onSave }: Change) {
   const { value: readiness } = usePolled(() => client.admin.readiness(), POLL_MS)
   const saved = NAMES.filter((name) => all.find((one) => one.name === name)?.source === 'file')
   const next = all.find(({ name }) => name === 'EMBEDDING_MODEL_NEXT')?.value
+  // The next change begins when the last restart is over.
+  const isBusy = transition.value !== ''
   const settle = async (changes: Omit<SettingsPatch, 'basedOn'>) => {
     if (await onSave(changes)) await begin('restart')
   }
@@ -47,6 +49,7 @@ export function EmbeddingChange({ all, onSave }: Change) {
                 <button
                   type="button"
                   class="primary"
+                  disabled={isBusy}
                   onClick={() => {
                     const move = Object.entries(MOVES).filter(([name]) => saved.includes(name))
                     void settle({ move: Object.fromEntries(move) })
@@ -55,7 +58,7 @@ export function EmbeddingChange({ all, onSave }: Change) {
                   Switch to it and restart
                 </button>
               )}
-              <button type="button" onClick={() => void settle({ clear: saved })}>
+              <button type="button" disabled={isBusy} onClick={() => void settle({ clear: saved })}>
                 Give up and restart
               </button>
             </div>

@@ -24,7 +24,7 @@ export function RestartBanner() {
   const state = serverState.value?.restart
   if (transition.value) {
     return (
-      <div class="note banner" role="status">
+      <div class="note banner passing" role="status">
         <Status tone="busy">{transition.value}. This page goes on by itself.</Status>
       </div>
     )

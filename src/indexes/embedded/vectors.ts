@@ -103,8 +103,14 @@ function createWriting(
   const save = async () => {
     const held = heldNow()
     if (!held || unwritten === 0) return
+    const changes = unwritten
     unwritten = 0
-    await snapshot.save(held)
+    try {
+      await snapshot.save(held)
+    } catch (error) {
+      unwritten += changes
+      throw error
+    }
   }
   /** Resolves when all that is held now is on the disk, where it can be kept there. */
   const flush = () => enqueue(save)

@@ -1,4 +1,4 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -48,6 +48,16 @@ describe('The vectors of the embedded index', () => {
     await vectors.add(vectorBatch([2]))
     await vectors.flush()
     expect(await files()).toEqual(['2.graph', '2.vectors', 'vectors.json'])
+  })
+
+  it('are still to be written when that has failed', async () => {
+    const vectors = await open()
+    await vectors.add(vectorBatch([1]))
+    await rm(directory, { recursive: true })
+    await expect(vectors.flush()).rejects.toThrow('No such file')
+    await mkdir(directory)
+    await vectors.flush()
+    expect((await open()).keys()).toEqual(Uint32Array.of(1))
   })
 
   it('are written by themselves when many have changed', onlyLong, async () => {
