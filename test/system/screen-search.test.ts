@@ -36,8 +36,8 @@ async function runCopied(page: Page, button: string): Promise<string> {
   return (await promisify(execFile)(...command, { env })).stdout
 }
 
-describe.skipIf(!hasBrowser)('A judged set (needs Chromium)', () => {
-  it('is collected by clicking, kept, evaluated for two settings as npm run eval does, exported and taken again', async () => {
+describe.skipIf(!hasBrowser)('The Search page (needs Chromium)', () => {
+  it('has a judged set collected by clicking, kept, evaluated for two settings as npm run eval does, exported and taken again', async () => {
     const server = await startServer()
     for (const text of NOTES) await server.ingest({ title: text.slice(0, 4), text })
     const { page, complaints } = await openScreen(browser, server.url, 'search')
@@ -83,6 +83,22 @@ describe.skipIf(!hasBrowser)('A judged set (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('Server key').waitFor()
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('birds')
+  })
+
+  it('searches by both settings where the second was asked for during the search', async () => {
+    const server = await startServer()
+    await server.ingest({ title: 'Owls', text: NOTES[0] ?? '' })
+    const { page } = await openScreen(browser, server.url, 'search')
+    const held = Promise.withResolvers<void>()
+    await page.route('**/query', async (route) => {
+      await held.promise
+      await route.continue()
+    })
+    await page.getByRole('searchbox', { name: 'Question' }).fill('owls')
+    await page.keyboard.press('Enter')
+    await page.getByLabel('Compare two settings').check()
+    held.resolve()
+    await page.getByRole('region', { name: 'Second setting' }).getByText('Owls hoot').waitFor()
   })
 
   it('says that meaning is not there, and copies search and chat as code and commands that run', async () => {

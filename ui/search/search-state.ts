@@ -55,11 +55,19 @@ onSignOut(() => {
   for (const { found } of search.trials) found.value = undefined
 })
 
+let isAskedAgain = false
+
+/** Once more where it is asked for meanwhile, for by then the question or the settings may be others. */
 export async function runSearch(): Promise<void> {
-  const query = search.query.value.trim()
-  if (query === '' || search.isBusy.value) return
+  isAskedAgain = true
+  if (search.isBusy.value) return
   search.isBusy.value = true
-  const [first, second] = search.trials
-  await Promise.all([first.run(query), search.isComparing.value && second.run(query)])
+  while (isAskedAgain) {
+    isAskedAgain = false
+    const query = search.query.value.trim()
+    if (query === '') break
+    const [first, second] = search.trials
+    await Promise.all([first.run(query), search.isComparing.value && second.run(query)])
+  }
   search.isBusy.value = false
 }
