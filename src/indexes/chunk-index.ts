@@ -33,10 +33,9 @@ export interface IndexQuery {
 
 export type WordQuery = Omit<IndexQuery, 'feedback'>
 
-/** What feedback learns from chunks, in columns; `digests` are the same for chunks of the same text. */
+/** What feedback learns from chunks, in columns. */
 export interface LearnedTerms {
   keys: readonly number[]
-  digests: readonly string[]
   terms: TermBatch
 }
 
@@ -115,14 +114,10 @@ export interface ChunkIndex {
   /** Best first; equal scores in ascending key order. Throws what `signal` was aborted with. */
   search(query: IndexQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /**
-   * As `search`, with feedback from the best that it finds; asks for the terms of those that it does not remember.
-   * Absent where the index remembers none. Throws what `signal` was aborted with.
+   * As `search`, with feedback from the best that it finds. Absent where the index cannot tell their terms.
+   * Throws what `signal` was aborted with.
    */
-  searchLearning?(
-    query: WordQuery,
-    termsOf: LearnTerms,
-    signal?: AbortSignal,
-  ): Promise<IndexMatch[]>
+  searchLearning?(query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]>
   /**
    * The chunks whose vectors are nearest to a unit vector, best first: candidates, whose scores are
    * cosines to about a hundredth. Throws what `signal` was aborted with.

@@ -23,9 +23,8 @@ const MAX_TERMS = 40
 /** Terms whose idf is looked up, at most: those that weigh most in the best chunks. */
 const MAX_CANDIDATES = 64
 
-interface ChunkTerms {
+export interface ChunkTerms {
   key: number
-  digest: string
   /** Of this chunk alone. */
   terms: TermBatch
 }
@@ -35,7 +34,7 @@ export function learnFrom(found: Ranking, chunks: readonly ChunkTerms[]): Feedba
   const { keys, scores } = found
   const best = scores[0] ?? 0
   // The same chunk in several documents would count for each of them.
-  const distinct = [...new Map(chunks.map((chunk) => [chunk.digest, chunk])).values()]
+  const distinct = [...new Map(chunks.map((chunk) => [chunk.terms.digests[0], chunk])).values()]
   const scoreOf = ({ key }: ChunkTerms) => scores[keys.indexOf(key)] ?? 0
   return {
     keys: Uint32Array.from(distinct, ({ key }) => key),
@@ -143,9 +142,8 @@ export function createTermMemory() {
       recall(keys)
       return keys.filter((key) => !remembered.has(key))
     },
-    add({ keys, digests, terms }: LearnedTerms): void {
-      for (const [i, key] of keys.entries())
-        set({ key, digest: digests[i] ?? '', terms: chunkOf(terms, i) })
+    add({ keys, terms }: LearnedTerms): void {
+      for (const [i, key] of keys.entries()) set({ key, terms: chunkOf(terms, i) })
       for (const key of remembered.keys()) {
         if (remembered.size <= MAX_REMEMBERED) break
         remembered.delete(key)

@@ -8,6 +8,8 @@ export interface TermBatch {
   size: number
   /** Weighted length of each chunk in terms, as BM25 counts it. */
   lengths: Uint32Array<ArrayBuffer>
+  /** Of the text of each chunk: the same for the same text. */
+  digests: Uint32Array<ArrayBuffer>
   /** `size + 1` positions into `terms`. */
   offsets: Uint32Array<ArrayBuffer>
   /** 32-bit hashes of analysed terms. */
@@ -25,14 +27,16 @@ export function joinTermBatches(batches: readonly TermBatch[]): TermBatch {
   const joined: TermBatch = {
     size,
     lengths: new Uint32Array(size),
+    digests: new Uint32Array(size),
     offsets: new Uint32Array(size + 1),
     terms: new Uint32Array(postings),
     counts: new Uint8Array(postings),
   }
   let chunk = 0
   let start = 0
-  for (const { lengths, offsets, terms, counts } of batches) {
+  for (const { lengths, digests, offsets, terms, counts } of batches) {
     joined.lengths.set(lengths, chunk)
+    joined.digests.set(digests, chunk)
     joined.terms.set(terms, start)
     joined.counts.set(counts, start)
     for (const end of offsets.subarray(1)) joined.offsets[++chunk] = start + end
@@ -42,11 +46,13 @@ export function joinTermBatches(batches: readonly TermBatch[]): TermBatch {
 }
 
 /** One chunk of a batch, in arrays of its own. */
-export function chunkOf({ lengths, offsets, terms, counts }: TermBatch, chunk: number): TermBatch {
+export function chunkOf(batch: TermBatch, chunk: number): TermBatch {
+  const { lengths, digests, offsets, terms, counts } = batch
   const [from = 0, to = 0] = offsets.subarray(chunk, chunk + 2)
   return {
     size: 1,
     lengths: lengths.slice(chunk, chunk + 1),
+    digests: digests.slice(chunk, chunk + 1),
     offsets: Uint32Array.of(0, to - from),
     terms: terms.slice(from, to),
     counts: counts.slice(from, to),

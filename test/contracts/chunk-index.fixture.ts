@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import type { ChunkIndex, IndexMatch } from '../../src/indexes/chunk-index.ts'
 import type { QueryTerms, TermBatch } from '../../src/indexes/term-batch.ts'
 
@@ -11,7 +12,7 @@ export function termOf(name: string): number {
   return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 0
 }
 
-/** Chunks as long as their terms are many. */
+/** Chunks as long as their terms are many; the same terms are the same text. */
 export function batchOf(chunks: readonly Terms[]): TermBatch {
   const rows = chunks.map((terms) => {
     const entries = Array.isArray(terms) ? terms.map((name) => [name, 1]) : Object.entries(terms)
@@ -23,6 +24,7 @@ export function batchOf(chunks: readonly Terms[]): TermBatch {
   return {
     size: rows.length,
     lengths: Uint32Array.from(rows, (row) => row.reduce((sum, { count }) => sum + count, 0)),
+    digests: Uint32Array.from(rows, (row) => crc32(JSON.stringify(row))),
     offsets: Uint32Array.from(offsets),
     terms: Uint32Array.from(rows.flat(), ({ term }) => term),
     counts: Uint8Array.from(rows.flat(), ({ count }) => count),

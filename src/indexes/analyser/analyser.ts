@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib'
 import { tokenise } from '../../lib/text/tokenise.ts'
 import { joinTermBatches, type QueryTerms, type TermBatch } from '../term-batch.ts'
 import type { AnalyserLanguage } from './languages.ts'
@@ -48,7 +49,12 @@ export function createAnalyser(language: AnalyserLanguage): Analyser {
     for (let i = 0; i < TITLE_WEIGHT; i++) read(title)
     read(heading)
     read(text)
-    return { size: 1, lengths: Uint32Array.of(length), ...countTerms(occurrences) }
+    return {
+      size: 1,
+      lengths: Uint32Array.of(length),
+      digests: Uint32Array.of(crc32(text)),
+      ...countTerms(occurrences),
+    }
   }
 
   return {

@@ -33,6 +33,7 @@ export function buildSegment(
   chunks.forEach((chunk, ordinal) => {
     segment.keys[ordinal] = keys[chunk] ?? 0
     segment.lengths[ordinal] = batch.lengths[chunk] ?? 0
+    segment.digests[ordinal] = batch.digests[chunk] ?? 0
   })
   countLive(segment)
   return segment

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { untilAborted } from '../../lib/abort.ts'
 import { startThread, type Thread } from '../../lib/processes/thread.ts'
-import type { ChunkIndex, IndexMatch, LearnTerms, WordQuery } from '../chunk-index.ts'
+import type { ChunkIndex, IndexMatch, WordQuery } from '../chunk-index.ts'
 import { keepFirst } from '../feedback.ts'
 import { toHybridMatches, toMatches } from './columns.ts'
 import type { IndexMethods, IndexThreadData } from './index-thread.ts'
@@ -66,7 +66,7 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
       signal?.throwIfAborted()
       return toMatches(await answered(thread.call('search', query), signal))
     },
-    searchLearning: (query, termsOf, signal) => searchLearning(thread, query, termsOf, signal),
+    searchLearning: (query, signal) => searchLearning(thread, query, signal),
     async searchHybrid({ vector, ...query }, signal) {
       signal?.throwIfAborted()
       lastQuestion += 1
@@ -98,21 +98,13 @@ function answered<Answer>(found: Promise<Answer>, signal?: AbortSignal): Promise
   return signal ? untilAborted(found, signal) : found
 }
 
-/** Asks once more where the thread knows too little of what it has found. */
 async function searchLearning(
   { call }: Thread<IndexMethods>,
   query: WordQuery,
-  termsOf: LearnTerms,
   signal?: AbortSignal,
 ): Promise<IndexMatch[]> {
   signal?.throwIfAborted()
-  let found = await answered(call('searchLearning', query), signal)
-  const { unknown, best } = found
-  if (best === undefined) return []
-  if (unknown.length > 0) {
-    const told = { found, learned: await termsOf(unknown) }
-    signal?.throwIfAborted()
-    found = await answered(call('searchLearning', { ...query, told }), signal)
-  }
-  return keepFirst(best, toMatches(found), query.limit)
+  const found = await answered(call('searchLearning', query), signal)
+  const { best } = found
+  return best === undefined ? [] : keepFirst(best, toMatches(found), query.limit)
 }

@@ -4,9 +4,6 @@ import { crc32 } from 'node:zlib'
 import { readIfPresent } from '../../lib/files.ts'
 import type { Notice } from '../../lib/processes/thread.ts'
 
-/** Raise it when an older or newer server could not read what is on the disk. */
-const FORMAT = 1
-
 export interface IndexFilesOptions {
   directory: string
   /** What was written under another one is of no use. */
@@ -15,6 +12,8 @@ export interface IndexFilesOptions {
 }
 
 interface Kind {
+  /** Raised when an older or newer server could not read what is on the disk. */
+  format: number
   /** The name of the JSON file that says which files count. */
   manifestName: string
   /** Matches the names of the others, whose number is its first group. */
@@ -34,14 +33,14 @@ type Manifest<Content> = Content & {
  * with a checksum alone says which of them count.
  */
 export async function openIndexFiles<Content extends object>(
-  { manifestName, numbered, messages }: Kind,
+  { format, manifestName, numbered, messages }: Kind,
   { directory, fingerprint, notify }: IndexFilesOptions,
 ) {
   await mkdir(directory, { recursive: true })
   const path = join(directory, manifestName)
   const unfinished = `${path}.new`
   const numberOf = (file: string) => Number(numbered.exec(file)?.[1] ?? 0)
-  const held = await readManifest<Content>(path).catch((error: unknown) => {
+  const held = await readManifest<Content>(path, format).catch((error: unknown) => {
     notify({ message: messages.unreadable, fields: { err: error } })
     return undefined
   })
@@ -72,7 +71,7 @@ export async function openIndexFiles<Content extends object>(
     async save(content: Content, files: readonly string[]): Promise<void> {
       const manifest: Manifest<Content> = { fingerprint, generation, ...content }
       const checksum = crc32(JSON.stringify(manifest))
-      await writeDurably(unfinished, JSON.stringify({ format: FORMAT, checksum, manifest }))
+      await writeDurably(unfinished, JSON.stringify({ format, checksum, manifest }))
       await rename(unfinished, path)
       // A file's name is durable once its directory is.
       if (process.platform !== 'win32') await syncToDisk(directory, 'r')
@@ -82,11 +81,14 @@ export async function openIndexFiles<Content extends object>(
 }
 
 /** Nothing if there is none. Throws if it is not what was written, or of another format. */
-async function readManifest<Content>(path: string): Promise<Manifest<Content> | undefined> {
+async function readManifest<Content>(
+  path: string,
+  expected: number,
+): Promise<Manifest<Content> | undefined> {
   const bytes = await readIfPresent(path)
   if (!bytes) return undefined
   const { format, checksum, manifest } = JSON.parse(bytes.toString())
-  if (format !== FORMAT) throw new Error(`its format is ${format}, not ${FORMAT}`)
+  if (format !== expected) throw new Error(`its format is ${format}, not ${expected}`)
   if (crc32(JSON.stringify(manifest)) !== checksum) throw new Error('the checksum does not match')
   return manifest
 }
@@ -94,11 +96,11 @@ async function readManifest<Content>(path: string): Promise<Manifest<Content> | 
 /** Read and checked at a time. */
 const PIECE_BYTES = 2 ** 20
 
-/** The whole file, in memory that holds nothing else and of which there is no copy. */
-export async function readWhole(path: string): Promise<Uint8Array<ArrayBuffer>> {
+/** The whole file, or its first bytes, in memory that holds nothing else and of which there is no copy. */
+export async function readWhole(path: string, first?: number): Promise<Uint8Array<ArrayBuffer>> {
   const file = await open(path)
   try {
-    const bytes = new Uint8Array((await file.stat()).size)
+    const bytes = new Uint8Array(first ?? (await file.stat()).size)
     for (let at = 0; at < bytes.length; ) {
       const { bytesRead } = await file.read(bytes, at, Math.min(PIECE_BYTES, bytes.length - at))
       if (bytesRead === 0) break
@@ -127,7 +129,10 @@ export async function checksumOf(path: string): Promise<number> {
 }
 
 /** Resolves when the content is on the disk. */
-export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+export async function writeDurably(
+  path: string,
+  content: string | Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
   const file = await open(path, 'w')
   try {
     await file.writeFile(content)

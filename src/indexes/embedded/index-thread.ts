@@ -1,15 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { notify, serveThread, transferring } from '../../lib/processes/thread.ts'
-import type {
-  IndexQuery,
-  LearnedTerms,
-  NearestQuery,
-  Ranking,
-  VectorBatch,
-  WordQuery,
-} from '../chunk-index.ts'
-import { createTermMemory, FEEDBACK_CHUNKS, learnFrom, MIN_RESCORED } from '../feedback.ts'
+import type { IndexQuery, NearestQuery, VectorBatch, WordQuery } from '../chunk-index.ts'
+import { FEEDBACK_CHUNKS, learnFrom, MIN_RESCORED } from '../feedback.ts'
 import { rankHybrid } from '../hybrid-ranking.ts'
 import type { TermBatch } from '../term-batch.ts'
 import { MAX_CHUNKS_BUILT } from './build-segment.ts'
@@ -23,11 +16,6 @@ export interface IndexThreadData {
   directory: string
   fingerprint: string
   vectorFingerprint: string
-}
-
-interface LearningQuery extends WordQuery {
-  /** What was found before, and the terms that were unknown then. */
-  told?: { found: Ranking; learned: LearnedTerms }
 }
 
 interface Question extends WordQuery {
@@ -50,7 +38,6 @@ const snapshot = await openSnapshot({ directory, fingerprint, notify })
 const index = createLexicalIndex(snapshot.loaded)
 const maintenance = createMaintenance({ index, snapshot, notify })
 const vectors = await openVectorPart({ directory, fingerprint: vectorFingerprint, notify })
-const memory = createTermMemory()
 /** Those that wait for their vectors: each is in flight in the caller, which always ends the wait. */
 const questions = new Map<number, (vector: GivenVector['vector']) => void>()
 /** Additions and removals take effect in the order in which they came. */
@@ -77,19 +64,16 @@ const methods = {
     return transferring({ keys, scores }, [keys.buffer, scores.buffer])
   },
 
-  /** With feedback; where terms of the best are `unknown`, without it: to be told them, and asked again. */
-  searchLearning({ terms, limit, only, told }: LearningQuery) {
-    const found = told?.found ?? index.search(terms, Math.max(limit, MIN_RESCORED), only)
+  /** With feedback; `best` is the key to keep first. */
+  searchLearning({ terms, limit, only }: WordQuery) {
+    const found = index.search(terms, Math.max(limit, MIN_RESCORED), only)
     const [best] = found.keys
-    const leading = [...found.keys.slice(0, FEEDBACK_CHUNKS)]
-    const learns = leading.length === FEEDBACK_CHUNKS
-    if (told) memory.add(told.learned)
-    const unknown = told || !learns ? [] : memory.lacks(leading)
+    const leading = found.keys.slice(0, FEEDBACK_CHUNKS)
     const { keys, scores } =
-      learns && unknown.length === 0
-        ? index.rescore(terms, limit, learnFrom(found, memory.recall(leading)))
+      leading.length === FEEDBACK_CHUNKS
+        ? index.rescore(terms, limit, learnFrom(found, index.termsOf(leading)))
         : found
-    return transferring({ keys, scores, unknown, best }, [keys.buffer, scores.buffer])
+    return transferring({ keys, scores, best }, [keys.buffer, scores.buffer])
   },
 
   /** Answers once `giveVector` was called for the same question, which follows this. */

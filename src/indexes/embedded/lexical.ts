@@ -3,6 +3,7 @@ import type { Feedback, Ranking } from '../chunk-index.ts'
 import { inverseFrequency, K1, type QueryTerms, type TermBatch } from '../term-batch.ts'
 import { createTopHits } from '../top-hits.ts'
 import { buildSegment } from './build-segment.ts'
+import { termsOf } from './chunk-terms.ts'
 import type { Merge } from './merge.ts'
 import { rescore } from './rescore.ts'
 import { postingsIn, scoreSegment, type WeightedTerm } from './score.ts'
@@ -53,6 +54,8 @@ export function createLexicalIndex(loaded: readonly Segment[]) {
 
     search: (query: QueryTerms, limit: number, only?: Uint32Array) =>
       searchSegments(segments, query, limit, only),
+    /** The terms of the chunks with these keys, in their order; of those that it does not hold, none. */
+    termsOf: (keys: Iterable<number>) => termsOf(segments, keys),
     /** The best of what `query` found before, by what its best chunks say beyond it as well. */
     rescore: (query: QueryTerms, limit: number, feedback: Feedback) =>
       rescore(segments, query, feedback, limit),

@@ -34,22 +34,26 @@ export function* mergeSegments(segments: readonly Segment[]): Generator<void, Me
     position: 0,
   }))
   // What is live is settled here, in one step; what is removed later is the caller's to carry over.
-  const { keys, lengths } = placeChunks(sources)
+  const { keys, lengths, digests } = placeChunks(sources)
   yield
   const size = yield* countPostings(sources)
   const merged = allocateSegment({ chunks: keys.length, ...size })
   merged.keys.set(keys)
   merged.lengths.set(lengths)
+  merged.digests.set(digests)
   countLive(merged)
   yield
   yield* fillPostings(merged, sources)
   return { merged, placements: sources.map(({ placement }) => placement) }
 }
 
-function placeChunks(sources: readonly Source[]): { keys: Uint32Array; lengths: Uint32Array } {
+function placeChunks(
+  sources: readonly Source[],
+): Record<'keys' | 'lengths' | 'digests', Uint32Array> {
   const chunks = sources.reduce((sum, { segment }) => sum + segment.live, 0)
   const keys = new Uint32Array(chunks)
   const lengths = new Uint32Array(chunks)
+  const digests = new Uint32Array(chunks)
   for (const source of sources) skipRemoved(source)
   for (let place = 0; place < chunks; place++) {
     const source = lowest(sources, ({ segment }) => segment.keys)
@@ -57,10 +61,11 @@ function placeChunks(sources: readonly Source[]): { keys: Uint32Array; lengths: 
     const ordinal = source.position++
     keys[place] = source.segment.keys[ordinal] ?? 0
     lengths[place] = source.segment.lengths[ordinal] ?? 0
+    digests[place] = source.segment.digests[ordinal] ?? 0
     source.placement[ordinal] = place
     skipRemoved(source)
   }
-  return { keys, lengths }
+  return { keys, lengths, digests }
 }
 
 function skipRemoved(source: Source): void {

@@ -15,12 +15,18 @@ export interface Segment {
   readonly header: Uint32Array<ArrayBuffer>
   readonly keys: Uint32Array<ArrayBuffer>
   readonly lengths: Uint32Array<ArrayBuffer>
+  /** As in `TermBatch`. */
+  readonly digests: Uint32Array<ArrayBuffer>
+  /** Where the record of each chunk begins among the records behind `bytes`, in words, and where the last one ends, once it is written: see chunk-terms.ts. */
+  readonly records: Uint32Array<ArrayBuffer>
   readonly terms: Uint32Array<ArrayBuffer>
   readonly offsets: Uint32Array<ArrayBuffer>
   readonly ordinals: Uint16Array<ArrayBuffer>
   readonly counts: Uint8Array<ArrayBuffer>
   /** 1 at the ordinal of a chunk that was removed; absent until the first is. */
   removed: Uint8Array<ArrayBuffer> | undefined
+  /** The file that holds `bytes` and behind them the records, open; absent until it is written. */
+  file: number | undefined
   live: number
   /** Sum of the lengths of the live chunks. */
   liveLength: number
@@ -35,7 +41,7 @@ interface SegmentSize {
 /** The first words of a segment. `magic` reads otherwise on a machine of the other byte order. */
 export const HEADER = { magic: 0, checksum: 1, chunks: 2, terms: 3, postings: 4 } as const
 const HEADER_BYTES = 32
-const MAGIC = 0x31734149
+const MAGIC = 0x32734149
 
 /** An empty segment to be filled; `keys` and `lengths` must be in before `countLive`. */
 export function allocateSegment(size: SegmentSize): Segment {
@@ -123,12 +129,14 @@ export function seek(
 }
 
 function byteLength({ chunks, terms, postings }: SegmentSize): number {
-  return HEADER_BYTES + 8 * chunks + 4 * terms + 4 * (terms + 1) + 3 * postings
+  return HEADER_BYTES + 12 * chunks + 4 * (chunks + 1) + 4 * terms + 4 * (terms + 1) + 3 * postings
 }
 
 function viewSegment(bytes: ArrayBuffer, { chunks, terms, postings }: SegmentSize): Segment {
   const lengthsAt = HEADER_BYTES + 4 * chunks
-  const termsAt = lengthsAt + 4 * chunks
+  const digestsAt = lengthsAt + 4 * chunks
+  const recordsAt = digestsAt + 4 * chunks
+  const termsAt = recordsAt + 4 * (chunks + 1)
   const offsetsAt = termsAt + 4 * terms
   const ordinalsAt = offsetsAt + 4 * (terms + 1)
   const countsAt = ordinalsAt + 2 * postings
@@ -137,11 +145,14 @@ function viewSegment(bytes: ArrayBuffer, { chunks, terms, postings }: SegmentSiz
     header: new Uint32Array(bytes, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT),
     keys: new Uint32Array(bytes, HEADER_BYTES, chunks),
     lengths: new Uint32Array(bytes, lengthsAt, chunks),
+    digests: new Uint32Array(bytes, digestsAt, chunks),
+    records: new Uint32Array(bytes, recordsAt, chunks + 1),
     terms: new Uint32Array(bytes, termsAt, terms),
     offsets: new Uint32Array(bytes, offsetsAt, terms + 1),
     ordinals: new Uint16Array(bytes, ordinalsAt, postings),
     counts: new Uint8Array(bytes, countsAt, postings),
     removed: undefined,
+    file: undefined,
     live: chunks,
     liveLength: 0,
   }

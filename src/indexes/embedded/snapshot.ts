@@ -1,10 +1,14 @@
+import { closeSync, openSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { inSlices } from '../../lib/processes/thread.ts'
+import { placeRecords, recordsOf } from './chunk-terms.ts'
 import { type IndexFilesOptions, openIndexFiles, readWhole, writeDurably } from './index-files.ts'
 import { HEADER, readSegment, removeChunk, type Segment } from './segment.ts'
 
 const SEGMENTS = {
+  format: 2,
   manifestName: 'manifest.json',
   numbered: /^(\d+)\.segment$/,
   messages: {
@@ -16,6 +20,8 @@ const SEGMENTS = {
 interface Manifest {
   segments: {
     file: string
+    /** What of it is held in memory: the segment itself, without the terms of each chunk behind it. */
+    bytes: number
     /** The ordinals of its removed chunks: 16-bit numbers, the low byte first, in base 64. */
     removed: string
   }[]
@@ -28,9 +34,9 @@ export async function openSnapshot(options: IndexFilesOptions) {
   const { directory, notify } = options
   const files = await openIndexFiles<Manifest>(SEGMENTS, options)
   const written = new Map<Segment, string>()
-  for (const { file, removed } of files.content?.segments ?? []) {
+  for (const { file, bytes, removed } of files.content?.segments ?? []) {
     try {
-      const segment = await readSegmentFile(join(directory, file))
+      const segment = await readSegmentFile(join(directory, file), bytes)
       unpackRemoved(segment, removed)
       written.set(segment, file)
     } catch (error) {
@@ -55,14 +61,22 @@ export async function openSnapshot(options: IndexFilesOptions) {
       }
       const entries = segments.map((segment) => ({
         file: written.get(segment) ?? '',
+        bytes: segment.bytes.byteLength,
         removed: packRemoved(segment),
       }))
       for (const segment of written.keys()) {
-        if (!segments.includes(segment)) written.delete(segment)
+        if (segments.includes(segment)) continue
+        written.delete(segment)
+        closeFile(segment)
       }
       await files.save({ segments: entries }, [...written.values()])
     },
   }
+}
+
+function closeFile(segment: Segment): void {
+  if (segment.file !== undefined) closeSync(segment.file)
+  segment.file = undefined
 }
 
 function packRemoved({ removed }: Segment): string {
@@ -78,6 +92,8 @@ function unpackRemoved(segment: Segment, removed: string): void {
   for (let at = 0; at < ordinals.length; at += 2) removeChunk(segment, ordinals.readUInt16LE(at))
 }
 
+/** Chunks whose records are put together at a time: each time takes their memory, and a look at every posting. */
+const CHUNKS_PER_PART = 8_192
 /** Bytes checked between two chances to pause. */
 const BYTES_PER_STEP = 2 ** 20
 /** The checksum covers what follows it. */
@@ -85,17 +101,29 @@ const CHECKED_FROM = (HEADER.checksum + 1) * Uint32Array.BYTES_PER_ELEMENT
 
 /** Resolves when the segment is on the disk; what was removed from it is not in the file. */
 async function writeSegmentFile(path: string, segment: Segment): Promise<void> {
+  await inSlices(placeRecords(segment))
   segment.header[HEADER.checksum] = await inSlices(checksum(segment))
-  await writeDurably(path, new Uint8Array(segment.bytes))
+  await writeDurably(path, partsOf(segment))
+  segment.file = openSync(path, 'r')
 }
 
-/** Throws if the file is missing or is not what `writeSegmentFile` wrote. */
-async function readSegmentFile(path: string): Promise<Segment> {
-  const segment = readSegment((await readWhole(path)).buffer)
-  if (!segment) throw new Error('the file is cut short or no segment')
+async function* partsOf(segment: Segment): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(segment.bytes)
+  const chunks = segment.keys.length
+  for (let from = 0; from < chunks; from += CHUNKS_PER_PART)
+    yield inSlices(recordsOf(segment, from, Math.min(from + CHUNKS_PER_PART, chunks)))
+}
+
+/** Throws if the file is missing or is not what `writeSegmentFile` wrote; a record is checked when it is read. */
+async function readSegmentFile(path: string, bytes: number): Promise<Segment> {
+  const segment = readSegment((await readWhole(path, bytes)).buffer)
+  const records = segment?.records.at(-1) ?? 0
+  if (!segment || (await stat(path)).size !== bytes + 4 * records)
+    throw new Error('the file is cut short or no segment')
   if (segment.header[HEADER.checksum] !== (await inSlices(checksum(segment)))) {
     throw new Error('the checksum does not match')
   }
+  segment.file = openSync(path, 'r')
   return segment
 }
 

@@ -140,6 +140,7 @@ function create(kind: VectorSearchKind, vectors: QuantisedVectors, path?: string
 const UNREADABLE = 'the vectors of the search index cannot be read: they will be indexed again'
 
 const VECTORS = {
+  format: 1,
   manifestName: 'vectors.json',
   numbered: /^(\d+)\.(?:graph|keys|vectors)$/,
   messages: {

@@ -59,6 +59,6 @@ function prepareOne({ title, text, context: before }: SegmentText): Prepared {
   return { chunks, terms, context }
 }
 
-function buffersOf({ lengths, offsets, terms, counts }: TermBatch): ArrayBuffer[] {
-  return [lengths.buffer, offsets.buffer, terms.buffer, counts.buffer]
+function buffersOf({ lengths, digests, offsets, terms, counts }: TermBatch): ArrayBuffer[] {
+  return [lengths.buffer, digests.buffer, offsets.buffer, terms.buffer, counts.buffer]
 }

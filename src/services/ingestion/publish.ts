@@ -287,10 +287,11 @@ function keyRange(first: number, count: number): number[] {
 }
 
 /** Without the rest of the file, which would go to the index's thread with them. */
-function ownTerms({ size, lengths, offsets, terms, counts }: TermBatch): TermBatch {
+function ownTerms({ size, lengths, digests, offsets, terms, counts }: TermBatch): TermBatch {
   return {
     size,
     lengths: lengths.slice(),
+    digests: digests.slice(),
     offsets: offsets.slice(),
     terms: terms.slice(),
     counts: counts.slice(),

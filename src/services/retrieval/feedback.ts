@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { Analyser } from '../../indexes/analyser/analyser.ts'
 import type { ChunkIndex, IndexMatch, LearnTerms, WordQuery } from '../../indexes/chunk-index.ts'
 import {
@@ -41,7 +40,7 @@ export function createFeedback({ index, termsOf }: Dependencies) {
   return {
     /** The same search as the index's, with feedback. */
     search: (query: WordQuery, signal?: AbortSignal): Promise<IndexMatch[]> =>
-      index.searchLearning?.(query, termsOf, signal) ?? searchTwice(query, signal),
+      index.searchLearning?.(query, signal) ?? searchTwice(query, signal),
   }
 }
 
@@ -56,7 +55,6 @@ export function analyseChunks({ store, analyser }: Sources): LearnTerms {
     const chunks = keys.length > 0 ? await store.readChunks(keys) : []
     return {
       keys: chunks.map(({ key }) => key),
-      digests: chunks.map(({ text }) => hash('sha1', text, 'base64')),
       terms: analyser.batch(chunks),
     }
   }

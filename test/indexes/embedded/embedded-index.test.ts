@@ -4,7 +4,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { LearnedTerms } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { describeChunkIndex } from '../../contracts/chunk-index.contract.ts'
@@ -83,48 +82,27 @@ describe('Feedback within the thread', () => {
     const index = await open(await temporaryDirectory())
     onTestFinished(() => index.close())
     await addTo(index, CHUNKS)
-    const asked: number[][] = []
-    const termsOf = async (keys: readonly number[]): Promise<LearnedTerms> => {
-      asked.push([...keys])
-      const held = keys.filter((key) => CHUNKS[key])
-      const digests = held.map(String)
-      return { keys: held, digests, terms: batchOf(held.map((key) => CHUNKS[key] ?? [])) }
-    }
-    return { index, asked, termsOf }
+    return index
   }
 
-  it('ranks as two searches do, and asks for the terms of a chunk once', async () => {
-    const { index, asked, termsOf } = await openFilled()
-    const twice = createFeedback({ index: { search: index.search }, termsOf })
+  it('ranks as two searches do that are told the terms', async () => {
+    const index = await openFilled()
+    const twice = createFeedback({
+      index: { search: index.search },
+      termsOf: async (keys) => ({ keys, terms: batchOf(keys.map((key) => CHUNKS[key] ?? [])) }),
+    })
     const expected = await twice.search(query)
     expect(expected).not.toEqual(await index.search(query))
-    asked.length = 0
-    expect(await index.searchLearning?.(query, termsOf)).toEqual(expected)
-    expect(await index.searchLearning?.(query, termsOf)).toEqual(expected)
-    expect(asked).toEqual([[1, 2, 3, 4, 5, 6, 7, 8]])
+    expect(await index.searchLearning?.(query)).toEqual(expected)
   })
 
-  it('goes without the terms of chunks that are gone, and asks for no more than there is', async () => {
-    const { index, asked } = await openFilled()
-    const gone = async (keys: readonly number[]): Promise<LearnedTerms> => {
-      asked.push([...keys])
-      return { keys: [], digests: [], terms: batchOf([]) }
-    }
-    expect(await index.searchLearning?.(query, gone)).toEqual(await index.search(query))
+  it('answers what little there is as it is, and throws the reason of a signal', async () => {
+    const index = await openFilled()
     const few = { ...query, only: Uint32Array.of(3, 5), limit: 1 }
-    expect(await index.searchLearning?.(few, gone)).toMatchObject([{ key: 3 }])
+    expect(await index.searchLearning?.(few)).toMatchObject([{ key: 3 }])
     const none = { ...query, terms: queryOf(['nothing']) }
-    expect(await index.searchLearning?.(none, gone)).toEqual([])
-    expect(asked).toHaveLength(1)
-  })
-
-  it('throws the reason of a signal that is aborted while terms are learned', async () => {
-    const { index, termsOf } = await openFilled()
-    const gone = new AbortController()
-    const leaving = async (keys: readonly number[]) => {
-      gone.abort(new Error('gone'))
-      return termsOf(keys)
-    }
-    await expect(index.searchLearning?.(query, leaving, gone.signal)).rejects.toThrow('gone')
+    expect(await index.searchLearning?.(none)).toEqual([])
+    const gone = AbortSignal.abort(new Error('gone'))
+    await expect(index.searchLearning?.(query, gone)).rejects.toThrow('gone')
   })
 })

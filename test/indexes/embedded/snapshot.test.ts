@@ -117,7 +117,8 @@ describe('The snapshot of the embedded index', () => {
     ['is cut short', (path: string) => truncate(path, 300)],
     ['is empty', (path: string) => truncate(path, 0)],
     ['is missing', (path: string) => rm(path)],
-    ['has one wrong bit at its end', (path: string) => flip(path, -1)],
+    ['is cut short in its records', (path: string) => truncate(path, 4_000)],
+    ['has one wrong bit before its records', (path: string) => flip(path, 3_047)],
     ['has one wrong bit in its middle', (path: string) => flip(path, 600)],
     ['has one wrong bit in its sizes', (path: string) => flip(path, 8)],
     ['has one wrong bit in its checksum', (path: string) => flip(path, 4)],
@@ -146,7 +147,7 @@ describe('The snapshot of the embedded index', () => {
     ['is no JSON', (path: string) => writeFile(path, '{"format":1,')],
     ['is JSON of something else', (path: string) => writeFile(path, 'null')],
     ['has one wrong character', replaceDigit],
-    ['has another format', (path: string) => edit(path, /"format":1/, '"format":2')],
+    ['has another format', (path: string) => edit(path, /"format":2/, '"format":1')],
   ])('starts afresh where the manifest %s, and says so', async (_case, damage) => {
     const directory = await seeded()
     await damage(join(directory, MANIFEST))
@@ -198,8 +199,7 @@ describe('The snapshot of the embedded index', () => {
 
 async function flip(path: string, position: number): Promise<void> {
   const bytes = await readFile(path)
-  const at = position < 0 ? bytes.length + position : position
-  bytes[at] = (bytes[at] ?? 0) ^ 1
+  bytes[position] = (bytes[position] ?? 0) ^ 1
   await writeFile(path, bytes)
 }
 
