@@ -111,6 +111,20 @@ describe('The SQLite store', () => {
     expect((await readdir(data.directory)).sort()).toEqual(['agent-server.db', 'agent-server.lock'])
   })
 
+  it('closes when all that it has taken is on the disk, and what waited behind it', async () => {
+    const store = await data.open()
+    const first = store.add(document('first'))
+    // The thread has the first; these wait for its answer.
+    await Promise.resolve()
+    const adds = [first, ...range(20).map((position) => store.add(document(`${position}`)))]
+    await store.close()
+    const outcomes = await Promise.allSettled(adds)
+    expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([])
+    const again = await data.open()
+    expect((await again.counts()).documents).toMatchObject({ pending: 21 })
+    await again.close()
+  })
+
   it('refuses a damaged database by name', async () => {
     await writeFile(join(data.directory, 'agent-server.db'), 'This is no database. '.repeat(500))
     await expect(data.open()).rejects.toMatchObject({
