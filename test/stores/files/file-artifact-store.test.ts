@@ -48,7 +48,7 @@ describe('The name of an artifact', () => {
 })
 
 describe('The room of the artifacts', () => {
-  it('is bounded in bytes: the oldest go', async () => {
+  it('is bounded in bytes: the oldest go, and what is removed leaves nothing on the disk', async () => {
     const directory = await temporaryDirectory()
     const store = await createFileArtifactStore({ directory, maximumTotalBytes: 25 })
     const [first, second] = [await store.add(fileOf(10)), await store.add(fileOf(10))]
@@ -56,6 +56,8 @@ describe('The room of the artifacts', () => {
     expect(await store.read(first.id)).toBeUndefined()
     expect((await store.read(second.id))?.bytes).toHaveLength(10)
     expect((await readdir(directory)).toSorted()).toEqual([second.id, third.id].toSorted())
+    expect(await store.remove(second.id)).toBe(true)
+    expect(await readdir(directory)).toEqual([third.id])
   })
 
   it('is bounded in number', async () => {
