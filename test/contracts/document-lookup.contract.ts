@@ -121,8 +121,10 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       const store = await open()
       const file = { name: 'a.txt', mediaType: 'text/plain', ...(await store.stageFile(pieces())) }
       await store.add({ id: 'long', text: '', file })
-      const [job] = (await store.claimJobs(9)).filter(({ documentId }) => documentId === 'long')
-      if (!job) throw new Error('The document is not claimed')
+      await store.add({ id: 'other', text: 'Another text that is longer' })
+      const jobs = new Map((await store.claimJobs(9)).map((job) => [job.documentId, job]))
+      const [job, other] = [jobs.get('long'), jobs.get('other')]
+      if (!job || !other) throw new Error('The documents are not claimed')
       const chunk = (text: string, start: number) => ({
         ...{ text, heading: '', start, end: start + text.length },
       })
@@ -130,6 +132,10 @@ export function describeDocumentLookup(name: string, { create }: DocumentLookupC
       const kept = await store.stageFile(pieces(packChunkBatch({ chunks, vectors: undefined })))
       const firstKey = await store.reserveChunkKeys(3)
       await store.completeStaged(job, { file: kept.number, firstKey, count: 3, characters: 27 })
+      const key = await store.reserveChunkKeys(1)
+      await store.completeJob(other, [
+        { ...chunk('Another text that is longer', 0), key, ordinal: 0 },
+      ])
       expect(await store.lookup.readText('long', signal)).toBe('Owls hunt. By night.\n\nHere.')
       const whole = 'Owls hunt. By night.\n\nHere.'
       for (const [start, end] of [

@@ -119,6 +119,7 @@ export function describeFiles(on: StoreFixture): void {
       await addFile('a', bytesOf(9))
       const job = await on.claim()
       const { kept, keys } = await keepChunks(on.store, 3, 40)
+      const waiting = await keep(bytesOf(5))
       expect(await on.store.completeStaged(job, kept)).toEqual([])
       const document = { status: 'ready', chunkCount: 120, characters: 1_200 }
       expect(await on.store.get('a')).toMatchObject(document)
@@ -130,6 +131,7 @@ export function describeFiles(on: StoreFixture): void {
       await expect(read(on.store.readStaged(kept.file))).rejects.toMatchObject({
         code: 'document_not_found',
       })
+      expect(await read(on.store.readStaged(waiting.number))).toHaveLength(5)
     })
 
     it('is left as it was where staged chunks come too late, or are not whole', async () => {
