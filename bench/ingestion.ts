@@ -70,7 +70,7 @@ function* cut(corpus: Corpus, characters: number): Generator<CorpusDocument> {
 
 async function openAlone(directory: string) {
   const analyser = createAnalyser(LANGUAGE)
-  const index: ChunkIndex = await createEmbeddedIndex({
+  const index: ChunkIndex = createEmbeddedIndex({
     directory,
     fingerprint: analyser.fingerprint,
     onCrash: (error) => {

@@ -75,14 +75,16 @@ async function measureFiles(directory: string) {
   return { bytes: sizes.reduce((sum, size) => sum + size, 0), segments: files.length }
 }
 
-function open(directory: string): Promise<ChunkIndex> {
-  return createEmbeddedIndex({
+async function open(directory: string): Promise<ChunkIndex> {
+  const index = createEmbeddedIndex({
     directory,
     fingerprint: analyser.fingerprint,
     onCrash: (error) => {
       throw error
     },
   })
+  await index.check()
+  return index
 }
 
 async function build(index: ChunkIndex, size: number, { corpus, progress }: Bench): Promise<Built> {

@@ -74,8 +74,8 @@ async function measureAt(size: number, { directory: parent, rounds, progress }: 
   }
 }
 
-function open(directory: string): Promise<ChunkIndex> {
-  return createEmbeddedIndex({
+async function open(directory: string): Promise<ChunkIndex> {
+  const index = createEmbeddedIndex({
     directory,
     fingerprint: 'vectors',
     vectorFingerprint: 'bench',
@@ -83,6 +83,8 @@ function open(directory: string): Promise<ChunkIndex> {
       throw error
     },
   })
+  await index.check()
+  return index
 }
 
 async function fill(

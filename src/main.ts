@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { type AppOptions, buildApp, buildIdleApp } from './app.ts'
+import type { AppOptions } from './app.ts'
 import type { Command } from './commands/command.ts'
 import {
   type Activity,
@@ -39,6 +39,7 @@ import { createLogSender, startTelemetry, type Telemetry } from './telemetry.ts'
 const CLOSING_MS = 15_000
 
 const rebuilding = () => import('./commands/rebuild.ts')
+const prebuilding = () => import('./commands/prebuild-screen.ts')
 const transfer = () => import('./commands/transfer.ts')
 
 /** What `npm run` has beside the server, which does not load it. */
@@ -51,10 +52,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['import', async () => (await transfer()).runImport],
   ['deploy', async () => (await import('./commands/deploy.ts')).runDeploy],
   ['precompile', async () => (await import('./commands/precompile.ts')).runPrecompile],
-  [
-    'prebuild-screen',
-    async () => (await import('./commands/prebuild-screen.ts')).runPrebuildScreen,
-  ],
+  ['prebuild-screen', async () => (await prebuilding()).runPrebuildScreen],
 ])
 
 /** Of a key that nobody knows, where the environment has none. */
@@ -132,15 +130,14 @@ type Opened = Awaited<ReturnType<typeof openServer>>
 
 /** Everything, or only what shows how the server is set up where it is to be stopped, or where that is wrong. */
 async function openServer(given: ProcessParts) {
-  const activity = openActivity()
-  const parts = { ...given, activity }
+  const parts = { ...given, activity: openActivity() }
   if (process.argv[2] === STOPPED) return openIdle(parts, { state: 'stopped' })
   try {
     const config = loadConfig(process.env)
-    const log = createLog(config, activity)
+    const log = createLog(config, parts.activity)
     telemetry = await startTelemetry(process.env, log)
     const composition = await compose(config, log, (error) => endAfter(error, log), parts)
-    const { app, screen } = await openApp(config, log, (options) =>
+    const { app, screen } = await openApp(config, log, ({ buildApp }, options) =>
       buildApp(composition.services, { ...options, isTraced: telemetry?.isTraced ?? false }),
     )
     const close = async () => {
@@ -168,18 +165,21 @@ async function openIdle(parts: ProcessParts & { activity: Activity }, phase: Pha
     'not launched: the screen and /admin say how the server is set up',
   )
   const services = await composeIdle(config, log, phase, parts)
-  const { app, screen } = await openApp(config, log, (options) => buildIdleApp(services, options))
+  const { app, screen } = await openApp(config, log, ({ buildIdleApp }, options) =>
+    buildIdleApp(services, options),
+  )
   return { config, log, app, screen, start: async () => undefined, close: () => app.close() }
 }
 
 async function openApp(
   config: Config,
   log: ReturnType<typeof createLog>,
-  build: (options: AppOptions) => Promise<FastifyInstance>,
+  build: (app: typeof import('./app.ts'), options: AppOptions) => Promise<FastifyInstance>,
 ) {
   const { version } = JSON.parse(await readFile(resolve(ROOT, 'package.json'), 'utf8'))
   const screen = await openScreen(config, resolve(ROOT, 'ui'), log)
-  const app = await build({
+  // Here, while the index is loaded in a thread of its own.
+  const app = await build(await import('./app.ts'), {
     ...{ log, version, screen },
     bodyLimit: config.BODY_LIMIT,
     serverApiKey: config.SERVER_API_KEY,

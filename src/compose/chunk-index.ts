@@ -32,7 +32,7 @@ export async function openChunkIndex(
     }
     return { index, open, lost: index.lost, shared: true, statistics }
   }
-  const index = await createEmbeddedIndex({
+  const index = createEmbeddedIndex({
     directory: join(config.DATA_DIR, 'index'),
     ...(await embeddedFingerprints(config, store)),
     onCrash: onFatal,

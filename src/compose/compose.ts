@@ -96,8 +96,9 @@ export async function compose(
         checks: {
           store: store.check,
           index: async (signal) => {
-            await index.check(signal)
+            // First: one that is still being loaded would not answer.
             await reconciliation.check()
+            await index.check(signal)
           },
           agent: async () => void (await loaded.changedFields()),
         },
@@ -106,8 +107,8 @@ export async function compose(
         reranker: search.reranker?.check,
         meaning: backlog?.progress,
         reindex: knowledge.nextModel?.progress,
-        counts: store.counts,
-        log,
+        stage: () => reconciliation.progress().state,
+        ...{ counts: store.counts, log },
       }),
     },
     /** Brings the index up to date, then begins to ingest. Resolves when that has begun. */

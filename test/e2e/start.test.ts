@@ -13,7 +13,7 @@ import { startServer } from '../support/server.ts'
 import { defaults, launch, startServerProcess } from '../support/server-process.ts'
 import { temporaryDirectory } from '../support/temporary-files.ts'
 
-const END_THREAD = fileURLToPath(new URL('../support/end-thread-on-demand.ts', import.meta.url))
+const THREADS_ON_DEMAND = fileURLToPath(new URL('../support/threads-on-demand.ts', import.meta.url))
 const FAILED = { code: 1, signal: null }
 
 interface Attempt {
@@ -181,6 +181,32 @@ describe('A start on a search index that is', () => {
     },
   )
 
+  it('not to be opened ends with code 1 and says why', async () => {
+    await rm(index, { recursive: true })
+    await writeFile(index, 'a file')
+    const server = launch({ directory, environment: defaults() })
+    expect(await server.exited).toEqual(FAILED)
+    expect(server.stderr).toMatch(/EEXIST.+index/)
+  })
+
+  it('not loaded yet answers within its deadlines, and stops in order', async () => {
+    await writeFile(join(directory, 'hold-index'), '')
+    const environment = { NODE_OPTIONS: `--import ${THREADS_ON_DEMAND}` }
+    const server = await startServerProcess(environment, { directory, until: 'listening' })
+    const statusOf = async (path: string, body?: object) =>
+      (await server.request(path, body && { body })).status
+    expect(await statusOf('/health')).toBe(200)
+    expect(await statusOf('/readiness')).toBe(503)
+    expect(await statusOf('/query', { query: 'lighthouse' })).toBe(503)
+    expect(await statusOf('/documents', { text: 'The harbour froze in 1829.' })).toBe(202)
+    const stopped = server.stop()
+    await rm(join(directory, 'hold-index'))
+    expect(await stopped).toEqual({ code: 0, signal: null })
+    expect(server.stderr).toBe('')
+    const next = await startServerProcess({}, { directory })
+    await expect.poll(() => search(next, 'harbour')).toHaveLength(1)
+  })
+
   it('made for another language makes it again', onlyLong, async () => {
     const server = await startServerProcess({ SEARCH_LANGUAGE: 'none' }, { directory })
     await server.said(/made with other settings/)
@@ -210,7 +236,7 @@ describe('A server of which a thread dies', () => {
     long,
     async (name) => {
       const directory = await temporaryDirectory()
-      const environment = { NODE_OPTIONS: `--import ${END_THREAD}` }
+      const environment = { NODE_OPTIONS: `--import ${THREADS_ON_DEMAND}` }
       const server = await startServerProcess(environment, { directory })
       await server.ingest({ text: 'The lighthouse was lit in 1811.' })
       await mkdir(join(directory, `end-${name}`))
@@ -225,7 +251,7 @@ describe('A server of which a thread dies', () => {
   )
 
   it('goes on if it is the one that splits documents', onlyLong, async () => {
-    const server = await startServerProcess({ NODE_OPTIONS: `--import ${END_THREAD}` })
+    const server = await startServerProcess({ NODE_OPTIONS: `--import ${THREADS_ON_DEMAND}` })
     await server.ingest({ text: 'The lighthouse was lit in 1811.' })
     await mkdir(join(server.directory, 'end-preparer'))
     await server.ingest({ text: 'The harbour froze in 1829.' })

@@ -21,19 +21,19 @@ interface EmbeddedIndexOptions {
   onCrash: (error: Error) => void
 }
 
-/** BM25 and vectors in a thread of this process, with a snapshot on the disk. Resolves when the snapshot has been loaded. */
-export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promise<ChunkIndex> {
+/** BM25 and vectors in a thread of this process, with a snapshot on the disk: what is asked of it waits until that has been loaded. */
+export function createEmbeddedIndex(options: EmbeddedIndexOptions) {
   const { directory, fingerprint, vectorFingerprint = '', log, onCrash } = options
   const data: IndexThreadData = { directory, fingerprint, vectorFingerprint }
   let opened = false
   const thread = startThread<IndexMethods>(new URL('./index-thread.ts', import.meta.url), {
     data,
-    // A thread that fails to open rejects the opening instead.
+    // A thread that fails to open rejects what is asked of it instead.
     onCrash: (error) => opened && onCrash(error),
     onNotice: ({ message, fields }) => log?.warn(fields, message),
   })
-  await thread.call('ready', undefined)
-  opened = true
+  const opening = thread.call('ready', undefined)
+  opening.then(() => (opened = true)).catch(() => undefined)
   let lastQuestion = 0
   let closing: Promise<void> | undefined
 
@@ -91,7 +91,7 @@ export async function createEmbeddedIndex(options: EmbeddedIndexOptions): Promis
       await thread.call('ready', undefined)
     },
     close: () => (closing ??= close()),
-  }
+  } satisfies ChunkIndex
 }
 
 function answered<Answer>(found: Promise<Answer>, signal?: AbortSignal): Promise<Answer> {

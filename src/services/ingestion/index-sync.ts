@@ -117,8 +117,8 @@ interface Missing {
 async function compare({ store, index }: Dependencies, hybrid: boolean) {
   const known = await store.chunkKeys()
   const vectors = hybrid ? await store.vectorKeys() : new Uint32Array()
-  const terms = compareKeys(await index.keys(), known)
-  const held = await index.vectorKeys()
+  const [words, held] = await Promise.all([index.keys(), index.vectorKeys()])
+  const terms = compareKeys(words, known)
   const missing: Missing = { chunks: terms.missing, vectors: compareKeys(held, vectors).missing }
   const orphans = [...new Set([...terms.orphans, ...compareKeys(held, known).orphans])]
   return { orphans, missing, known: known.length + vectors.length }

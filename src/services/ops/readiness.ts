@@ -4,9 +4,8 @@ import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { StoreCounts } from '../../stores/document-store.ts'
 
 const DEADLINE_MS = 2_000
-/** Strangers cannot make the parts work more often than this; a server that is about to be ready says so sooner. */
+/** Strangers cannot make the parts work more often than this, but for the moment in which a start comes to its next stage. */
 const STRANGERS_MS = 1_000
-const STRANGERS_NOT_READY_MS = 100
 
 /** Resolves when the part works; throws what is wrong with it. */
 export type ReadinessCheck = (signal: AbortSignal) => Promise<void>
@@ -23,6 +22,8 @@ interface Dependencies {
   /** Present while the vectors of another model are made. */
   reindex?: (() => NonNullable<Readiness['reindex']>) | undefined
   counts: () => Promise<StoreCounts>
+  /** How far the start is: what was found at another stage is out of date. */
+  stage?: () => string
   log: Record<'info' | 'warn', (fields: object, message: string) => void>
   /** For each check. */
   deadlineMs?: number
@@ -41,6 +42,7 @@ export function createReadiness({
   meaning,
   reindex,
   counts,
+  stage = () => '',
   log,
   deadlineMs = DEADLINE_MS,
 }: Dependencies): (isTrusted?: boolean) => Promise<Readiness> {
@@ -100,7 +102,7 @@ export function createReadiness({
       ...(reindex && { reindex: reindex() }),
     }
   }
-  const lookForStrangers = keepForStrangers(look)
+  const lookForStrangers = keepForStrangers(look, stage)
 
   return async (isTrusted = true) => {
     if (isTrusted) {
@@ -112,18 +114,23 @@ export function createReadiness({
 }
 
 /** Answers all who ask meanwhile, and for a while after, with what it finds once. */
-function keepForStrangers(look: () => Promise<Readiness>): () => Promise<Readiness> {
+function keepForStrangers(
+  look: () => Promise<Readiness>,
+  stage: () => string,
+): () => Promise<Readiness> {
   let found: Promise<Readiness> | undefined
+  let foundAt = ''
   let until = 0
   const keep = (milliseconds: number) => {
     until = performance.now() + milliseconds
   }
   return () => {
-    if (found && performance.now() <= until) return found
+    if (found && foundAt === stage() && performance.now() <= until) return found
+    foundAt = stage()
     keep(Number.POSITIVE_INFINITY)
     found = look()
     found.then(
-      ({ status }) => keep(status === 'ready' ? STRANGERS_MS : STRANGERS_NOT_READY_MS),
+      () => keep(STRANGERS_MS),
       () => keep(0),
     )
     return found

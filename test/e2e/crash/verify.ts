@@ -101,7 +101,7 @@ async function keysOnDisk(data: string, meta: ReadonlyMap<unknown, string>): Pro
     identity: async () => meta.get('identity') ?? '',
     vectorsGeneration: async () => Number(meta.get('vectors_generation')),
   }
-  const index = await createEmbeddedIndex({
+  const index = createEmbeddedIndex({
     directory: `${data}/index`,
     ...(await embeddedFingerprints({ SEARCH_LANGUAGE: 'english' }, documentStore)),
     onCrash: (error) => {

@@ -5,7 +5,7 @@ import { CRASH_CHANNEL } from './crash-on-demand.ts'
 
 const [directory] = await once(process, 'message')
 const crashes: string[] = []
-const index = await createEmbeddedIndex({
+const index = createEmbeddedIndex({
   directory,
   fingerprint: 'test',
   onCrash: ({ message }) => crashes.push(message),

@@ -4,13 +4,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import type { ChunkIndex } from '../../../src/indexes/chunk-index.ts'
 import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-index.ts'
 import { createFeedback } from '../../../src/services/retrieval/feedback.ts'
 import { describeChunkIndex } from '../../contracts/chunk-index.contract.ts'
 import { addTo, batchOf, keysFor, queryOf } from '../../contracts/chunk-index.fixture.ts'
 import { temporaryDirectory } from '../../support/temporary-files.ts'
 
-function open(directory: string) {
+function open(directory: string): ChunkIndex {
   return createEmbeddedIndex({
     directory,
     fingerprint: 'test',
@@ -23,22 +24,22 @@ function open(directory: string) {
 describeChunkIndex('The embedded index', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'agent-server-index-'))
   return {
-    index: await open(directory),
+    index: open(directory),
     remove: () => rm(directory, { recursive: true, force: true }),
   }
 })
 
 describe('The thread of the embedded index', () => {
-  it('rejects the opening, and reports no crash, where its directory cannot be made', async () => {
+  it('rejects what is asked of it, and reports no crash, where its directory cannot be made', async () => {
     const file = join(await temporaryDirectory(), 'file')
     await writeFile(file, '')
     const crashes: Error[] = []
-    const opening = createEmbeddedIndex({
+    const index = createEmbeddedIndex({
       directory: join(file, 'index'),
       fingerprint: 'test',
       onCrash: (error) => crashes.push(error),
     })
-    await expect(opening).rejects.toThrow('ENOTDIR')
+    await expect(index.keys()).rejects.toThrow('ENOTDIR')
     expect(crashes).toEqual([])
   })
 
@@ -59,10 +60,10 @@ describe('The thread of the embedded index', () => {
 
   it('writes what it holds when it is closed', async () => {
     const directory = await temporaryDirectory()
-    const index = await open(directory)
+    const index = open(directory)
     await addTo(index, { 1: ['wing'] })
     await index.close()
-    const again = await open(directory)
+    const again = open(directory)
     expect(await keysFor(again, ['wing'])).toEqual([1])
     await again.close()
   })
@@ -79,7 +80,7 @@ describe('Feedback within the thread', () => {
   const query = { terms: queryOf(['wing']), limit: 20 }
 
   async function openFilled() {
-    const index = await open(await temporaryDirectory())
+    const index = open(await temporaryDirectory())
     onTestFinished(() => index.close())
     await addTo(index, CHUNKS)
     return index

@@ -22,7 +22,7 @@ describe('The embedded index after kill -9', () => {
       for (let kill = 0; kill < KILLS; kill++) {
         flushed = await flushUntilKilled(directory, flushed, random.below(MAX_LIFE_MS))
         const warnings: string[] = []
-        const index = await createEmbeddedIndex({
+        const index = createEmbeddedIndex({
           directory,
           fingerprint: 'test',
           log: { warn: (_fields, message) => warnings.push(message) },

@@ -37,7 +37,7 @@ export async function openParts(): Promise<Parts> {
   const data = await createSqliteData()
   onTestFinished(() => data.remove())
   const store = await data.open({ queueLimit: 10_000 })
-  const index = await openIndex(data)
+  const index = openIndex(data)
   const preparer = createPreparer({ language: LANGUAGE, deadlineMs: 20_000 })
   const extractor = createExtractor({ processes: 1, deadlineMs: 20_000 })
   onTestFinished(async () => {
@@ -49,7 +49,7 @@ export async function openParts(): Promise<Parts> {
   return { data, store, index, preparer, extractor }
 }
 
-function openIndex({ directory }: SqliteData): Promise<ChunkIndex> {
+function openIndex({ directory }: SqliteData): ChunkIndex {
   return createEmbeddedIndex({
     directory: join(directory, 'index'),
     fingerprint: analyser.fingerprint,

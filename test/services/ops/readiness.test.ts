@@ -137,18 +137,19 @@ describe('a part that does not work', () => {
 describe('What strangers are told', () => {
   afterEach(() => vi.useRealTimers())
 
-  it('is looked up once a second, but soon again while the server is not ready', async () => {
+  it('is looked up once a second, and at once when a start has come to its next stage', async () => {
     vi.useFakeTimers()
     let asked = 0
-    let isReady = false
+    let stage = 'rebuilding'
     const readiness = createReadiness({
       checks: {
         async index() {
           asked++
-          if (!isReady) throw new AppError('index_not_ready', '3 of 9 chunks done')
+          if (stage !== 'ready') throw new AppError('index_not_ready', '3 of 9 chunks done')
         },
       },
       counts: async () => ({ documents, chunks: 0, jobs: 0 }),
+      stage: () => stage,
       log: { info: () => undefined, warn: () => undefined },
     })
     const statusAfter = async (milliseconds: number) => {
@@ -157,9 +158,9 @@ describe('What strangers are told', () => {
       return [status, asked]
     }
     expect(await statusAfter(0)).toEqual(['not_ready', 1])
-    isReady = true
-    expect(await statusAfter(90)).toEqual(['not_ready', 1])
-    expect(await statusAfter(20)).toEqual(['ready', 2])
+    expect(await statusAfter(990)).toEqual(['not_ready', 1])
+    stage = 'ready'
+    expect(await statusAfter(0)).toEqual(['ready', 2])
     expect(await statusAfter(990)).toEqual(['ready', 2])
     expect(await statusAfter(20)).toEqual(['ready', 3])
   })
