@@ -1,12 +1,29 @@
-import { describe, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPostgresCorpus } from '../../../src/stores/postgres/corpus.ts'
 import { describeCorpus } from '../../contracts/corpus.contract.ts'
 import { createPostgresData, hasPostgres } from './store-data.ts'
 
 describe.skipIf(!hasPostgres)('The whole corpus (needs PostgreSQL)', () => {
-  describeCorpus('PostgreSQL', async () => {
+  const open = async () => {
     const data = await createPostgresData()
     onTestFinished(() => data.remove())
+    return data
+  }
+
+  describeCorpus('PostgreSQL', async () => {
+    const data = await open()
     return { corpus: createPostgresCorpus(data.url), open: data.open }
+  })
+
+  it('says whether there is none, or whether it may not be read', async () => {
+    const data = await open()
+    const read = (url: string) =>
+      Array.fromAsync(createPostgresCorpus(url).readCorpus(AbortSignal.timeout(20_000)))
+    await expect(read(data.url)).rejects.toThrow(/no documents in this database/)
+    const store = await data.open()
+    await store.close()
+    // A role of every server of PostgreSQL, which may read nothing of ours.
+    const url = Object.assign(new URL(data.url), { search: '?options=-c%20role%3Dpg_monitor' })
+    await expect(read(url.href)).rejects.toThrow(/the user lacks a privilege/)
   })
 })
