@@ -23,21 +23,21 @@ export function freeAllMemory(): void {
   collect?.({ type: 'major' })
 }
 
-/** How often is looked whether this process has anything to do. */
+/** How often is looked whether this thread has anything to do. */
 const IDLE_CHECK_MS = 10_000
-/** The part of a processor that a process with nothing to do may take: timers and polls. */
+/** The part of a processor that a thread with nothing to do may take: timers and polls. */
 const IDLE_SHARE = 0.02
 
 /**
  * Gives back what a burst of work has left, once it is over: V8 makes its young generation no smaller, and lets
  * garbage lie in the old one until somebody allocates again. Once after each burst, and after the start. Of the thread
- * that calls it alone, and whether the whole process is idle: each thread has a heap of its own.
+ * that calls it alone, whatever others do: each has a heap of its own.
  */
 export function freeMemoryWhenIdle(checkMs = IDLE_CHECK_MS): void {
-  let last = process.cpuUsage()
+  let last = process.threadCpuUsage()
   let isFreed = false
   setInterval(() => {
-    const { user, system } = process.cpuUsage(last)
+    const { user, system } = process.threadCpuUsage(last)
     const isIdle = user + system < checkMs * 1_000 * IDLE_SHARE
     if (isIdle && !isFreed) {
       collect ??= exposeCollector()
@@ -45,7 +45,7 @@ export function freeMemoryWhenIdle(checkMs = IDLE_CHECK_MS): void {
       collect?.({ type: 'major', flavor: 'last-resort' })
     }
     isFreed = isIdle && collect !== undefined
-    last = process.cpuUsage()
+    last = process.threadCpuUsage()
   }, checkMs).unref()
 }
 

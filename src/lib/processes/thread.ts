@@ -123,6 +123,9 @@ export function startThread<Methods extends ThreadMethods>(
   }
 }
 
+/** Sooner than the main thread: one has done its part, and others go on for long. */
+const IDLE_CHECK_MS = 2_000
+
 /**
  * Answers one call after another with `methods`, each given time to finish before the next begins; with
  * `overlapping`, each begins as it comes, in order, though an earlier one may still be waiting.
@@ -130,7 +133,7 @@ export function startThread<Methods extends ThreadMethods>(
 export function serveThread(methods: ThreadMethods, { overlapping = false } = {}): void {
   const port = parentPort
   if (!port) throw new Error('serveThread runs in a worker thread only')
-  freeMemoryWhenIdle()
+  freeMemoryWhenIdle(IDLE_CHECK_MS)
   let previous: Promise<void> = Promise.resolve()
 
   const answer = async ({ id, method, input }: Request) => {

@@ -51,12 +51,13 @@ describe('Freeing all', () => {
   })
 })
 
-describe('A process that has nothing more to do', () => {
-  it('gives back what its work has left, and only then', async () => {
+describe('A thread that has nothing more to do', () => {
+  it('gives back what its work has left, and only then, while another works', async () => {
     const module = JSON.stringify(import.meta.resolve('../../../src/lib/processes/free-memory.ts'))
     const program = `
       import { freeMemoryWhenIdle } from ${module}
       import { getHeapStatistics } from 'node:v8'
+      import { Worker } from 'node:worker_threads'
       const size = () => getHeapStatistics().total_physical_size
       let held = []
       for (let at = 0; at < 2e6; at++) {
@@ -64,11 +65,13 @@ describe('A process that has nothing more to do', () => {
         if (held.length > 100_000) held = []
       }
       freeMemoryWhenIdle(100)
+      const other = new Worker('for (;;) {}', { eval: true })
       const busy = Date.now() + 300
       while (Date.now() < busy) await new Promise(setImmediate)
       const grown = size()
       for (let wait = 0; wait < 100 && size() > grown / 2; wait++) await new Promise((go) => setTimeout(go, 50))
-      console.log(JSON.stringify({ grown, left: size() }))`
+      console.log(JSON.stringify({ grown, left: size() }))
+      await other.terminate()`
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--input-type=module',
       '-e',
