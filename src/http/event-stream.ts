@@ -31,7 +31,7 @@ export interface FrameFormat<Event> {
 type Batches<Event> = AsyncGenerator<readonly Event[]>
 
 /** Begins the events, of which some may go along the shortcut. */
-export type Begin<Event> = (shortcut: Shortcut<Event>) => Batches<Event>
+export type Begin<Event> = (shortcut: Shortcut<readonly Event[]>) => Batches<Event>
 
 /**
  * Streams the events of `batches`, of which none is empty: the one place that writes them to the socket. A
@@ -46,9 +46,7 @@ export function sendEvents<Event>(
 ): void {
   let frames: Frames<Event> | undefined
   const shortcut = {
-    get isOpen() {
-      return frames?.isOpen() ?? false
-    },
+    isOpen: () => frames?.isOpen() ?? false,
     take: (batch: readonly Event[]) => frames?.write(batch),
   }
   const batches = typeof events === 'function' ? events(shortcut) : events
@@ -102,11 +100,16 @@ function framesOf<Event>(
     () => isWaiting && stream.push(format.kind?.keepAlive ?? KEEP_ALIVE),
     silenceMs,
   )
-  return { stream, isOpen: () => isWaiting && !isFull, write }
+  const isOpen = () => isWaiting && !isFull
+  return { stream, isOpen, write }
 
   function write(batch: readonly Event[]): void {
     keepAlive.refresh()
-    isFull = !stream.push(batch.map((event) => format.encode(event)).join(''))
+    isFull = !stream.push(encode(batch))
+  }
+
+  function encode(batch: readonly Event[]): string {
+    return batch.map((event) => format.encode(event)).join('')
   }
 
   /** What comes past the shortcut mostly is the last: the end of the stream then leaves in the same write. */

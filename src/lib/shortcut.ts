@@ -1,26 +1,24 @@
 /**
- * A way past a chain of generators, from its source to its reader: a batch goes along it synchronously, without a
+ * A way past a chain of generators, from its source to its reader: what goes along it does so synchronously, without a
  * promise at each generator. Open only while the reader waits for the chain, so that nothing is overtaken and a slow
  * reader still holds the source up; and the source goes along it only while it is asked for the next batch itself.
  */
-export interface Shortcut<Event> {
-  readonly isOpen: boolean
-  take(batch: readonly Event[]): void
+export interface Shortcut<Item> {
+  isOpen(): boolean
+  take(item: Item): void
 }
 
-/** The same way, with what a generator on the chain makes of each batch. */
+/** The same way, with what a generator on the chain makes of each item; nothing goes on where it makes nothing. */
 export function alongside<From, To>(
   shortcut: Shortcut<To> | undefined,
-  convert: (batch: readonly From[]) => readonly To[],
+  convert: (item: From) => To | undefined,
 ): Shortcut<From> | undefined {
   if (!shortcut) return undefined
   return {
-    get isOpen() {
-      return shortcut.isOpen
-    },
-    take(batch) {
-      const converted = convert(batch)
-      if (converted.length > 0) shortcut.take(converted)
+    isOpen: shortcut.isOpen,
+    take(item) {
+      const converted = convert(item)
+      if (converted !== undefined) shortcut.take(converted)
     },
   }
 }

@@ -66,7 +66,7 @@ export interface ModelRequest {
   /** What stands in the messages as text already; for models that quote instead of generating. */
   chunks: readonly ModelChunk[]
   /** For text after the first batch; a model may do without. */
-  shortcut?: Shortcut<ModelEvent> | undefined
+  shortcut?: Shortcut<string> | undefined
 }
 
 export interface ModelUsage {

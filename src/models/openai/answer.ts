@@ -25,38 +25,45 @@ export interface ChatServer extends ModelServer {
 export async function* streamAnswer(
   server: ChatServer,
   body: Buffer,
-  shortcut: Shortcut<ModelEvent> | undefined,
+  shortcut: Shortcut<string> | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent[]> {
   using idle = createIdleTimer(server.idleTimeoutMs, signal)
   const answer = createAnswerReader()
-  let batch: ModelEvent[] = []
+  /** What has come and was not given on. */
+  let text = ''
   let reader: BodyReader | undefined
   let isBegun = false
   let isRead = false
   let failure: UpstreamFailure | undefined
 
+  const take = (event: ServerSentEvent, parser?: EventParser): void => {
+    if (event.data === END) isRead = true
+    else if (!isRead) text += event.text ?? readChunk(event, answer, parser)
+  }
+  /** What came together goes on together. */
+  const release = (): string => {
+    const said = text
+    text = ''
+    return said
+  }
   /** Answers whether there is something to go through the generators: text goes past them once it has begun. */
-  const take = (events: Iterable<ServerSentEvent>, parser?: EventParser): true | undefined => {
-    batch = []
-    isRead = takeEvents(events, answer, parser, batch)
+  const goOn = (): true | undefined => {
     if (answer.finished) idle.limit(USAGE_MS)
     if (isRead) return true
-    if (batch.length === 0) return undefined
-    if (!isBegun || !shortcut?.isOpen) return true
-    shortcut.take(batch)
-    batch = []
+    if (text === '') return undefined
+    if (!isBegun || !shortcut?.isOpen()) return true
+    shortcut.take(release())
     return undefined
   }
 
   try {
     reader = readerOf(await idle.watch(send(server, '/chat/completions', body, idle.signal)), idle)
-    const readEvents = await eventReader(reader)
+    const readOn = await eventReader(reader, take, goOn)
     while (!isRead) {
-      isRead = !(await readEvents(take)) || isRead
+      isRead = !(await readOn()) || isRead
       if (isRead) break
-      yield batch
-      batch = []
+      yield [{ type: 'text-delta', text: release() }]
       isBegun = true
     }
   } catch (error) {
@@ -65,27 +72,11 @@ export async function* streamAnswer(
     reader?.close(isRead && answer.finished)
   }
   // What precedes the end, or a failure, counts.
-  if (batch.length > 0) yield batch
+  if (text !== '') yield [{ type: 'text-delta', text }]
   signal.throwIfAborted()
   // An answer that has its finish reason is whole, whatever became of the connection.
   if (!answer.finished) throw failure ?? new UpstreamFailure({ kind: 'ended-early' })
   yield answer.ending()
-}
-
-/** Puts the text of all events into `batch`, as one: what came together goes on together. True at the end of the answer. */
-function takeEvents(
-  events: Iterable<ServerSentEvent>,
-  answer: AnswerReader,
-  parser: EventParser | undefined,
-  batch: ModelEvent[],
-): boolean {
-  const delta = { type: 'text-delta' as const, text: '' }
-  for (const event of events) {
-    if (event.data === END.data) return true
-    delta.text += event.text ?? readChunk(event, answer, parser)
-    if (delta.text !== '' && batch.length === 0) batch.push(delta)
-  }
-  return false
 }
 
 /** The text of a chunk. A failure is thrown. */
@@ -103,28 +94,39 @@ function readChunk(
   return text
 }
 
-/** What servers send last; it stands for the end of a body as well. */
-const END: ServerSentEvent = { name: '', data: '[DONE]' }
-
-type Take = (events: Iterable<ServerSentEvent>, parser?: EventParser) => true | undefined
+/** The data of what servers send last; it stands for the end of a body as well. */
+const END = '[DONE]'
 
 /**
- * Reads the first bytes; gives what waits until `take` says that there is something, and answers nothing at the end of
- * the body. A whole answer, from a server that does not stream, is one event.
+ * Reads the first bytes; what it gives reads on, and gives `take` all events, until `goOn` says that there is something.
+ * It answers nothing at the end of the body. A whole answer, from a server that does not stream, is one event.
  */
-async function eventReader(reader: BodyReader): Promise<(take: Take) => Promise<true | undefined>> {
+async function eventReader(
+  reader: BodyReader,
+  take: (event: ServerSentEvent, parser?: EventParser) => void,
+  goOn: () => true | undefined,
+): Promise<() => Promise<true | undefined>> {
   const first = await reader.read((bytes) => bytes)
   const start = first?.toString('latin1').trimStart().charAt(0)
   if (start === '<') throw new UpstreamFailure({ kind: 'web-page', status: 200 })
   if (start === '{') {
     const data = await readText(reader, MAX_WHOLE_ANSWER_BYTES, first)
-    return async (take) => take([{ name: '', data }, END])
+    return async () => {
+      take({ name: '', data })
+      take({ name: '', data: END })
+      return goOn()
+    }
   }
   const parser = createEventParser()
+  const takeParsed = (event: ServerSentEvent) => take(event, parser)
+  const read = (bytes: Buffer) => {
+    parser.read(bytes, takeParsed)
+    return goOn()
+  }
   let waiting = first
-  return async (take) => {
-    const made = waiting && take(parser.read(waiting), parser)
+  return async () => {
+    const made = waiting && read(waiting)
     waiting = undefined
-    return made ?? reader.read((bytes) => take(parser.read(bytes), parser))
+    return made ?? reader.read(read)
   }
 }

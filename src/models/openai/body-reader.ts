@@ -87,7 +87,8 @@ function createArrivals(message: IncomingMessage) {
     },
     release(): Buffer | undefined {
       const all = held.length > 1 ? Buffer.concat(held, bytes) : held[0]
-      ;[held, bytes] = [[], 0]
+      held = []
+      bytes = 0
       if (message.isPaused()) message.resume()
       return all
     },

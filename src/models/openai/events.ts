@@ -5,6 +5,7 @@ import { unreadable } from './failures.ts'
 const MAX_EVENT = 8 * 2 ** 20
 /** A carriage return at the very end may be the first half of a line end. */
 const LINE_END = /\r\n|\n|\r(?!$)/
+const STREAM = { stream: true }
 
 export interface ServerSentEvent {
   name: string
@@ -23,38 +24,38 @@ export function createEventParser() {
   let open = ''
 
   /** Takes the whole lines off what is open, which has no carriage returns. */
-  function* takeLines(): Generator<ServerSentEvent> {
+  function takeLines(take: (event: ServerSentEvent) => void): void {
     const text = open
     let at = 0
     for (;;) {
       const known = lines.isBetweenEvents() ? pattern.read(text, at) : undefined
-      if (known) yield { name: '', data: '', text: known.text }
+      if (known) take({ name: '', data: '', text: known.text })
       at = known?.end ?? at
       const end = text.indexOf('\n', at)
       if (end === -1) break
-      yield* lines.read(text.slice(at, end))
+      lines.read(text.slice(at, end), take)
       at = end + 1
     }
     open = text.slice(at)
   }
 
-  function* takeAnyLines(): Generator<ServerSentEvent> {
+  function takeAnyLines(take: (event: ServerSentEvent) => void): void {
     const whole = open.split(LINE_END)
     open = whole.pop() ?? ''
-    for (const line of whole) yield* lines.read(line)
+    for (const line of whole) lines.read(line, take)
   }
 
   return {
     /**
-     * The events that end in these bytes, one after the other: what is learned of one holds for the next. Throws
-     * UpstreamFailure where one is longer than is accepted.
+     * Gives `take` the events that end in these bytes, one after the other: what is learned of one holds for the next.
+     * Throws UpstreamFailure where one is longer than is accepted, and what `take` throws.
      */
-    *read(bytes: Uint8Array): Generator<ServerSentEvent> {
-      const text = decoder.decode(bytes, { stream: true })
+    read(bytes: Uint8Array, take: (event: ServerSentEvent) => void): void {
+      const text = decoder.decode(bytes, STREAM)
       open += text
       // A long line in many pieces is looked through once.
       const hasLine = open.endsWith('\r', open.length - text.length) || /[\r\n]/.test(text)
-      if (hasLine) yield* open.includes('\r') ? takeAnyLines() : takeLines()
+      if (hasLine) (open.includes('\r') ? takeAnyLines : takeLines)(take)
       bound(open.length)
     },
     /** Reads chunks like this one, which was `data`, by their text alone from now on. */
@@ -79,16 +80,16 @@ function createLineReader() {
 
   return {
     isBetweenEvents: () => name === '' && data.length === 0,
-    /** The event that ends with this line, if any. */
-    read(line: string): ServerSentEvent[] {
+    /** Gives `take` the event that ends with this line, if any. */
+    read(line: string, take: (event: ServerSentEvent) => void): void {
       if (line !== '') {
         const [field = '', value = ''] = splitField(line)
         readField(field, value)
-        return []
+        return
       }
       const event = { name, data: data.join('\n') }
       ;[name, data, size] = ['', [], 0]
-      return event.data === '' ? [] : [event]
+      if (event.data !== '') take(event)
     },
   }
 }

@@ -21,6 +21,8 @@ export type AgentEvent =
   | ({ type: 'approval-required' } & Approval)
   | RunEnd
 
+export const textDelta = (text: string) => ({ type: 'text-delta' as const, text })
+
 export interface RunEnd {
   type: 'run-end'
   reason: RunFinishReason
@@ -58,8 +60,8 @@ export interface AgentRequest {
   /** Tools that the client runs itself. One that bears the name of a server's tool hides it for this run. */
   clientTools: readonly ModelTool[]
   toolChoice?: unknown
-  /** For events after the first batch; not all take it. */
-  shortcut?: Shortcut<AgentEvent> | undefined
+  /** For text after the first batch; not all takes it. */
+  shortcut?: Shortcut<string> | undefined
   /** The client's word on calls that waited for it. */
   resume?: Resume | undefined
 }

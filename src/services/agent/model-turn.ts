@@ -11,7 +11,7 @@ import type {
 import type { RunFinishReason } from '../../schemas/chat.ts'
 import type { LimitName } from '../../schemas/fields.ts'
 import type { RunTools } from '../tools/registry.ts'
-import { type AgentEvent, type AgentRequest, isClientTool } from './agent-event.ts'
+import { type AgentEvent, type AgentRequest, isClientTool, textDelta } from './agent-event.ts'
 import { LIMIT_REASONS, type RunBudget } from './budget.ts'
 import type { CitationCheck } from './citation-check.ts'
 import type { LinkFilter } from './link-filter.ts'
@@ -86,37 +86,33 @@ interface Reading {
   signal: AbortSignal
   /** Called with each text that is shown. */
   onText: (text: string) => void
-  shortcut: Shortcut<AgentEvent> | undefined
+  shortcut: Shortcut<string> | undefined
 }
 
 /** Gives what can be shown of one answer, its citations checked, in batches. Throws what the model failed with. */
 export async function* readAnswer(
-  ask: (shortcut: Shortcut<ModelEvent> | undefined) => ReturnType<ChatModel['stream']>,
+  ask: (shortcut: Shortcut<string> | undefined) => ReturnType<ChatModel['stream']>,
   { citations, spacing, links, answerTime, signal, onText, shortcut }: Reading,
 ): AsyncGenerator<AgentEvent[], Answer> {
   const answer: Answer = { text: '', calls: [], reason: 'stop', usage: undefined }
   try {
-    for await (const batch of ask(alongside(shortcut, readBatch))) yield readBatch(batch)
+    const past = alongside(shortcut, (text: string) => readText(text) || undefined)
+    for await (const batch of ask(past)) yield batch.flatMap(readEvent)
   } catch (error) {
     if (signal.aborted) throw error
     if (!answerTime.isOver) {
-      yield show(citations.end(), true)
+      yield asEvents(show(citations.end(), true))
       throw error
     }
     answer.reason = 'time_limit'
   }
-  yield show(citations.end(), true)
+  yield asEvents(show(citations.end(), true))
   return answer
-
-  function readBatch(batch: readonly ModelEvent[]): AgentEvent[] {
-    return batch.flatMap(readEvent)
-  }
 
   function readEvent(event: ModelEvent): AgentEvent[] {
     switch (event.type) {
       case 'text-delta':
-        answer.text += event.text
-        return show(citations.write(event.text))
+        return asEvents(readText(event.text))
       case 'tool-call':
         answer.calls.push(event.call)
         return []
@@ -129,13 +125,22 @@ export async function* readAnswer(
     }
   }
 
-  function show(piece: string, isLast = false): AgentEvent[] {
+  /** Takes the next text; answers what can be shown by now. */
+  function readText(text: string): string {
+    answer.text += text
+    return show(citations.write(text))
+  }
+
+  function show(piece: string, isLast = false): string {
     const text =
       (piece === '' ? '' : links.write(spacing.join(piece))) + (isLast ? links.end() : '')
-    if (text === '') return []
-    onText(text)
-    return [{ type: 'text-delta', text }]
+    if (text !== '') onText(text)
+    return text
   }
+}
+
+function asEvents(text: string): AgentEvent[] {
+  return text === '' ? [] : [textDelta(text)]
 }
 
 /** Counts what an answer has taken, also where its caller leaves or it breaks off; of one that never began nothing. */

@@ -10,7 +10,7 @@ import type {
   ModelList,
 } from '../../schemas/openai/completion.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
-import { type AgentEvent, asksForJson } from '../agent/agent-event.ts'
+import { type AgentEvent, asksForJson, textDelta } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
 import { limitNames } from '../keys/limited.ts'
 import { toUrlCitations } from './annotations.ts'
@@ -64,14 +64,14 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     async *frames(
       request: ChatRequest,
       caller: Caller,
-      shortcut: Shortcut<ChatFrame> | undefined,
+      shortcut: Shortcut<readonly ChatFrame[]> | undefined,
       signal: AbortSignal,
     ): Frames {
       const toFrames = (batch: readonly AgentEvent[]) =>
         batch.flatMap((event) => toChatFrame(event, request.includeSteps) ?? [])
       const asked = {
         ...fromChat(request, defaultTopK),
-        ...{ caller, shortcut: alongside(shortcut, toFrames) },
+        ...{ caller, shortcut: alongside(shortcut, (text: string) => [textDelta(text)]) },
       }
       for await (const batch of agent.run(asked, signal)) {
         const frames = toFrames(batch)
@@ -82,7 +82,7 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
     async *chunks(
       request: CompletionRequest,
       caller: Caller,
-      shortcut: Shortcut<CompletionChunk> | undefined,
+      shortcut: Shortcut<readonly CompletionChunk[]> | undefined,
       signal: AbortSignal,
     ): AsyncGenerator<CompletionChunk[]> {
       const asked = toRequest(request, caller)
@@ -90,8 +90,8 @@ export function createChat({ agent, modelName, defaultTopK, collections }: Depen
         includeUsage: request.stream_options?.include_usage ?? false,
         isJsonAsked: asksForJson(asked),
       })
-      const run = agent.run({ ...asked, shortcut: alongside(shortcut, toChunks) }, signal)
-      for await (const batch of run) {
+      const past = alongside(shortcut, (text: string) => toChunks([textDelta(text)]))
+      for await (const batch of agent.run({ ...asked, shortcut: past }, signal)) {
         const chunks = toChunks(batch)
         if (chunks.length > 0) yield chunks
       }

@@ -6,7 +6,7 @@ import type { ResponseRequest } from '../../schemas/openai/response.ts'
 import type { ResponseEvent, ResponseObject } from '../../schemas/openai/response-object.ts'
 import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
-import { type AgentEvent, asksForJson } from '../agent/agent-event.ts'
+import { type AgentEvent, asksForJson, textDelta } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
 import { fromCompletion } from './completions.ts'
 import { createKeptResponses, type KeptResponses } from './kept-responses.ts'
@@ -24,7 +24,7 @@ interface Dependencies {
 
 /** What a request has come to. */
 interface Begun {
-  shortcut?: Shortcut<ResponseEvent> | undefined
+  shortcut?: Shortcut<readonly ResponseEvent[]> | undefined
   /** From the first event on. */
   writer?: ReturnType<typeof createResponseWriter>
 }
@@ -42,7 +42,7 @@ export function createResponses({ store, ...dependencies }: Dependencies) {
       const begun: Begun = {}
       const failure = (detail: ErrorDetail): ResponseEvent[] =>
         begun.writer?.fail(detail) ?? [toErrorEvent(detail)]
-      const begin = (shortcut: Shortcut<ResponseEvent>) => {
+      const begin = (shortcut: Shortcut<readonly ResponseEvent[]>) => {
         begun.shortcut = shortcut
         return run({ ...parts, caller }, request, begun, signal)
       }
@@ -99,7 +99,7 @@ async function* run(
     begun.writer = writer
     return waiting.splice(0)
   }
-  const shortcut = alongside(begun.shortcut, takeBatch)
+  const shortcut = alongside(begun.shortcut, (text: string) => takeBatch([textDelta(text)]))
   for await (const batch of agent.run({ ...asked, shortcut }, signal)) {
     const events = takeBatch(batch)
     const isWhole = batch.at(-1)?.type === 'run-end'

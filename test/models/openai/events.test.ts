@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAnswerReader } from '../../../src/models/openai/answer-reader.ts'
-import { createEventParser } from '../../../src/models/openai/events.ts'
+import { createEventParser, type ServerSentEvent } from '../../../src/models/openai/events.ts'
 import { createSeededRandom, type SeededRandom } from '../../e2e/crash/seeded-random.ts'
 
 const HEAD = { id: 'chatcmpl-1', object: 'chat.completion.chunk', model: 'any' }
@@ -20,12 +20,13 @@ function read(parts: readonly Uint8Array[], learns: boolean) {
     if (learns) parser.learn(data, value)
     return text
   }
-  const events = parts.flatMap((part) =>
-    Array.from(parser.read(part), ({ data, text }) => ({
+  const events: { isSpared: boolean; text: string }[] = []
+  const take = ({ data, text }: ServerSentEvent) =>
+    events.push({
       isSpared: text !== undefined,
       text: text ?? (data === '[DONE]' ? '' : parse(data)),
-    })),
-  )
+    })
+  for (const part of parts) parser.read(part, take)
   return {
     text: events.map(({ text }) => text).join(''),
     spared: events.filter(({ isSpared }) => isSpared).length,
