@@ -100,12 +100,32 @@ function framesOf<Event>(
     () => isWaiting && stream.push(format.kind?.keepAlive ?? KEEP_ALIVE),
     silenceMs,
   )
-  const isOpen = () => isWaiting && !isFull
-  return { stream, isOpen, write }
+  const isOpen = () => isWaiting && !isFull && !raw.socket?.writableNeedDrain
+  return { stream, isOpen, write: writePast }
 
   function write(batch: readonly Event[]): void {
     keepAlive.refresh()
     isFull = !stream.push(encode(batch))
+  }
+
+  /**
+   * Along the shortcut, a chunk of HTTP goes to the socket in one write, for the streams in between take a seventh of
+   * the processor time of a delta. Only after the head, and where none of them holds anything, which comes first.
+   */
+  function writePast(batch: readonly Event[]): void {
+    const { socket } = raw
+    const isHeld = !raw.headersSent || raw.writableCorked > 0 || stream.readableLength > 0
+    // A response that waits for another one on its connection has no socket yet.
+    if (isHeld || !socket?.writable) {
+      write(batch)
+      return
+    }
+    const text = encode(batch)
+    // An empty chunk would be the end.
+    if (text === '') return
+    keepAlive.refresh()
+    const size = Buffer.byteLength(text).toString(16)
+    socket.write(raw.chunkedEncoding ? `${size}\r\n${text}\r\n` : text)
   }
 
   function encode(batch: readonly Event[]): string {
