@@ -6,7 +6,6 @@ import { bytes, integer, type Row } from '../sql/rows.ts'
 /** A value as the client library sends it. */
 export function toParameter(value: Value): unknown {
   if (typeof value === 'string') return toColumn(value)
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.length)
   return Array.isArray(value) ? value.map(toParameter) : value
 }
 
