@@ -65,6 +65,8 @@ describe('Without a list', () => {
     'ftp://example.org/',
     'file:///etc/passwd',
     'http://user:word@example.org/',
+    'http://user@example.org/',
+    'http://:word@example.org/',
     'nonsense',
   ])('%s is no URL to be called', (url) => {
     expect(refusalOf(url, policy)).toMatchObject({ kind: 'forbidden' })
