@@ -8,14 +8,14 @@ import { freeAllMemory, freeYoungMemory } from '../../../src/lib/processes/free-
 const MODULE = JSON.stringify(import.meta.resolve('../../../src/lib/processes/free-memory.ts'))
 
 /** What a program prints, in JSON: in a process of its own, whose memory no other test fills meanwhile. */
-async function printed(program: string): Promise<Record<string, number>> {
+async function printed<Name extends string>(program: string): Promise<Record<Name, number>> {
   const args = ['--input-type=module', '-e', program]
   return JSON.parse((await promisify(execFile)(process.execPath, args)).stdout)
 }
 
 describe('Freeing what is young', () => {
   it('gives back the memory of buffers that nobody holds', async () => {
-    const { wasted, left } = await printed(`
+    const { wasted, left } = await printed<'wasted' | 'left'>(`
       import { freeYoungMemory } from ${MODULE}
       const held = () => process.memoryUsage().arrayBuffers
       freeYoungMemory()
@@ -59,7 +59,7 @@ describe('Freeing all', () => {
 
 describe('A thread that has nothing more to do', () => {
   it('gives back what its work has left, and only then, while another works', async () => {
-    const { grown, left } = await printed(`
+    const { grown, left } = await printed<'grown' | 'left'>(`
       import { freeMemoryWhenIdle } from ${MODULE}
       import { getHeapStatistics } from 'node:v8'
       import { Worker } from 'node:worker_threads'
