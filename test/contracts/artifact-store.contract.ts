@@ -120,6 +120,16 @@ export function describeKeptArtifacts(name: string, { create }: KeptArtifactsCas
       expect(await sizesOf(store, ids)).toEqual([undefined, undefined, undefined, 25])
     })
 
+    it('has room for no more, however many come at the same time', async () => {
+      const store = await create({ maximumCount: 3, maximumTotalBytes: 50 })
+      const added = await Promise.all(Array.from({ length: 20 }, () => store.add(fileOf(20))))
+      const sizes = await sizesOf(
+        store,
+        added.map(({ id }) => id),
+      )
+      expect(sizes.filter(Boolean)).toEqual([20, 20])
+    })
+
     it('has room for so many files', async () => {
       const store = await create({ maximumCount: 2 })
       const ids: string[] = []

@@ -47,16 +47,27 @@ export async function createFileArtifactStore({
     }
   }
 
+  async function write(id: string, file: ArtifactFile): Promise<Kept> {
+    const { size } = file
+    await makeRoom(size)
+    const added = { size, createdAt: Date.now() }
+    await writeArtifactFile(pathOf(id), file)
+    kept.set(id, added)
+    return added
+  }
+
+  /** One after another: two that made room at the same time would both take it. */
+  let written: Promise<unknown> = Promise.resolve()
+
   return {
     maximumBytes,
-    async add(file) {
-      const { id, ...described } = describeArtifact(file, maximumBytes)
-      const { size } = described
-      await makeRoom(size)
-      const createdAt = Date.now()
-      const { bytes, owner } = file
-      await writeArtifactFile(pathOf(id), { ...described, bytes, ...(owner && { owner }) })
-      kept.set(id, { size, createdAt })
+    async add({ bytes, owner, ...file }) {
+      const { id, ...described } = describeArtifact({ ...file, bytes }, maximumBytes)
+      const writing = written.then(() =>
+        write(id, { ...described, bytes, ...(owner && { owner }) }),
+      )
+      written = writing.catch(() => undefined)
+      const { createdAt } = await writing
       return { id, ...described, expiresAt: createdAt + maximumAgeMs }
     },
     async remove(id) {

@@ -78,18 +78,6 @@ describe.skipIf(!hasPostgres)('What agents keep (needs PostgreSQL)', () => {
       expect(await data.sql('SELECT id FROM agent_server.artifacts')).toHaveLength(1)
     })
 
-    it('have room for so many artifacts together, however many come at the same time', async () => {
-      const { data, store } = await createBounded({ maximumCount: 3, maximumTotalBytes: 50 })
-      const adding = Array.from({ length: 20 }, (_, i) =>
-        store.add({ name: `${i}`, mediaType: 'text/plain', bytes: new Uint8Array(20) }),
-      )
-      const added = await Promise.all(adding)
-      const left = await data.sql('SELECT id FROM agent_server.artifacts ORDER BY number')
-      expect(left).toHaveLength(2)
-      const found = await Promise.all(added.map(({ id }) => store.read(id)))
-      expect(found.filter(Boolean)).toHaveLength(2)
-    })
-
     it('change one lock file, and lose nothing of it', async () => {
       const { open } = await createData()
       const opened = await Promise.all([open(), open(), open()])
