@@ -1,0 +1,32 @@
+import pg from 'pg'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { queryEachWay, startWithVectors } from '../../support/qdrant/question-rounds.ts'
+import { createPostgresData, hasPostgres } from './store-data.ts'
+
+describe.skipIf(!hasPostgres)('A question with PostgreSQL and Qdrant (needs PostgreSQL)', () => {
+  it('reads chunks once, by words alone twice where it has yet to learn from the best', async () => {
+    const data = await createPostgresData()
+    onTestFinished(data.remove)
+    const { qdrant, server } = await startWithVectors({ DATABASE_URL: data.url })
+    const sent = vi.spyOn(pg.Client.prototype, 'query')
+    const rounds: { postgres: number; qdrant: number }[] = []
+    let before = 0
+    const counting = {
+      begin: () => {
+        before = qdrant.requests.length
+        sent.mockClear()
+      },
+      end: () => {
+        // Beside the question servers renew their leases, ask for jobs and count terms.
+        const reads = sent.mock.calls.filter(([sql]) => JSON.stringify(sql).includes('chunks.key'))
+        rounds.push({ postgres: reads.length, qdrant: qdrant.requests.length - before })
+      },
+    }
+    await queryEachWay(server, counting)
+    await queryEachWay(server, counting)
+    expect(rounds).toEqual([
+      { postgres: 2, qdrant: 2 },
+      ...[1, 2, 1, 1, 2].map((asked) => ({ postgres: 1, qdrant: asked })),
+    ])
+  })
+})
