@@ -7,12 +7,14 @@ import { modelAt, startUpstream, type Upstream } from './support/upstream-proces
 
 const CHUNKS = 10_000
 const MEMORY_SAMPLE_MS = 100
+/** Chats that only warm up, some at a time: until then V8 still compiles. */
+const WARM_UP = { chats: 480, atOnce: 16, pace: { delayMs: 0, deltas: 20, intervalMs: 0 } }
 
 /** Paced as models write, and as fast as it goes. */
 const LOADS = [
   { streams: 32, pace: { delayMs: 50, deltas: 100, intervalMs: 20 } },
   { streams: 32, pace: { delayMs: 50, deltas: 2_000, intervalMs: 0 } },
-  { streams: 1_000, pace: { delayMs: 50, deltas: 50, intervalMs: 100 } },
+  { streams: 1_000, pace: { delayMs: 50, deltas: 150, intervalMs: 100 } },
   { streams: 1_000, pace: { delayMs: 50, deltas: 100, intervalMs: 0 } },
 ]
 
@@ -22,6 +24,8 @@ interface Flood {
   deltasPerSecond: number
   gaps: number[]
   firstDeltas: number[]
+  /** Of each stream, from its first delta to its end, in milliseconds. */
+  lengths: number[]
   failed: number
   /** Growth of the server's memory at its highest, in bytes. */
   growth: number
@@ -45,7 +49,7 @@ export async function streams(bench: Bench): Promise<Findings> {
     rows,
     notes: [
       'Upstream, server and load generator share the cores, so the ratio of unpaced streams is that of the work done for a delta on either way, not of two servers with a machine each.',
-      'Memory per stream: how far the resident memory of a fresh server grows at most, spread over the streams.',
+      'Memory per stream: how far the resident memory grows at most, from what a few hundred chats have left, spread over the streams.',
     ],
   }
 }
@@ -57,7 +61,6 @@ async function measure(
   queries: readonly string[],
   { rounds, progress }: Bench,
 ) {
-  await upstream.pace(load.pace)
   const { intervalMs: interval } = load.pace
   const label = `${load.streams} streams, ${interval === 0 ? 'unpaced' : `a delta each ${interval} ms`}`
   const requestsTo = (url: string) =>
@@ -67,6 +70,12 @@ async function measure(
     })
   const direct = requestsTo(`${upstream.url}/chat/completions`)
   const chat = requestsTo(`${server.url}/chat`)
+  progress(`${label}: warming up`)
+  await upstream.pace(WARM_UP.pace)
+  for (let sent = 0; sent < WARM_UP.chats; sent += WARM_UP.atOnce) {
+    await Promise.all(chat.slice(0, WARM_UP.atOnce).map(stream))
+  }
+  await upstream.pace(load.pace)
   const found = await interleave(
     {
       direct: () => flood(direct, load, undefined),
@@ -98,6 +107,7 @@ async function flood(
     deltasPerSecond: deltas / seconds,
     gaps: answers.flatMap(({ gaps }) => gaps),
     firstDeltas: answers.map(({ firstDelta }) => firstDelta),
+    lengths: answers.map(({ milliseconds, firstDelta }) => milliseconds - firstDelta),
     failed: answers.filter((answer) => !isWhole(answer, pace.deltas)).length,
     growth: highest - before,
   }
@@ -121,6 +131,8 @@ function toRow(label: string, load: Load, found: Found<'direct' | 'chat', Flood>
       ),
       1,
     )
+  const length = (floods: readonly Flood[]) =>
+    round(median(floods.flatMap(({ lengths }) => lengths)) / 1_000)
   const failed = chat.reduce((sum, flood) => sum + flood.failed, 0)
   return {
     load: label,
@@ -130,6 +142,7 @@ function toRow(label: string, load: Load, found: Found<'direct' | 'chat', Flood>
     'first p50 ms': round(median(chat.flatMap((flood) => flood.firstDeltas)), 0),
     'gap p50/p99 ms direct': `${gap(direct, 0.5)} / ${gap(direct, 0.99)}`,
     'gap p50/p99 ms /chat': `${gap(chat, 0.5)} / ${gap(chat, 0.99)}`,
+    'first delta to the end p50 s direct / chat': `${length(direct)} / ${length(chat)}`,
     'kB/stream': round(Math.max(...chat.map(({ growth }) => growth)) / load.streams / 1_024, 0),
     'no error': verdict(failed === 0),
   }

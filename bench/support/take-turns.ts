@@ -1,27 +1,42 @@
 /** What a way gave, call by call, round by round. */
 export type Turns<Name extends string> = (name: Name) => readonly number[][]
 
+interface Measured {
+  rounds: number
+  /** Of each way in a round. */
+  calls: number
+  /** Of each way before the first round: as many as in a round, where it is not said. */
+  warmUp?: number
+}
+
 /**
- * Calls every way in turn, another one first each time, so that each finds the machine as warm and as busy
- * as the others; a round before the first only warms up. Answers what the calls returned.
+ * Calls every way in turn, another one first each time and now forwards, now backwards, so that each comes after
+ * each other one and finds the machine as warm and as busy. Answers what the calls returned, without the warming up.
  */
 export async function takeTurns<Name extends string>(
   ways: Record<Name, (at: number) => Promise<number>>,
-  { rounds, calls }: { rounds: number; calls: number },
+  { rounds, calls, warmUp = calls }: Measured,
   progress: (message: string) => void,
 ): Promise<Turns<Name>> {
   const queue = Object.entries<(at: number) => Promise<number>>(ways)
   const results = new Map(queue.map(([name]): [string, number[][]] => [name, []]))
-  for (let round = 0; round <= rounds; round += 1) {
-    progress(round === 0 ? 'warming up' : `round ${round} of ${rounds}`)
+  let at = 0
+  const callAll = async (turns: number) => {
     const found = new Map(queue.map(([name]): [string, number[]] => [name, []]))
-    for (let at = round * calls; at < (round + 1) * calls; at += 1) {
+    for (const end = at + turns; at < end; at += 1) {
       for (const [name, call] of queue) found.get(name)?.push(await call(at))
       queue.push(...queue.splice(0, 1))
+      if (at % queue.length === 0) queue.reverse()
     }
-    for (const [name, times] of found) results.get(name)?.push(times)
+    return found
   }
-  return (name) => results.get(name)?.slice(1) ?? []
+  progress('warming up')
+  await callAll(warmUp)
+  for (let round = 1; round <= rounds; round += 1) {
+    progress(`round ${round} of ${rounds}`)
+    for (const [name, times] of await callAll(calls)) results.get(name)?.push(times)
+  }
+  return (name) => results.get(name) ?? []
 }
 
 /** Milliseconds that a call takes. */
