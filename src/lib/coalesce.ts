@@ -34,6 +34,8 @@ interface CoalescingQueueOptions<Input, Output> {
   maxWeight: number
   /** The most inputs of a batch. */
   maxCount?: number
+  /** What the first of a batch waits for, so that others share it: the end of the step it came in, unless it says otherwise. */
+  gather?: () => Promise<unknown>
 }
 
 /** What comes while batches are worked on waits, in order, and shares the next batch. */
@@ -41,7 +43,7 @@ export function createCoalescingQueue<Input, Output>(
   options: CoalescingQueueOptions<Input, Output>,
 ) {
   const { work, weightOf, maxWeight, maxCount = Number.POSITIVE_INFINITY } = options
-  const { concurrency = 1 } = options
+  const { concurrency = 1, gather = () => Promise.resolve() } = options
   const waiting: Queued<Input, Output>[] = []
   const workers = new Set<Promise<void>>()
 
@@ -57,8 +59,7 @@ export function createCoalescingQueue<Input, Output>(
   }
 
   const workThrough = async (end: () => void) => {
-    // Lets what is submitted at the same moment into the first batch.
-    await Promise.resolve()
+    await gather()
     while (waiting.length > 0) {
       const batch = takeBatch()
       try {

@@ -1,4 +1,5 @@
-import { createCoalescingQueue } from '../../lib/coalesce.ts'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { createCoalescingQueue, type Queued } from '../../lib/coalesce.ts'
 import { type Embedder, EmbedderError } from '../embedder.ts'
 import {
   type EmbeddingServer,
@@ -54,19 +55,25 @@ export function createOpenAiEmbedder({
   }
   const embedEach = createEmbedEach(attempt, server)
 
+  const work = async (batch: readonly Queued<string, Vector>[]) => {
+    const texts = batch.map(({ input }) => input)
+    const results = await whileWaitedFor(batch, (signal) => embedEach.all(texts, signal))
+    for (const [position, { resolve, reject }] of batch.entries()) {
+      const result = results[position]
+      if (result instanceof Float32Array) resolve(result)
+      else reject(result)
+    }
+  }
+  const request = {
+    ...{ work, weightOf: (text: string) => text.length },
+    ...{ maxWeight: MAX_CHARACTERS, maxCount: MAX_TEXTS },
+  }
   // Texts that come in the same moment, and those that wait, share their requests.
-  const queue = createCoalescingQueue<string, Vector>({
-    async work(batch) {
-      const texts = batch.map(({ input }) => input)
-      const results = await whileWaitedFor(batch, (signal) => embedEach.all(texts, signal))
-      for (const [position, { resolve, reject }] of batch.entries()) {
-        const result = results[position]
-        if (result instanceof Float32Array) resolve(result)
-        else reject(result)
-      }
-    },
-    ...{ weightOf: (text) => text.length, maxWeight: MAX_CHARACTERS },
-    ...{ maxCount: MAX_TEXTS, concurrency: MAX_REQUESTS },
+  const documents = createCoalescingQueue({ ...request, concurrency: MAX_REQUESTS })
+  // Questions never wait for each other's answers: those that came in the same turn of the event loop share a request.
+  const questions = createCoalescingQueue({
+    ...request,
+    ...{ concurrency: Number.POSITIVE_INFINITY, gather: () => endOfTurn() },
   })
 
   return {
@@ -76,13 +83,9 @@ export function createOpenAiEmbedder({
       return dimension
     },
     embedDocuments: (texts, signal) =>
-      Promise.all(texts.map((text) => queue.submit(prefixes.document + text, signal))),
-    async embedQuery(text, signal) {
-      signal.throwIfAborted()
-      const result = await embedEach.one(prefixes.query + text.slice(0, MAX_QUERY), signal)
-      if (result instanceof Error) throw result
-      return result
-    },
+      Promise.all(texts.map((text) => documents.submit(prefixes.document + text, signal))),
+    embedQuery: (text, signal) =>
+      questions.submit(prefixes.query + text.slice(0, MAX_QUERY), signal),
   }
 }
 

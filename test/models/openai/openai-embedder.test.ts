@@ -64,6 +64,32 @@ describe('a request', () => {
     expect(server.requests.map(({ input }) => input.length)).toEqual([2, 2, 2, 2])
   })
 
+  it('holds the questions of one moment, and waits for no other to be answered', async () => {
+    const { server, embedder } = await startEmbedder(({ input }) =>
+      input.includes('slow') ? 'hang' : undefined,
+    )
+    const leaving = new AbortController()
+    const slow = embedder.embedQuery('slow', leaving.signal)
+    await expect.poll(() => server.requests).toHaveLength(1)
+    const [a, b] = await Promise.all(['a', 'b'].map((text) => embedder.embedQuery(text, signal)))
+    expect(server.requests.map(({ input }) => input)).toEqual([['slow'], ['a', 'b']])
+    expect([a, b]).toEqual(await embedder.embedDocuments(['a', 'b'], signal))
+    leaving.abort(new Error('gone'))
+    await expect(slow).rejects.toThrow('gone')
+  })
+
+  it('of questions lets one that the model refuses fail alone', async () => {
+    const { embedder } = await startEmbedder(({ input }) =>
+      input.includes('bad') ? refusal('This input is not acceptable') : undefined,
+    )
+    const asked = ['good', 'bad', 'fine'].map((text) => embedder.embedQuery(text, signal))
+    expect(await Promise.allSettled(asked)).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { kind: 'refused' } },
+      { status: 'fulfilled' },
+    ])
+  })
+
   it('waits for others when four are under way', async () => {
     const { server, embedder } = await startEmbedder()
     await embedder.embedDocuments(Array(320).fill('x'), signal)
