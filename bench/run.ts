@@ -7,6 +7,7 @@ import { coldStart } from './cold-start.ts'
 import { firstToken } from './first-token.ts'
 import { hybrid } from './hybrid.ts'
 import { ingestion } from './ingestion.ts'
+import { libraries } from './libraries.ts'
 import { peers } from './peers.ts'
 import { query } from './query.ts'
 import { queryWhileIngesting } from './query-while-ingesting.ts'
@@ -32,6 +33,7 @@ const BENCHMARKS = {
   'term-counts': termCounts,
   'cold-start': coldStart,
   peers,
+  libraries,
 } satisfies Record<string, (bench: Bench) => Promise<Findings>>
 
 const SIZES = [1_000, 10_000, 100_000]
@@ -45,6 +47,7 @@ const HELP = `npm run bench -- [options]
   --load <n>       of streams only this load, from 1
   --embedder <m>   the EMBEDDING_MODEL of first-token, such as builtin (none)
   --chroma <path>  the command of Chroma, for peers
+  --lancedb <dir>  the folder that @lancedb/lancedb is installed in, for libraries
   --keep <dir>     keep the filled data directories there, for the next run`
 
 const { values: options } = parseArgs({
@@ -57,6 +60,7 @@ const { values: options } = parseArgs({
     load: { type: 'string' },
     embedder: { type: 'string' },
     chroma: { type: 'string' },
+    lancedb: { type: 'string' },
     keep: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -85,7 +89,8 @@ async function run(): Promise<void> {
       const rounds = Number(options.rounds)
       const findings = await measure({
         ...{ corpus, seeded, directory, rounds, sizes, progress },
-        ...{ load: options.load, embedder: options.embedder, chroma: options.chroma },
+        ...{ load: options.load, embedder: options.embedder },
+        ...{ chroma: options.chroma, lancedb: options.lancedb },
       })
       tell('')
       process.stdout.write(`${renderTable(findings)}\n`)

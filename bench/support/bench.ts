@@ -26,6 +26,8 @@ export interface Bench {
   embedder: string | undefined
   /** The command that starts Chroma, where it is installed. */
   chroma: string | undefined
+  /** The folder that LanceDB's package is installed in, where it is. */
+  lancedb: string | undefined
   /** Tells the person who waits what is going on. */
   progress(message: string): void
 }

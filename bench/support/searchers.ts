@@ -1,0 +1,72 @@
+import { readFile } from 'node:fs/promises'
+import type { Bench, Findings } from './bench.ts'
+import { interleave } from './interleave.ts'
+import { residentBytes } from './server-process.ts'
+import { median, percentile, round, show, spreadOf } from './statistics.ts'
+import { takeTurns, timed } from './take-turns.ts'
+
+const CALLS = 200
+/** In each round with many at once: so many that what is yet to be compiled counts for little. */
+export const CROWDED_CALLS = 1_000
+const AT_ONCE = 16
+
+/** What answers a question, and the process whose memory and work count. */
+export interface Searcher {
+  ask(question: string): Promise<unknown>
+  pid: number
+}
+
+/** All of them by turns: one question at a time, then many at once. */
+export async function measureSearchers(
+  searchers: Record<string, Searcher>,
+  questions: readonly string[],
+  { rounds, progress }: Bench,
+): Promise<Findings['rows']> {
+  const names = Object.keys(searchers)
+  const question = (at: number) => questions[at % questions.length] ?? ''
+  const calls = names.map((name) => [
+    name,
+    (at: number) => timed(async () => searchers[name]?.ask(question(at))),
+  ])
+  const alone = await takeTurns(Object.fromEntries(calls), { rounds, calls: CALLS }, progress)
+  const floods = names.map((name) => [name, () => flood(searchers[name], questions)])
+  const together = await interleave<string, Flood>(Object.fromEntries(floods), rounds, progress)
+  return Promise.all(
+    names.map(async (name) => ({
+      server: name,
+      'p50 ms': show(spreadOf(alone(name).map((times) => median(times)))),
+      'p95 ms': round(percentile(alone(name).flat(), 0.95)),
+      [`queries/s, ${AT_ONCE} at once`]: show(
+        spreadOf(together(name).map(({ perSecond }) => perSecond)),
+        0,
+      ),
+      'processor ms a query': round(median(together(name).map(({ work }) => work))),
+      'MB of memory': round((await residentBytes(searchers[name]?.pid ?? 0)) / 2 ** 20, 0),
+    })),
+  )
+}
+
+interface Flood {
+  perSecond: number
+  /** Milliseconds of processor time of the server for a question. */
+  work: number
+}
+
+async function flood(searcher: Searcher | undefined, questions: readonly string[]): Promise<Flood> {
+  if (!searcher) throw new Error('There is nobody to ask')
+  const waiting = questions.values()
+  const before = await processorMs(searcher.pid)
+  const askAll = async () => {
+    for (const question of waiting) await searcher.ask(question)
+  }
+  const milliseconds = await timed(() => Promise.all(Array.from({ length: AT_ONCE }, askAll)))
+  const work = ((await processorMs(searcher.pid)) - before) / questions.length
+  return { perSecond: (questions.length / milliseconds) * 1e3, work }
+}
+
+/** Milliseconds of processor time that a process has taken, from what Linux keeps in hundredths of a second. */
+async function processorMs(pid: number): Promise<number> {
+  const [, fields = ''] = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number)
+  return (user + system) * 10
+}
