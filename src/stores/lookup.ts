@@ -1,5 +1,11 @@
 import type { Filter, MetadataValue } from '../schemas/metadata.ts'
-import type { DocumentPage, StoredDocument } from './document-store.ts'
+import type {
+  ChunkPage,
+  DocumentPage,
+  DocumentStore,
+  ListQuery,
+  StoredDocument,
+} from './document-store.ts'
 
 export interface LookupQuery {
   filter?: Filter | undefined
@@ -71,7 +77,8 @@ export interface TextPart {
   isWhole: boolean
 }
 
-const PAGE = 200
+const DOCUMENTS_PER_PAGE = 200
+const CHUNKS_PER_PAGE = 500
 
 /** The first `most` documents that a query finds, page by page. */
 export async function* eachDocument(
@@ -83,9 +90,37 @@ export async function* eachDocument(
   let cursor: string | undefined
   let seen = 0
   do {
-    const page = await lookup.findDocuments({ ...query, cursor, limit: PAGE }, signal)
+    const page = await lookup.findDocuments({ ...query, cursor, limit: DOCUMENTS_PER_PAGE }, signal)
     yield* page.documents.slice(0, most - seen)
     seen += page.documents.length
     cursor = page.nextCursor
   } while (cursor !== undefined && seen < most)
+}
+
+/** A list to its end, page by page. */
+export async function* documentPages(
+  store: Pick<DocumentStore, 'list'>,
+  query: Omit<ListQuery, 'limit' | 'cursor'>,
+  signal: AbortSignal,
+): AsyncGenerator<StoredDocument[]> {
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ ...query, limit: DOCUMENTS_PER_PAGE, cursor }, signal)
+    yield page.documents
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+}
+
+/** The chunks of a document to their end, page by page; none where it does not exist (any more). */
+export async function* chunkPages(
+  store: Pick<DocumentStore, 'listChunks'>,
+  documentId: string,
+): AsyncGenerator<ChunkPage> {
+  let cursor: string | undefined
+  do {
+    const page = await store.listChunks({ documentId, limit: CHUNKS_PER_PAGE, cursor })
+    if (!page) return
+    yield page
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
 }

@@ -34,16 +34,3 @@ export interface Outbox {
   postponeEvent(id: string, dueAt: number): Promise<void>
   removeEvent(id: string): Promise<void>
 }
-
-/** Is called when another server that shares the store changes something. None of it may throw. */
-export interface StoreListener {
-  /** There may be a job to claim that was not there before. */
-  jobCame(): void
-  /** This document is ready or has failed; without an id, any may be. */
-  documentEnded(id?: string): void
-}
-
-/** Reports what other servers do, as soon as may be; what it misses has to be looked for now and then. */
-export interface ChangeNotifications {
-  subscribe(listener: StoreListener): void
-}

@@ -2,7 +2,7 @@ import { pause } from '../../lib/abort.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import type { VectorReplacement } from '../../stores/vector-replacement.ts'
+import type { VectorReplacement } from '../../stores/opened-store.ts'
 import { joinVectors, toEmbeddedText } from './embedding.ts'
 
 /** Chunks embedded and kept at a time: what an interruption costs. */

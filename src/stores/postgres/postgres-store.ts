@@ -3,11 +3,10 @@ import { RESPONSE_BOUNDS } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { SharedStore } from '../opened-store.ts'
 import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
-import { createDocumentReads } from '../sql/documents.ts'
-import { createFiles } from '../sql/files.ts'
+import { createDocumentReads, createFiles } from '../sql/documents.ts'
 import { createLookup } from '../sql/lookup.ts'
 import { integer } from '../sql/rows.ts'
-import { createArtifacts, createLockFiles, createSkillCopies } from './artifacts.ts'
+import { createArtifacts, createLockFiles, createSkillCopies } from './agent-stores.ts'
 import {
   createLaterVectors,
   createTermCountStore,

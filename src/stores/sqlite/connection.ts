@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
@@ -6,6 +7,10 @@ import type { Statement, Value } from '../sql/query.ts'
 import { integer, type Row, text } from '../sql/rows.ts'
 import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
+
+/** Of the database, in the data directory. */
+export const DATABASE_FILE = 'agent-server.db'
+const PRIVATE = 0o700
 
 // Another program may hold the file for a moment (a backup, the sqlite3 shell): writes wait on their own
 // thread, reads wait on the event loop and so only briefly.
@@ -129,6 +134,15 @@ function bound(value: Value): SQLInputValue {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'object' && !(value instanceof Uint8Array)) return JSON.stringify(value)
   return value
+}
+
+/** Makes the data directory if it is missing. */
+export async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: PRIVATE })
+  } catch (error) {
+    throw unavailable(`Cannot make the data directory ${directory}`, error)
+  }
 }
 
 interface DirectoryLock {
