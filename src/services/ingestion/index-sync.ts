@@ -2,8 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { ChunkIndex, ChunkMetadata } from '../../indexes/chunk-index.ts'
 import { pause } from '../../lib/abort.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import { untilAvailable } from './availability.ts'
 import type { Preparer } from './preparer.ts'
+import { untilAvailable } from './retry-policy.ts'
 
 /** Chunks read, analysed and added at a time. */
 const BATCH_CHUNKS = 512

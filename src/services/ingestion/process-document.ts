@@ -1,15 +1,17 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import { type IngestionLog, isOutage, untilAvailable } from './availability.ts'
 import type { Preparer } from './preparer.ts'
 import { type Publisher, UnconfirmedError } from './publish.ts'
 import {
   exhausted,
   type Failure,
+  type IngestionLog,
+  isOutage,
   isWorthRetrying,
   type RetryOptions,
   toFailure,
+  untilAvailable,
 } from './retry-policy.ts'
 import { preparedSegments } from './segments.ts'
 import type { OpenSource } from './sources.ts'

@@ -3,9 +3,10 @@ import { AppError } from '../../errors.ts'
 import { pause } from '../../lib/abort.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
+import { chunkPages } from '../../stores/lookup.ts'
 import type { TermCounts, UncountedDocument } from '../../stores/term-counts.ts'
-import { untilAvailable } from './availability.ts'
 import type { Preparer } from './preparer.ts'
+import { untilAvailable } from './retry-policy.ts'
 import { bounded, bySize, countTerms, holdingIn, sumOf } from './term-counts.ts'
 
 /** Entries that are held side by side; more are summed up. */
@@ -19,7 +20,6 @@ const GATHERING_MS = 250
 const PROGRESS_LOG_MS = 5_000
 const DOCUMENTS = 256
 const CONCURRENCY = 4
-const CHUNKS = 512
 /** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
 const USUAL_LENGTH = 167
 const MIN_CHUNKS = 100
@@ -179,18 +179,15 @@ async function countStored(
   documentId: string,
 ): Promise<TermCounts | undefined> {
   const parts: TermCounts[] = []
-  let cursor: string | undefined
-  do {
-    const asked = { documentId, limit: CHUNKS, cursor }
-    const page = await store.listChunks(asked).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'invalid_request') return undefined
-      throw error
-    })
-    if (!page) return undefined
-    parts.push(countTerms(await preparer.analyse(page.chunks)))
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
-  return sumOf(parts)
+  try {
+    for await (const { chunks } of chunkPages(store, documentId)) {
+      parts.push(countTerms(await preparer.analyse(chunks)))
+    }
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_request') return undefined
+    throw error
+  }
+  return parts.length > 0 ? sumOf(parts) : undefined
 }
 
 /** Those that are worth being summed up: never a large one for the sake of small ones, so that each term is written a few times at most. */

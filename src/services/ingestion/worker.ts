@@ -5,11 +5,10 @@ import { pause, settlesWithin } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import { type IngestionLog, watchIndex } from './availability.ts'
 import type { Preparer } from './preparer.ts'
 import { type ClaimEnd, createDocumentIngestion } from './process-document.ts'
 import { createPublisher, type PublishingStore } from './publish.ts'
-import { RETRY, type RetryOptions } from './retry-policy.ts'
+import { type IngestionLog, RETRY, type RetryOptions, watchIndex } from './retry-policy.ts'
 import type { OpenSource } from './sources.ts'
 
 /** How long claims that outlive the grace have to be given back. */
