@@ -24,6 +24,8 @@ export function createChunkKeyAllocator(
 
   const refill = async () => {
     try {
+      // What is left of the last block is given up first: it must not be used where no new block can be had.
+      end = next
       staleAt = performance.now() + freshMs
       next = await reserve(keysPerBlock)
       end = next + keysPerBlock
