@@ -8,6 +8,7 @@ import { refusal } from '../../schemas/invalid-request.ts'
 import type { Page } from '../../schemas/new-document.ts'
 import { intervalMs } from '../../schemas/web.ts'
 import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
+import type { NewFile } from '../../stores/file-store.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 import { type Content, type Documents, digestOf } from '../ingestion/documents.ts'
 import { afterAbout, createFetchContent } from './fetch-content.ts'
@@ -55,7 +56,7 @@ export function createPages(dependencies: Dependencies) {
     const { file, ...facts } = await fetchContent({ url, title, refresh }, signal)
     if (!file) throw new FetchError('fetch_failed', 'The answer was 304, which nobody asked for')
     return keep({ ...page, text: '', file, ...facts }).catch(async (error: unknown) => {
-      await store.dropStaged(file.number)
+      await drop(store, file)
       throw error
     })
   }
@@ -70,7 +71,7 @@ export function createPages(dependencies: Dependencies) {
       if (!file) return await store.noteSource(id, revision, facts.source)
       const content = { id, text: '', file, metadata, ...facts }
       await store.put(content, undefined, { revision, metadata }).catch(async (error: unknown) => {
-        await store.dropStaged(file.number)
+        await drop(store, file)
         const isGone = error instanceof AppError && error.code === 'document_not_found'
         throw isGone ? new AppError('changed_meanwhile', CHANGED) : error
       })
@@ -117,6 +118,11 @@ export function createPages(dependencies: Dependencies) {
     /** Fetches again what is due, of all servers one at a time each, until `signal` is aborted. */
     run: (signal: AbortSignal) => runDue(dependencies, refresh, signal),
   }
+}
+
+/** Throws nothing: a file that cannot be dropped now is dropped by the next start. */
+async function drop(store: Pick<DocumentStore, 'dropStaged'>, { number }: NewFile): Promise<void> {
+  await store.dropStaged(number).catch(() => undefined)
 }
 
 async function runDue(
