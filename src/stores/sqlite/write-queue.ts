@@ -21,6 +21,7 @@ const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'put',
   'delete',
   'retry',
+  'patchMetadata',
   'beginFile',
   'addPiece',
 ])
