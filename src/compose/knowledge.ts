@@ -25,7 +25,7 @@ import {
 } from '../services/ingestion/index-sync.ts'
 import { createPreparer } from '../services/ingestion/preparer.ts'
 import { untilAvailable } from '../services/ingestion/retry-policy.ts'
-import { createSources } from '../services/ingestion/sources.ts'
+import { createSources } from '../services/ingestion/segments.ts'
 import { createIngestion } from '../services/ingestion/worker.ts'
 import { createMetrics } from '../services/ops/metrics.ts'
 import { createWebhooks, type Webhooks } from '../services/webhooks/webhooks.ts'

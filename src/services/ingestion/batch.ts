@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
+import { createBudget } from '../../lib/semaphore.ts'
 import { type Line, readLines } from '../../lib/text/lines.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { DocumentLine, LINES, type LineResult } from '../../schemas/document-batch.ts'
 import { refusalOf } from '../../schemas/invalid-request.ts'
 import type { Documents } from './documents.ts'
-import { createBudget } from './sources.ts'
 
 /** How many lines may be on their way into the document store at the same time, which share the wait for the disk. */
 const LINES_UNDER_WAY = 64

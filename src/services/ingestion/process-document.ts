@@ -13,8 +13,7 @@ import {
   toFailure,
   untilAvailable,
 } from './retry-policy.ts'
-import { preparedSegments } from './segments.ts'
-import type { OpenSource } from './sources.ts'
+import { type OpenSource, preparedSegments } from './segments.ts'
 
 /** How one claim of one document ended. */
 export type ClaimEnd =

@@ -9,7 +9,7 @@ import type { Preparer } from './preparer.ts'
 import { type ClaimEnd, createDocumentIngestion } from './process-document.ts'
 import { createPublisher, type PublishingStore } from './publish.ts'
 import { type IngestionLog, RETRY, type RetryOptions, watchIndex } from './retry-policy.ts'
-import type { OpenSource } from './sources.ts'
+import type { OpenSource } from './segments.ts'
 
 /** How long claims that outlive the grace have to be given back. */
 const RELEASE_MS = 2_000

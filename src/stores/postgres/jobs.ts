@@ -6,9 +6,8 @@ import type { FileStore } from '../file-store.ts'
 import { integer, toJob } from '../sql/rows.ts'
 import type { CountedTerms } from '../term-counts.ts'
 import { chunkColumns, termColumns } from './chunks.ts'
-import { gatherChunkBatches } from './codec.ts'
+import { gatherChunkBatches, keysIn } from './codec.ts'
 import type { Database } from './database.ts'
-import { keysIn } from './documents.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
