@@ -5,7 +5,7 @@ const KEYS_PER_BLOCK = 4_096
 
 interface Options {
   keysPerBlock?: number
-  /** After which what is left of a block is not used any more. */
+  /** After this long, what is left of a block is not used any more. */
   freshMs?: number
 }
 

@@ -43,8 +43,8 @@ export interface ValueQuery {
 export const TABLE_ENDINGS = ['.csv', '.tsv', '.xlsx', '.parquet', '.jsonl', '.ndjson'] as const
 
 /**
- * Questions about the documents that are served, answered through indexes of the document store. Each may take
- * its time on a large corpus and holds nobody else up; throws what `signal` was aborted with.
+ * Questions about the documents that are served, answered through indexes of the document store. One that takes long
+ * on a large corpus delays nobody else. Each throws what `signal` was aborted with.
  */
 export interface DocumentLookup {
   /** Newest first. An unknown cursor throws `invalid_request`. */
@@ -73,7 +73,7 @@ export interface TextPart {
   text: string
   /** How long all of it is, in UTF-16 code units. */
   length: number
-  /** It is kept in one piece, so that a part costs as much as all of it; else there are its chunks alone. */
+  /** Whether the text is kept in one piece, so that a part costs as much as all of it; else there are only its chunks. */
   isWhole: boolean
 }
 

@@ -21,13 +21,13 @@ export interface OutboxEvent {
  */
 export interface Outbox {
   /**
-   * Whether this server wants ends to be written down from now on; to be said again at least once a day. Where no
-   * server wants it, what waits is dropped.
+   * Says whether this server wants ends to be written down from now on; to be repeated at least once a day. Where
+   * no server wants it, what waits is removed.
    */
   enable(isEnabled: boolean): Promise<void>
   /**
-   * Takes some that are due, oldest first, and counts the attempt. Whoever takes them has them alone for so
-   * long; what is neither dropped nor put off by then is due again.
+   * Takes some that are due, oldest first, and counts the attempt. For so many milliseconds nobody else is given
+   * them; what is neither removed nor postponed by then is due again.
    */
   takeEvents(limit: number, milliseconds: number): Promise<OutboxEvent[]>
   /** Makes an outbox event due at a time, in milliseconds since the epoch. */

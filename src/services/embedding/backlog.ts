@@ -11,9 +11,9 @@ import type { Embedding } from './embedding.ts'
 const BATCH_MS = 1_000
 const MIN_BATCH = 8
 const MAX_BATCH = 256
-/** What the latest batch counts for in the rate that is reported. */
+/** The weight of the latest batch in the rate that is reported. */
 const FRESHNESS = 0.3
-/** Left alone that long after a failure, at least. */
+/** The least pause after a failure. */
 const RETRY_MS = 1_000
 /** Where servers share a document store: between two looks for what the others left, and for one that has stopped. */
 const RESCAN_MS = 60_000
@@ -91,7 +91,7 @@ export function createVectorBacklog(dependencies: Dependencies) {
   return {
     /** These chunks are found by words from now on, and have no vector. */
     published(keys: readonly number[]): void {
-      // What comes before it is found by the first look.
+      // What was published before is found by the first scan.
       if (!isMaker) return
       work.add(keys)
       notifier.notify()
@@ -118,7 +118,7 @@ function createWork(dependencies: Dependencies) {
   /** By key, with the document that each is of. */
   const refused = new Map<number, string>()
   const isWanted = (key: number) => !refused.has(key)
-  /** Those whose vectors are being made, some of which the index may lack while the document store has them. */
+  /** The chunks whose vectors are being made; the document store may have some of these before the index has. */
   let underWay: readonly StoredChunk[] = []
   let reason: string | undefined
   let pace = { perSecond: 0, size: MIN_BATCH }

@@ -109,7 +109,7 @@ async function found(store: Pick<DocumentStore, 'get'>, id: string): Promise<Sto
 }
 
 /** UTF-16 code units: up to here a text is held; a longer one is read in parts, once to count its bytes and once to send them. */
-const MAX_HELD = 1_048_576
+const MAX_HELD_CHARACTERS = 1_048_576
 
 export interface DocumentText extends Pick<StoredDocument, 'title' | 'url'>, TextPart {
   revision: number
@@ -136,7 +136,7 @@ export async function openText(
   signal: AbortSignal,
 ): Promise<OpenText> {
   for (;;) {
-    const held = Math.min(end ?? Number.POSITIVE_INFINITY, start + MAX_HELD)
+    const held = Math.min(end ?? Number.POSITIVE_INFINITY, start + MAX_HELD_CHARACTERS)
     const first = await text(id, { start, end: held }, signal)
     const { revision, length } = first
     const range = { start, end: Math.min(end ?? length, length) }

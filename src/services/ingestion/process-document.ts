@@ -74,7 +74,7 @@ export function createDocumentIngestion(dependencies: Dependencies) {
     return { status: again ? 'retried' : 'failed', failure }
   }
 
-  /** A claim that can still fail was not completed; one that cannot was completed after all, or superseded. */
+  /** A claim that can still be failed was not completed. One that cannot was completed after all, or superseded. */
   const resolveUnconfirmed = async (
     job: IngestionJob,
     { keys, cause }: UnconfirmedError,

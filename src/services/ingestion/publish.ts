@@ -65,7 +65,7 @@ export function createPublisher({ store, index, onPublished, countedAs, log }: D
     maxWeight: BATCH_CHUNKS,
   })
 
-  /** Its segments are laid on the disk as they come, so that it never is in memory whole. */
+  /** Its segments are written to the disk as they come, so that the document is never in memory whole. */
   const publishLong = async (
     job: IngestionJob,
     segments: AsyncIterable<Segment>,
@@ -118,10 +118,10 @@ export function createPublisher({ store, index, onPublished, countedAs, log }: D
   }
 }
 
-/** One for each index that may take another's place meanwhile, which is rare. */
+/** Each further try is for an index that has been replaced meanwhile, which is rare. */
 const MAX_TRIES = 3
 
-/** Publishes once more where the index was put in another's place meanwhile. */
+/** Publishes again, with new keys, where the index was replaced meanwhile. */
 async function withFreshKeys(publish: () => Promise<Published>): Promise<Published> {
   for (let tries = 1; ; tries++) {
     try {
@@ -240,7 +240,7 @@ interface Addition {
 type Additions = ReturnType<typeof createAdditions>
 
 function createAdditions(index: Dependencies['index'], log: Dependencies['log']) {
-  /** Metadata changes with a revision, whose chunks have keys of their own: what the index is given stays true. */
+  /** Each revision's chunks have keys of their own, so the metadata that the index is given stays true. */
   const metadataOf = ({ job, keys }: Addition) => keys.map(() => job.metadata)
 
   /** Takes chunks out of the index that the document store lacks. Throws nothing: what stays is never shown. */
@@ -264,7 +264,7 @@ function createAdditions(index: Dependencies['index'], log: Dependencies['log'])
       )
     },
 
-    /** Of what the index did not take whole nothing stays in it. */
+    /** Adds to the index, or removes from it all of these where it did not take the whole. */
     async orForget(keys: readonly number[], work: () => Promise<void>) {
       try {
         await work()
@@ -280,7 +280,7 @@ function keyRange(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i)
 }
 
-/** Without the rest of the file, which would go to the index's thread with them. */
+/** A copy without the rest of the file's bytes, which would be sent to the index's thread as well. */
 function ownTerms({ size, lengths, digests, offsets, terms, counts }: TermBatch): TermBatch {
   return {
     size,

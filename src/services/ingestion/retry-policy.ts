@@ -74,7 +74,7 @@ export function isWorthRetrying({ code }: Failure, attempt: number, attempts: nu
   return attempt < Math.min(attempts, MAX_ATTEMPTS[code])
 }
 
-/** A document that the preparation does not survive. Its own fault as far as anyone can tell. */
+/** Splitting and analysing a document did not survive it: as far as anyone can tell the document is to blame. */
 export class PreparationError extends Error {
   override readonly name = 'PreparationError'
   readonly code: 'preparation_timeout' | 'preparation_crashed'
@@ -102,7 +102,7 @@ export class IndexError extends Error {
   override readonly name = 'IndexError'
 }
 
-/** Whether a part of the outside world is to blame, and may work again for whatever document. */
+/** Whether the index or the document store is to blame, rather than this document. */
 export function isOutage(error: unknown): error is Error {
   if (error instanceof IndexError) return isOutage(error.cause)
   if (!(error instanceof AppError)) return false
@@ -110,8 +110,8 @@ export function isOutage(error: unknown): error is Error {
 }
 
 /**
- * Does `work` again and again for as long as the index or the document store does not answer, or whatever else is
- * `worthRetrying`. Throws what is not, and the reason of `signal`.
+ * Repeats `work` for as long as it fails with something `worthRetrying`: by default, while the index or the document
+ * store does not answer. Throws every other error, and the reason of `signal`.
  */
 export async function untilAvailable<Output>(
   work: () => Promise<Output>,

@@ -17,7 +17,7 @@ import type { Preparer } from './preparer.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 import type { SplitContext } from './split/split-text.ts'
 
-/** Read out of files and not yet published, in UTF-16 code units; one more file may be read on top of it. */
+/** Text that was read out of files and is not published yet, in UTF-16 code units; files whose reading has begun may exceed it. */
 const MAX_EXTRACTED = MAX_CHARACTERS
 
 /** The text of a claimed document. */
@@ -69,7 +69,7 @@ export function createSources({ store, extractor }: Dependencies): OpenSource {
 /** Pages are reported this often at most; one takes about a second. */
 const NOTE_MS = 1_000
 
-/** Keeps with the document how far its reader is, and in the end what it could not read. */
+/** Notes with the document how far the reading has come, and at the end what could not be read. */
 function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: IngestionJob) {
   let notedAt: number | undefined
   let noting: Promise<void> = Promise.resolve()
@@ -78,7 +78,7 @@ function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: Ingesti
     onPage(page: number): void {
       if (notedAt !== undefined && performance.now() - notedAt < NOTE_MS) return
       notedAt = performance.now()
-      // Nothing depends on it, and what fails here fails again in the end.
+      // Nothing depends on this note, and a store that does not answer is noticed at the end.
       noting = noteFile(job, { page }).catch(() => undefined)
     },
     async end(warnings: ReadText['warnings']): Promise<void> {
@@ -118,7 +118,7 @@ export interface Segment extends ChunkBatch {
   terms: TermBatch
 }
 
-/** What was made of so many segments, a few megabytes, may wait to be collected. */
+/** After so many segments, the few megabytes that were made of them are collected. */
 const SEGMENTS_BETWEEN_COLLECTIONS = 8
 
 /**

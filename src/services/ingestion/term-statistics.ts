@@ -12,13 +12,13 @@ import { bounded, bySize, countTerms, holdingIn, sumOf } from './term-counts.ts'
 /** Entries that are held side by side; more are summed up. */
 const MAX_ENTRIES = 64
 /** Entries read at a time, some kilobytes each. */
-const PAGE = 1_024
+const ENTRIES_PER_PAGE = 1_024
 /** Changes of other servers are seen this late where nobody notifies of them. */
 const POLL_MS = 2_000
 /** Changes that come together are read together. */
 const GATHERING_MS = 250
 const PROGRESS_LOG_MS = 5_000
-const DOCUMENTS = 256
+const DOCUMENTS_PER_PAGE = 256
 const CONCURRENCY = 4
 /** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
 const USUAL_LENGTH = 167
@@ -118,7 +118,7 @@ function createHeldEntries(terms: DocumentStore['terms'], analyser: string) {
     const missing = numbers.filter((number) => !read.has(number))
     const there = new Set(numbers)
     const entries = new Map([...read].filter(([number]) => there.has(number)))
-    const found = await terms.readEntries(missing.slice(0, PAGE))
+    const found = await terms.readEntries(missing.slice(0, ENTRIES_PER_PAGE))
     for (const entry of found) entries.set(entry.number, entry)
     const isWhole = entries.size === numbers.length
     if (entries.size > MAX_ENTRIES) await fold(entries)
@@ -149,7 +149,7 @@ async function* uncounted(
 ): AsyncGenerator<UncountedDocument[]> {
   let after = 0
   for (;;) {
-    const documents = await terms.uncounted(analyser, after, DOCUMENTS)
+    const documents = await terms.uncounted(analyser, after, DOCUMENTS_PER_PAGE)
     const last = documents.at(-1)
     if (!last) return
     yield documents

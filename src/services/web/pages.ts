@@ -16,14 +16,14 @@ import { FetchError, type FetchPage } from './fetch-page.ts'
 import { readSitemap } from './sitemap.ts'
 
 /** Documents that one server fetches again at the same time. */
-const REFRESHES = 4
+const MAX_REFRESHES = 4
 /** Pages of a site that are fetched at the same time. */
-const PAGES = 3
+const MAX_PAGES = 3
 const POLL_MS = 15_000
 /** Above what a fetch may take with its wait for a turn: whoever took a document and is gone loses it then. */
 const TAKEN_MS = 900_000
 /** After a failure; never longer than the document is left alone anyway. */
-const RETRIES = { firstMs: 60_000, maxMs: 86_400_000, factor: 4 }
+const RETRY_BACKOFF = { firstMs: 60_000, maxMs: 86_400_000, factor: 4 }
 const CHANGED = 'The document was changed while its page was fetched'
 
 interface Dependencies {
@@ -135,12 +135,12 @@ async function runDue(
       if (!signal.aborted) log.warn({ err: error, documentId: id }, 'a page was not fetched again')
     })
   while (!signal.aborted) {
-    const due = await store.takeSources(REFRESHES, TAKEN_MS).catch((error: unknown) => {
+    const due = await store.takeSources(MAX_REFRESHES, TAKEN_MS).catch((error: unknown) => {
       log.warn({ err: error }, 'the document store does not answer; pages wait')
       return []
     })
     await Promise.all(due.map(refreshDue))
-    if (due.length < REFRESHES) await pause(pollMs, signal).catch(() => undefined)
+    if (due.length < MAX_REFRESHES) await pause(pollMs, signal).catch(() => undefined)
   }
 }
 
@@ -149,7 +149,7 @@ function failed(source: StoredSource, { message, answered, waitMs = 0 }: FetchEr
   const failures = source.failures + 1
   const isGone = answered === 404 || answered === 410
   const usual = source.refresh === undefined ? undefined : intervalMs(source.refresh)
-  const soon = Math.min(Math.max(backoffMs(failures, RETRIES), waitMs), RETRIES.maxMs)
+  const soon = Math.min(Math.max(backoffMs(failures, RETRY_BACKOFF), waitMs), RETRY_BACKOFF.maxMs)
   return {
     ...source,
     ...{ status: answered, error: message, failures, fetchedAt: Date.now() },
@@ -192,9 +192,9 @@ async function* addSite(
     }
   }
 
-  for (let first = 0; first < site.pages.length; first += PAGES) {
+  for (let first = 0; first < site.pages.length; first += MAX_PAGES) {
     signal.throwIfAborted()
-    const urls = site.pages.slice(first, first + PAGES)
+    const urls = site.pages.slice(first, first + MAX_PAGES)
     yield await Promise.all(urls.map((url, place) => addPage(url, first + place + 1)))
   }
 }

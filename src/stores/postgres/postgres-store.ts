@@ -78,10 +78,11 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   await refuseHalfCorpus(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
+  const { dropForgotten, ...fileWrites } = createFileWrites(database)
+  // Before anything runs that would have to be ended if this fails.
+  await dropForgotten()
   const leases = createLeases({ database, log, milliseconds: leaseMs })
   const notifications = createChangeNotifications({ url, database, owner: leases.owner, log })
-  const { dropForgotten, ...fileWrites } = createFileWrites(database)
-  await dropForgotten()
   const { read } = database
   const files = createFiles(read, POSTGRES, fileWrites)
   const { begun, chunksWithout, ...vectors } = createVectorReads(read, POSTGRES)

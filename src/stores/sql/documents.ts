@@ -45,7 +45,7 @@ export function createDocumentReads(read: Read, { schema, counts }: SqlDialect):
 /** Large enough that the wait for the disk after each piece is short beside writing it. */
 const PIECE_BYTES = 2 ** 20
 
-/** What was read may wait to be collected for so long. */
+/** After so many pieces, the memory of those that were read is collected. */
 const PIECES_BETWEEN_COLLECTIONS = 8
 
 interface FileWriter {

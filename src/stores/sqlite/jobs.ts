@@ -121,7 +121,7 @@ function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
 interface Completion {
   document: number
   revision: number
-  /** The keys of the chunks that made room. */
+  /** The keys of the chunks that were replaced. */
   replaced: number[]
 }
 

@@ -100,7 +100,7 @@ describe('The write queue', () => {
 
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue({ send: disk.send, stalledAfter: 10 })
+    const queue = createWriteQueue({ send: disk.send, stalledAfterMs: 10 })
     const sent = queue.write('delete', 'a')
     await Promise.resolve()
     const waiting = queue.write('delete', 'b')
