@@ -6,7 +6,7 @@ import type { Caller } from '../schemas/operator/api-key.ts'
 import type { Readiness } from '../schemas/operator/ops.ts'
 import type { BeginAnew, Phase } from '../services/admin/server-state.ts'
 import { AgentConfigurationError, loadConfiguration } from '../services/agent/configuration.ts'
-import { createEmbeddings } from '../services/embedding/embeddings.ts'
+import { createEmbeddings } from '../services/embedding/embedding.ts'
 import { createLineIngestion } from '../services/ingestion/batch.ts'
 import {
   createAdmission,

@@ -17,7 +17,6 @@ import {
 } from '../services/embedding/re-embed.ts'
 import { createExtractor } from '../services/extraction/extractor.ts'
 import { languageData } from '../services/extraction/pictures/recognise.ts'
-import { untilAvailable } from '../services/ingestion/availability.ts'
 import { createCompletionWaiter } from '../services/ingestion/completion-waiter.ts'
 import {
   createOrphanSweep,
@@ -25,7 +24,8 @@ import {
   watchSharedIndex,
 } from '../services/ingestion/index-sync.ts'
 import { createPreparer } from '../services/ingestion/preparer.ts'
-import { createSources } from '../services/ingestion/sources.ts'
+import { untilAvailable } from '../services/ingestion/retry-policy.ts'
+import { createSources } from '../services/ingestion/segments.ts'
 import { createIngestion } from '../services/ingestion/worker.ts'
 import { createMetrics } from '../services/ops/metrics.ts'
 import { createWebhooks, type Webhooks } from '../services/webhooks/webhooks.ts'

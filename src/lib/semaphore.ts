@@ -43,3 +43,26 @@ export function createSemaphore(permits: number, maxWaiting = Number.POSITIVE_IN
     },
   }
 }
+
+/** Bounds what is in memory, such as characters or bytes. As long as there is less than the maximum, the next caller gets all that it asks for. */
+export function createBudget(max: number) {
+  let held = 0
+  let eased = Promise.withResolvers<void>()
+
+  return {
+    /** Waits until there is less than the maximum. Throws the reason of the signal. */
+    async room(signal: AbortSignal): Promise<void> {
+      signal.throwIfAborted()
+      while (held >= max) await untilAborted(eased.promise, signal)
+    },
+    /** Counts `weight` as held, until the function that it answers is called. */
+    hold(weight: number) {
+      held += weight
+      return () => {
+        held -= weight
+        eased.resolve()
+        eased = Promise.withResolvers()
+      }
+    },
+  }
+}

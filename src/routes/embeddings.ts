@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 import { callSignal } from '../http/shutdown.ts'
 import { errorResponses } from '../schemas/error.ts'
 import { Embeddings, EmbeddingsRequest } from '../schemas/openai/embeddings.ts'
-import type { createEmbeddings } from '../services/embedding/embeddings.ts'
+import type { createEmbeddings } from '../services/embedding/embedding.ts'
 
 interface Services {
   embed: ReturnType<typeof createEmbeddings>

@@ -17,19 +17,19 @@ export interface StoredArtifact {
   mediaType: string
   /** In bytes. */
   size: number
-  /** Milliseconds since 1970, from when on it is gone. */
+  /** When it is removed, in milliseconds since 1970. */
   expiresAt: number
   /** A path that opens it without a key, for a while; where there are such. */
   link?: string | undefined
 }
 
-/** Files that tools made, or what else there is of this kind, kept for a while: bounded in number, in size and in age, the oldest going first. */
+/** Files that tools made, and responses of the agent, kept for a while: bounded in number, size and age. The oldest are removed first. */
 export interface ArtifactStore {
   /** The largest file that is taken, in bytes. */
   readonly maximumBytes: number
   /** Throws `storage_full` where the disk is, RangeError for more than `maximumBytes`. */
   add(file: NewArtifact): Promise<StoredArtifact>
-  /** Nothing where there is none, or no longer; nor, for an owner, where it is somebody else's. */
+  /** Nothing where there is none (any more), or where an owner is named and it belongs to somebody else. */
   read(
     id: string,
     owner?: string,
@@ -85,10 +85,10 @@ export function describeArtifact(
 const MAX_CHARACTERS = 120
 const FALLBACK = 'file'
 
-// Separators of folders, what shells and Windows treat apart, controls, and marks that reverse the reading.
+// Separators of folders, characters that shells and Windows treat specially, controls, and marks that reverse the direction of text.
 const UNSAFE = /[\\/:*?"<>|\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** A file name that no system takes for a path, however it was meant; its ending is kept where it is cut. */
+/** A file name that no system takes for a path. Where it is too long it keeps its ending. */
 function safeName(name: string): string {
   const cleaned = name
     .normalize('NFC')

@@ -6,10 +6,10 @@ export interface ChunkBatch {
   chunks: readonly Omit<NewChunk, 'key' | 'ordinal'>[]
 }
 
-/** Of the number before each chunk batch that says how long it is. */
+/** Size of the number before each chunk batch, which says how long the batch is. */
 const HEAD_BYTES = 4
 
-/** What else the chunk batch holds travels with it. */
+/** Whatever else the chunk batch holds is packed with it. */
 export function packChunkBatch<Batch extends ChunkBatch>(batch: Batch): Buffer {
   const body = serialize(batch)
   const head = Buffer.alloc(HEAD_BYTES)
@@ -76,8 +76,8 @@ export function dimensionOf(stored: Uint8Array): number {
 }
 
 /**
- * The same bytes in pieces of `length`, the last one excepted. A piece holds until the next is asked for: they
- * share one memory, which goes from thread to thread without a copy that waits to be collected.
+ * The same bytes in pieces of `length`; the last one may be shorter. A piece is valid until the next is asked for:
+ * all share one memory, which is handed from thread to thread without copies that wait to be collected.
  */
 export async function* repack(
   pieces: AsyncIterable<Uint8Array>,

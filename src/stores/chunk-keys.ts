@@ -5,7 +5,7 @@ const KEYS_PER_BLOCK = 4_096
 
 interface Options {
   keysPerBlock?: number
-  /** After which what is left of a block is not used any more. */
+  /** After this long, what is left of a block is not used any more. */
   freshMs?: number
 }
 
@@ -24,6 +24,8 @@ export function createChunkKeyAllocator(
 
   const refill = async () => {
     try {
+      // What is left of the last block is given up first: it must not be used where no new block can be had.
+      end = next
       staleAt = performance.now() + freshMs
       next = await reserve(keysPerBlock)
       end = next + keysPerBlock

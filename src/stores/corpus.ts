@@ -171,13 +171,13 @@ export class CorpusChanged extends Error {
   }
 }
 
-/** Of a copy of which there is nothing yet. */
+/** Where a copy begins. */
 export function firstCheckpoint({ embedding }: Pick<CorpusStart, 'embedding'>): CopyCheckpoint {
   const { model, dimension } = embedding ?? {}
   return { documents: 0, chunks: 0, digest: digestOf([model, dimension]) }
 }
 
-/** One document further on. A claim that ended or was given back changes `updatedAt`, as all else does. */
+/** The checkpoint one document further on. Every change of a document changes `updatedAt`, also a claim that ended or was given back. */
 export function nextCheckpoint(
   checkpoint: CopyCheckpoint,
   document: StoredDocument,
@@ -203,7 +203,7 @@ export function startAfter(start: CorpusStart, { documents, chunks }: CopyCheckp
   return { ...start, documents: start.documents - documents, chunks: start.chunks - chunks }
 }
 
-/** Passes the documents before a checkpoint by. Throws `CorpusChanged` where they are others. */
+/** Skips the documents before a checkpoint. Throws `CorpusChanged` where they are not the ones that were copied. */
 export async function skipCopied(
   next: () => Promise<StoredDocument | undefined>,
   start: CorpusStart,

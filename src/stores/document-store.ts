@@ -63,10 +63,10 @@ export interface StoredDocument {
   updatedAt: number
 }
 
-/** Tells whether a client has changed a document. */
+/** By this it is known whether a client has changed a document meanwhile. */
 export type Version = Pick<StoredDocument, 'revision' | 'metadata'>
 
-/** What distinguishes one claim from every other there ever was; an `attempt` comes again after a release. */
+/** Distinguishes a claim from every other one that there ever was; an `attempt` is counted again after a release. */
 export interface Claim {
   documentId: string
   claim: number
@@ -143,7 +143,7 @@ export interface StoredChunk extends NewChunk {
   metadata: Metadata | undefined
 }
 
-/** Collections by their names, null for the documents that are in none: what a change may be made to. */
+/** Names of the collections whose documents may be changed; null stands for documents in no collection. */
 export type Among = readonly (string | null)[]
 
 export interface StoreCounts {
@@ -303,7 +303,7 @@ export interface DocumentStore extends FileStore, SourceStore {
   close(): Promise<void>
 }
 
-// About what a worker takes to make room for some of those who were refused.
+// About as long as a worker takes to make room for some of those that were refused.
 const RETRY_SECONDS = 5
 
 export function queueFull(): AppError {

@@ -1,5 +1,11 @@
 import type { Filter, MetadataValue } from '../schemas/metadata.ts'
-import type { DocumentPage, StoredDocument } from './document-store.ts'
+import type {
+  ChunkPage,
+  DocumentPage,
+  DocumentStore,
+  ListQuery,
+  StoredDocument,
+} from './document-store.ts'
 
 export interface LookupQuery {
   filter?: Filter | undefined
@@ -37,8 +43,8 @@ export interface ValueQuery {
 export const TABLE_ENDINGS = ['.csv', '.tsv', '.xlsx', '.parquet', '.jsonl', '.ndjson'] as const
 
 /**
- * Questions about the documents that are served, answered through indexes of the document store. Each may take
- * its time on a large corpus and holds nobody else up; throws what `signal` was aborted with.
+ * Questions about the documents that are served, answered through indexes of the document store. One that takes long
+ * on a large corpus delays nobody else. Each throws what `signal` was aborted with.
  */
 export interface DocumentLookup {
   /** Newest first. An unknown cursor throws `invalid_request`. */
@@ -67,11 +73,12 @@ export interface TextPart {
   text: string
   /** How long all of it is, in UTF-16 code units. */
   length: number
-  /** It is kept in one piece, so that a part costs as much as all of it; else there are its chunks alone. */
+  /** Whether the text is kept in one piece, so that a part costs as much as all of it; else there are only its chunks. */
   isWhole: boolean
 }
 
-const PAGE = 200
+const DOCUMENTS_PER_PAGE = 200
+const CHUNKS_PER_PAGE = 500
 
 /** The first `most` documents that a query finds, page by page. */
 export async function* eachDocument(
@@ -83,9 +90,37 @@ export async function* eachDocument(
   let cursor: string | undefined
   let seen = 0
   do {
-    const page = await lookup.findDocuments({ ...query, cursor, limit: PAGE }, signal)
+    const page = await lookup.findDocuments({ ...query, cursor, limit: DOCUMENTS_PER_PAGE }, signal)
     yield* page.documents.slice(0, most - seen)
     seen += page.documents.length
     cursor = page.nextCursor
   } while (cursor !== undefined && seen < most)
+}
+
+/** A list to its end, page by page. */
+export async function* documentPages(
+  store: Pick<DocumentStore, 'list'>,
+  query: Omit<ListQuery, 'limit' | 'cursor'>,
+  signal: AbortSignal,
+): AsyncGenerator<StoredDocument[]> {
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ ...query, limit: DOCUMENTS_PER_PAGE, cursor }, signal)
+    yield page.documents
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
+}
+
+/** The chunks of a document to their end, page by page; none where it does not exist (any more). */
+export async function* chunkPages(
+  store: Pick<DocumentStore, 'listChunks'>,
+  documentId: string,
+): AsyncGenerator<ChunkPage> {
+  let cursor: string | undefined
+  do {
+    const page = await store.listChunks({ documentId, limit: CHUNKS_PER_PAGE, cursor })
+    if (!page) return
+    yield page
+    cursor = page.nextCursor
+  } while (cursor !== undefined)
 }

@@ -21,29 +21,16 @@ export interface OutboxEvent {
  */
 export interface Outbox {
   /**
-   * Whether this server wants ends to be written down from now on; to be said again at least once a day. Where no
-   * server wants it, what waits is dropped.
+   * Says whether this server wants ends to be written down from now on; to be repeated at least once a day. Where
+   * no server wants it, what waits is removed.
    */
   enable(isEnabled: boolean): Promise<void>
   /**
-   * Takes some that are due, oldest first, and counts the attempt. Whoever takes them has them alone for so
-   * long; what is neither dropped nor put off by then is due again.
+   * Takes some that are due, oldest first, and counts the attempt. For so many milliseconds nobody else is given
+   * them; what is neither removed nor postponed by then is due again.
    */
   takeEvents(limit: number, milliseconds: number): Promise<OutboxEvent[]>
   /** Makes an outbox event due at a time, in milliseconds since the epoch. */
   postponeEvent(id: string, dueAt: number): Promise<void>
   removeEvent(id: string): Promise<void>
-}
-
-/** Is called when another server that shares the store changes something. None of it may throw. */
-export interface StoreListener {
-  /** There may be a job to claim that was not there before. */
-  jobCame(): void
-  /** This document is ready or has failed; without an id, any may be. */
-  documentEnded(id?: string): void
-}
-
-/** Reports what other servers do, as soon as may be; what it misses has to be looked for now and then. */
-export interface ChangeNotifications {
-  subscribe(listener: StoreListener): void
 }

@@ -23,7 +23,7 @@ interface FoundRow {
   text: string
 }
 
-/** Writes a file of rows with an ordered index for each column. One that was not finished is of no use. */
+/** Writes a file of rows with an ordered index for each column. A file that was not finished cannot be used. */
 export async function writeRowFile(
   path: string,
   columns: number,

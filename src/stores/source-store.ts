@@ -21,9 +21,9 @@ export interface StoredSource {
   digest: string
 }
 
-/** Where documents come from. It comes and goes with their content: `add` and `put` keep the new one, or take the old one out. */
+/** Where documents were fetched from. A source belongs to the content: `add` and `put` keep the new one, or remove the old one where there is none. */
 export interface SourceStore {
-  /** Takes documents, by their ids, that are due to be fetched, longest due first. Whoever takes them has them alone for so long; then they are due again. */
+  /** Takes documents that are due to be fetched, longest due first, and answers their ids. For so many milliseconds nobody else is given them; then they are due again. */
   takeSources(limit: number, milliseconds: number): Promise<string[]>
   /** Keeps what a fetch answered; does nothing where the document has another revision by now, or is gone. */
   noteSource(id: string, revision: number, source: StoredSource): Promise<void>

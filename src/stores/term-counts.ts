@@ -1,4 +1,4 @@
-/** In how many chunks each term stands: of a document, or the sum of many entries, in which what was removed counts against. */
+/** In how many chunks each term occurs: of a document, or summed up over many entries, where removed documents count as negative. */
 export interface TermCounts {
   chunks: number
   /** Of all these chunks together, in terms. */
@@ -33,7 +33,7 @@ export interface TermCountStore {
   entries(analyser: string): Promise<number[]>
   /** What has been folded meanwhile is left out. */
   readEntries(numbers: readonly number[]): Promise<TermEntry[]>
-  /** Puts the sum of entries in their place, and answers its number; nothing where one of them is gone. */
+  /** Replaces entries by their sum, and answers its number; nothing where one of them is gone. */
   fold(numbers: readonly number[], sum: CountedTerms): Promise<number | undefined>
   /** Documents that are served and were not counted, in ascending order of their numbers. */
   uncounted(analyser: string, after: number, limit: number): Promise<UncountedDocument[]>
@@ -52,7 +52,7 @@ export function packTerms({ terms, holding }: Pick<TermCounts, 'terms' | 'holdin
   }
 }
 
-/** `sign` is -1 where it counts against. */
+/** `sign` is -1 where the entry is of a removed document. */
 export function unpackTerms(terms: Uint8Array, holding: Uint8Array, sign: number) {
   // Copied: the bytes may stand at any place of their buffer.
   const unpacked = new Uint32Array(new Uint8Array(terms).buffer)

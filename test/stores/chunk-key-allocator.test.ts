@@ -40,6 +40,16 @@ describe('A block of chunk keys', () => {
     now.mockRestore()
   })
 
+  it('is not used any more once it was dropped, nor where another cannot be had at first', async () => {
+    const reserve = createCounter()
+    const { take, drop } = createChunkKeyAllocator(reserve, { keysPerBlock: 10 })
+    expect(await take(1)).toBe(1)
+    drop()
+    reserve.mockRejectedValueOnce(new Error('away'))
+    await expect(take(1)).rejects.toThrow('away')
+    expect(await take(1)).toBe(11)
+  })
+
   it('is asked for again after a failure', async () => {
     const reserve = createCounter()
     reserve.mockRejectedValueOnce(new Error('away'))

@@ -11,9 +11,9 @@ import type { Embedding } from './embedding.ts'
 const BATCH_MS = 1_000
 const MIN_BATCH = 8
 const MAX_BATCH = 256
-/** What the latest batch counts for in the rate that is reported. */
+/** The weight of the latest batch in the rate that is reported. */
 const FRESHNESS = 0.3
-/** Left alone that long after a failure, at least. */
+/** The least pause after a failure. */
 const RETRY_MS = 1_000
 /** Where servers share a document store: between two looks for what the others left, and for one that has stopped. */
 const RESCAN_MS = 60_000
@@ -91,7 +91,7 @@ export function createVectorBacklog(dependencies: Dependencies) {
   return {
     /** These chunks are found by words from now on, and have no vector. */
     published(keys: readonly number[]): void {
-      // What comes before it is found by the first look.
+      // What was published before is found by the first scan.
       if (!isMaker) return
       work.add(keys)
       notifier.notify()
@@ -117,10 +117,11 @@ function createWork(dependencies: Dependencies) {
   const missing = createWorklist()
   /** By key, with the document that each is of. */
   const refused = new Map<number, string>()
-  /** Those whose vectors are being made, some of which the index may lack while the document store has them. */
+  const isWanted = (key: number) => !refused.has(key)
+  /** The chunks whose vectors are being made; the document store may have some of these before the index has. */
   let underWay: readonly StoredChunk[] = []
   let reason: string | undefined
-  let pace = { chunksPerSecond: 0, size: MIN_BATCH }
+  let pace = { perSecond: 0, size: MIN_BATCH }
   let scannedAt = 0
 
   const makeSome = async (signal: AbortSignal) => {
@@ -136,19 +137,18 @@ function createWork(dependencies: Dependencies) {
     } finally {
       underWay = []
     }
-    pace = nextPace(pace.chunksPerSecond, keys.length, performance.now() - begun)
+    pace = nextPace(pace.perSecond, keys.length, performance.now() - begun)
     reason = undefined
     onProgress()
   }
 
   const progress = (): NonNullable<Readiness['meaning']> => {
     const left = missing.size() + underWay.length
-    const { chunksPerSecond } = pace
     return {
       state: reason !== undefined ? 'waiting' : left > 0 ? 'embedding' : 'done',
       missing: left,
       refused: refused.size,
-      ...(left > 0 && chunksPerSecond > 0 && { seconds: Math.ceil(left / chunksPerSecond) }),
+      ...(left > 0 && pace.perSecond > 0 && { seconds: Math.ceil(left / pace.perSecond) }),
       ...(reason !== undefined && { reason }),
     }
   }
@@ -158,9 +158,10 @@ function createWork(dependencies: Dependencies) {
     scanAge: () => performance.now() - scannedAt,
     async scan() {
       scannedAt = performance.now()
+      const before = missing.size()
       const known = await store.chunkKeys()
       const lacking = compareKeys(await store.vectorKeys(), known).missing
-      missing.include(lacking.filter((key) => !refused.has(key)))
+      missing.replace(before, lacking.filter(isWanted))
     },
     /** Says how much there is to do, once it is known how fast it goes. */
     async report(signal: AbortSignal) {
@@ -171,10 +172,9 @@ function createWork(dependencies: Dependencies) {
     },
     /** Keeps the reason; answers whether it is a new one. */
     failed(error: unknown): boolean {
-      const message = error instanceof Error ? error.message : String(error)
-      const isNew = reason !== message
-      reason = message
-      return isNew
+      const last = reason
+      reason = error instanceof Error ? error.message : String(error)
+      return reason !== last
     },
     /** How many chunks of a document will get a vector and have none yet. */
     async missingOf(id: string): Promise<number> {
@@ -189,7 +189,7 @@ function createWork(dependencies: Dependencies) {
 function nextPace(last: number, chunks: number, milliseconds: number) {
   const rate = (chunks * 1_000) / Math.max(1, milliseconds)
   const size = Math.round(Math.min(MAX_BATCH, Math.max(MIN_BATCH, (rate * BATCH_MS) / 1_000)))
-  return { chunksPerSecond: last === 0 ? rate : last + FRESHNESS * (rate - last), size }
+  return { perSecond: last === 0 ? rate : last + FRESHNESS * (rate - last), size }
 }
 
 /** Keys of chunks, of which the newest are taken first. */
@@ -197,9 +197,9 @@ function createWorklist() {
   let keys: number[] = []
   return {
     size: () => keys.length,
-    /** Brings these in order with those that have come meanwhile. */
-    include(more: readonly number[]) {
-      keys = [...new Set([...keys, ...more])].sort((a, b) => a - b)
+    /** Puts `others` in the place of the first `count`, in order with those that have come after these. */
+    replace(count: number, others: readonly number[]) {
+      keys = [...new Set([...others, ...keys.slice(count)])].sort((a, b) => a - b)
     },
     add(more: readonly number[]) {
       for (const key of more) keys.push(key)

@@ -2,7 +2,7 @@ import { pause } from '../../lib/abort.ts'
 import { type Embedder, EmbedderError } from '../../models/embedder.ts'
 import type { Readiness } from '../../schemas/operator/ops.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import type { VectorReplacement } from '../../stores/vector-replacement.ts'
+import type { VectorReplacement } from '../../stores/opened-store.ts'
 import { joinVectors, toEmbeddedText } from './embedding.ts'
 
 /** Chunks embedded and kept at a time: what an interruption costs. */
@@ -76,9 +76,9 @@ async function nameRefused(
   }
 }
 
-/** Looked for new chunks that often, once all have been embedded, and tried again that long after a failure. */
+/** The pause between two looks for new chunks, once all have been embedded, and after a failure. */
 const POLL_MS = 10_000
-/** Keys are given out before their chunks are kept, so that a later chunk may bear an earlier key, but not one earlier than that. */
+/** Keys are reserved before their chunks are kept, so a later chunk may have a smaller key, but smaller by no more than this. */
 const MAX_KEYS_AHEAD = 65_536
 
 interface OnlineDependencies extends ReEmbedding {

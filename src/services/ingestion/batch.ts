@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError } from '../../errors.ts'
+import { createBudget } from '../../lib/semaphore.ts'
 import { type Line, readLines } from '../../lib/text/lines.ts'
 import type { DocumentCreated } from '../../schemas/document.ts'
 import { DocumentLine, LINES, type LineResult } from '../../schemas/document-batch.ts'
 import { refusalOf } from '../../schemas/invalid-request.ts'
 import type { Documents } from './documents.ts'
-import { createBudget } from './sources.ts'
 
-/** How many lines may be on their way into the document store at the same time, which share the wait for the disk. */
-const LINES_UNDER_WAY = 64
-/** And of how many bytes; the last of them may go beyond. */
-const BYTES_UNDER_WAY = 16 * 2 ** 20
-const MIN_LINE_WEIGHT = BYTES_UNDER_WAY / LINES_UNDER_WAY
+/** Lines that may be on their way into the document store at the same time; they share the wait for the disk. */
+const MAX_LINES_UNDER_WAY = 64
+/** And their bytes; the last line may go beyond. */
+const MAX_BYTES_UNDER_WAY = 16 * 2 ** 20
+const MIN_LINE_WEIGHT = MAX_BYTES_UNDER_WAY / MAX_LINES_UNDER_WAY
 const POLL_MS = 200
 
 interface Dependencies {
@@ -67,7 +67,7 @@ async function inOrder(
   answer: (result: LineResult) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const budget = createBudget(BYTES_UNDER_WAY)
+  const budget = createBudget(MAX_BYTES_UNDER_WAY)
   const failed = new AbortController()
   const ended = AbortSignal.any([signal, failed.signal])
   let last: Promise<void> = Promise.resolve()

@@ -4,15 +4,15 @@ import type { Deletion, DeletionQuery, DocumentPatch } from '../../schemas/docum
 import { within } from '../../schemas/metadata.ts'
 import type {
   Among,
+  ChunkPage,
   DocumentSelection,
   DocumentStore,
-  ListQuery,
   StoredDocument,
 } from '../../stores/document-store.ts'
+import { chunkPages, documentPages } from '../../stores/lookup.ts'
 
-/** Documents of one page of a list, which are deleted at the same time. */
-const PAGE = 200
-const CHUNKS_PER_READ = 500
+/** Documents that are deleted at the same time. */
+const DELETED_TOGETHER = 200
 
 interface Refreshing {
   store: Pick<DocumentStore, 'get' | 'listChunks'>
@@ -73,10 +73,10 @@ export function createDocumentChanges({ store, index, readd, wake, log }: Change
         throw new AppError('changed_meanwhile', message, { param: 'confirm' })
       }
       let deleted = 0
-      for (let start = 0; start < ids.length; start += PAGE) {
+      for (let start = 0; start < ids.length; start += DELETED_TOGETHER) {
         signal.throwIfAborted()
         const gone = await Promise.all(
-          ids.slice(start, start + PAGE).map((id) => remove(id, among)),
+          ids.slice(start, start + DELETED_TOGETHER).map((id) => remove(id, among)),
         )
         deleted += gone.filter(Boolean).length
       }
@@ -113,26 +113,12 @@ export async function refreshMetadata({ store, readd }: Refreshing, id: string):
   } while (given !== (await stored()))
 }
 
-/** A list to its end, page by page. */
-export async function* pagesOf(
-  store: Pick<DocumentStore, 'list'>,
-  query: Omit<ListQuery, 'limit' | 'cursor'>,
-  signal: AbortSignal,
-): AsyncGenerator<StoredDocument[]> {
-  let cursor: string | undefined
-  do {
-    const page = await store.list({ ...query, limit: PAGE, cursor }, signal)
-    yield page.documents
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
-}
-
 async function idsOf(
   store: Pick<DocumentStore, 'list'>,
   selection: DocumentSelection,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const pages = await Array.fromAsync(pagesOf(store, selection, signal))
+  const pages = await Array.fromAsync(documentPages(store, selection, signal))
   return pages.flat().map(({ id }) => id)
 }
 
@@ -140,12 +126,6 @@ async function chunkKeys(
   store: Pick<DocumentStore, 'listChunks'>,
   documentId: string,
 ): Promise<number[]> {
-  const keys: number[] = []
-  let cursor: string | undefined
-  do {
-    const page = await store.listChunks({ documentId, limit: CHUNKS_PER_READ, cursor })
-    keys.push(...(page?.chunks ?? []).map(({ key }) => key))
-    cursor = page?.nextCursor
-  } while (cursor !== undefined)
-  return keys
+  const keysOf = ({ chunks }: ChunkPage) => chunks.map(({ key }) => key)
+  return (await Array.fromAsync(chunkPages(store, documentId), keysOf)).flat()
 }

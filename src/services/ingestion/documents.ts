@@ -2,41 +2,35 @@ import { hash, randomUUIDv7 } from 'node:crypto'
 import { AppError } from '../../errors.ts'
 import { COLLECTION } from '../../schemas/bounds.ts'
 import type {
-  ChunkList,
-  ChunkListQuery,
   Deletion,
   DeletionQuery,
   Document,
   DocumentCreated,
-  DocumentList,
   DocumentPatch,
-  TextQuery,
 } from '../../schemas/document.ts'
 import type { DocumentBatch, DocumentBatchResult } from '../../schemas/document-batch.ts'
 import { refusal } from '../../schemas/invalid-request.ts'
-import { placedIn, within } from '../../schemas/metadata.ts'
+import { placedIn } from '../../schemas/metadata.ts'
 import {
   type Among,
   type DocumentStore,
   documentNotFound,
-  type ListQuery,
   type NewDocument,
   queueFull,
-  type StoredDocument,
 } from '../../stores/document-store.ts'
-import type { DocumentLookup } from '../../stores/lookup.ts'
-import type { VectorBacklog } from '../embedding/backlog.ts'
 import type { CompletionWaiter, Goal } from './completion-waiter.ts'
 import { type Bounded, type ChangeDependencies, createDocumentChanges } from './document-changes.ts'
-import { type DocumentText, type OpenText, openText } from './document-text.ts'
-import { toChunk, toCreated, toDocument } from './to-document.ts'
+import {
+  createDocumentReads,
+  type DocumentReads,
+  type ReadDependencies,
+  toCreated,
+  toDocument,
+} from './document-reads.ts'
 
-interface Dependencies extends ChangeDependencies {
+interface Dependencies extends ChangeDependencies, ReadDependencies {
   store: ChangeDependencies['store'] & Pick<DocumentStore, 'add' | 'put' | 'retry'>
-  lookup: Pick<DocumentLookup, 'readPart'>
   completionWaiter: Pick<CompletionWaiter, 'wait'>
-  /** Absent where search goes by words alone. */
-  backlog?: Pick<VectorBacklog, 'missingOf' | 'progress'> | undefined
 }
 
 export interface Content extends Omit<NewDocument, 'id'> {
@@ -44,14 +38,7 @@ export interface Content extends Omit<NewDocument, 'id'> {
   collection?: string | undefined
 }
 
-/** Which documents, in which order, and how many of them. */
-export interface DocumentsQuery extends ListQuery {
-  collection?: string | undefined
-  /** Whether all are counted, too. */
-  total?: boolean | undefined
-}
-
-export interface Documents {
+export interface Documents extends DocumentReads {
   /**
    * Resolves once the document is durable; throws `queue_full` and `storage_full`. With a key that came before
    * it answers the document of that time, or throws `idempotency_conflict` if that had another digest.
@@ -70,15 +57,6 @@ export interface Documents {
     wait: { seconds: number; goal: Goal },
     signal: AbortSignal,
   ): Promise<DocumentCreated>
-  /** Throws `document_not_found`. */
-  get(id: string): Promise<Document>
-  list(query: DocumentsQuery, signal?: AbortSignal): Promise<DocumentList>
-  /** Throws `document_not_found`. */
-  chunks(id: string, page: ChunkListQuery): Promise<ChunkList>
-  /** The text that is served, or the part of it that offsets of hits name. Throws `document_not_found`, also before there is one. */
-  text(id: string, range: TextQuery, signal: AbortSignal): Promise<DocumentText>
-  /** As `text`, read in parts where it is long. */
-  openText(id: string, range: TextQuery, signal: AbortSignal): Promise<OpenText>
   /** Throws `document_not_found`. The very next query no longer finds it. */
   remove(id: string, among?: Among): Promise<void>
   /** See `createDocumentChanges`. */
@@ -91,15 +69,9 @@ export interface Documents {
 
 /** What clients do with documents. Ingestion itself happens behind it, see `createIngestion`. */
 export function createDocuments(dependencies: Dependencies): Documents {
-  const { store, completionWaiter, backlog, wake } = dependencies
+  const { store, completionWaiter, wake } = dependencies
   const changes = createDocumentChanges(dependencies)
-
-  const embeddingProgress = async (id: string): Promise<Pick<Document, 'meaning'>> => {
-    if (!backlog) return {}
-    const missing = await backlog.missingOf(id)
-    const { seconds } = backlog.progress()
-    return { meaning: { missing, ...(missing > 0 && seconds !== undefined && { seconds }) } }
-  }
+  const { embeddingProgress, ...reads } = createDocumentReads(dependencies)
 
   const create: Documents['create'] = async (given, key, digest) => {
     const content = placed(given)
@@ -132,7 +104,7 @@ export function createDocuments(dependencies: Dependencies): Documents {
       }
     },
 
-    ...createDocumentReads(dependencies, embeddingProgress),
+    ...reads,
 
     async remove(id, among) {
       if (!(await changes.remove(id, among))) throw documentNotFound(id)
@@ -167,54 +139,6 @@ export async function storeAll(
   return { results: settled.map(toResult) }
 }
 
-/** What clients read of documents. */
-function createDocumentReads(
-  { store, lookup }: Pick<Dependencies, 'store' | 'lookup'>,
-  embeddingProgress: (id: string) => Promise<Pick<Document, 'meaning'>>,
-): Pick<Documents, 'get' | 'list' | 'text' | 'openText' | 'chunks'> {
-  const text: Documents['text'] = async (id, { start = 0, end }, signal) => {
-    for (;;) {
-      const { servedRevision: revision, status, ...document } = await found(store, id)
-      if (revision === undefined) {
-        const message = `The document "${id}" cannot be read: it is ${status}, and has no text yet`
-        throw new AppError('document_not_found', message, { param: 'id' })
-      }
-      const part = await lookup.readPart({ documentId: id, start, end }, signal)
-      const after = await store.get(id)
-      // Replaced meanwhile: which of the two texts it is, nobody knows.
-      if (part && after?.servedRevision === revision) {
-        return { ...document, revision, ...part }
-      }
-    }
-  }
-
-  return {
-    text,
-    openText: (id, range, signal) => openText({ store, text }, id, range, signal),
-
-    async get(id) {
-      return { ...toDocument(await found(store, id)), ...(await embeddingProgress(id)) }
-    },
-
-    async list({ total, collection, ...page }, signal) {
-      const query = { ...page, filter: within({ filter: page.filter, collection }) }
-      const { documents, nextCursor } = await store.list(query, signal)
-      return {
-        documents: documents.map(toDocument),
-        ...(nextCursor && { nextCursor }),
-        ...(total && { total: await store.countListed(query, signal) }),
-      }
-    },
-
-    async chunks(id, page) {
-      const found = await store.listChunks({ documentId: id, ...page })
-      if (!found) throw documentNotFound(id)
-      const { chunks, nextCursor } = found
-      return { chunks: chunks.map(toChunk), ...(nextCursor && { nextCursor }) }
-    },
-  }
-}
-
 export type Admission = ReturnType<typeof createAdmission>
 
 /**
@@ -243,12 +167,6 @@ function placed({ collection, ...content }: Content): Omit<NewDocument, 'id'> {
   }
   const metadata = placedIn(collection, content.metadata)
   return metadata ? { ...content, metadata } : content
-}
-
-async function found(store: Pick<DocumentStore, 'get'>, id: string): Promise<StoredDocument> {
-  const document = await store.get(id)
-  if (!document) throw documentNotFound(id)
-  return document
 }
 
 /** Equal for what would be stored as the same document, whatever the order of its metadata. */

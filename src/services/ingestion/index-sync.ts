@@ -2,8 +2,8 @@ import { AppError } from '../../errors.ts'
 import type { ChunkIndex, ChunkMetadata } from '../../indexes/chunk-index.ts'
 import { pause } from '../../lib/abort.ts'
 import type { DocumentStore, StoredChunk } from '../../stores/document-store.ts'
-import { untilAvailable } from './availability.ts'
 import type { Preparer } from './preparer.ts'
+import { untilAvailable } from './retry-policy.ts'
 
 /** Chunks read, analysed and added at a time. */
 const BATCH_CHUNKS = 512
@@ -64,7 +64,7 @@ export function createReconciliation(dependencies: Dependencies) {
       clearInterval(timer)
     }
     report('search index is complete')
-    // Chunks deleted while they were being added have come back as orphans.
+    // Chunks that were deleted while they were being added are in the index again, as orphans.
     await removeAll((await compare(dependencies, false)).orphans, signal)
   }
 
@@ -170,7 +170,7 @@ export async function readdChunks(parts: Parts, keys: readonly number[]): Promis
   }
 }
 
-/** Of what was removed meanwhile there is none, nor does it matter. */
+/** For chunks that were removed meanwhile there is none, which does not matter. */
 function metadataIn(chunks: readonly StoredChunk[], keys: Uint32Array): ChunkMetadata {
   const known = new Map(chunks.map(({ key, metadata }) => [key, metadata]))
   return Array.from(keys, (key) => known.get(key))
@@ -210,7 +210,7 @@ interface SweepDependencies {
   graceMs?: number
 }
 
-/** Rids a shared index of chunks that the document store lacks: what is never shown may stay a while. */
+/** Removes chunks from a shared index that the document store lacks. It need not hurry: they are never shown. */
 export function createOrphanSweep({ store, index, log, graceMs = GRACE_MS }: SweepDependencies) {
   const suspects = new Set<number>()
 
@@ -227,7 +227,7 @@ export function createOrphanSweep({ store, index, log, graceMs = GRACE_MS }: Swe
     suspect(keys: readonly number[]): void {
       for (const key of keys) suspects.add(key)
     },
-    /** Takes suspects out once none can be anybody's any more, until `signal` is aborted. */
+    /** Removes the suspects once no claim can hold them any more, unless `signal` is aborted before. */
     async run(signal: AbortSignal): Promise<void> {
       if (suspects.size === 0) return
       try {
@@ -253,7 +253,7 @@ interface WatchDependencies {
   log: { error(fields: object, message: string): void; warn(fields: object, message: string): void }
 }
 
-/** Makes an index that others can take away anew whenever it is gone, until `signal` is aborted. */
+/** Looks, until `signal` is aborted, whether an index that others can remove is still there, and makes it anew where it is gone. */
 export async function watchSharedIndex(
   { lost, reconciliation, heal, log }: WatchDependencies,
   signal: AbortSignal,

@@ -1,18 +1,19 @@
 import { untilAborted } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import { type IngestionLog, isOutage, untilAvailable } from './availability.ts'
 import type { Preparer } from './preparer.ts'
 import { type Publisher, UnconfirmedError } from './publish.ts'
 import {
   exhausted,
   type Failure,
+  type IngestionLog,
+  isOutage,
   isWorthRetrying,
   type RetryOptions,
   toFailure,
+  untilAvailable,
 } from './retry-policy.ts'
-import { preparedSegments } from './segments.ts'
-import type { OpenSource } from './sources.ts'
+import { type OpenSource, preparedSegments } from './segments.ts'
 
 /** How one claim of one document ended. */
 export type ClaimEnd =
@@ -73,7 +74,7 @@ export function createDocumentIngestion(dependencies: Dependencies) {
     return { status: again ? 'retried' : 'failed', failure }
   }
 
-  /** A claim that can still fail was not completed; one that cannot was completed after all, or superseded. */
+  /** A claim that can still be failed was not completed. One that cannot was completed after all, or superseded. */
   const resolveUnconfirmed = async (
     job: IngestionJob,
     { keys, cause }: UnconfirmedError,

@@ -7,7 +7,7 @@ import { createChunkBatchReader, packChunkBatch } from '../../stores/chunk-codec
 import { StaleKeysError } from '../../stores/chunk-keys.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
 import type { CountedTerms } from '../../stores/term-counts.ts'
-import { IndexError, type IngestionLog } from './availability.ts'
+import { IndexError, type IngestionLog } from './retry-policy.ts'
 import { MAX_WHOLE_CHARACTERS, type Segment } from './segments.ts'
 import { createTermCounter } from './term-counts.ts'
 
@@ -56,16 +56,16 @@ export type Publisher = ReturnType<typeof createPublisher>
  * query finds the document. Throws `IndexError`, and `UnconfirmedError` when the document store has not said
  * whether it took the chunks.
  */
-export function createPublisher({ index, onPublished, countedAs, log, ...given }: Dependencies) {
-  const store = onPublished ? reporting(given.store, onPublished) : given.store
+export function createPublisher({ store, index, onPublished, countedAs, log }: Dependencies) {
   const additions = createAdditions(index, log)
+  const parts = { store, additions, onPublished, countedAs }
   const rounds = createCoalescingQueue<WholeDocument, Published>({
-    work: (batch) => publishRound(store, additions, batch, countedAs),
+    work: (batch) => publishRound(parts, batch),
     weightOf: ({ segment }) => segment.chunks.length,
     maxWeight: BATCH_CHUNKS,
   })
 
-  /** Its segments are laid on the disk as they come, so that it never is in memory whole. */
+  /** Its segments are written to the disk as they come, so that the document is never in memory whole. */
   const publishLong = async (
     job: IngestionJob,
     segments: AsyncIterable<Segment>,
@@ -85,7 +85,7 @@ export function createPublisher({ index, onPublished, countedAs, log, ...given }
     let published: Published
     try {
       const staged = { file, count, characters, terms: counter.total() }
-      const publishing = withFreshKeys(() => publishStaged(store, additions, job, staged))
+      const publishing = withFreshKeys(() => publishStaged(parts, job, staged))
       published = await untilAborted(publishing, signal)
     } finally {
       // What cannot be dropped now is dropped by the next start.
@@ -118,10 +118,10 @@ export function createPublisher({ index, onPublished, countedAs, log, ...given }
   }
 }
 
-/** One for each index that may take another's place meanwhile, which is rare. */
+/** Each further try is for an index that has been replaced meanwhile, which is rare. */
 const MAX_TRIES = 3
 
-/** Publishes once more where the index was put in another's place meanwhile. */
+/** Publishes again, with new keys, where the index was replaced meanwhile. */
 async function withFreshKeys(publish: () => Promise<Published>): Promise<Published> {
   for (let tries = 1; ; tries++) {
     try {
@@ -132,24 +132,8 @@ async function withFreshKeys(publish: () => Promise<Published>): Promise<Publish
   }
 }
 
-/** The same document store, which reports the keys of the chunks that it has taken. */
-function reporting(
-  store: PublishingStore,
-  onPublished: (keys: readonly number[]) => void,
-): PublishingStore {
-  return {
-    ...store,
-    async completeJob(job, chunks, ...more) {
-      const replaced = await store.completeJob(job, chunks, ...more)
-      if (replaced) onPublished(chunks.map(({ key }) => key))
-      return replaced
-    },
-    async completeStaged(job, staged, ...more) {
-      const replaced = await store.completeStaged(job, staged, ...more)
-      if (replaced) onPublished(keyRange(staged.firstKey, staged.count))
-      return replaced
-    },
-  }
+interface Parts extends Pick<Dependencies, 'store' | 'onPublished' | 'countedAs'> {
+  additions: Additions
 }
 
 interface WholeDocument {
@@ -158,32 +142,23 @@ interface WholeDocument {
 }
 
 async function publishRound(
-  store: PublishingStore,
-  { add, orForget, forget }: Additions,
+  parts: Parts,
   batch: readonly Queued<WholeDocument, Published>[],
-  countedAs: string | undefined,
 ): Promise<void> {
+  const { add, orForget, forget } = parts.additions
   const total = batch.reduce((sum, { input }) => sum + input.segment.chunks.length, 0)
-  let firstKey = await store.reserveChunkKeys(total)
+  let firstKey = await parts.store.reserveChunkKeys(total)
   const all = keyRange(firstKey, total)
-  const entries = batch.map(({ input: { job, segment }, resolve, reject }) => {
-    const keys = keyRange(firstKey, segment.chunks.length)
-    const chunks = segment.chunks.map((chunk, ordinal) => ({
-      ...chunk,
-      ...{ key: firstKey + ordinal, ordinal },
-    }))
+  const entries = batch.map(({ input, resolve, reject }) => {
+    const keys = keyRange(firstKey, input.segment.chunks.length)
     firstKey += keys.length
-    return { job, segment, keys, chunks, resolve, reject }
+    return { ...input, keys, resolve, reject }
   })
   await orForget(all, () => add(entries))
 
-  const complete = async (entry: (typeof entries)[number]) => {
-    const { job, segment, keys, chunks, resolve, reject } = entry
+  const complete = async ({ keys, resolve, reject, ...document }: (typeof entries)[number]) => {
     try {
-      const extracted = job.file && segment.text
-      const counter = createTermCounter(countedAs)
-      counter.add(segment.terms)
-      const replaced = await store.completeJob(job, chunks, extracted, counter.total())
+      const replaced = await keepWhole(parts, document, keys)
       resolve(replaced && keys.length)
       return replaced ?? keys
     } catch (cause) {
@@ -193,6 +168,25 @@ async function publishRound(
     }
   }
   await forget((await Promise.all(entries.map(complete))).flat())
+}
+
+/** Gives the document store a document whose chunks the index has. Answers as `completeJob`. */
+async function keepWhole(
+  { store, onPublished, countedAs }: Parts,
+  { job, segment }: WholeDocument,
+  keys: readonly number[],
+): Promise<number[] | undefined> {
+  const [firstKey = 0] = keys
+  const chunks = segment.chunks.map((chunk, ordinal) => ({
+    ...chunk,
+    ...{ key: firstKey + ordinal, ordinal },
+  }))
+  const extracted = job.file && segment.text
+  const counter = createTermCounter(countedAs)
+  counter.add(segment.terms)
+  const replaced = await store.completeJob(job, chunks, extracted, counter.total())
+  if (replaced) onPublished?.(keys)
+  return replaced
 }
 
 interface StagedDocument {
@@ -206,8 +200,7 @@ interface StagedDocument {
 type StagedSegment = Omit<Segment, 'text'>
 
 async function publishStaged(
-  store: PublishingStore,
-  { add, orForget, forget }: Additions,
+  { store, additions: { add, orForget, forget }, onPublished }: Parts,
   job: IngestionJob,
   { terms: counts, ...staged }: StagedDocument,
 ): Promise<Published> {
@@ -232,6 +225,7 @@ async function publishStaged(
       await forget(keys)
       throw cause
     })
+  if (replaced) onPublished?.(keys)
   await forget(replaced ?? keys)
   return replaced && keys.length
 }
@@ -246,7 +240,7 @@ interface Addition {
 type Additions = ReturnType<typeof createAdditions>
 
 function createAdditions(index: Dependencies['index'], log: Dependencies['log']) {
-  /** Metadata changes with a revision, whose chunks have keys of their own: what the index is given stays true. */
+  /** Each revision's chunks have keys of their own, so the metadata that the index is given stays true. */
   const metadataOf = ({ job, keys }: Addition) => keys.map(() => job.metadata)
 
   /** Takes chunks out of the index that the document store lacks. Throws nothing: what stays is never shown. */
@@ -270,7 +264,7 @@ function createAdditions(index: Dependencies['index'], log: Dependencies['log'])
       )
     },
 
-    /** Of what the index did not take whole nothing stays in it. */
+    /** Adds to the index, or removes from it all of these where it did not take the whole. */
     async orForget(keys: readonly number[], work: () => Promise<void>) {
       try {
         await work()
@@ -286,7 +280,7 @@ function keyRange(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, i) => first + i)
 }
 
-/** Without the rest of the file, which would go to the index's thread with them. */
+/** A copy without the rest of the file's bytes, which would be sent to the index's thread as well. */
 function ownTerms({ size, lengths, digests, offsets, terms, counts }: TermBatch): TermBatch {
   return {
     size,

@@ -1,9 +1,10 @@
 import type { ChunkIndex } from '../../indexes/chunk-index.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
-import { untilAvailable } from './availability.ts'
-import { pagesOf, refreshMetadata } from './document-changes.ts'
+import { documentPages } from '../../stores/lookup.ts'
+import { refreshMetadata } from './document-changes.ts'
 import { createReconciliation, readdChunks } from './index-sync.ts'
 import type { Preparer } from './preparer.ts'
+import { untilAvailable } from './retry-policy.ts'
 
 /** What comes while the new index is filled is fetched in rounds, each shorter than the one before. */
 const MAX_ROUNDS = 10
@@ -72,7 +73,7 @@ async function refreshChanged(
   signal: AbortSignal,
 ): Promise<void> {
   const readd = (keys: readonly number[]) => readdChunks({ store, index, preparer }, keys)
-  for await (const documents of pagesOf(store, { sort: '-updatedAt' }, signal)) {
+  for await (const documents of documentPages(store, { sort: '-updatedAt' }, signal)) {
     for (const { id, updatedAt } of documents) {
       if (updatedAt < since) return
       signal.throwIfAborted()

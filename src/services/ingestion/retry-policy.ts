@@ -1,8 +1,10 @@
 import { AppError } from '../../errors.ts'
-import type { Backoff } from '../../lib/backoff.ts'
+import type { ChunkIndex } from '../../indexes/chunk-index.ts'
+import { pause } from '../../lib/abort.ts'
+import { type Backoff, backoffMs } from '../../lib/backoff.ts'
+import { createOutage, type OutageLog } from '../../lib/outage.ts'
 import type { DocumentFailure } from '../../stores/document-store.ts'
 import { ExtractionError } from '../extraction/extracted.ts'
-import { IndexError, isOutage } from './availability.ts'
 
 export interface RetryOptions {
   /** How often a document is tried before it fails for good, counting every claim, also those a crash ended. */
@@ -72,7 +74,7 @@ export function isWorthRetrying({ code }: Failure, attempt: number, attempts: nu
   return attempt < Math.min(attempts, MAX_ATTEMPTS[code])
 }
 
-/** A document that the preparation does not survive. Its own fault as far as anyone can tell. */
+/** Splitting and analysing a document did not survive it: as far as anyone can tell the document is to blame. */
 export class PreparationError extends Error {
   override readonly name = 'PreparationError'
   readonly code: 'preparation_timeout' | 'preparation_crashed'
@@ -87,4 +89,66 @@ function reasonOf(code: PreparationError['code'], cause: unknown): string {
   if (code === 'preparation_timeout') return 'took too long'
   const isMemory = Object(cause).code === 'ERR_WORKER_OUT_OF_MEMORY'
   return isMemory ? 'took too much memory' : 'crashed; the log of the server says why'
+}
+
+const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 15_000, factor: 4 }
+
+export interface IngestionLog extends OutageLog {
+  error(fields: object, message: string): void
+}
+
+/** The index did not take a document's chunks; `cause` says why. */
+export class IndexError extends Error {
+  override readonly name = 'IndexError'
+}
+
+/** Whether the index or the document store is to blame, rather than this document. */
+export function isOutage(error: unknown): error is Error {
+  if (error instanceof IndexError) return isOutage(error.cause)
+  if (!(error instanceof AppError)) return false
+  return error.code === 'index_unavailable' || error.code === 'store_unavailable'
+}
+
+/**
+ * Repeats `work` for as long as it fails with something `worthRetrying`: by default, while the index or the document
+ * store does not answer. Throws every other error, and the reason of `signal`.
+ */
+export async function untilAvailable<Output>(
+  work: () => Promise<Output>,
+  log: Pick<IngestionLog, 'warn'>,
+  signal: AbortSignal,
+  worthRetrying: (error: unknown) => boolean = isOutage,
+): Promise<Output> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await work()
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!worthRetrying(error)) throw error
+      log.warn(
+        { err: error, failures },
+        'a part that the server needs does not answer; trying again',
+      )
+    }
+    await pause(backoffMs(failures, OUTAGE_BACKOFF), signal)
+  }
+}
+
+/** The index with a memory for its outages, so that no document is prepared for one that is down. */
+export function watchIndex(
+  index: Pick<ChunkIndex, 'add' | 'remove'>,
+  log: OutageLog,
+  now: () => number,
+) {
+  const { run, pauseMs, isDown } = createOutage({
+    name: 'the search index',
+    consequence: 'documents wait, searches fail',
+    isOutage: (error) => error instanceof AppError && error.code === 'index_unavailable',
+    ...{ log, now },
+  })
+  const watched: typeof index = {
+    add: (keys, terms, metadata) => run(() => index.add(keys, terms, metadata)),
+    remove: (keys) => run(() => index.remove(keys)),
+  }
+  return { index: watched, pauseMs, isDown }
 }

@@ -2,12 +2,99 @@ import type { TermBatch } from '../../indexes/term-batch.ts'
 import { lowerBound } from '../../lib/lower-bound.ts'
 import { atCodePoint } from '../../lib/markdown/characters.ts'
 import { freeAllMemory } from '../../lib/processes/free-memory.ts'
+import { createBudget } from '../../lib/semaphore.ts'
+import { toStorable } from '../../schemas/fields.ts'
 import type { ChunkBatch } from '../../stores/chunk-codec.ts'
-import { ExtractionError } from '../extraction/extracted.ts'
+import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
+import {
+  ExtractionError,
+  MAX_CHARACTERS,
+  type ReadText,
+  takeText,
+} from '../extraction/extracted.ts'
+import type { Extractor } from '../extraction/extractor.ts'
 import type { Preparer } from './preparer.ts'
-import type { Source } from './sources.ts'
 import type { SplitChunk } from './split/pack-units.ts'
 import type { SplitContext } from './split/split-text.ts'
+
+/** Text that was read out of files and is not published yet, in UTF-16 code units; files whose reading has begun may exceed it. */
+const MAX_EXTRACTED = MAX_CHARACTERS
+
+/** The text of a claimed document. */
+export interface Source {
+  /** Of the whole text, in UTF-16 code units. */
+  characters: number
+  /** The text in order. Each piece is let go as the next is taken, so it can be read once. */
+  pieces(): Iterable<string>
+  /** Where the pages of its file begin in it, if it has any. */
+  pageStarts: readonly number[] | undefined
+  /** Says that the text is needed no more. */
+  close(): void
+}
+
+export type OpenSource = (job: IngestionJob, signal: AbortSignal) => Promise<Source>
+
+interface Dependencies {
+  store: Pick<DocumentStore, 'readFile' | 'noteFile'>
+  extractor: Pick<Extractor, 'extract'>
+}
+
+/** Gives the text that came with a document, or reads it out of the file that came instead. Throws `ExtractionError`. */
+export function createSources({ store, extractor }: Dependencies): OpenSource {
+  const budget = createBudget(MAX_EXTRACTED)
+
+  return async (job, signal) => {
+    const { documentId, revision, text, file } = job
+    if (!file) {
+      const close = () => undefined
+      return { characters: text.length, pieces: () => [text], pageStarts: undefined, close }
+    }
+    await budget.room(signal)
+    const open = async () => {
+      const bytes = await store.readFile(documentId, revision)
+      if (!bytes) throw new ExtractionError('damaged_file', 'The file is there no more')
+      return bytes
+    }
+    const notes = createNotes(store, job)
+    const { characters, pieces, pageStarts, warnings } = await extractor.extract(
+      file,
+      { open, onPage: notes.onPage },
+      signal,
+    )
+    await notes.end(warnings)
+    return { characters, pageStarts, pieces: () => takeOut(pieces), close: budget.hold(characters) }
+  }
+}
+
+/** Pages are reported this often at most; one takes about a second. */
+const NOTE_MS = 1_000
+
+/** Notes with the document how far the reading has come, and at the end what could not be read. */
+function createNotes({ noteFile }: Pick<DocumentStore, 'noteFile'>, job: IngestionJob) {
+  let notedAt: number | undefined
+  let noting: Promise<void> = Promise.resolve()
+
+  return {
+    onPage(page: number): void {
+      if (notedAt !== undefined && performance.now() - notedAt < NOTE_MS) return
+      notedAt = performance.now()
+      // Nothing depends on this note, and a store that does not answer is noticed at the end.
+      noting = noteFile(job, { page }).catch(() => undefined)
+    },
+    async end(warnings: ReadText['warnings']): Promise<void> {
+      await noting
+      if (notedAt === undefined && !job.file?.notes) return
+      await noteFile(job, warnings.length > 0 ? { warnings } : {})
+    },
+  }
+}
+
+function* takeOut(pieces: ReadText['pieces']): Generator<string> {
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+    // One code unit for another, so that the pages still begin where they did.
+    yield toStorable(takeText(piece))
+  }
+}
 
 /** A text up to this length is one segment, in UTF-16 code units. */
 export const MAX_WHOLE_CHARACTERS = 524_288
@@ -31,7 +118,7 @@ export interface Segment extends ChunkBatch {
   terms: TermBatch
 }
 
-/** What was made of so many segments, a few megabytes, may wait to be collected. */
+/** After so many segments, the few megabytes that were made of them are collected. */
 const SEGMENTS_BETWEEN_COLLECTIONS = 8
 
 /**

@@ -3,7 +3,7 @@ import type { TermBatch } from '../../indexes/term-batch.ts'
 import { lowerBound } from '../../lib/lower-bound.ts'
 import type { CountedTerms, TermCounts } from '../../stores/term-counts.ts'
 
-/** Terms of one sum, 32 MB: of more, those that the fewest chunks hold are left out, and count as held by none. */
+/** The most terms of one sum, which take 32 MB. Beyond that the rarest are left out, and count as held by no chunk. */
 const MAX_TERMS = 4_194_304
 /** Terms that are added without a pause for others. */
 const MANY_TERMS = 65_536
@@ -89,7 +89,7 @@ export function bounded(counts: TermCounts): TermCounts {
   return { ...counts, terms, holding }
 }
 
-/** Below zero where more was removed than came. */
+/** May be below zero, where more chunks with the term were removed than added. */
 export function holdingIn({ terms, holding }: TermCounts, term: number): number {
   const position = lowerBound(terms, term, 0, terms.length)
   return terms[position] === term ? (holding[position] ?? 0) : 0

@@ -3,23 +3,23 @@ import { AppError } from '../../errors.ts'
 import { pause } from '../../lib/abort.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
+import { chunkPages } from '../../stores/lookup.ts'
 import type { TermCounts, UncountedDocument } from '../../stores/term-counts.ts'
-import { untilAvailable } from './availability.ts'
 import type { Preparer } from './preparer.ts'
+import { untilAvailable } from './retry-policy.ts'
 import { bounded, bySize, countTerms, holdingIn, sumOf } from './term-counts.ts'
 
 /** Entries that are held side by side; more are summed up. */
 const MAX_ENTRIES = 64
 /** Entries read at a time, some kilobytes each. */
-const PAGE = 1_024
+const ENTRIES_PER_PAGE = 1_024
 /** Changes of other servers are seen this late where nobody notifies of them. */
 const POLL_MS = 2_000
 /** Changes that come together are read together. */
 const GATHERING_MS = 250
 const PROGRESS_LOG_MS = 5_000
-const DOCUMENTS = 256
+const DOCUMENTS_PER_PAGE = 256
 const CONCURRENCY = 4
-const CHUNKS = 512
 /** Taken where there are too few chunks to tell: the mean of 22,000 chunks of English documentation. */
 const USUAL_LENGTH = 167
 const MIN_CHUNKS = 100
@@ -118,7 +118,7 @@ function createHeldEntries(terms: DocumentStore['terms'], analyser: string) {
     const missing = numbers.filter((number) => !read.has(number))
     const there = new Set(numbers)
     const entries = new Map([...read].filter(([number]) => there.has(number)))
-    const found = await terms.readEntries(missing.slice(0, PAGE))
+    const found = await terms.readEntries(missing.slice(0, ENTRIES_PER_PAGE))
     for (const entry of found) entries.set(entry.number, entry)
     const isWhole = entries.size === numbers.length
     if (entries.size > MAX_ENTRIES) await fold(entries)
@@ -149,7 +149,7 @@ async function* uncounted(
 ): AsyncGenerator<UncountedDocument[]> {
   let after = 0
   for (;;) {
-    const documents = await terms.uncounted(analyser, after, DOCUMENTS)
+    const documents = await terms.uncounted(analyser, after, DOCUMENTS_PER_PAGE)
     const last = documents.at(-1)
     if (!last) return
     yield documents
@@ -179,18 +179,15 @@ async function countStored(
   documentId: string,
 ): Promise<TermCounts | undefined> {
   const parts: TermCounts[] = []
-  let cursor: string | undefined
-  do {
-    const asked = { documentId, limit: CHUNKS, cursor }
-    const page = await store.listChunks(asked).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'invalid_request') return undefined
-      throw error
-    })
-    if (!page) return undefined
-    parts.push(countTerms(await preparer.analyse(page.chunks)))
-    cursor = page.nextCursor
-  } while (cursor !== undefined)
-  return sumOf(parts)
+  try {
+    for await (const { chunks } of chunkPages(store, documentId)) {
+      parts.push(countTerms(await preparer.analyse(chunks)))
+    }
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'invalid_request') return undefined
+    throw error
+  }
+  return parts.length > 0 ? sumOf(parts) : undefined
 }
 
 /** Those that are worth being summed up: never a large one for the sake of small ones, so that each term is written a few times at most. */

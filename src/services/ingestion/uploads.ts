@@ -38,7 +38,8 @@ export function createFiles({ store, documents }: Dependencies) {
     try {
       const received = await receiveFile(parts, store)
       return await take(received).catch(async (error: unknown) => {
-        await store.dropStaged(received.content.file.number)
+        // A file that cannot be dropped now is dropped by the next start; the caller hears the first error.
+        await store.dropStaged(received.content.file.number).catch(() => undefined)
         throw error
       })
     } finally {
@@ -107,7 +108,7 @@ export async function receiveFile(
     const sent = [hash.digest('base64url'), file.name, file.mediaType]
     return { content: { text: '', file, ...read, title }, digest: digestOf(sent, read) }
   } catch (error) {
-    if (file) await store.dropStaged(file.number)
+    if (file) await store.dropStaged(file.number).catch(() => undefined)
     throw error
   }
 }

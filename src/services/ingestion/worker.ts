@@ -5,12 +5,11 @@ import { pause, settlesWithin } from '../../lib/abort.ts'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createNotifier } from '../../lib/notifier.ts'
 import type { DocumentStore, IngestionJob } from '../../stores/document-store.ts'
-import { type IngestionLog, watchIndex } from './availability.ts'
 import type { Preparer } from './preparer.ts'
 import { type ClaimEnd, createDocumentIngestion } from './process-document.ts'
 import { createPublisher, type PublishingStore } from './publish.ts'
-import { RETRY, type RetryOptions } from './retry-policy.ts'
-import type { OpenSource } from './sources.ts'
+import { type IngestionLog, RETRY, type RetryOptions, watchIndex } from './retry-policy.ts'
+import type { OpenSource } from './segments.ts'
 
 /** How long claims that outlive the grace have to be given back. */
 const RELEASE_MS = 2_000
@@ -71,10 +70,10 @@ export function createIngestion(options: IngestionOptions) {
       else claims.roomCame()
     },
   })
-  // Nothing is claimed while nothing could be indexed.
+  // Nothing is claimed while the index takes nothing.
   const { pauseMs } = watched
   const room = () => {
-    // One document tries whether the index works again.
+    // A single document finds out whether the index works again.
     if (watched.isDown() && inFlight.statistics().underWay > 0) return 0
     if (pauseMs() === 0) return watched.isDown() ? 1 : inFlight.room()
     resumeLater()
@@ -143,7 +142,7 @@ interface InFlightOptions {
   onEnd: (outcome: IngestionOutcome) => void
 }
 
-/** Keeps account of the documents under way. */
+/** Counts the documents under way, and the characters of their texts. */
 function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
   const underWay = new Set<Promise<void>>()
   const ended = { ready: 0, failed: 0, retried: 0, superseded: 0, released: 0, waiting: 0 }
@@ -189,7 +188,7 @@ function createInFlightJobs({ concurrency, ingest, onEnd }: InFlightOptions) {
 
 /** Asks for work this often without being notified: other servers may share the document store. */
 const IDLE_POLL_MS = 30_000
-/** Where nothing was to be had though something is due: the document store's clock is behind, or another server took it. */
+/** For when a job is due and none could be claimed: the document store's clock is behind, or another server took it. */
 const MIN_PAUSE_MS = 100
 const OUTAGE_BACKOFF = { firstMs: 100, maxMs: 30_000, factor: 4 }
 
@@ -212,7 +211,7 @@ export function createClaimLoop({ store, room, take, now, log }: ClaimOptions) {
   let outages = 0
 
   const claim = async () => {
-    // Claims that end together free their room together.
+    // Claims that end in the same turn of the event loop free their places together.
     await nextTurn()
     const limit = room()
     drained = true

@@ -21,7 +21,8 @@ import {
   WHOLE_CORPUS,
 } from '../../schemas/openai/vector-store.ts'
 import type { Hit } from '../../schemas/query.ts'
-import type { Documents, DocumentsQuery } from '../ingestion/documents.ts'
+import type { DocumentsQuery } from '../ingestion/document-reads.ts'
+import type { Documents } from '../ingestion/documents.ts'
 import type { Retrieval } from '../retrieval/search.ts'
 import { createFileBatches } from './file-batches.ts'
 

@@ -19,7 +19,18 @@ const time = z.number()
 const absent = <Schema extends z.ZodType>(schema: Schema) =>
   schema.optional().transform((value) => value)
 
-const StoredFile = z.object({ name: z.string(), mediaType: z.string(), size: count })
+/** What the reader of a file has reported of it; earlier exports were read without it. */
+const FileNotes = z.object({
+  page: count.exactOptional(),
+  warnings: z
+    .array(z.object({ code: z.string(), message: z.string() }))
+    .readonly()
+    .exactOptional(),
+})
+const StoredFile = z.object({
+  ...{ name: z.string(), mediaType: z.string(), size: count },
+  notes: FileNotes.exactOptional(),
+})
 const EmbeddingModel = z.object({ model: z.string(), dimension: z.int().min(1) })
 const Content = {
   title: absent(z.string()),

@@ -10,9 +10,9 @@ import type { StoredSource } from '../../stores/source-store.ts'
 import { mediaTypeOfUpload } from '../extraction/extract-file.ts'
 import { FetchError, type FetchPage, NOT_MODIFIED } from './fetch-page.ts'
 
-/** Up to so much of the time is added by chance, so that pages that came together do not stay together. */
+/** The largest share of an interval that is added at random, so that pages that were added together are not fetched together for ever. */
 const JITTER = 0.1
-const TITLE_WITHIN = 65_536
+const TITLE_SAMPLE_BYTES = 65_536
 const MAX_TITLE = 1_000
 const MAX_NAME = 200
 const PAGE_TYPES = ['text/html', 'application/xhtml+xml']
@@ -102,13 +102,13 @@ async function stage(store: StagedFiles, response: Response) {
   const watched = async function* () {
     for await (const piece of response.body ?? []) {
       hash.update(piece)
-      if (bytes < TITLE_WITHIN) first.push(piece)
+      if (bytes < TITLE_SAMPLE_BYTES) first.push(piece)
       bytes += piece.length
       yield piece
     }
   }
   const staged = await store.stageFile(watched())
-  const sample = Buffer.concat(first).subarray(0, TITLE_WITHIN)
+  const sample = Buffer.concat(first).subarray(0, TITLE_SAMPLE_BYTES)
   return { file: { ...staged, ...describe(response) }, sample, digest: hash.digest('base64url') }
 }
 

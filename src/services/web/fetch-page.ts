@@ -10,7 +10,7 @@ import { createRobots, PRODUCT } from './robots.ts'
 
 const MAX_REDIRECTS = 5
 /** Pages that are read at the same time, and requests that may wait for that. */
-const CONCURRENCY = 8
+const MAX_FETCHES = 8
 const MAX_WAITING = 64
 const RETRY_SECONDS = 10
 export const NOT_MODIFIED = 304
@@ -44,7 +44,7 @@ export type FetchPage = ReturnType<typeof createFetchPage>
 /** Gets pages and files of the web that sites let programs have. */
 export function createFetchPage({ fetch, ignoredRobots }: Dependencies) {
   const robots = createRobots({ fetch, ignored: ignoredRobots })
-  const semaphore = createSemaphore(CONCURRENCY, MAX_WAITING)
+  const semaphore = createSemaphore(MAX_FETCHES, MAX_WAITING)
 
   const follow = async (
     start: string,

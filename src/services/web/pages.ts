@@ -8,6 +8,7 @@ import { refusal } from '../../schemas/invalid-request.ts'
 import type { Page } from '../../schemas/new-document.ts'
 import { intervalMs } from '../../schemas/web.ts'
 import { type DocumentStore, documentNotFound } from '../../stores/document-store.ts'
+import type { NewFile } from '../../stores/file-store.ts'
 import type { StoredSource } from '../../stores/source-store.ts'
 import { type Content, type Documents, digestOf } from '../ingestion/documents.ts'
 import { afterAbout, createFetchContent } from './fetch-content.ts'
@@ -15,14 +16,14 @@ import { FetchError, type FetchPage } from './fetch-page.ts'
 import { readSitemap } from './sitemap.ts'
 
 /** Documents that one server fetches again at the same time. */
-const REFRESHES = 4
+const MAX_REFRESHES = 4
 /** Pages of a site that are fetched at the same time. */
-const PAGES = 3
+const MAX_PAGES = 3
 const POLL_MS = 15_000
 /** Above what a fetch may take with its wait for a turn: whoever took a document and is gone loses it then. */
 const TAKEN_MS = 900_000
 /** After a failure; never longer than the document is left alone anyway. */
-const RETRIES = { firstMs: 60_000, maxMs: 86_400_000, factor: 4 }
+const RETRY_BACKOFF = { firstMs: 60_000, maxMs: 86_400_000, factor: 4 }
 const CHANGED = 'The document was changed while its page was fetched'
 
 interface Dependencies {
@@ -55,7 +56,7 @@ export function createPages(dependencies: Dependencies) {
     const { file, ...facts } = await fetchContent({ url, title, refresh }, signal)
     if (!file) throw new FetchError('fetch_failed', 'The answer was 304, which nobody asked for')
     return keep({ ...page, text: '', file, ...facts }).catch(async (error: unknown) => {
-      await store.dropStaged(file.number)
+      await drop(store, file)
       throw error
     })
   }
@@ -70,7 +71,7 @@ export function createPages(dependencies: Dependencies) {
       if (!file) return await store.noteSource(id, revision, facts.source)
       const content = { id, text: '', file, metadata, ...facts }
       await store.put(content, undefined, { revision, metadata }).catch(async (error: unknown) => {
-        await store.dropStaged(file.number)
+        await drop(store, file)
         const isGone = error instanceof AppError && error.code === 'document_not_found'
         throw isGone ? new AppError('changed_meanwhile', CHANGED) : error
       })
@@ -119,6 +120,11 @@ export function createPages(dependencies: Dependencies) {
   }
 }
 
+/** Throws nothing: a file that cannot be dropped now is dropped by the next start. */
+async function drop(store: Pick<DocumentStore, 'dropStaged'>, { number }: NewFile): Promise<void> {
+  await store.dropStaged(number).catch(() => undefined)
+}
+
 async function runDue(
   { store, log, pollMs = POLL_MS }: Dependencies,
   refresh: (id: string, signal: AbortSignal) => Promise<void>,
@@ -129,12 +135,12 @@ async function runDue(
       if (!signal.aborted) log.warn({ err: error, documentId: id }, 'a page was not fetched again')
     })
   while (!signal.aborted) {
-    const due = await store.takeSources(REFRESHES, TAKEN_MS).catch((error: unknown) => {
+    const due = await store.takeSources(MAX_REFRESHES, TAKEN_MS).catch((error: unknown) => {
       log.warn({ err: error }, 'the document store does not answer; pages wait')
       return []
     })
     await Promise.all(due.map(refreshDue))
-    if (due.length < REFRESHES) await pause(pollMs, signal).catch(() => undefined)
+    if (due.length < MAX_REFRESHES) await pause(pollMs, signal).catch(() => undefined)
   }
 }
 
@@ -143,7 +149,7 @@ function failed(source: StoredSource, { message, answered, waitMs = 0 }: FetchEr
   const failures = source.failures + 1
   const isGone = answered === 404 || answered === 410
   const usual = source.refresh === undefined ? undefined : intervalMs(source.refresh)
-  const soon = Math.min(Math.max(backoffMs(failures, RETRIES), waitMs), RETRIES.maxMs)
+  const soon = Math.min(Math.max(backoffMs(failures, RETRY_BACKOFF), waitMs), RETRY_BACKOFF.maxMs)
   return {
     ...source,
     ...{ status: answered, error: message, failures, fetchedAt: Date.now() },
@@ -186,9 +192,9 @@ async function* addSite(
     }
   }
 
-  for (let first = 0; first < site.pages.length; first += PAGES) {
+  for (let first = 0; first < site.pages.length; first += MAX_PAGES) {
     signal.throwIfAborted()
-    const urls = site.pages.slice(first, first + PAGES)
+    const urls = site.pages.slice(first, first + MAX_PAGES)
     yield await Promise.all(urls.map((url, place) => addPage(url, first + place + 1)))
   }
 }

@@ -51,7 +51,7 @@ export function createRobots({ fetch, ignored }: Dependencies) {
     }
   }
 
-  /** Once it is known what they take. */
+  /** Counts the rules of an origin, once they are known, towards the bound of all. */
   const weigh = (origin: string, rules: Rules) => {
     const entry = kept.get(origin)
     if (entry) entry.bytes = rules.reduce((sum, { path }) => sum + path.length + RULE_BYTES, 0)
@@ -126,7 +126,7 @@ export function isAllowed(rules: Rules, path: string): boolean {
   return first?.isAllowed ?? true
 }
 
-/** In time that grows with the lengths alone. */
+/** Never tries a part again at another place: no pattern takes long. */
 function matches(pattern: string, path: string): boolean {
   const isWhole = pattern.endsWith('$')
   const [start = '', ...parts] = (isWhole ? pattern.slice(0, -1) : pattern).split('*')
@@ -143,7 +143,7 @@ function matches(pattern: string, path: string): boolean {
   return path.length - last.length >= end && path.endsWith(last)
 }
 
-/** A part of a text keeps all of it in memory. */
+/** A string of its own: a slice would keep all of the text in memory. */
 function alone(path: string): string {
   return Buffer.from(path, 'latin1').toString('latin1')
 }

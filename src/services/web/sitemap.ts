@@ -81,7 +81,7 @@ async function parse(bytes: Buffer, base: string): Promise<Named> {
   const decoder = new TextDecoder()
   for (let at = 0; at < bytes.length && countOf(named) < MAX_NAMED; at += SLICE_BYTES) {
     reader.write(decoder.decode(bytes.subarray(at, at + SLICE_BYTES), { stream: true }))
-    // Such a file may be large, and of somebody who means harm.
+    // The file may be large, or made to do harm: others get their turn in between.
     await nextTurn()
   }
   reader.end()

@@ -4,18 +4,21 @@ import { OutboundError, type OutboundRequest } from '../../lib/outbound/guarded-
 import type { Outbox, OutboxEvent } from '../../stores/outbox.ts'
 
 /** Events that are delivered at the same time. */
-const CONCURRENCY = 8
-/** Above what delivering one may take, so that none is delivered twice at a time. */
+const MAX_DELIVERIES = 8
+/** Longer than one delivery may take, so that no event is delivered twice at the same time. */
 const TAKEN_MS = 120_000
 /** How often due ones are looked for without being notified. */
 const POLL_MS = 2_000
-/** How often it is said again that ends are to be written down. */
+/** How often the outbox is told again that ends are to be written down. */
 const RENEWAL_MS = 3_600_000
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
 /** What each further attempt waits, as https://www.standardwebhooks.com recommends: three days in all. */
-const WAITS = [5_000, 5 * MINUTE, ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)]
-/** Up to so much of a wait is added by chance, so that a receiver that comes back is not run over. */
+const WAITS_MS = [
+  ...[5_000, 5 * MINUTE_MS],
+  ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
+]
+/** The largest share of a wait that is added at random, so that a receiver that comes back does not get everything at once. */
 const JITTER = 0.1
 const GONE = 410
 
@@ -36,7 +39,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>
 
 /** Tells a receiver of each document that became `ready` or `failed`, at least once. */
 export function createWebhooks(dependencies: Dependencies) {
-  const { outbox, log, waits = WAITS, renewalMs = RENEWAL_MS } = dependencies
+  const { outbox, log, waits = WAITS_MS, renewalMs = RENEWAL_MS } = dependencies
   const notifier = createNotifier()
   const stopping = new AbortController()
   let running: Promise<void> | undefined
@@ -66,9 +69,9 @@ export function createWebhooks(dependencies: Dependencies) {
     while (!stopping.signal.aborted) {
       try {
         if (performance.now() - wantedAt >= renewalMs) await want()
-        const due = await outbox.takeEvents(CONCURRENCY, TAKEN_MS)
+        const due = await outbox.takeEvents(MAX_DELIVERIES, TAKEN_MS)
         await Promise.all(due.map(deliver))
-        if (due.length === CONCURRENCY) continue
+        if (due.length === MAX_DELIVERIES) continue
       } catch (error) {
         log.error({ err: error }, 'the outbox does not answer; webhooks wait')
       }

@@ -56,7 +56,7 @@ export async function createFileArtifactStore({
     return added
   }
 
-  /** One after another: two that made room at the same time would both take it. */
+  /** Writes go one after another: two that made room at the same time would both use it. */
   let written: Promise<unknown> = Promise.resolve()
 
   return {
@@ -89,7 +89,7 @@ export async function createFileArtifactStore({
   }
 }
 
-/** The files that a former process left, oldest first; halves of files are removed. */
+/** The files that a former process left, oldest first; files that are not whole are removed. */
 async function readDirectory(directory: string): Promise<Map<string, Kept>> {
   const found: [string, Kept][] = []
   for (const id of await readdir(directory)) {

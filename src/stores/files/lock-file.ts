@@ -23,7 +23,7 @@ export function fileLockFiles(directory: string): OpenLockFile {
           content = changed
           return changed
         })
-        // The next change waits for this one and does not care how it ended.
+        // The next change waits for this one, whether it succeeds or fails.
         last = next.catch(() => undefined)
         return next
       },

@@ -32,7 +32,7 @@ export async function createFileSkillCopies({
 
   async function write(source: string, { bytes }: SkillCopy): Promise<void> {
     await mkdir(directory, { recursive: true })
-    // Of its own, since a source may be read twice at once.
+    // A name of its own, since a source may be read twice at the same time.
     const whole = `${pathOf(source)}.${randomUUID()}`
     await writeFile(whole, bytes, { flush: true })
     await rename(whole, pathOf(source))

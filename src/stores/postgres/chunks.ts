@@ -1,16 +1,16 @@
 import type { Filter } from '../../schemas/metadata.ts'
 import { toHalfFloats } from '../chunk-codec.ts'
 import type { DocumentStore, EmbeddingModel, NewChunk } from '../document-store.ts'
+import type { VectorReplacement } from '../opened-store.ts'
+import { createTermReads } from '../sql/chunks.ts'
 import { toCondition } from '../sql/filter.ts'
 import type { Statement, Value } from '../sql/query.ts'
 import { bytes, integer, optionalInteger } from '../sql/rows.ts'
-import { createTermReads } from '../sql/term-counts.ts'
 import { type CountedTerms, packTerms, type TermCountStore } from '../term-counts.ts'
-import type { VectorReplacement } from '../vector-replacement.ts'
+import { keysIn } from './codec.ts'
 import { holdLock } from './connection.ts'
 import type { Database } from './database.ts'
 import { POSTGRES } from './dialect.ts'
-import { keysIn } from './documents.ts'
 import { EmbeddingError } from './error.ts'
 
 /** For some millions of keys, or of terms. */
@@ -155,7 +155,7 @@ export function createVectorWrites(
 }
 
 /** Says which embedding it is that does not go with the one that is kept. */
-export function nameEmbedding(error: unknown, { model, dimension }: EmbeddingModel): unknown {
+function nameEmbedding(error: unknown, { model, dimension }: EmbeddingModel): unknown {
   if (!(error instanceof EmbeddingError)) return error
   return new Error(`Vectors of ${model} (${dimension}) do not go with those that are kept`)
 }

@@ -35,6 +35,12 @@ export function readColumn(type: number): (value: string) => unknown {
   }
 }
 
+/** The keys that a function answers as `keys`, unless it answers none. */
+export function keysIn(row: Row | undefined): number[] | undefined {
+  const keys = row?.keys
+  return Array.isArray(keys) ? keys : undefined
+}
+
 /** As much as one read may bring without holding up the event loop for more than a few milliseconds. */
 export const SLICE_BYTES = 2 ** 20
 

@@ -50,7 +50,7 @@ async function connect(url: string, onLost = () => undefined) {
   const client = new pg.Client({
     ...connectionSettings(url),
     ...{ statement_timeout: SESSION_MS, lock_timeout: SESSION_MS },
-    // Whoever takes the records of a corpus may be slow.
+    // Whoever reads the records of a corpus may be slow.
     idle_in_transaction_session_timeout: 0,
   })
   // A connection that breaks rejects the statement under way; the event comes beside it.
@@ -67,7 +67,7 @@ async function connect(url: string, onLost = () => undefined) {
 }
 
 /**
- * A connection of its own, for what takes more than one statement and is nobody's wait. Rejects with `AppError`; its
+ * A connection of its own, for work of several statements that no request waits for. Rejects with `AppError`; its
  * statements reject with the client library's errors.
  */
 export async function openSession(url: string, onLost?: () => undefined): Promise<Session> {
@@ -91,7 +91,7 @@ export async function withSession<Result>(
   }
 }
 
-/** What the records of a corpus or the caller are at fault for stays as it is. */
+/** An error that the database has not raised, such as one of the caller or of the records of a corpus, stays as it is. */
 export function explainRefusal(error: unknown): unknown {
   return codeOf(error) === undefined ? error : toStoreError(error)
 }

@@ -9,9 +9,8 @@ import {
   firstCheckpoint,
   nextCheckpoint,
 } from '../corpus.ts'
-import { readCorpusFrom } from '../sql/read-corpus.ts'
+import { type CorpusTables, createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
 import { integer, text } from '../sql/rows.ts'
-import { type CorpusTables, createCorpusWrites } from '../sql/write-corpus.ts'
 import { chunkColumns } from './chunks.ts'
 import { explainRefusal, LOCK, openSession, type Session, withSession } from './connection.ts'
 import { POSTGRES } from './dialect.ts'

@@ -13,7 +13,7 @@ const IDLE_MS = 30_000
 const LIFETIME_SECONDS = 1_800
 const MAX_WAITING = 4_096
 const ANSWER_MS = 10_000
-/** Two writes that met are not likely to meet again. */
+/** Two writes that got in each other's way are not likely to do so again. */
 const MAX_TRIES = 6
 const PAUSE_MS = 20
 const CLOSE_MS = 10_000
@@ -56,7 +56,7 @@ export function openDatabase({ url, size, log }: PoolOptions) {
         const run = () => readers.run(statement, values.map(toParameter), milliseconds)
         const begun = performance.now()
         return run().catch((error: unknown) => {
-          // A connection that has died while it was idle is found out by the first who uses it.
+          // A connection that has died while it was idle is noticed by the first statement on it.
           if (isLost(error) && performance.now() - begun < PAUSE_MS) return run()
           throw error
         })
@@ -109,7 +109,7 @@ function createPool({ url, size, log }: PoolOptions) {
   let pool = open()
   let answeredAt = 0
 
-  /** Where nothing answers, all connections are likely to be dead, and each would be waited for. */
+  /** Where nothing answers, all connections are likely to be dead, and each of them would be waited for: they are left together. */
   const startAfresh = (of: pg.Pool) => {
     if (of !== pool) return
     pool = open()

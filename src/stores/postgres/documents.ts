@@ -11,6 +11,7 @@ import {
   toDocument,
   toJson,
 } from '../sql/rows.ts'
+import { keysIn } from './codec.ts'
 import type { Database } from './database.ts'
 
 /** The document with the id `$1`, held, where it is in one of the collections of a parameter. */
@@ -124,12 +125,6 @@ export function createDocumentWrites({
     },
     retry: (id) => withJob(database.write(RETRY, [id]).catch(nameMissing(id))),
   }
-}
-
-/** The keys that a function answers as `keys`, unless it answers none. */
-export function keysIn(row: Row | undefined): number[] | undefined {
-  const keys = row?.keys
-  return Array.isArray(keys) ? keys : undefined
 }
 
 function toValues({ id, text, file, title, url, metadata, source }: NewDocument) {

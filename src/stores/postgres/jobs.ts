@@ -6,9 +6,8 @@ import type { FileStore } from '../file-store.ts'
 import { integer, toJob } from '../sql/rows.ts'
 import type { CountedTerms } from '../term-counts.ts'
 import { chunkColumns, termColumns } from './chunks.ts'
-import { gatherChunkBatches } from './codec.ts'
+import { gatherChunkBatches, keysIn } from './codec.ts'
 import type { Database } from './database.ts'
-import { keysIn } from './documents.ts'
 
 // What one claim may bring into memory, one text longer than that excepted.
 const MAX_JOBS_PER_CLAIM = 256
@@ -128,7 +127,7 @@ export function createJobWrites({
     },
 
     async releaseJob(job, failure) {
-      // Whoever releases does no more work on it: if this fails, its lease ends by itself.
+      // Nobody here works on the document any more: if this fails, its lease ends by itself.
       leases.letGo(job.claim)
       await database.write(RELEASE, [job.documentId, job.claim, failure?.code, failure?.message])
       jobCame()
@@ -165,7 +164,7 @@ export function createLeases({ database, log, milliseconds = LEASE_MS }: LeaseDe
     const rows = await database.write(RENEW, [asked, owner, milliseconds])
     const renewed = new Set(rows.map((row) => integer(row, 'claim')))
     const missing = asked.filter((claim) => !renewed.has(claim) && claims.has(claim))
-    // Either ended this very moment, or taken over: what comes of it will be refused.
+    // Either it has ended at this moment, or another server has taken it over and our result will be refused.
     if (missing.length > 0) log.warn({ claims: missing.length }, 'leases of claims not renewed')
   }
 

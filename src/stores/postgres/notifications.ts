@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { backoffMs } from '../../lib/backoff.ts'
 import { createCoalescingQueue } from '../../lib/coalesce.ts'
 import { parseJson } from '../../lib/text/json.ts'
-import type { StoreListener } from '../outbox.ts'
+import type { StoreListener } from '../opened-store.ts'
 import { connectionSettings } from './connection.ts'
 import type { Database } from './database.ts'
 

@@ -3,11 +3,10 @@ import { RESPONSE_BOUNDS } from '../artifact-store.ts'
 import { createChunkKeyAllocator } from '../chunk-keys.ts'
 import type { SharedStore } from '../opened-store.ts'
 import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
-import { createDocumentReads } from '../sql/documents.ts'
-import { createFiles } from '../sql/files.ts'
+import { createDocumentReads, createFiles } from '../sql/documents.ts'
 import { createLookup } from '../sql/lookup.ts'
 import { integer } from '../sql/rows.ts'
-import { createArtifacts, createLockFiles, createSkillCopies } from './artifacts.ts'
+import { createArtifacts, createLockFiles, createSkillCopies } from './agent-stores.ts'
 import {
   createLaterVectors,
   createTermCountStore,
@@ -79,10 +78,11 @@ export async function createPostgresStore(options: PostgresStoreOptions): Promis
   await refuseHalfCorpus(url)
   log.info({ schema: migration }, 'document store opened')
   const database = openDatabase({ url, size: poolSize, log })
+  const { dropForgotten, ...fileWrites } = createFileWrites(database)
+  // Before anything runs that would have to be ended if this fails.
+  await dropForgotten()
   const leases = createLeases({ database, log, milliseconds: leaseMs })
   const notifications = createChangeNotifications({ url, database, owner: leases.owner, log })
-  const { dropForgotten, ...fileWrites } = createFileWrites(database)
-  await dropForgotten()
   const { read } = database
   const files = createFiles(read, POSTGRES, fileWrites)
   const { begun, chunksWithout, ...vectors } = createVectorReads(read, POSTGRES)

@@ -1,6 +1,10 @@
+import { AppError } from '../../errors.ts'
+import { freeYoungMemory } from '../../lib/processes/free-memory.ts'
+import { repack } from '../chunk-codec.ts'
 import type { DocumentStore } from '../document-store.ts'
+import type { FileStore } from '../file-store.ts'
 import type { Read, SqlDialect } from './query.ts'
-import { integer, toDocument } from './rows.ts'
+import { bytes, integer, toDocument } from './rows.ts'
 
 type DocumentReads = Pick<DocumentStore, 'get' | 'hasKey' | 'identity' | 'counts'>
 
@@ -34,6 +38,78 @@ export function createDocumentReads(read: Read, { schema, counts }: SqlDialect):
         chunks: count('chunks'),
         jobs: count('jobs'),
       }
+    },
+  }
+}
+
+/** Large enough that the wait for the disk after each piece is short beside writing it. */
+const PIECE_BYTES = 2 ** 20
+
+/** After so many pieces, the memory of those that were read is collected. */
+const PIECES_BETWEEN_COLLECTIONS = 8
+
+interface FileWriter {
+  beginFile(): Promise<number>
+  addPiece(file: number, ordinal: number, bytes: Uint8Array): Promise<void>
+  dropStaged(number: number): Promise<void>
+}
+
+/** The originals of documents, and staged uploads. */
+export function createFiles(
+  read: Read,
+  { schema }: SqlDialect,
+  { beginFile, addPiece, dropStaged }: FileWriter,
+): Omit<FileStore, 'noteFile'> {
+  const FILE_OF = `SELECT files.number FROM ${schema}.documents
+    JOIN ${schema}.files ON files.document = documents.number
+    WHERE documents.id = $1
+      AND files.revision = coalesce(CAST($2 AS integer), served_revision, documents.revision)`
+  // One row where there is the file, whether or not it has such a piece.
+  const PIECE = `SELECT bytes FROM ${schema}.files
+    LEFT JOIN ${schema}.file_pieces ON file = number AND ordinal = $2
+    WHERE number = $1`
+
+  const addPieces = async (file: number, pieces: AsyncIterable<Uint8Array>) => {
+    let size = 0
+    let ordinal = 0
+    for await (const piece of repack(pieces, PIECE_BYTES)) {
+      size += piece.length
+      await addPiece(file, ordinal++, piece)
+    }
+    return { number: file, size }
+  }
+
+  async function* piecesOf(file: number) {
+    for (let ordinal = 0; ; ordinal++) {
+      const [row] = await read(PIECE, [file, ordinal])
+      if (ordinal % PIECES_BETWEEN_COLLECTIONS === 0) freeYoungMemory()
+      if (!row) {
+        throw new AppError('document_not_found', 'The file was replaced or deleted meanwhile')
+      }
+      if (row.bytes === null) return
+      yield bytes(row, 'bytes')
+    }
+  }
+
+  return {
+    dropStaged,
+
+    async stageFile(pieces) {
+      const file = await beginFile()
+      try {
+        return await addPieces(file, pieces)
+      } catch (error) {
+        // What cannot be dropped now is dropped as a staged upload that nobody took.
+        await dropStaged(file).catch(() => undefined)
+        throw error
+      }
+    },
+
+    readStaged: piecesOf,
+
+    async readFile(documentId, revision) {
+      const [row] = await read(FILE_OF, [documentId, revision])
+      return row && piecesOf(integer(row, 'number'))
     },
   }
 }

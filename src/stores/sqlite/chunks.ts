@@ -18,13 +18,17 @@ export function insertChunk(
       ${page}, ${pageEnd})`
 }
 
-export function insertKeyedVectors(
-  sql: SQLTagStore,
-  { keys, dimension, values }: Omit<KeyedVectors, 'keys'> & { keys: Iterable<number> },
-): void {
-  for (const [position, key] of [...keys].entries()) {
-    const vector = toHalfFloats(vectorAt(values, position, dimension))
+export function insertVectors(sql: SQLTagStore, vectors: KeyedVectors): void {
+  for (const [key, vector] of rowsOf(vectors)) {
     sql.run`INSERT INTO vectors (key, vector) VALUES (${key}, ${vector})`
+  }
+}
+
+/** Each key with its vector as the column holds it. */
+function* rowsOf({ keys, dimension, values }: KeyedVectors) {
+  for (const [position, key] of keys.entries()) {
+    const vector = values.subarray(position * dimension, (position + 1) * dimension)
+    yield [key, toHalfFloats(vector)] as const
   }
 }
 
@@ -32,15 +36,16 @@ export function insertKeyedVectors(
 export function createVectorWrites(sql: SQLTagStore) {
   return {
     /** Keeps vectors of chunks that are still there, and answers their keys. */
-    addVectors({ keys, dimension, values }: KeyedVectors, model: string): number[] {
-      keepEmbedding(sql, { model, dimension })
-      return [...keys].filter((key, position) => {
-        const vector = toHalfFloats(vectorAt(values, position, dimension))
+    addVectors(vectors: KeyedVectors, model: string): number[] {
+      keepEmbedding(sql, { model, dimension: vectors.dimension })
+      const kept: number[] = []
+      for (const [key, vector] of rowsOf(vectors)) {
         const { changes } = sql.run`
           INSERT OR REPLACE INTO vectors (key, vector)
           SELECT ${key}, ${vector} WHERE EXISTS (SELECT 1 FROM chunks WHERE key = ${key})`
-        return Number(changes) > 0
-      })
+        if (changes > 0) kept.push(key)
+      }
+      return kept
     },
 
     /** Begins a set of next vectors, or goes on with the one of the same embedding. */
@@ -57,9 +62,8 @@ export function createVectorWrites(sql: SQLTagStore) {
       return 0
     },
 
-    addNextVectors({ keys, dimension, values }: KeyedVectors): void {
-      for (const [position, key] of keys.entries()) {
-        const vector = toHalfFloats(vectorAt(values, position, dimension))
+    addNextVectors(vectors: KeyedVectors): void {
+      for (const [key, vector] of rowsOf(vectors)) {
         // While a server goes on, a chunk may be gone by the time it is embedded.
         sql.run`
           INSERT OR REPLACE INTO next_vectors (key, vector)
@@ -101,10 +105,6 @@ function keepEmbedding(sql: SQLTagStore, { model, dimension }: EmbeddingModel): 
   sql.run`
     INSERT OR REPLACE INTO embeddings (vectors, model, dimension)
     VALUES ('current', ${model}, ${dimension})`
-}
-
-function vectorAt(values: Float32Array, position: number, dimension: number): Float32Array {
-  return values.subarray(position * dimension, (position + 1) * dimension)
 }
 
 /** Counts a document, by its number. */

@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { AppError } from '../../errors.ts'
@@ -7,15 +8,19 @@ import { integer, type Row, text } from '../sql/rows.ts'
 import { isBusy, unavailable } from './error.ts'
 import { schemaVersion } from './migrate.ts'
 
-// Another program may hold the file for a moment (a backup, the sqlite3 shell): writes wait on their own
-// thread, reads wait on the event loop and so only briefly.
+/** Of the database, in the data directory. */
+export const DATABASE_FILE = 'agent-server.db'
+const PRIVATE = 0o700
+
+// Another program may hold the file for a moment (a backup, the sqlite3 shell). Writes wait on their own thread;
+// reads wait on the event loop, and therefore only briefly.
 const WRITER_BUSY_TIMEOUT_MS = 5_000
 const READER_BUSY_TIMEOUT_MS = 250
 
 // Chunks of about 2 kB fill a page of 8 kB with 10 % less waste than one of 4 kB.
 const PAGE_BYTES = 8_192
-// What is not here comes from the system's cache: ten chunks in 0.09 ms instead of 0.07.
-// Memory that a large cache gives back lies between what others hold, and stays with the process.
+// Pages that are not in this cache come from the system's: ten chunks in 0.09 ms instead of 0.07. A larger one would
+// not pay: the memory that it gives back lies between what others hold, and stays with the process.
 const CACHE_KIBIBYTES = 4_096
 const CHECKPOINT_PAGES = 2_000
 const MAX_IDLE_LOG_BYTES = 64 * 2 ** 20
@@ -81,7 +86,7 @@ function hasRoom(directory: string, bytes: number): boolean {
   return bavail * bsize >= bytes
 }
 
-/** Runs writes; without room what they free is overwritten only when it is used again, or nobody could make room by deleting. */
+/** Runs writes. Where the disk is nearly full, what they free is not overwritten at once: otherwise nobody could make room by deleting. */
 export function withRoom<Output>(
   database: DatabaseSync,
   work: () => Output,
@@ -129,6 +134,15 @@ function bound(value: Value): SQLInputValue {
   if (typeof value === 'boolean') return Number(value)
   if (typeof value === 'object' && !(value instanceof Uint8Array)) return JSON.stringify(value)
   return value
+}
+
+/** Makes the data directory if it is missing. */
+export async function makeDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: PRIVATE })
+  } catch (error) {
+    throw unavailable(`Cannot make the data directory ${directory}`, error)
+  }
 }
 
 interface DirectoryLock {

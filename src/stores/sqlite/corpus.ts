@@ -1,22 +1,26 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Corpus, type CorpusRecord, checkedCorpus } from '../corpus.ts'
+import { type CorpusTables, createCorpusWrites, readCorpusFrom } from '../sql/corpus.ts'
 import type { Run } from '../sql/query.ts'
-import { readCorpusFrom } from '../sql/read-corpus.ts'
 import { integer } from '../sql/rows.ts'
-import { type CorpusTables, createCorpusWrites } from '../sql/write-corpus.ts'
-import { insertChunk, insertKeyedVectors } from './chunks.ts'
-import { createRunner, lockDirectory, openForReading, openForWriting } from './connection.ts'
+import { insertChunk, insertVectors } from './chunks.ts'
+import {
+  createRunner,
+  DATABASE_FILE,
+  lockDirectory,
+  makeDirectory,
+  openForReading,
+  openForWriting,
+} from './connection.ts'
 import { SQLITE } from './dialect.ts'
 import { toStoreError, unavailable } from './error.ts'
 import { MIGRATIONS, migrate, schemaVersion } from './migrate.ts'
 
-const FILE = 'agent-server.db'
-/** Grows beside the database until it is whole, and then takes its place. */
-const UNFINISHED_FILE = 'agent-server.db.importing'
+/** The new database grows beside the one in use until it is whole, and then takes its place. */
+const UNFINISHED_SUFFIX = '.importing'
 const LOGS = ['-wal', '-shm', '-journal']
-const PRIVATE = 0o700
 const RECORDS_PER_TRANSACTION = 200
 
 interface SqliteCorpusOptions {
@@ -27,7 +31,7 @@ interface SqliteCorpusOptions {
 
 /** The corpus in a data directory: read beside a running server, written while there is none. */
 export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions): Corpus {
-  const file = join(directory, FILE)
+  const file = join(directory, DATABASE_FILE)
   return {
     async *readCorpus(signal, after) {
       const database = openWhole(file)
@@ -42,9 +46,9 @@ export function createSqliteCorpus({ directory, derived }: SqliteCorpusOptions):
     },
 
     async writeCorpus(records, signal) {
-      await mkdir(directory, { recursive: true, mode: PRIVATE })
+      await makeDirectory(directory)
       const lock = lockDirectory(directory)
-      const unfinished = join(directory, UNFINISHED_FILE)
+      const unfinished = file + UNFINISHED_SUFFIX
       try {
         refuseUnlessEmpty(file)
         await removeDatabase(unfinished)
@@ -157,7 +161,7 @@ function tablesOf(database: DatabaseSync): CorpusTables {
     async insertChunks(document, revision, chunks) {
       for (const chunk of chunks) insertChunk(sql, document, revision, chunk)
     },
-    insertVectors: async (vectors) => insertKeyedVectors(sql, vectors),
+    insertVectors: async (vectors) => insertVectors(sql, vectors),
     counts: [COUNT_CHUNKS],
   }
 }

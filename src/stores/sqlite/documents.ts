@@ -237,7 +237,7 @@ export function createSourceWrites(sql: SQLTagStore) {
   }
 }
 
-/** So many pieces fill the writer's cache with what nobody reads again soon. */
+/** After so many pieces the writer's cache is emptied: nobody reads them again soon. */
 const PIECES_BETWEEN_SHRINKS = 4
 
 /** How the bytes of a file come in. Each write runs inside a transaction of the caller's. */

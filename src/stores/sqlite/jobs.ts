@@ -17,13 +17,8 @@ import { insertChunk, insertTerms } from './chunks.ts'
 const MAX_JOBS_PER_CLAIM = 256
 const MAX_CHARACTERS_PER_CLAIM = 16 * 2 ** 20
 
-/** The queue of documents to ingest. Each write runs inside a transaction of the caller's. */
-export function createJobWrites(sql: SQLTagStore) {
-  return { ...createClaimWrites(sql), ...createCompletionWrites(sql) }
-}
-
-/** Taking jobs from the queue, and how a claim ends without chunks. */
-function createClaimWrites(sql: SQLTagStore) {
+/** The queue of documents to ingest: taking jobs from it, and how a claim ends without chunks. Each write runs inside a transaction of the caller's. */
+export function createClaimWrites(sql: SQLTagStore) {
   const giveBack = (document: number, uncounted: number) => {
     sql.run`UPDATE jobs SET claim = NULL WHERE document = ${document}`
     sql.run`
@@ -126,12 +121,12 @@ function selectCurrent(sql: SQLTagStore, { documentId, claim }: Claim) {
 interface Completion {
   document: number
   revision: number
-  /** The keys of the chunks that made room. */
+  /** The keys of the chunks that were replaced. */
   replaced: number[]
 }
 
-/** How a claimed document becomes ready. */
-function createCompletionWrites(sql: SQLTagStore) {
+/** How a claimed document becomes ready. Each write runs inside a transaction of the caller's. */
+export function createCompletionWrites(sql: SQLTagStore) {
   const insert = ({ document, revision }: Completion, chunks: readonly NewChunk[]) => {
     for (const chunk of chunks) insertChunk(sql, document, revision, chunk)
   }

@@ -15,7 +15,7 @@ const MATCHING = `
   SELECT json_group_array(key) AS keys FROM chunks INDEXED BY chunks_of_document
   WHERE document IN (SELECT number FROM documents WHERE `
 
-/** Keys that filters take are kept while nothing is committed, up to so many answers and keys in all. */
+/** Until the next commit the keys that filters take are kept, up to so many keys and answers in all. */
 const MAX_KEYS_KEPT = 4_000_000
 const MAX_ANSWERS_KEPT = 100
 

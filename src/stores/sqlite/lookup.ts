@@ -47,7 +47,9 @@ export function createLookups(file: string, refuse: () => void, idleMs = IDLE_MS
 /** Asks a thread that the first question starts. */
 function createAsker(file: string, refuse: () => void, idleMs: number) {
   let thread: Thread<LookupMethods> | undefined
-  let waiting = 0
+  /** Questions that the thread has not answered yet, also those whose callers have left. */
+  let unanswered = 0
+  let callers = 0
   let idleTimer: NodeJS.Timeout | undefined
 
   const start = () =>
@@ -70,18 +72,22 @@ function createAsker(file: string, refuse: () => void, idleMs: number) {
       signal?: AbortSignal,
     ): Promise<T> {
       refuse()
-      if (waiting >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
-      waiting++
+      signal?.throwIfAborted()
+      if (unanswered >= MAX_WAITING) throw unavailable('Too many look-ups wait to be answered')
+      callers++
       clearTimeout(idleTimer)
       try {
         thread ??= start()
         const answer = question(thread)
+        unanswered++
+        const answered = () => void unanswered--
+        answer.then(answered, answered)
         const late = (cause: unknown) =>
           unavailable('The document store has not answered the look-up in time', cause)
         return await withDeadline(DEADLINE_MS, (limit) => untilAborted(answer, limit), late, signal)
       } finally {
-        waiting--
-        if (waiting === 0) idleTimer = setTimeout(() => void end(), idleMs).unref()
+        callers--
+        if (callers === 0) idleTimer = setTimeout(() => void end(), idleMs).unref()
       }
     },
     close: end,

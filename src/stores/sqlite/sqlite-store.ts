@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { AppError } from '../../errors.ts'
@@ -6,19 +5,18 @@ import { untilAborted } from '../../lib/abort.ts'
 import { startThread } from '../../lib/processes/thread.ts'
 import { createChunkKeyAllocator, StaleKeysError } from '../chunk-keys.ts'
 import type { Claim } from '../document-store.ts'
-import type { OpenedStore } from '../opened-store.ts'
-import { createChunkReads, createVectorReads } from '../sql/chunks.ts'
-import { createDocumentReads } from '../sql/documents.ts'
-import { createFiles } from '../sql/files.ts'
+import type { OpenedStore, VectorReplacement } from '../opened-store.ts'
+import { createChunkReads, createTermReads, createVectorReads } from '../sql/chunks.ts'
+import { createDocumentReads, createFiles } from '../sql/documents.ts'
 import type { Read } from '../sql/query.ts'
 import { integer } from '../sql/rows.ts'
-import { createTermReads } from '../sql/term-counts.ts'
 import type { TermCountStore } from '../term-counts.ts'
-import type { VectorReplacement } from '../vector-replacement.ts'
 import {
   createRunner,
+  DATABASE_FILE,
   LEFT_FREE_BYTES,
   lockDirectory,
+  makeDirectory,
   openForReading,
   requireRoom,
 } from './connection.ts'
@@ -28,8 +26,6 @@ import { createLookups } from './lookup.ts'
 import { createWriteQueue, type WriteQueue } from './write-queue.ts'
 import type { WriterMethods } from './writer-thread.ts'
 
-const FILE = 'agent-server.db'
-const PRIVATE = 0o700
 const FILE_CACHE_KIBIBYTES = 1_024
 const CHECK_DEADLINE_MS = 5_000
 const CLOSE_DEADLINE_MS = 10_000
@@ -55,7 +51,7 @@ interface SqliteStoreOptions {
  */
 export async function createSqliteStore(options: SqliteStoreOptions): Promise<OpenedStore> {
   const { directory, queueLimit, log, onCrash } = options
-  const file = join(directory, FILE)
+  const file = join(directory, DATABASE_FILE)
   await makeDirectory(directory)
   const lock = lockDirectory(directory)
   let ended: AppError | undefined
@@ -102,14 +98,6 @@ export async function createSqliteStore(options: SqliteStoreOptions): Promise<Op
     await writer.terminate()
     lock.release()
     throw error
-  }
-}
-
-async function makeDirectory(directory: string): Promise<void> {
-  try {
-    await mkdir(directory, { recursive: true, mode: PRIVATE })
-  } catch (error) {
-    throw unavailable(`Cannot make the data directory ${directory}`, error)
   }
 }
 

@@ -21,6 +21,7 @@ const CAUSED_BY_CLIENTS: ReadonlySet<WriteName> = new Set([
   'put',
   'delete',
   'retry',
+  'patchMetadata',
   'beginFile',
   'addPiece',
 ])
@@ -38,19 +39,19 @@ export interface WriteQueue {
 interface Dependencies {
   /** Writes a group in one transaction. Answers one outcome per write, in order. */
   send: (group: readonly Write[]) => Promise<readonly Outcome[]>
-  stalledAfter?: number
+  stalledAfterMs?: number
 }
 
 /** Gathers the writes that come while a group is being written into the next group, which shares one wait for the disk. */
 export function createWriteQueue({
   send,
-  stalledAfter = STALLED_AFTER_MS,
+  stalledAfterMs = STALLED_AFTER_MS,
 }: Dependencies): WriteQueue {
   let closed: AppError | undefined
   let stalled: AppError | undefined
   let waitingCharacters = 0
 
-  /** Until the disk answers, nobody waits for it. */
+  /** Rejects all that wait, and what comes, until the disk answers. */
   const stall = (answer: Promise<unknown>, error: AppError) => {
     stalled = error
     waitingCharacters = 0
@@ -65,7 +66,7 @@ export function createWriteQueue({
     for (const { input } of group) waitingCharacters -= charactersOf(input)
     const answer = send(group.map(({ input }) => input))
     const deadline = new AbortController()
-    const timer = setTimeout(() => deadline.abort(), stalledAfter)
+    const timer = setTimeout(() => deadline.abort(), stalledAfterMs)
     try {
       settle(group, await untilAborted(answer, deadline.signal))
     } catch (cause) {

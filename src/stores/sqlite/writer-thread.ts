@@ -28,7 +28,7 @@ function emptyLogWhenQuiet(): void {
     try {
       if (database && !emptyLog(database)) emptyLogWhenQuiet()
     } catch (error) {
-      // A disk that is full or away, of which the next write tells; until then there is only the log to be emptied.
+      // The disk is full or away: the next write will say so, and the log is tried again later.
       if (toStoreError(error) instanceof AppError) emptyLogWhenQuiet()
       else throw error
     }
@@ -40,7 +40,7 @@ const methods = {
     try {
       database = openForWriting(file)
       const migration = migrate(database)
-      // What was being sent when an earlier process ended; nobody sends yet.
+      // Files that were being sent when an earlier process ended; nobody sends any yet.
       const opened = database
       withRoom(opened, () => opened.exec('DELETE FROM files WHERE document IS NULL'))
       runGroup = createGroupRunner(database, createWrites(database, queueLimit))

@@ -7,15 +7,16 @@ import { createTermWrites, createVectorWrites } from './chunks.ts'
 import { directoryOf, LEFT_FREE_BYTES, requireRoom, withRoom } from './connection.ts'
 import { createDocumentWrites, createFileWrites, createSourceWrites } from './documents.ts'
 import { isStorageFull, toStoreError } from './error.ts'
-import { createJobWrites } from './jobs.ts'
+import { createClaimWrites, createCompletionWrites } from './jobs.ts'
 
 /** Everything that changes the database, by name. */
 export function createWrites(database: DatabaseSync, queueLimit: number) {
   const sql = database.createTagStore()
   return {
+    ...createClaimWrites(sql),
+    ...createCompletionWrites(sql),
     ...createDocumentWrites(sql, queueLimit),
     ...createFileWrites(sql),
-    ...createJobWrites(sql),
     ...createMetaWrites(sql),
     ...createOutboxWrites(sql),
     ...createSourceWrites(sql),

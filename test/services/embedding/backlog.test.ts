@@ -91,6 +91,20 @@ describe('Vectors that are missing', () => {
     expect(await opened.backlog.missingOf('refused')).toBe(0)
   })
 
+  it('are not made once more where another server has made them meanwhile', async () => {
+    let isDown = true
+    const opened = open(range(3), () => {
+      if (isDown) throw new EmbedderError('unavailable', 'out of order')
+    })
+    await expect.poll(() => opened.backlog.progress().state).toBe('waiting')
+    for (const key of range(3)) opened.vectors.add(key)
+    opened.chunks.add(3)
+    isDown = false
+    await expect.poll(() => opened.vectors.has(3), { timeout: 5_000 }).toBe(true)
+    expect(opened.order).toEqual([3])
+    expect(opened.backlog.progress().missing).toBe(0)
+  })
+
   it('are made later where the model is down, which is told', async () => {
     let isDown = true
     const opened = open(range(3), () => {

@@ -6,7 +6,7 @@ import {
   swapShadowVectors,
 } from '../../../src/services/embedding/re-embed.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
-import type { VectorReplacement } from '../../../src/stores/vector-replacement.ts'
+import type { VectorReplacement } from '../../../src/stores/opened-store.ts'
 
 const silent = { info: () => undefined, warn: () => undefined }
 

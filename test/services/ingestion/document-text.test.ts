@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openText } from '../../../src/services/ingestion/document-text.ts'
+import { openText } from '../../../src/services/ingestion/document-reads.ts'
 import type { StoredChunk } from '../../../src/stores/document-store.ts'
 
 const { signal } = new AbortController()

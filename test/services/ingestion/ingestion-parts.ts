@@ -6,7 +6,7 @@ import { createEmbeddedIndex } from '../../../src/indexes/embedded/embedded-inde
 import { createExtractor, type Extractor } from '../../../src/services/extraction/extractor.ts'
 import type { SegmentText } from '../../../src/services/ingestion/prepare-thread.ts'
 import { createPreparer, type Preparer } from '../../../src/services/ingestion/preparer.ts'
-import { createSources } from '../../../src/services/ingestion/sources.ts'
+import { createSources } from '../../../src/services/ingestion/segments.ts'
 import {
   createIngestion,
   type Ingestion,

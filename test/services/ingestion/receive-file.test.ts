@@ -127,6 +127,14 @@ describe('A form that is not right leaves nothing', () => {
     expect(store.kept.size).toBe(0)
   })
 
+  it('as soon as the store can forget it, and until then says what is not right', async () => {
+    const away = { ...fakeStore(), dropStaged: () => Promise.reject(new Error('away')) }
+    const parts = [filePart(), field('title', 'A'), field('title', 'B')]
+    await expect(receiveFile(formOf(parts), away)).rejects.toMatchObject({
+      ...{ code: 'invalid_request', param: 'title' },
+    })
+  })
+
   it('also where it breaks off behind its file', async () => {
     const store = fakeStore()
     const broken = async function* () {

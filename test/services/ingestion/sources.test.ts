@@ -5,7 +5,7 @@ import {
   ownPacked,
   packText,
 } from '../../../src/services/extraction/extracted.ts'
-import { createSources, type Source } from '../../../src/services/ingestion/sources.ts'
+import { createSources, type Source } from '../../../src/services/ingestion/segments.ts'
 import type { IngestionJob } from '../../../src/stores/document-store.ts'
 
 const FILE = { name: 'a.pdf', mediaType: 'application/pdf', size: 3 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { untilAvailable } from '../../../src/services/ingestion/availability.ts'
+import { untilAvailable } from '../../../src/services/ingestion/retry-policy.ts'
 import { silent } from './ingestion-parts.ts'
 
 const never = new AbortController().signal

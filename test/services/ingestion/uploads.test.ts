@@ -48,6 +48,17 @@ describe('A document of a file', () => {
     expect(woken()).toBe(1)
   })
 
+  it('that is refused says why, also where the store cannot forget its file', async () => {
+    const { store } = await openFiles()
+    const full = () => Promise.reject(new AppError('queue_full', 'Full'))
+    const dropStaged = () => Promise.reject(new AppError('store_unavailable', 'Away'))
+    const files = createFiles({
+      store: { ...store, dropStaged },
+      documents: { create: full, put: full, get: full },
+    })
+    await expect(files.create(formOf('Text.'))).rejects.toMatchObject({ code: 'queue_full' })
+  })
+
   it('goes by the name of its file where it has no title', async () => {
     const { files, store } = await openFiles()
     const { id } = await files.create(formOf('Text.'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/errors.ts'
-import { watchIndex } from '../../../src/services/ingestion/availability.ts'
+import { watchIndex } from '../../../src/services/ingestion/retry-policy.ts'
 import { batchOf } from '../../contracts/chunk-index.fixture.ts'
 import { silent } from './ingestion-parts.ts'
 

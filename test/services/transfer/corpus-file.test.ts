@@ -76,6 +76,21 @@ describe('The file of a corpus', () => {
     expect(await readdir(directory)).toEqual(['corpus.zst'])
   })
 
+  it('keeps what the reader of a file has reported of it', async () => {
+    const notes = { warnings: [{ code: 'page_unreadable', message: 'Page 2 is a picture' }] }
+    const file = { name: 'a.pdf', mediaType: 'application/pdf', size: 3, notes }
+    const record = document('a', 'Words')
+    const sent = { ...record, document: { ...record.document, file } }
+    const reading = {
+      ...sent,
+      replacement: { ...sent.document, file: { ...file, notes: { page: 3 } } },
+    }
+    const given: CorpusRecord[] = [...RECORDS.slice(0, 1), sent, reading]
+    const back = (await read((await written(given)).file)).slice(1)
+    expect(back[0]).toMatchObject({ document: { file } })
+    expect(back[1]).toMatchObject({ replacement: { file: { notes: { page: 3 } } } })
+  })
+
   it('is left between two records with the reason of the signal alone', async () => {
     // More than is read ahead.
     const pieces = Array.from({ length: 8 }, () => randomBytes(2 ** 20))

@@ -17,6 +17,23 @@ describeDocumentLookup('SQLite', {
   },
 })
 
+it('Look-ups whose callers have left are waited for by no more than a thousand others', async () => {
+  const data = await createSqliteData()
+  const store = await data.open()
+  onTestFinished(async () => {
+    await store.close()
+    await data.remove()
+  })
+  const left = new AbortController()
+  const count = (signal: AbortSignal) => store.lookup.countDocuments(undefined, signal)
+  const abandoned = Array.from({ length: 1_000 }, () => count(left.signal).catch(() => undefined))
+  left.abort()
+  await Promise.all(abandoned)
+  const { signal } = new AbortController()
+  await expect(count(signal)).rejects.toMatchObject({ code: 'store_unavailable' })
+  await expect.poll(() => count(signal).catch(() => undefined)).toBe(0)
+})
+
 it('A thread for look-ups ends where nothing is asked, and the next question begins another', async () => {
   const data = await createSqliteData()
   const store = await data.open()

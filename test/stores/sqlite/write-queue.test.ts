@@ -74,7 +74,8 @@ describe('The write queue', () => {
     const queue = createWriteQueue(disk)
     const waiting = Array.from({ length: 4_096 }, () => queue.write('check'))
     const refusal = { code: 'queue_full', retryAfter: 1 }
-    await expect(queue.write('delete', 'a')).rejects.toMatchObject(refusal)
+    const refused = [queue.write('delete', 'a'), queue.write('patchMetadata', 'a', {}, false)]
+    await Promise.all(refused.map((each) => expect(each).rejects.toMatchObject(refusal)))
     waiting.push(queue.write('check'))
     for (let position = 0; position < 17; position += 1) {
       await expect.poll(() => disk.groups.length).toBe(position + 1)
@@ -99,7 +100,7 @@ describe('The write queue', () => {
 
   it('lets nobody wait for a disk that has stalled, and goes on when it answers', async () => {
     const disk = createHeldDisk()
-    const queue = createWriteQueue({ send: disk.send, stalledAfter: 10 })
+    const queue = createWriteQueue({ send: disk.send, stalledAfterMs: 10 })
     const sent = queue.write('delete', 'a')
     await Promise.resolve()
     const waiting = queue.write('delete', 'b')

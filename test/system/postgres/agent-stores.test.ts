@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { SharedStore } from '../../../src/stores/opened-store.ts'
-import { createArtifacts } from '../../../src/stores/postgres/artifacts.ts'
+import { createArtifacts } from '../../../src/stores/postgres/agent-stores.ts'
 import { openDatabase } from '../../../src/stores/postgres/database.ts'
 import {
   describeArtifactStore,

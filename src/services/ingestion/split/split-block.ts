@@ -8,9 +8,8 @@ import {
   trimEnd,
 } from '../../../lib/markdown/characters.ts'
 import { beginsItem, readLine } from '../../../lib/markdown/lines.ts'
-import { BOUNDARY, type Unit } from './pack-units.ts'
+import { BOUNDARY, estimateTokens, tokensOf, type Unit } from './pack-units.ts'
 import { findSentenceEnd, hasLineBreak, isTerminator } from './sentences.ts'
-import { estimateTokens, tokensOf } from './tokens.ts'
 
 /** Less than this is no sentence worth a boundary: a number, an initial, `Yes.` */
 const MIN_SENTENCE_TOKENS = 4
@@ -101,10 +100,10 @@ function findStop(text: string, index: number, tokens: number, block: Block) {
   const end = findSentenceEnd(text, index, block.end)
   if (end < 0) return undefined
   const next = skipBlanks(text, end, block.end)
-  return { end, next, boundary: boundaryBetween(text, end, next, block) }
+  return { end, next, boundary: boundaryAfterSentence(text, end, next, block) }
 }
 
-function boundaryBetween(text: string, end: number, next: number, block: Block): number {
+function boundaryAfterSentence(text: string, end: number, next: number, block: Block): number {
   if (!hasLineBreak(text, end, next)) return BOUNDARY.sentence
   return block.kind === 'list' && beginsItem(text, next, block.end) ? BOUNDARY.item : BOUNDARY.line
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { SPLIT_LIMITS } from '../../../../src/services/ingestion/split/pack-units.ts'
+import {
+  estimateTokens,
+  SPLIT_LIMITS,
+} from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
-import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
 import { isLong, long } from '../../../support/long.ts'
 import { processorMs } from '../../../support/processor-time.ts'
 

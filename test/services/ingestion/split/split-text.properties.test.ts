@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  estimateTokens,
   SPLIT_LIMITS,
   type SplitChunk,
 } from '../../../../src/services/ingestion/split/pack-units.ts'
 import { splitText } from '../../../../src/services/ingestion/split/split-text.ts'
-import { estimateTokens } from '../../../../src/services/ingestion/split/tokens.ts'
 import { isLong, long } from '../../../support/long.ts'
 import { randomText, seededRandom } from '../random-text.ts'
 

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts'
-import { parseJson } from '../lib/text/json.ts'
+import { AppError } from '../../errors.ts'
+import { parseJson } from '../../lib/text/json.ts'
 
 const BEFORE = 'before'
 const AFTER = 'after'

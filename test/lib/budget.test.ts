@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBudget } from '../../../src/services/ingestion/sources.ts'
+import { createBudget } from '../../src/lib/semaphore.ts'
 
 const never = () => new AbortController().signal
 
