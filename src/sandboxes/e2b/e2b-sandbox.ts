@@ -61,7 +61,7 @@ export function createE2bSandbox(options: Options): Sandbox {
       envs: ENVIRONMENT,
     }
     const stopped = new AbortController()
-    const process = await startRemoteProcess(remote, program, stopped.signal)
+    const process = await startRemoteProcess(remote, program, stopped.signal, signal)
     const kill = async () => {
       await remove(remote)
       stopped.abort(new Error('The sandbox was ended'))

@@ -1,5 +1,6 @@
 import { PassThrough, Writable } from 'node:stream'
 import { z } from 'zod'
+import { startDeadline } from '../../lib/abort.ts'
 import { appendWords, type SandboxChannel } from '../channel.ts'
 import { decodeEnvelopes, encodeEnvelope, type RemoteSandbox } from './e2b-api.ts'
 
@@ -24,21 +25,24 @@ interface Program {
   envs: Record<string, string>
 }
 
-/** Starts a program in a remote sandbox, joined to its streams; `kill` is left to whoever owns the sandbox. */
+/**
+ * Starts a program in a remote sandbox, joined to its streams; `kill` is left to whoever owns the sandbox. `signal` is for
+ * the start alone, `stopped` for as long as the process runs.
+ */
 export async function startRemoteProcess(
   { daemon }: RemoteSandbox,
   process: Program,
+  stopped: AbortSignal,
   signal: AbortSignal,
 ): Promise<Omit<SandboxChannel, 'kill'>> {
-  // The stream goes on as long as the process, so the deadline ends with the head of the answer.
-  const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(new Error('late')), START_MS)
+  // The stream goes on as long as the process, so the deadline ends with the first event.
+  using deadline = startDeadline(START_MS, signal)
   const response = await fetch(`${daemon.url}/process.Process/Start`, {
     method: 'POST',
     headers: { ...daemon.headers, 'content-type': 'application/connect+json' },
     body: encodeEnvelope({ process, stdin: true }),
-    signal: AbortSignal.any([signal, deadline.signal]),
-  }).finally(() => clearTimeout(timer))
+    signal: AbortSignal.any([stopped, deadline.signal]),
+  })
   if (!response.ok || !response.body) {
     await response.body?.cancel()
     throw new Error(`The daemon of the sandbox answers with status ${response.status}`)
@@ -47,8 +51,11 @@ export async function startRemoteProcess(
   const first = ProcessEvent.parse((await events.next()).value)
   const pid = first.event.start?.pid
   if (pid === undefined) throw new Error('The daemon does not say what it has started')
-  const output = new PassThrough()
-  return { input: inputOf(daemon, pid), output, ended: relay(events, output) }
+  const [input, output] = [inputOf(daemon, pid), new PassThrough()]
+  const failed = new Promise<string>((resolve) => {
+    input.once('error', ({ message }) => resolve(message))
+  })
+  return { input, output, ended: Promise.race([relay(events, output), failed]) }
 }
 
 /** Passes standard output on until the process ends; resolves with its last words. */

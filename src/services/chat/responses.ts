@@ -54,8 +54,10 @@ export function createResponses({ store, ...dependencies }: Dependencies) {
       caller: Caller,
       signal: AbortSignal,
     ): Promise<ResponseObject> {
-      const events = await Array.fromAsync(run({ ...parts, caller }, request, {}, signal))
-      const response = events.at(-1)?.at(-1)?.response
+      let response: ResponseObject | undefined
+      for await (const events of run({ ...parts, caller }, request, {}, signal)) {
+        response = events.at(-1)?.response
+      }
       if (!response) throw new Error('An agent run ended without run-end')
       return response
     },
