@@ -35,8 +35,7 @@ import type { Mcp } from './services/mcp/mcp.ts'
 import type { Metrics } from './services/ops/metrics.ts'
 import type { createReadiness } from './services/ops/readiness.ts'
 import type { CodeSandbox } from './services/sandbox/code-sandbox.ts'
-import type { ArtifactLinks } from './services/tools/artifact-links.ts'
-import type { ArtifactReader } from './services/tools/artifacts.ts'
+import type { ArtifactLinks, ArtifactReader } from './services/tools/artifacts.ts'
 
 export interface Services {
   limitedTo: LimitedTo

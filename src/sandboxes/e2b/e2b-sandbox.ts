@@ -8,8 +8,7 @@ import {
   type Sandbox,
   type SandboxSession,
 } from '../sandbox.ts'
-import { createE2bApi, type RemoteSandbox } from './e2b-api.ts'
-import { startRemoteProcess } from './remote-process.ts'
+import { createE2bApi, type RemoteSandbox, startRemoteProcess } from './e2b-api.ts'
 
 /** In the template's only place that its user may write to. */
 const DIRECTORY = '/home/user/work'

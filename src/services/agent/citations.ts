@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Hit } from '../../schemas/query.ts'
+import type { StoredDocument } from '../../stores/document-store.ts'
 import { type CitationCheck, createCitationCheck } from './citation-check.ts'
 
 export interface NumberedHit {
@@ -45,6 +46,24 @@ export function createCitations(before?: { key: string; hits: readonly Hit[] }) 
     /** The numbers that texts cited and no hit had, in their order. */
     unknown: () => [...unknown].toSorted((a, b) => a - b),
   }
+}
+
+/** What was read of a document. Its identifier is the same for the same content, so that it gets one number. */
+type Source = Pick<Hit, 'id' | 'text' | 'row' | 'sheet'> & Partial<Pick<Hit, 'start' | 'end'>>
+
+/** What a tool has read of a document, as a hit that an answer can cite. */
+export function toHit({ id, title = '', url, metadata }: StoredDocument, source: Source): Hit {
+  return {
+    ...{ score: 1, title, documentId: id, start: 0, end: 0, ...source },
+    ...(url !== undefined && { url }),
+    ...(metadata && { metadata }),
+  }
+}
+
+/** Gives what a tool has read of a document its number; answers how that is written. */
+export function cite(citations: Citations, document: StoredDocument, source: Source): string {
+  const [added] = citations.add([toHit(document, source)])
+  return `${citations.key} [${added?.number}]`
 }
 
 /** The chunks as a model reads them. A chunk cannot close the block that marks it as data, nor begin another. */

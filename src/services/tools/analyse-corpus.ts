@@ -5,10 +5,10 @@ import { allOf, Filter } from '../../schemas/metadata.ts'
 import type { StoredDocument } from '../../stores/document-store.ts'
 import { type DocumentLookup, eachDocument } from '../../stores/lookup.ts'
 import type { Citations } from '../agent/citations.ts'
-import { mapReduce, PART_CHARACTERS, type ReadDocument } from '../corpus/map-reduce.ts'
-import { createDuplicates, createTermStatistics } from '../corpus/statistics.ts'
-import { cite } from './cite.ts'
+import { cite } from '../agent/citations.ts'
+import { createDuplicates, createTermStatistics } from './corpus-statistics.ts'
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts'
+import { mapReduce, PART_CHARACTERS, type ReadDocument } from './map-reduce.ts'
 
 const MAX_LISTED = 200
 /** Documents whose texts are counted. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { filledText } from '../../schemas/fields.ts'
 import type { DocumentStore } from '../../stores/document-store.ts'
 import type { DocumentLookup } from '../../stores/lookup.ts'
-import { renderChunks } from '../agent/citations.ts'
+import { renderChunks, toHit } from '../agent/citations.ts'
 import { defineTool, type Tool } from './define-tool.ts'
 import { ToolInputError } from './tool-error.ts'
 import { documentId, unservedReason } from './tool-files.ts'
@@ -34,16 +34,10 @@ export function readDocument({ store, lookup }: Dependencies): Tool {
       const { text, length } = (await lookup.readPart(wanted, signal)) ?? { text: '', length: 0 }
       const end = start + text.length
       if (text === '') return `The document has ${length} characters: nothing is at ${start}.`
-      const { title = '', url, metadata, servedRevision } = document
-      const part = {
-        ...{ id: `${id}-${servedRevision}-text-${start}`, score: 1, documentId: id, title },
-        ...{ start, end, text },
-        ...(url !== undefined && { url }),
-        ...(metadata && { metadata }),
-      }
       const { citations } = context
+      const source = { id: `${id}-${document.servedRevision}-text-${start}`, text, start, end }
       const rest = end < length ? `Read on with start ${end}.` : 'This is its end.'
-      const shown = renderChunks(citations.add([part]), citations.key)
+      const shown = renderChunks(citations.add([toHit(document, source)]), citations.key)
       return `${shown}\nCharacters ${start} to ${end} of ${length}. ${rest}`
     },
   })

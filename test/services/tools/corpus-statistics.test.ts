@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { createDuplicates, createTermStatistics } from '../../../src/services/corpus/statistics.ts'
+import {
+  createDuplicates,
+  createTermStatistics,
+} from '../../../src/services/tools/corpus-statistics.ts'
 import { onlyLong } from '../../support/long.ts'
 
 describe('The statistics of terms', () => {
