@@ -84,8 +84,8 @@ export function asData(text: string): string {
 
 /** UTF-16 code units of a joined hit: a citation of more would hardly tell where to look. */
 const MAX_JOINED = 5_000
-/** Blank characters that may lie between two chunks; more of them part two subjects. */
-const WIDEST_GAP = 8
+/** Blank characters between two chunks that are joined; more of them separate two subjects. */
+const MAX_GAP = 8
 
 /**
  * The hits, best first, with those that follow each other in one document made into one: what both hold is
@@ -119,7 +119,7 @@ function goesOn(run: readonly Hit[], hit: Hit): boolean {
   return (
     place.revision === before.revision &&
     place.ordinal === before.ordinal + 1 &&
-    hit.start - last.end <= WIDEST_GAP &&
+    hit.start - last.end <= MAX_GAP &&
     hit.end > last.end &&
     hit.end - first.start <= MAX_JOINED &&
     [hit, last].every(({ text, start, end }) => text.length === end - start)

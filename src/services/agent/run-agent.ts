@@ -37,7 +37,7 @@ interface Dependencies extends RunGateOptions {
   artifacts: Pick<ArtifactStore, 'add' | 'maximumBytes'>
   prompt: PromptOptions
   limits: RunLimits
-  /** Hears of each conversation that nobody can come back to, once its run is over. */
+  /** Called after the run with each conversation that no later request can continue. */
   endConversation: (conversation: string) => void
   pauses: Pauses
   links: LinkPolicy
@@ -152,7 +152,7 @@ async function* runRounds(
 
 type RunContext = Awaited<ReturnType<typeof begin>>
 
-interface Means {
+interface RunStart {
   conversation: string
   budget: RunBudget
   /** Where the run goes on; it begins without. */
@@ -163,7 +163,7 @@ interface Means {
 async function begin(
   parts: Dependencies,
   request: AgentRequest,
-  { conversation, budget, paused }: Means,
+  { conversation, budget, paused }: RunStart,
   signal: AbortSignal,
 ) {
   const { prompt, filter, mode, caller } = { ...parts, ...request }

@@ -8,9 +8,8 @@ import type { Caller } from '../../schemas/operator/api-key.ts'
 import { type ArtifactStore, newId } from '../../stores/artifact-store.ts'
 import { type AgentEvent, asksForJson, textDelta } from '../agent/agent-event.ts'
 import type { Agent } from '../agent/run-agent.ts'
-import { fromCompletion } from './completions.ts'
 import { createKeptResponses, type KeptResponses } from './kept-responses.ts'
-import { toCompletionRequest } from './response-items.ts'
+import { fromCompletion, toCompletionRequest } from './requests.ts'
 import { createResponseWriter } from './response-writer.ts'
 
 interface Dependencies {

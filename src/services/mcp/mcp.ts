@@ -18,7 +18,7 @@ import type { McpServer } from './settings.ts'
 
 /** A server that answered this lately is believed to be there. */
 const BELIEVED_MS = 5_000
-/** Whoever asks for the state of the connections waits no longer. */
+/** For the state of a connection that somebody asks for. */
 const LOOK_MS = 1_000
 
 interface Dependencies extends Omit<RemoteServerOptions, 'name' | 'settings'> {

@@ -21,7 +21,7 @@ const LIST_MS = 10_000
 const READ_MS = 20_000
 /** Pages of a list of tools. */
 const MAX_PAGES = 16
-/** However much progress a call reports. */
+/** For one call in all, also where it reports progress. */
 const MAX_CALL_MS = 600_000
 const LISTEN_AGAIN_MS = 5_000
 const CLIENT = { name: 'agent-server', version: '1' }

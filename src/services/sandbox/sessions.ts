@@ -75,7 +75,7 @@ async function openInTime(sandbox: Sandbox, signal: AbortSignal): Promise<Sandbo
   }
 }
 
-/** However busy a conversation is, after this its next run begins anew. */
+/** After this the next run of a conversation gets a new sandbox, however busy it is. */
 const MAX_AGE_MS = 2 * 3_600_000
 
 interface PooledSession {
@@ -134,7 +134,7 @@ function createSessionPool({ open, maximum, idleMs, log }: PoolOptions) {
         entry.runs -= 1
         if (pooled.get(conversation) === entry) await end(conversation)
       }
-      // Without a wait since the look: whoever comes next finds it.
+      // Nothing was awaited since the map was read, so the next caller finds the entry.
       makeRoom()
       const entry: PooledSession = { session: open(), openedAt: Date.now(), runs: 1 }
       pooled.set(conversation, entry)

@@ -11,7 +11,7 @@ import { createActiveSkills, createSkillTools } from './skill-tools.ts'
 const MAX_SKILLS = 200
 
 export interface LoadOptions {
-  /** Ask nobody: of remote sources take the copies. */
+  /** Make no request: use the copies of remote sources. */
   offline?: boolean
   /** Accept what remote sources give now, though it has changed. */
   accept?: boolean

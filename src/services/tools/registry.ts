@@ -169,7 +169,7 @@ export function parseCall({ callId, name, arguments: text }: ModelToolCall): Too
   }
 }
 
-/** What the model may know of a failure. What it may not is logged. */
+/** What the model is told of a failure; the rest is logged. */
 function explain(error: unknown, { name: tool }: Tool, log: CallOptions['log']): string {
   if (error instanceof ToolInputError) return `Invalid arguments: ${error.message}`
   if (error instanceof AppError) return `The tool failed: ${error.message}`
