@@ -37,14 +37,20 @@ export type Skills = ReturnType<typeof createSkills>
 export function createSkills({ settings, read, log }: Dependencies) {
   const active = createActiveSkills()
   const bySource = new Map<string, SkillSet>()
+  /** The reading of each source that began last: those before it count no more when they end after it. */
+  const readings = new Map<string, Promise<SkillSet>>()
   let used: Skill[] = []
   let records: SkillRecord[] = []
   let tools: Tool[] = []
   let catalogue = ''
 
   async function loadOne(source: string, options: LoadOptions, signal: AbortSignal): Promise<void> {
-    const reading = untilAborted(read(source, options, signal), signal)
-    const found = await reading.catch((error: unknown) => failed(source, error, signal))
+    const reading = untilAborted(read(source, options, signal), signal).catch((error: unknown) =>
+      failed(source, error, signal),
+    )
+    readings.set(source, reading)
+    const found = await reading
+    if (readings.get(source) !== reading) return
     bySource.set(source, found)
     for (const { name, warnings } of found.skills) {
       if (warnings.length > 0) log.warn({ source, skill: name, warnings }, 'skill is not to format')
@@ -54,8 +60,12 @@ export function createSkills({ settings, read, log }: Dependencies) {
   }
 
   function failed(source: string, error: unknown, signal: AbortSignal): SkillSet {
-    const because = (reason: string) => ({ skills: [], failures: [{ name: source, reason }] })
-    if (signal.aborted) return because('It could not be read in the time there is')
+    const because = (reason: string, skills: Skill[] = []) => {
+      return { skills, failures: [{ name: source, reason }] }
+    }
+    // Says nothing against what the source gave before: a client may have left.
+    const before = bySource.get(source)?.skills
+    if (signal.aborted) return because('It could not be read in the time there is', before)
     if (error instanceof SkillError) return because(error.message)
     log.warn({ source, err: error }, 'skills cannot be read')
     return because('It cannot be read; see the log')
