@@ -121,7 +121,10 @@ async function testConnection(
   async function call(wanted: string): Promise<string | undefined> {
     const found = server.tools().find(({ remote }) => remote.name === wanted)
     if (!found) throw new ToolFailure(`The server has no tool "${wanted}"`)
-    const context = { artifacts, citations: createCitations(), conversation: `test of ${name}` }
+    const context = {
+      ...{ artifacts, citations: createCitations(), conversation: `test of ${name}` },
+      activeSkills: new Set<string>(),
+    }
     output = await found.tool.run(request.arguments, context, signal)
     return undefined
   }

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { untilAborted } from '../../lib/abort.ts'
 import type { Capabilities } from '../../schemas/agent.ts'
 import { boundedText } from '../../schemas/fields.ts'
-import type { Tool } from '../tools/define-tool.ts'
+import type { Tool, ToolContext } from '../tools/define-tool.ts'
 import type { SkillSet } from './read-folder.ts'
 import { type Skill, SkillError } from './read-skill.ts'
-import { createActiveSkills, createSkillTools } from './skill-tools.ts'
+import { createSkillTools, refuseTool } from './skill-tools.ts'
 
 /** More would fill the model's window before anything is asked. */
 const MAX_SKILLS = 200
@@ -35,7 +35,6 @@ export type Skills = ReturnType<typeof createSkills>
 
 /** The skills of all sources together: those that are used, and why the others are not. */
 export function createSkills({ settings, read, log }: Dependencies) {
-  const active = createActiveSkills()
   const bySource = new Map<string, SkillSet>()
   /** The reading of each source that began last: those before it count no more when they end after it. */
   const readings = new Map<string, Promise<SkillSet>>()
@@ -79,7 +78,7 @@ export function createSkills({ settings, read, log }: Dependencies) {
     used = resolved.flatMap(({ skill, state }) => (state === 'on' ? [skill] : []))
     const failures = found.flatMap((one) => one.failures)
     records = [...resolved.map(toRecord), ...failures.map(toFailedRecord)]
-    tools = createSkillTools(used, active)
+    tools = createSkillTools(used)
     catalogue = renderCatalogue(used)
   }
 
@@ -98,7 +97,9 @@ export function createSkills({ settings, read, log }: Dependencies) {
     /** For the system prompt. */
     catalogue: () => catalogue,
     records: () => records,
-    refuse: active.refuse,
+    /** Why a tool may not be called at this point of a run; nothing where it may. */
+    refuse: (tool: Tool, context: ToolContext, offered: readonly Tool[]) =>
+      refuseTool(used, tool, context, offered),
   }
 }
 
