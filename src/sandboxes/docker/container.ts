@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import type { ContainerCreateOptions } from 'dockerode'
 import { AppError } from '../../errors.ts'
+import { startDeadline, untilAborted } from '../../lib/abort.ts'
 import type { SandboxLimits } from '../../schemas/sandbox.ts'
 import { appendWords, type SandboxChannel } from '../channel.ts'
 import {
@@ -121,8 +122,18 @@ function join(
   }
 }
 
+/** An engine that hangs is not waited for: the container ends with its input, or with its time of the processor. */
+const REMOVAL_MS = 30_000
+
+type RemovableContainer = Pick<Docker.Container, 'remove' | 'wait'>
+
 /** Kills and removes it; resolves when it has gone, also where it went by itself. */
-export async function removeContainer(container: Docker.Container): Promise<void> {
+export async function removeContainer(container: RemovableContainer): Promise<void> {
+  using deadline = startDeadline(REMOVAL_MS)
+  await untilAborted(remove(container), deadline.signal)
+}
+
+async function remove(container: RemovableContainer): Promise<void> {
   try {
     await container.remove({ force: true })
   } catch (error) {

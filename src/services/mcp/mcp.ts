@@ -91,7 +91,7 @@ const CONNECTED_MS = 3_600_000
 const OTHER_TOOLS =
   'Nothing was accepted: send the `digest` of the definitions that you have looked at, as this answer has it'
 
-/** Goes the way that chat goes, step by step, until one fails. Throws what `signal` was aborted with alone. */
+/** Takes the steps that a call in a chat takes, one by one, until one fails. Throws only what `signal` was aborted with. */
 async function testConnection(
   server: RemoteServer,
   request: McpTestRequest,

@@ -39,7 +39,7 @@ export interface Tool {
   source: string
   /** JSON Schema of the input. */
   inputSchema: Record<string, unknown>
-  /** Whether each call waits for the client's word. */
+  /** Whether each call waits for the client's approval. */
   approval?: Approval | undefined
   /** For one call, in milliseconds; the registry has a default. */
   deadlineMs?: number | undefined

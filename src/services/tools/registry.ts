@@ -57,7 +57,7 @@ export function createToolRegistry(dependencies: Dependencies) {
       return {
         /** What the model may call. */
         offered,
-        /** Whether a call has to wait for the client's word. */
+        /** Whether a call has to wait for the client's approval. */
         needsApproval: (name: string) => byName.get(name)?.approval === 'always',
         /** Never throws for what the tool or the model did wrong: that is a result. Throws what `signal` was aborted with. */
         async call(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
